@@ -79,9 +79,14 @@ typedef struct ttr_symbol {
 /* Looks up an address in the process of a thread at a time, in ns.  The most recently loaded
  * function at that address is returned.  Only symbols that the trace contains are found, by readers
  * opened with TTR_READ_SYMBOLS, up to their position; some traces have symbols only at their end.
- * Returns false if nothing is known. */
+ * Returns false if nothing is known, always for thread 0. */
 TTR_API bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time,
                             ttr_symbol *symbol);
+
+/* Copies the symbols of another context, in which the same inputs were read with TTR_READ_SYMBOLS.
+ * `to` then knows from the start on what a trace records at its end.  Inputs are matched by path
+ * and format, so open those of `to` first.  Fails with TTR_E_NOMEM. */
+TTR_API TTR_MUST ttr_status ttr_copy_symbols(ttr *to, const ttr *from, ttr_error *error);
 
 /* --- Reading --- */
 

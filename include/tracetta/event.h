@@ -41,10 +41,9 @@ typedef enum ttr_kind {
     TTR_KIND_FLOW_BEGIN = 9, /* an arrow that starts at the enclosing span; `link` is its id */
     TTR_KIND_FLOW_STEP = 10,
     TTR_KIND_FLOW_END = 11,
-    TTR_KIND_SWITCH =
-        /* context switch on `cpu` from thread `link` (a ttr_id) in state `tag` to `thread`
-         */
-    12,
+    /* context switch on `cpu` from thread `link` (a ttr_id) in state `tag` to `thread`; fields with
+     * priorities are found by ttr_switch_priorities */
+    TTR_KIND_SWITCH = 12,
     /* `thread` becomes runnable on `cpu`, woken by thread `link` (a ttr_id, 0 = unknown), which ran
      * on CPU `tag` */
     TTR_KIND_WAKE = 13,
@@ -83,7 +82,9 @@ typedef enum ttr_thread_state {
     TTR_THREAD_SUSPENDED = 2,
     TTR_THREAD_BLOCKED = 3,
     TTR_THREAD_DYING = 4,
-    TTR_THREAD_DEAD = 5
+    TTR_THREAD_DEAD = 5,
+    TTR_THREAD_UNINTERRUPTIBLE = 6, /* blocked, and signals do not wake it (Linux: D) */
+    TTR_THREAD_PREEMPTED = 7        /* still runnable, but displaced by another thread */
 } ttr_thread_state;
 
 /* Severity of an event; 0 if its format has none. */
@@ -228,6 +229,9 @@ typedef struct ttr_thread {
 
 /* Returns the name of a kind as in all outputs ("async_begin"); "none" for unknown numbers. */
 TTR_API const char *ttr_kind_text(unsigned kind);
+
+/* Returns the name of a ttr_thread_state ("blocked"); NULL for unknown numbers. */
+TTR_API const char *ttr_thread_state_text(unsigned state);
 
 /* Returns the name of a type ("uint"); "unknown" for unknown numbers. */
 TTR_API const char *ttr_type_text(unsigned type);

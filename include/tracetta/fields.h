@@ -56,6 +56,12 @@ TTR_API uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t
  * order: use ttr_event_frames then. */
 TTR_API const uint64_t *ttr_event_stack(const ttr *t, const ttr_event *event, uint32_t *n);
 
+/* Gets the priorities of the two threads of a TTR_KIND_SWITCH from its fields.  Those of Linux are
+ * the kernel's numbers, also for LTTng, which stores others: 100 to 139 are nice -20 to 19. Returns
+ * false, and 0 for both, if the event does not record both. */
+TTR_API bool ttr_switch_priorities(const ttr *t, const ttr_event *event, int64_t *outgoing,
+                                   int64_t *incoming);
+
 /* Gets the number of the event class at its provider, and the version of its fields (.NET: event id
  * and version).  Returns false, and 0 for both, if the format has none. */
 TTR_API bool ttr_event_number(const ttr *t, const ttr_event *event, uint32_t *number,

@@ -72,8 +72,9 @@ typedef struct ttr_profile_thread {
 
 /* Builds a profile; open the reader with TTR_READ_SYMBOLS.  The weight of a sample is 1 or its
  * field "period".  The .NET SampleProfiler is an exception: the weight is the time to the thread's
- * next sample. The first sample decides for all.  Memory grows with the number of distinct stacks,
- * and by 72 bytes per span.  If `progress` stops it (error->status TTR_AGAIN) or reading fails
+ * next sample. Sums of weights stop at UINT64_MAX. The first sample decides for all.  Memory grows
+ * with the number of distinct stacks, and by 72 bytes per span.  If `progress` stops it
+ * (error->status TTR_AGAIN) or reading fails
  * (`error`), the profile so far is returned. Returns NULL only if memory is exhausted. */
 TTR_API ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *options,
                                      ttr_error *error);
@@ -101,13 +102,18 @@ typedef struct ttr_profile_format {
     /* "folded"; one line of help; file extensions "folded txt"; static */
     const char *name, *title, *suffixes;
     uint32_t flags; /* TTR_PROFILE_* with which to build a profile for this format */
+    /* stacks are cut to so many frames, and weights of deeper frames added to the last one, because
+     * files would grow with the square of the depth; 0 = not */
+    uint32_t depth_max;
 } ttr_profile_format;
 
 /* Copies the i-th format for profiles; returns false after the last. */
 TTR_API bool ttr_profile_format_get(size_t i, ttr_profile_format *format);
 
 /* Writes the profile to a path, or to stdout for "-".  `title` is the profile's name in the file;
- * flags: TTR_WRITE_OVERWRITE or 0. */
+ * flags: TTR_WRITE_OVERWRITE or 0.  Returns TTR_AGAIN if the progress callback of the context
+ * (ttr_progress_set) stopped it: folded, pprof and speedscope then have the stacks so far, other
+ * formats are not written. */
 TTR_API TTR_MUST ttr_status ttr_profile_write(const ttr_profile *profile, const char *path,
                                               const char *format, const char *title, uint32_t flags,
                                               ttr_error *error);

@@ -4,6 +4,8 @@
  * is a ttr_symbolizer for ttr_debug_options and ttr_profile_options, with a ttr_symbols as its
  * user_data.
  *
+ * Only regular files are read.  DEBUGINFOD_MAXSIZE limits files of servers, to 2 GiB by default.
+ *
  * The caller frees a ttr_symbols; texts of its answers belong to it.  Memory is allocated with
  * malloc.  Use a ttr_symbols on one thread at a time.  With servers only one thread of the process
  * may use the library, since libdebuginfod reads DEBUGINFOD_URLS from the environment. */
@@ -23,7 +25,9 @@ typedef struct ttr_symbols ttr_symbols;
 #define TTR_SYMBOLS_LIKE_BABELTRACE2 2u /* find only what babeltrace2 finds */
 /* do not map files into memory: for files that may be truncated */
 #define TTR_SYMBOLS_NO_MMAP 4u
-#define TTR_SYMBOLS_LISTS 8u /* also read the symbol lists /proc/kallsyms and /tmp/perf-PID.map */
+/* also read the symbol lists /proc/kallsyms and /tmp/perf-PID.map; the latter if it is a regular
+ * file of the user or of root */
+#define TTR_SYMBOLS_LISTS 8u
 
 typedef struct ttr_symbols_options {
     size_t size;
@@ -33,9 +37,10 @@ typedef struct ttr_symbols_options {
     /* URLs of debuginfod servers, separated by blanks, set as DEBUGINFOD_URLS; "" = use
      * DEBUGINFOD_URLS; NULL = no servers */
     const char *servers;
-    /* called about once per second during downloads; false cancels one; may be NULL */
+    /* called often; false ends the look-up and all later ones without a result; may be NULL */
     ttr_progress progress;
-    /* called once when a server fails, which is then not used any more; may be NULL */
+    /* called when a server fails, which is then not used any more, and for files of servers that
+     * are too large; may be NULL */
     void (*warn)(void *user_data, const char *text);
     void *user_data; /* passed to progress and warn */
 } ttr_symbols_options;

@@ -11,12 +11,12 @@
 
 #include <sys/mman.h>
 
-/* Capacities of a growing array after its first growth, in items. */
+/* Capacities in items that an array gets when it first grows. */
 #define FIRST_CAPACITY 8
 #define FIRST_CAPACITY_SMALL 2
 
-/* Size of a huge page on x86-64 and most arm64 kernels, in bytes. If huge pages are larger, madvise
- * has less effect. */
+/* Huge page size in bytes on x86-64 and most arm64 kernels. On kernels with larger huge pages,
+ * madvise has less effect. */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
 static void *default_resize(void *ctx, void *old, size_t old_size, size_t new_size)
@@ -30,8 +30,8 @@ static void *default_resize(void *ctx, void *old, size_t old_size, size_t new_si
     return realloc(old, new_size);
 }
 
-/* Returns false if count * size overflows. A product of 0 becomes 1, because the resize callback
- * reads a new size of 0 as "free". */
+/* Computes count * size; returns false if it overflows. A product of 0 becomes 1, because for the
+ * resize callback a new size of 0 means "free". */
 static bool size_in_bytes(size_t count, size_t size, size_t *bytes)
 {
     if (__builtin_mul_overflow(count, size, bytes) || *bytes > PTRDIFF_MAX)
@@ -71,7 +71,7 @@ void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
                     end = ((uintptr_t)block + count * size) & ~(page - 1);
     if (block && begin < end && end - begin >= LARGE_PAGE)
         (void)madvise(block + (begin - (uintptr_t)block), end - begin,
-                      MADV_HUGEPAGE); /* a failure is ignored: normal pages work too */
+                      MADV_HUGEPAGE); /* normal pages work too, so a failure is ignored */
     return block;
 }
 

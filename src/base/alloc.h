@@ -27,8 +27,8 @@ TTR_MUST void *alloc_zero(const struct alloc *alloc, size_t count, size_t size);
 TTR_MUST void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count,
                             size_t new_count, size_t size);
 
-/* Allocates items that are not zeroed and asks the kernel for huge pages: for blocks of several MiB
- * that are used completely.  Fails like alloc_zero. */
+/* Allocates items that are not zeroed, with huge pages if the kernel has them. For blocks of
+ * several MiB that are used completely. Fails like alloc_zero. */
 TTR_MUST void *alloc_large(const struct alloc *alloc, size_t count, size_t size);
 
 /* Grows an array to a capacity of at least `need` items, by doubling.  Returns false if memory is
@@ -41,8 +41,8 @@ TTR_MUST _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *ca
 TTR_MUST _Bool alloc_reserve_small(const struct alloc *alloc, void **items, size_t *capacity,
                                    size_t need, size_t size);
 
-/* Frees a block of `count` items of `size` bytes; these must be the values it was allocated with.
- * NULL is allowed. */
+/* Frees a block. `count` and `size` must be the values that it was allocated with. NULL is
+ * allowed. */
 void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t size);
 
 #endif

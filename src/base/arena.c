@@ -28,7 +28,7 @@ static void *bump_allocate(struct arena_block *block, size_t size)
     return at;
 }
 
-/* Removes the first empty block with at least `size` free bytes from the list.  Returns NULL if
+/* Removes an empty block with at least `size` bytes from the list and returns it. Returns NULL if
  * there is none. */
 static struct arena_block *unlink_empty(struct arena *arena, size_t size)
 {
@@ -60,8 +60,9 @@ static struct arena_block *new_block(struct arena *arena, size_t size)
     return block;
 }
 
-/* Links a block that has just received its first allocation: after the current block if it becomes
- * current, else at the front with the full ones. */
+/* Adds a block that has just received its first allocation to the list. If it has more free bytes
+ * than the current block, it follows that block, to become current; else it goes to the full blocks
+ * at the start. */
 static void link_new_block(struct arena *arena, struct arena_block *block)
 {
     bool is_roomier = arena->current && free_bytes(block) > free_bytes(arena->current);
@@ -103,7 +104,7 @@ void arena_shrink_last(struct arena *arena, const void *last, size_t size)
 {
     struct arena_block *block = arena->current;
     const uintptr_t begin = (uintptr_t)(block + 1), at = (uintptr_t)last;
-    /* else `last` is in a block of its own, which is not shrunk */
+    /* otherwise `last` is alone in a large block, which is not shrunk */
     if (at >= begin && at - begin < block->used)
         block->used = at - begin + ((size + 7) & ~(size_t)7);
 }

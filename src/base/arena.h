@@ -10,7 +10,7 @@
 
 struct arena_block {
     _Alignas(8) struct arena_block
-        /* aligned, so that the bytes after this header are aligned to 8 on 32-bit machines too */
+        /* the alignment makes the bytes after this header aligned to 8 on 32-bit machines, too */
         *next;
     size_t size, used; /* bytes after this header: in total, and allocated */
 };
@@ -24,19 +24,19 @@ struct arena {
 
 void arena_init(struct arena *arena, const struct alloc *alloc);
 
-/* Initialises an arena with a first block of only `least` bytes, and each later one as large as all
- * before it: for programs with thousands of arenas that hold little each. */
+/* Initialises an arena with a first block of `least` bytes. Each later block is as large as all
+ * before it. For programs with thousands of small arenas. */
 void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t least);
 
 /* Allocates `size` bytes aligned to 8, not zeroed.  Returns NULL if memory is out. */
 TTR_MUST void *arena_alloc(struct arena *arena, size_t size);
 
-/* Shrinks the last allocation to `size` bytes.  Does nothing if it has a block of its own. */
+/* Shrinks the last allocation to `size` bytes. Does nothing if it is alone in a large block. */
 void arena_shrink_last(struct arena *arena, const void *last, size_t size);
 
-/* Returns the address of the next `size` free bytes of the current block, or NULL if there are
- * fewer: call arena_alloc then.  Bytes written there become an allocation by arena_commit, which
- * must be the next call on the arena. */
+/* Returns the address of the next `size` free bytes in the current block. Returns NULL if there are
+ * fewer; the caller then uses arena_alloc. Bytes written there become an allocation by
+ * arena_commit, which must be the next call on the arena. */
 static inline char *arena_next_free(const struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->current;

@@ -26,8 +26,8 @@ void bit_writer_add_zeros(struct bit_writer *put, uint64_t n)
     put->at += n;
 }
 
-/* Returns the byte that contains bit `at`.  `start` may be a wrapped negative number if flushed
- * bytes were removed from the buffer; the sum is in the buffer. */
+/* Returns the address of the byte that contains bit `at`. After flushed bytes were removed from the
+ * buffer, `start` is a wrapped negative number; the sum is still inside the buffer. */
 static uint8_t *byte_at_bit(const struct bit_writer *put, uint64_t at)
 {
     return put->to->bytes + (put->start + (size_t)(at >> 3));
@@ -52,8 +52,8 @@ static void overwrite_bits_be(uint8_t *p, uint64_t at, uint64_t x, unsigned widt
     }
 }
 
-/* Returns the address to store a number at if it starts and ends at byte boundaries, else NULL: it
- * must then be written bit by bit.  Also NULL if memory is out. */
+/* Returns the address to store a number at if it starts and ends at byte boundaries. Returns NULL
+ * if it must be written bit by bit, or if memory is out. */
 static uint8_t *aligned_room(struct bit_writer *put, unsigned width)
 {
     return ((unsigned)put->at | width) & 7 ? NULL : buffer_room(put->to, 8);

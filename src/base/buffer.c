@@ -1,5 +1,5 @@
-/* Out-of-line parts of the growing byte buffer.  The capacity doubles, so n appended bytes cost
- * O(n) copies.  Left out: shrinking. */
+/* Functions of the growing byte buffer that are not inlined. The capacity doubles, so n appended
+ * bytes cost O(n) copies. Left out: shrinking. */
 #include "base/buffer.h"
 
 #define BUFFER_CAPACITY_MIN 256
@@ -19,7 +19,7 @@ bool buffer_grow(struct buffer *buffer, size_t more)
 {
     size_t need;
     size_t grown = buffer->capacity ? buffer->capacity : BUFFER_CAPACITY_MIN / 2;
-    /* One byte more than requested, see buffer_room. */
+    /* buffer_room promises one byte more than requested */
     buffer->failed = buffer->failed || __builtin_add_overflow(buffer->n, more, &need) ||
                      __builtin_add_overflow(need, 1, &need) ||
                      __builtin_add_overflow(grown, grown, &grown);

@@ -19,12 +19,12 @@ struct buffer {
 void buffer_init(struct buffer *buffer, const struct alloc *alloc);
 void buffer_free(struct buffer *buffer);
 
-/* Out-of-line part of buffer_room: grows by doubling.  Returns false and sets `failed` if memory is
+/* Grows the buffer for buffer_room, by doubling. Returns false and sets `failed` if memory is
  * out. */
 bool buffer_grow(struct buffer *buffer, size_t more);
 
-/* Grows the capacity to `capacity` bytes if it is smaller.  If memory is out nothing changes: the
- * buffer grows later on demand. */
+/* Ensures a capacity of at least `capacity` bytes. If memory is out nothing changes: the buffer
+ * grows later on demand. */
 void buffer_reserve(struct buffer *buffer, size_t capacity);
 
 /* Returns an address with room for `more` bytes, or NULL if memory is out.  The caller stores bytes

@@ -42,8 +42,8 @@ int64_t signed_ticks_to_ns(const struct clock_math *math, int64_t ticks, bool *c
 {
     if (ticks >= 0)
         return ticks_to_ns(math, (uint64_t)ticks, clamped);
-    /* Ticks before the anchor are rare, so a division is cheap enough here. The floor of a negative
-     * quotient is the negated ceiling of its absolute value. */
+    /* Ticks before the anchor are negative and rare, so a division is cheap enough. The floor of a
+     * negative quotient is the negated ceiling of its absolute value. */
     uint128 size = (uint128)(0 - (uint64_t)ticks) * NS_PER_SECOND;
     uint128 ns = (size + (math->frequency - 1)) / math->frequency;
     if (ns > INT64_MAX) {

@@ -18,11 +18,11 @@ struct clock_math {
 /* Precomputes the conversion. A frequency of 0 means 10^9. */
 void clock_math_init(struct clock_math *math, uint64_t frequency);
 
-/* Out-of-line part of ticks_to_ns for frequencies that do not divide 10^9. */
+/* Computes ticks_to_ns for frequencies that do not divide 10^9. */
 int64_t ticks_to_ns_inexact(const struct clock_math *math, uint64_t ticks, bool *clamped);
 
-/* Returns floor(ticks * 10^9 / frequency). If the result exceeds int64, sets `*clamped` (never
- * clears it) and returns INT64_MAX. */
+/* Converts ticks to ns: floor(ticks * 10^9 / frequency). If the result exceeds int64, sets
+ * `*clamped` (never clears it) and returns INT64_MAX. */
 static inline int64_t ticks_to_ns(const struct clock_math *math, uint64_t ticks, bool *clamped)
 {
     uint64_t ns;
@@ -38,7 +38,7 @@ static inline int64_t ticks_to_ns(const struct clock_math *math, uint64_t ticks,
  * negative. */
 int64_t signed_ticks_to_ns(const struct clock_math *math, int64_t ticks, bool *clamped);
 
-/* Returns the inverse, ceil(ns * frequency / 10^9). If frequency >= 10^9,
+/* Converts ns to ticks: ceil(ns * frequency / 10^9). If frequency >= 10^9,
  * ticks_to_ns(ns_to_ticks(ns)) == ns. */
 uint64_t ns_to_ticks(const struct clock_math *math, uint64_t ns, bool *clamped);
 

@@ -1,5 +1,5 @@
-/* Loads and stores of integers in a given byte order, at any alignment. memcpy compiles to one load
- * or store; pointer casts would violate alignment and aliasing rules. */
+/* Loads and stores of integers in a given byte order, at any alignment. Each memcpy compiles to one
+ * load or store; pointer casts would violate alignment and aliasing rules. */
 #ifndef TRACETTA_BASE_ENDIAN_H
 #define TRACETTA_BASE_ENDIAN_H
 

@@ -18,7 +18,7 @@ static inline uint32_t zero_mask_16(const uint8_t *p)
         _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_setzero_si128()));
 }
 #else
-/* The same in portable C; compilers vectorise the loop. */
+/* Portable version of the function above; compilers vectorise the loop. */
 static inline uint32_t zero_mask_16(const uint8_t *p)
 {
     uint32_t bits = 0;
@@ -41,9 +41,9 @@ static inline uint64_t zero_marks_8(uint64_t bytes)
     return (bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080);
 }
 
-/* Stores a mask with bit i set if byte i of [p, end), fewer than 32 bytes, is zero. Loads 16 bytes
- * that end at `end`, so it needs readable bytes before p. Returns false if [from, end) is too short
- * for that. */
+/* Finds zero bytes in [p, end), fewer than 32 bytes: sets bit i of *zeros if byte i is zero. The
+ * load of 16 bytes ends at `end`, so it includes bytes before p, which are readable from `from` on.
+ * Returns false if [from, end) has fewer than 16 bytes. */
 static inline bool zero_mask_rest(const uint8_t *from, const uint8_t *p, const uint8_t *end,
                                   uint32_t *zeros)
 {
@@ -57,8 +57,8 @@ static inline bool zero_mask_rest(const uint8_t *from, const uint8_t *p, const u
     return true;
 }
 
-/* Returns the first zero byte of [p, end), or NULL. Bytes of [from, p) are readable, though not
- * searched: a short remainder is loaded together with them. */
+/* Returns the first zero byte of [p, end), or NULL. Bytes of [from, p) must be readable: they may
+ * be loaded together with a short remainder, but are not searched. */
 static inline const uint8_t *find_zero(const uint8_t *from, const uint8_t *p, const uint8_t *end)
 {
     uint32_t zeros;

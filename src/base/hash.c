@@ -15,7 +15,7 @@
 #define HASH_C 0xbb67ae8584caa73bu
 #define HASH_D 0x3c6ef372fe94f82bu
 
-/* Folds 32 bytes into two independent accumulators, so that the two multiplications run in
+/* Folds 32 bytes into two accumulators. The two multiplications are independent and run in
  * parallel. */
 static inline void fold_block(uint64_t *one, uint64_t *two, const uint8_t *p)
 {
@@ -57,7 +57,7 @@ uint64_t hash_bytes(const void *bytes, size_t n)
         a = load_u32le(p);
         b = load_u32le(p + n - 4);
     } else if (n > 0) {
-        /* The first, middle and last byte cover strings of one, two and three bytes. */
+        /* Strings of one to three bytes: the first, middle and last byte include all of them. */
         a = (uint64_t)p[0] << 16 | (uint64_t)p[n >> 1] << 8 | p[n - 1];
     }
     return hash_fold(HASH_D ^ n, hash_fold(a ^ HASH_A, b ^ HASH_B));

@@ -19,7 +19,7 @@ static inline uint64_t hash_fold(uint64_t a, uint64_t b)
     return ((uint64_t)product ^ a) ^ ((uint64_t)(product >> 64) ^ b);
 }
 
-/* Hashes two words; b = 0 hashes one. */
+/* Hashes two words; with b = 0 it is a hash of one word. */
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {
     uint64_t mixed = hash_fold(a ^ 0x9e3779b97f4a7c15u, b ^ 0xe7037ed1a0b428dbu);

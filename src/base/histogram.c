@@ -82,8 +82,8 @@ bool histogram_add(struct histogram *histogram, uint64_t value)
 uint64_t histogram_quantile(const struct histogram *histogram, double q)
 {
     double place = q * (double)histogram->count;
-    /* Minimum and maximum are known exactly. The condition is negated so that a NaN returns the
-     * minimum. */
+    /* Returns the exact minimum or maximum at the ends. The condition is negated, so that a NaN
+     * returns the minimum. */
     if (histogram->count == 0 || !(place > 1))
         return histogram->min;
     if (place > (double)(histogram->count - 1))

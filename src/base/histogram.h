@@ -8,14 +8,17 @@
 
 #include "base/alloc.h"
 
-/* Linear buckets per power of two. The middle of a bucket differs from each value in it by at most
- * 1/128 of the value. */
+/* Buckets of equal width per power of two. The middle of a bucket differs from each value in it by
+ * at most 1/128 of the value. */
 #define HISTOGRAM_STEPS 64
-#define HISTOGRAM_OCTAVES 58 /* plus octave 0, which counts values below 64 exactly */
+#define HISTOGRAM_OCTAVES                                                \
+    58 /* number of powers of two from 64 on; octave 0 counts the values \
+        * below 64 exactly */
 
 struct histogram {
     const struct alloc *alloc;
-    uint64_t *octave[HISTOGRAM_OCTAVES + 1]; /* HISTOGRAM_STEPS counts each; NULL while empty */
+    uint64_t *octave[HISTOGRAM_OCTAVES + 1]; /* counts of each octave, HISTOGRAM_STEPS of them;
+                                              * NULL while it has no value */
     uint64_t count, min, max;
 };
 

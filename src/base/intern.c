@@ -25,7 +25,7 @@ static bool slot_holds(const struct intern *table, const struct intern_slot *slo
     return text->n == wanted.n && memcmp(text->p, wanted.p, wanted.n) == 0;
 }
 
-/* Returns the slot of the string, or the free slot to insert it at. */
+/* Returns the slot that has the string, or else the free slot in which to insert it. */
 static struct intern_slot *find_slot(const struct intern *table, uint32_t hash,
                                      struct intern_text wanted)
 {
@@ -118,5 +118,5 @@ uint32_t intern_find(const struct intern *table, const void *bytes, size_t n)
     if (n == 0)
         return 0;
     const struct intern_slot *slot = find_slot(table, (uint32_t)hash_bytes(bytes, n), wanted);
-    return slot->id_plus_1 - 1; /* a free slot yields UINT32_MAX */
+    return slot->id_plus_1 - 1; /* a free slot (0) yields UINT32_MAX */
 }

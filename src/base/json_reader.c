@@ -21,7 +21,7 @@ enum expects {
     EXPECTS_NOTHING,
 };
 
-/* one character of a string, as UTF-8 */
+/* one character of a string: its bytes as UTF-8 */
 struct character {
     uint8_t bytes[4];
     size_t n;
@@ -180,8 +180,8 @@ static ttr_status read_character(struct cursor *c, struct character *character, 
     return TTR_OK;
 }
 
-/* Counts the bytes of the decoded string and advances past its closing quote. Counts replaced
- * characters, so that decoding it a second time does not. */
+/* Counts the bytes of the decoded string and advances past its closing quote. Also counts replaced
+ * characters, since a second decoding must not count them again. */
 static ttr_status count_string(struct json_reader *reader, size_t *n, ttr_error *error)
 {
     struct cursor *c = &reader->c;

@@ -15,7 +15,7 @@
 #define JSON_DEPTH_MAX 512u
 
 enum json_kind {
-    JSON_END, /* the value is complete and nothing follows it */
+    JSON_END, /* end of the value; nothing follows it */
     JSON_NULL,
     JSON_FALSE,
     JSON_TRUE,
@@ -45,10 +45,11 @@ struct json_reader {
     struct cursor c;
     struct arena *arena;
     unsigned depth, depth_max;
-    /* enum expects in json_reader.c: the tokens allowed next */
+    /* enum expects in json_reader.c: which tokens are allowed next */
     uint8_t expects;
-    uint64_t is_object[JSON_DEPTH_MAX / 64]; /* one bit per open level: object, not array */
-    /* set after json_reader_init: a trailing comma before ] or } is not an error */
+    uint64_t is_object[JSON_DEPTH_MAX / 64]; /* bit per open level: 1 = object, 0 = array */
+    /* the caller may set it after json_reader_init: a trailing comma before ] or } is then counted,
+     * not an error */
     bool allows_trailing_commas;
     uint64_t commas, commas_offset; /* number of trailing commas, offset of the first */
     uint64_t replaced,

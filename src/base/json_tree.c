@@ -8,8 +8,8 @@
 #include "base/number.h"
 #include "base/status.h"
 
-/* Objects with up to this many members are searched for duplicates in pairs, larger ones with a
- * hash table. */
+/* Duplicates are searched by comparing pairs of members in objects up to this size, by a hash table
+ * in larger ones. */
 #define PAIRWISE_MAX 16
 
 /* State of json_tree_read: the innermost open object or array, the pending key, and the bytes used
@@ -106,8 +106,8 @@ static const struct json_value *find_duplicate_in_pairs(const struct json_value 
     return NULL;
 }
 
-/* The table has at least twice as many slots as there are keys, so each probe ends at a free slot.
- */
+/* Returns a member with the key of an earlier one, or NULL. The table has at least twice as many
+ * slots as there are keys, so each probe ends at a free slot. */
 static const struct json_value *find_duplicate_in_table(const struct json_value *object,
                                                         const struct json_value **slots, size_t n)
 {
@@ -141,7 +141,8 @@ static bool prepend_text(char *to, size_t *at, const char *bytes, size_t n)
     return true;
 }
 
-/* Prepends the path step from the parent to the value: ".key" or "[index]". */
+/* Prepends the step from the parent to the value to a path: ".key" or "[index]". Returns false if
+ * it does not fit. */
 static bool prepend_step(char *to, size_t *at, const struct json_value *value)
 {
     if (value->parent->token.kind == JSON_OBJECT)

@@ -9,7 +9,7 @@
 
 struct json_value {
     struct json_token
-        /* kind and scalar value; of an object or array, `end` is the offset after its closing
+        /* kind and scalar value; for an object or array, `end` is the offset after its closing
          * bracket */
         token;
     const char *key; /* key of an object member, else ""; zero-terminated */
@@ -21,15 +21,16 @@ struct json_value {
 };
 
 struct json_limits {
-    unsigned depth; /* deepest nesting allowed, see json_reader_init */
+    unsigned depth; /* largest nesting depth allowed, see json_reader_init */
     bool allows_trailing_commas;
-    /* bytes of nodes and strings together; beyond it reading fails with TTR_E_LIMIT */
+    /* limit of the memory for nodes and strings in bytes; beyond it reading fails with
+     * TTR_E_LIMIT */
     size_t memory;
 };
 
 struct json_tree {
     struct json_value *root;
-    /* counts and first offsets, see struct json_reader */
+    /* counts and first offsets, as in struct json_reader */
     uint64_t commas, commas_offset, replaced, replaced_offset;
 };
 

@@ -11,9 +11,9 @@
 
 #define EACH_BYTE(x) (0x0101010101010101u * (x))
 
-/* Returns a word with the high bit of each byte set that is a quote, a backslash, a control
- * character or not ASCII. Bytes above the first such byte may be marked falsely (borrows and
- * carries); the caller then checks byte by byte. The last addition marks 0x7f. */
+/* Returns a word that marks special bytes by their high bit: quotes, backslashes, control
+ * characters, 0x7f and non-ASCII bytes. Borrows and carries may mark bytes above the first special
+ * one falsely; the caller then checks byte by byte. */
 static uint64_t special_byte_marks(uint64_t word)
 {
     uint64_t quote = word ^ EACH_BYTE('"'), backslash = word ^ EACH_BYTE('\\');
@@ -87,8 +87,8 @@ static void escape_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, letter ? 2 : 6);
 }
 
-/* Appends a comma if the level contains a value already. The outermost level gets no commas: a
- * caller that writes several values there separates them itself. */
+/* Appends a comma if the current level contains a value already. The outermost level gets no
+ * commas: a caller that writes several values there separates them. */
 static void write_comma(struct json *json)
 {
     if (json->after_key) {
@@ -237,7 +237,7 @@ size_t json_append_escaped(struct buffer *to, const void *bytes, size_t n)
         if (is_broken)
             buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
         else
-            escape_byte(to, p[length - 1]); /* the second byte of C2 80..9F is the code point */
+            escape_byte(to, p[length - 1]); /* the second byte of C2 80..9F equals the code point */
         replaced += is_broken;
         p += length;
         n -= length;

@@ -9,7 +9,7 @@
 struct json {
     struct buffer *to;
     unsigned depth;
-    /* the innermost open level contains a value already; the levels around it always do */
+    /* the innermost open level already contains a value; all levels around it do */
     bool has_item;
     bool after_key;
 };

@@ -8,14 +8,15 @@
 
 #define KEYMAP_SLOTS_MIN 16
 
-/* Returns the key as it is stored. 0 marks a free slot, so keys 0 and 1 are treated as equal. */
+/* Returns the key in the form that the table stores. 0 marks a free slot, so keys 0 and 1 are
+ * treated as equal. */
 static uint64_t stored_key(uint64_t key)
 {
     return key ? key : 1;
 }
 
-/* Returns the slot of the stored key, or the free slot to insert it at. The search ends because the
- * table always has a free slot. */
+/* Returns the slot that has a stored key, or else the free slot in which to insert it. The search
+ * ends because the table always has a free slot. */
 static size_t find_slot(const struct key_map *map, uint64_t key)
 {
     size_t mask = map->slots_n - 1, at = (size_t)key & mask;
@@ -98,8 +99,8 @@ bool key_map_remove(struct key_map *map, uint64_t key)
     size_t mask = map->slots_n - 1, hole = find_slot(map, stored_key(key));
     for (size_t at = (hole + 1) & mask; map->keys[at]; at = (at + 1) & mask) {
         size_t home = (size_t)map->keys[at] & mask;
-        /* The entry may move into the hole only if its probe sequence passes the hole, so that a
-         * search still finds it. */
+        /* The entry moves into the freed slot only if its probe sequence includes that slot.
+         * Otherwise a search would not find it. */
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->keys[hole] = map->keys[at];
             map->values[hole] = map->values[at];

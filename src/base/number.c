@@ -79,7 +79,7 @@ static inline uint64_t split_8_digits(uint32_t x)
 {
     uint64_t lanes = x / 10000 | (uint64_t)(x % 10000) << 32;
     uint64_t high =
-        /* the first two of each four digits */
+        /* the upper two digits of each four */
         (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
     lanes = high | (lanes - high * 100) << 16;
     high = (lanes * 103 >> 10) & UINT64_C(0x000f000f000f000f);
@@ -212,7 +212,7 @@ static unsigned digit_value(char c)
 
 size_t number_format_u64(char *to, uint64_t x)
 {
-    const uint64_t eight = 100000000; /* 10^8: the first eight digits and the rest */
+    const uint64_t eight = 100000000; /* 10^8: splits the first eight digits from the others */
     if (x < 10) {
         *to = (char)('0' + x);
         return 1;

@@ -1,6 +1,6 @@
-/* Formatting and parsing of numbers. Hand-written, because a printf call costs more than decoding
- * an event, and follows the locale. The number_put functions write at most NUMBER_MAX bytes without
- * a terminating zero and return how many. */
+/* Formatting and parsing of numbers. Hand-written, because printf costs more than decoding an
+ * event, and depends on the locale. The number_format functions write at most NUMBER_MAX bytes
+ * without a terminating zero and return how many. */
 #ifndef TRACETTA_BASE_NUMBER_H
 #define TRACETTA_BASE_NUMBER_H
 
@@ -19,7 +19,7 @@ void number_format_digits(char *to, uint64_t x, unsigned digits);
 /* Writes x < 10^9 with nine digits: the nanoseconds after a decimal point. */
 void number_format_9_digits(char *to, uint32_t x);
 
-/* Writes 0x and lower-case hexadecimal digits. */
+/* Writes x as "0x" and lower-case hexadecimal digits. */
 size_t number_format_hex(char *to, uint64_t x);
 
 /* Writes the shortest decimal that parses to the same double, always with a point or an exponent:

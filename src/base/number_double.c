@@ -11,7 +11,7 @@
 #define EXPONENT_MAX ((int64_t)1 << 60)
 
 struct decimal_text {
-    char digits[DIGITS_MAX + 1 + NUMBER_MAX]; /* significant digits, then room for the exponent */
+    char digits[DIGITS_MAX + 1 + NUMBER_MAX]; /* significant digits, with room for the exponent */
     size_t n;
     int64_t exponent;
     bool has_more_digits; /* non-zero digits were dropped after DIGITS_MAX */
@@ -22,7 +22,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads a run of digits from index `at`. Each digit after the decimal point decrements the
+/* Reads consecutive digits from index `at`. Each digit after the decimal point decrements the
  * exponent. Returns the index after the digits. */
 static size_t read_digits(struct decimal_text *number, const char *p, size_t n, size_t at,
                           bool is_fraction)

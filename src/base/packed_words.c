@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#define SLICE_SIZE ((size_t)4096) /* input bytes packed per reservation of output room */
+#define SLICE_SIZE                                                                        \
+    ((size_t)4096)          /* input bytes that are packed before room for more output is \
+                             * reserved */
 #define PACKED_WORD_MAX 10u /* output bytes of one word in the worst case: tag, 8 bytes, count */
 #define RUN_MAX 255u
 #define HIGH_BITS UINT64_C(0x8080808080808080)
@@ -38,8 +40,8 @@ static size_t count_zero_words(const uint8_t *bytes, size_t at, size_t end)
     return n;
 }
 
-/* Returns how many words from `at` on have at most one zero byte, 255 at most: these are stored
- * unpacked. */
+/* Returns how many consecutive words from `at` on have at most one zero byte, 255 at most. Such
+ * words are stored unpacked. */
 static size_t count_full_words(const uint8_t *bytes, size_t at, size_t end)
 {
     size_t n = 0;
@@ -95,8 +97,8 @@ void packed_words_append(struct buffer *to, const void *bytes, size_t n)
     buffer_commit(to, pack_slice(last, sizeof last, room));
 }
 
-/* Unpacks the words after the first one of a run: zeros, or bytes stored unpacked. Returns their
- * size in bytes, or SIZE_MAX if the input ends early or they exceed `room`. */
+/* Unpacks the words that follow a tag of 00 or ff: zeros, or bytes stored unpacked. Returns their
+ * size in bytes. Returns SIZE_MAX if the input ends early or they exceed `room`. */
 static size_t unpack_run(struct cursor *from, bool is_full, uint8_t *to, size_t room)
 {
     const uint8_t *count = cursor_read_bytes(from, 1);
@@ -113,7 +115,8 @@ static size_t unpack_run(struct cursor *from, bool is_full, uint8_t *to, size_t 
     return n;
 }
 
-/* Unpacks one word: reads a byte for each bit of the tag. Returns false if the input ends early. */
+/* Unpacks one word: each bit of the tag is a byte of the input. Returns false if the input ends
+ * early. */
 static bool unpack_word(struct cursor *from, uint8_t tag, uint8_t *to)
 {
     const uint8_t *bytes = from->p;

@@ -13,8 +13,8 @@ struct pair_map_slot {
     bool is_used;
 };
 
-/* Returns the slot of the key, or the free slot to insert it at. The search ends because the table
- * always has a free slot. */
+/* Returns the slot that has a key, or else the free slot in which to insert it. The search ends
+ * because the table always has a free slot. */
 static struct pair_map_slot *find_slot(const struct pair_map *map, uint64_t a, uint64_t b)
 {
     size_t mask = map->slots_n - 1;
@@ -85,8 +85,8 @@ bool pair_map_remove(struct pair_map *map, uint64_t a, uint64_t b)
     size_t mask = map->slots_n - 1, hole = (size_t)(found - map->slots);
     for (size_t at = (hole + 1) & mask; map->slots[at].is_used; at = (at + 1) & mask) {
         size_t home = (size_t)hash_pair(map->slots[at].a, map->slots[at].b) & mask;
-        /* The entry may move into the hole only if its probe sequence passes the hole, so that a
-         * search still finds it. */
+        /* The entry moves into the freed slot only if its probe sequence includes that slot.
+         * Otherwise a search would not find it. */
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->slots[hole] = map->slots[at];
             hole = at;

@@ -17,10 +17,11 @@ struct pair_map {
 void pair_map_init(struct pair_map *map, const struct alloc *alloc);
 void pair_map_free(struct pair_map *map);
 
-/* Returns the address of the key's value, or NULL. The address is valid until the next put. */
+/* Returns the address of a key's value, or NULL if the map lacks the key. The address is valid
+ * until the next put. */
 uint32_t *pair_map_get(const struct pair_map *map, uint64_t a, uint64_t b);
 
-/* Stores a value and replaces an old one. Returns false if memory is out. */
+/* Stores a value, replacing the old value of the key. Returns false if memory is out. */
 TTR_MUST bool pair_map_put(struct pair_map *map, uint64_t a, uint64_t b, uint32_t value);
 
 /* Removes a key. Returns false if it was not in the map. */

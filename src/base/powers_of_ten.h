@@ -15,7 +15,7 @@ struct power_of_ten {
     uint64_t high, low;
 };
 
-/* -297 <= k <= 350 */
+/* Returns the 128 most significant bits of 10^k, for -297 <= k <= 350. */
 static inline struct power_of_ten power_of_ten(int k)
 {
     static const uint64_t large_powers[][3] = {

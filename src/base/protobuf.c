@@ -64,7 +64,7 @@ void protobuf_write_double(struct buffer *to, uint32_t field, double x)
 
 void protobuf_write_bytes(struct buffer *to, uint32_t field, const void *p, size_t n)
 {
-    /* No memory can hold this much. Checked here because the sum below must not overflow. */
+    /* No buffer can hold this many bytes; the check prevents an overflow of the sum below. */
     to->failed = to->failed || n > PTRDIFF_MAX;
     uint8_t *at = to->failed ? NULL : start_field(to, field, WIRE_LENGTH, PROTOBUF_VARINT_MAX + n);
     if (!at)

@@ -45,7 +45,7 @@ void protobuf_end_padded(struct buffer *to, size_t mark);
  * protobuf_end_message needs. Offsets of enclosing messages stay valid. */
 size_t protobuf_begin_message(struct buffer *to, uint32_t field);
 
-/* Out-of-line part of protobuf_end_message: moves a message with a length of more than one byte. */
+/* Moves a message that needs a length of more than one byte, for protobuf_end_message. */
 void protobuf_move_message(struct buffer *to, size_t mark);
 
 static inline void protobuf_end_message(struct buffer *to, size_t mark)

@@ -50,8 +50,8 @@ static int floor_log2_pow10(int e)
     return (e * 1741647) >> 19;
 }
 
-/* Returns the upper 64 bits of the product of a 128-bit power and x. Bit 0 is also set if any bit
- * cut off is set. */
+/* Returns the upper 64 bits of the product of a 128-bit power and x, rounded to odd: bit 0 is also
+ * set if any discarded bit is. */
 static uint64_t multiply_to_odd(struct power_of_ten power, uint64_t x)
 {
     uint128 low = (uint128)power.low * x;
@@ -81,7 +81,8 @@ static struct interval scale_interval(uint64_t c, int q, int k, bool is_narrow)
 {
     int shift = q + floor_log2_pow10(-k) + 1;
     const struct power_of_ten power = power_of_ten(-k);
-    /* Ties round to even, so an odd significand excludes the ends of its interval. */
+    /* Ties round to even. With an odd significand, the ends of the interval therefore round to
+     * other doubles and are excluded. */
     bool is_open = c & 1;
     return (struct interval){
         .lower = multiply_to_odd(power, (4 * c - 2 + is_narrow) << shift) + is_open,

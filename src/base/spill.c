@@ -38,7 +38,8 @@ static const char *temporary_folder(void)
     return ctx && ctx[0] ? ctx : "/tmp";
 }
 
-/* Marks a failure as one of the temporary file, so that the command does not blame an input. */
+/* Sets error->format to "temporary", so that the command does not blame an input for the
+ * failure. */
 static ttr_status mark_as_temporary(ttr_error *error)
 {
     if (error)
@@ -52,7 +53,7 @@ static ttr_status create_file(struct spill *spill, ttr_error *error)
     spill->file = open(temporary_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (spill->file >= 0)
         return TTR_OK;
-    /* O_TMPFILE is not supported by this file system: create a named file and unlink it. */
+    /* This file system does not support O_TMPFILE: a named file is created and unlinked at once. */
     if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", temporary_folder()) >= (int)sizeof path) {
         (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET,
                        "cannot create a temporary file: the path in TMPDIR is too long");
@@ -123,7 +124,7 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
 
 void spill_punch_hole(const struct spill *spill, uint64_t at, uint64_t n)
 {
-    /* An optimisation: if it fails, the space is freed when the file is closed. */
+    /* If this fails, the space is freed when the file is closed. */
     (void)fallocate(spill->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)n);
 }
 

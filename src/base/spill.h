@@ -24,7 +24,8 @@ TTR_MUST ttr_status spill_append(struct spill *spill, const void *bytes, size_t 
 TTR_MUST ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n,
                                ttr_error *error);
 
-/* Fails like spill_read: for callers that find that the bytes read are not those appended. */
+/* Fails like spill_read, for a caller that finds the bytes corrupted: they are not those that it
+ * appended. */
 TTR_MUST ttr_status spill_fail_corrupted(ttr_error *error);
 
 /* Frees the disk space of a range, if the file system supports holes. The range must not be read

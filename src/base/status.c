@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* vsnprintf truncates at a byte; removes an incomplete UTF-8 character from the end, because it
- * would garble a terminal. */
+/* Removes an incomplete UTF-8 character from the end of a text that vsnprintf has truncated,
+ * because it would garble a terminal. */
 static void truncate_at_character(char *text, size_t size)
 {
     size_t n = strlen(text);

@@ -18,8 +18,8 @@ ttr_status fail(ttr_error *error, ttr_status status, uint64_t offset, const char
 ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *format, ...)
     TTR_PRINTF(4, 5);
 
-/* Records which library option the text of a failure names, see ttr_error. Does nothing for TTR_OK.
- * Returns `status`. */
+/* Stores in `error` which library option its text names (see ttr_error), so that a caller can name
+ * its own option instead. Does nothing for TTR_OK. Returns `status`. */
 ttr_status error_set_option(ttr_error *error, ttr_status status, const char *option);
 
 /* Returns TTR_E_NOMEM; allocates nothing. */

@@ -82,7 +82,7 @@ size_t utf8_truncated_length(const void *bytes, size_t n, size_t limit)
     if (n <= limit)
         return n;
     /* A lead byte never occurs inside another character. So only the last lead byte before the
-     * limit matters. */
+     * limit can start a character that is split. */
     size_t lead = limit;
     while (lead > 0 && limit - lead < 3 && is_continuation(p[lead]))
         lead--;
@@ -147,8 +147,8 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
         }
         if (at == units)
             break;
-        /* Converts the last units together with some before them, which are written again with the
-         * same bytes. */
+        /* Converts the last units together with some of the previous ones, which yield the same
+         * bytes again. */
         size_t rest = units - at;
         if (at > begin && rest < 8 && copy_8_ascii(to + n - (8 - rest), p + 2 * (units - 8)))
             return n + rest;
@@ -168,8 +168,9 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
     return n;
 }
 
-/* Converts ASCII in UTF-16 up to the zero, one character at a time, appending to `n` characters.
- * Returns the total, or SIZE_MAX. */
+/* Converts ASCII text in UTF-16 up to its zero, one character at a time, appending to `n`
+ * characters. Returns the total. Returns SIZE_MAX if a character is not ASCII or the zero is
+ * missing. */
 static size_t convert_ascii16_scalar(char *to, size_t n, const uint8_t *p, const uint8_t *end)
 {
     for (; end - p >= 2; p += 2, n++) {
@@ -182,8 +183,8 @@ static size_t convert_ascii16_scalar(char *to, size_t n, const uint8_t *p, const
 }
 
 #ifdef __SSE2__
-/* Writes eight characters as bytes. Returns a mask with two bits per character that is a zero or
- * not ASCII; `*zeros` has those of the zeros alone. */
+/* Converts eight characters to bytes. Returns a mask with two bits per character that is a zero or
+ * not ASCII; sets `*zeros` to the bits of the zeros. */
 static inline uint32_t copy_8_until_end(uint8_t *to, const uint8_t *p, uint32_t *zeros)
 {
     const __m128i none = _mm_setzero_si128(),
@@ -195,8 +196,9 @@ static inline uint32_t copy_8_until_end(uint8_t *to, const uint8_t *p, uint32_t 
     return *zeros | (ascii ^ 0xffff);
 }
 
-/* Returns the length of a text of which `n` characters are converted and copy_8_until_end returned
- * `ends` and `zeros` for the next eight. SIZE_MAX if the first end is not a zero. */
+/* Returns the length of a text that ends in the next eight characters. `n` characters precede them;
+ * copy_8_until_end returned `ends` and `zeros`. Returns SIZE_MAX if the first marked character is
+ * not a zero. */
 static inline size_t text_length(size_t n, uint32_t ends, uint32_t zeros)
 {
     return zeros & ends & (0 - ends) ? n + (size_t)__builtin_ctz(ends) / 2 : SIZE_MAX;
@@ -215,8 +217,7 @@ size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const 
     }
     if (end - from < STEP || p == end)
         return convert_ascii16_scalar(to, n, p, end);
-    /* Converts the remaining characters with one load that ends at `end` and shifts out those
-     * before p. */
+    /* The last load of eight characters ends at `end`; characters before p are shifted out. */
     const unsigned before = STEP - (unsigned)(end - p);
     uint8_t eight[STEP / 2];
     uint32_t ends = copy_8_until_end(eight, end - STEP, &zeros);

@@ -25,8 +25,8 @@ static inline size_t utf8_control_length(const uint8_t *p, size_t n)
     return n > 1 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
 }
 
-/* Returns the largest length <= limit that does not split a character. An invalid byte counts as a
- * character. */
+/* Returns the largest length <= limit that does not split a UTF-8 character. An invalid byte counts
+ * as one character. */
 size_t utf8_truncated_length(const void *p, size_t n, size_t limit);
 
 /* Converts `units` code units of little-endian UTF-16 to UTF-8. `to` has room for 3 bytes per unit.

@@ -1,5 +1,5 @@
-/* 128-bit integers, for exact products of two 64-bit words. ISO C has no such type, and
- * __extension__ silences -Wpedantic here for all users. */
+/* 128-bit integers, for exact products of two 64-bit words. ISO C has no such type; __extension__
+ * silences -Wpedantic for all users of the type. */
 #ifndef TRACETTA_BASE_WIDE_H
 #define TRACETTA_BASE_WIDE_H
 

@@ -20,8 +20,8 @@ const ttr_read_options *select_reader_options(const struct format *format,
     if (!options)
         return NULL;
     const bool is_of_target = !options->copied_to || strcmp(options->copied_to, format->name) == 0;
-    /* if events are written as they were read, their definitions allow copying whole packets; a
-     * time offset would change them */
+    /* Copies need definitions: whole packets are copied if events are written as they were read. A
+     * time offset would change them. */
     if (is_of_target && options->time_offset == 0)
         return options;
     *ctx = *options;
@@ -43,6 +43,8 @@ uint32_t format_abilities(const struct format *format)
     return (format->reader ? TTR_FORMAT_READS : 0) | (writer ? TTR_FORMAT_WRITES : 0) |
            (writer && writer->is_text ? TTR_FORMAT_TEXT : 0) |
            (writer && writer->wants_order ? TTR_FORMAT_ORDERED : 0) |
+           (writer && writer->wants_symbols ? TTR_FORMAT_SYMBOLS : 0) |
+           (format->reader && format->reader->has_late_symbols ? TTR_FORMAT_LATE_SYMBOLS : 0) |
            (format->folder ? TTR_FORMAT_FOLDER : 0) |
            (format->hints && format->hints->is_general ? TTR_FORMAT_GENERAL : 0);
 }
@@ -128,8 +130,7 @@ static ttr_status choose_format(const struct peek *peek, const struct format **w
     return error_set_option(error, status, "from");
 }
 
-/* Copy of the first bytes of a source, followed by zeros so that formats may read beyond the end.
- */
+/* First bytes of a source, followed by zeros so that formats may read beyond the end. */
 struct first_bytes {
     const struct alloc *alloc;
     uint8_t *bytes;

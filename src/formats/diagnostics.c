@@ -15,6 +15,8 @@ static const ttr_diagnostic_info general[] = {
      "restore the file, or --metadata=FILE"},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace.unreadable",
      "trace, file or folder that cannot be read", "its events are lost", ""},
+    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "filter.unknown",
+     "event without the process, thread or CPU that a filter asks for", "left out", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "pair.other-name", "end and begin have different names",
      "span has the begin's name", ""},
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "pair.too-many-open", "too many open spans",

@@ -18,15 +18,16 @@
 #include "base/alloc.h"
 #include "io/source.h"
 
-/* Bytes that can be peeked. The longest magic number has 10, and the caller usually reads the file
- * header next. */
+/* Number of bytes that can be peeked. The longest magic number has 10 bytes, and the caller usually
+ * reads the file header next. */
 #define BYTE_STREAM_PEEK_MAX 256
 
 struct byte_stream;
 struct shared_file;
 
 struct byte_stream_ops {
-    /* Reads up to n bytes. Returns 0 at the end of the input, or after setting stream->failed. */
+    /* Reads up to n bytes and returns their number. Returns 0 at the end of the input, or after
+     * setting stream->failed. */
     size_t (*read)(struct byte_stream *stream, void *to, size_t n);
     /* Describes the failure of the last read in `error`. */
     void (*describe_error)(const struct byte_stream *stream, ttr_error *error);
@@ -39,7 +40,8 @@ struct byte_stream {
     bool may_grow;      /* the input is a regular file: more bytes may follow after its end */
     bool ended, failed; /* ended: no more bytes follow; failed: an error is not reported yet */
     uint16_t head_at, head_n;
-    uint8_t head[BYTE_STREAM_PEEK_MAX]; /* peeked bytes; [head_at, head_n) were not read yet */
+    uint8_t head[BYTE_STREAM_PEEK_MAX]; /* peeked bytes; those at [head_at, head_n) are still to be
+                                         * read */
     _Atomic uint64_t used;              /* number of bytes obtained through ops->read so far */
 };
 
@@ -70,8 +72,8 @@ void stream_raw_set_cancel_fd(struct byte_stream *raw, int cancel_fd);
 /* Reads up to n bytes. Returns the count, 0 at the end, or -1 with `error` (may be NULL). */
 int64_t byte_stream_read(struct byte_stream *stream, void *to, size_t n, ttr_error *error);
 
-/* Loads at least n <= BYTE_STREAM_PEEK_MAX bytes into stream->head without consuming them. Returns
- * the number of bytes there; fewer than n only at the end of the input. */
+/* Makes at least n <= BYTE_STREAM_PEEK_MAX unread bytes available in stream->head. Returns their
+ * number, which is below n only at the end of the input. */
 size_t byte_stream_peek(struct byte_stream *stream, size_t n);
 
 /* Skips n bytes of a regular file without reading them. Returns false for any other stream. */

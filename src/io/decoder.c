@@ -58,7 +58,7 @@ static enum decode_result gzip_step(void *state, struct decode_io *io)
     switch (result) {
     case Z_OK:
     case Z_BUF_ERROR:
-        /* the library could make no progress: the caller must supply input or output room */
+        /* zlib made no progress: it needs input or output room */
         return DECODE_CONTINUE;
     case Z_STREAM_END:
         return DECODE_MEMBER_END;
@@ -77,7 +77,7 @@ static void gzip_end(void *state)
 
 struct zstd_state {
     ZSTD_DCtx *context;
-    size_t wanted; /* number of input bytes that the library asks for in the next step */
+    size_t wanted; /* number of input bytes that zstd asks for in the next step */
 };
 
 static bool zstd_begin(void *state)
@@ -120,7 +120,7 @@ static void zstd_end(void *state)
 
 struct lz4_state {
     LZ4F_dctx *context;
-    size_t wanted; /* number of input bytes that the library asks for in the next step */
+    size_t wanted; /* number of input bytes that lz4 asks for in the next step */
 };
 
 static bool lz4_begin(void *state)
@@ -209,7 +209,7 @@ static enum decode_result xz_step(void *state, struct decode_io *io)
     switch (result) {
     case LZMA_OK:
     case LZMA_BUF_ERROR:
-        /* the library could make no progress: the caller must supply input or output room */
+        /* liblzma made no progress: it needs input or output room */
         return DECODE_CONTINUE;
     case LZMA_STREAM_END:
         return DECODE_MEMBER_END;
@@ -239,8 +239,9 @@ static const struct decoder decoders[] = {
     {"xz", sizeof(lzma_stream), xz_begin, xz_step, xz_end},
 };
 
-/* Magic bytes of members. The low half of the byte at index `loose` may have any value. RFC 1952
- * 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2;
+/* Magic bytes of compressed members. The low half of the byte at index `loose` may have any value.
+ *
+ * RFC 1952 2.3.1 with CM = 8; RFC 8878 3.1.1 and, for skippable frames 0x184d2a50 to 5f, 3.1.2;
  * lz4_Frame_format.md; xz-file-format.txt 2.1.1.1. bzip2 has "BZh", the block size as a digit, then
  * 6 bytes: digits of pi if a block follows, of sqrt(pi) if the stream is empty. */
 enum { NO_LOOSE_BYTE = 255 };

@@ -30,8 +30,8 @@ struct decode_io {
 struct decoder {
     const char *name;
     size_t state_size;
-    /* Starts decoding a member; `state` is zeroed or has decoded another member. Returns false if
-     * memory runs out. */
+    /* Starts decoding a member. `state` is zeroed, or has decoded another member before. Returns
+     * false if memory runs out. */
     bool (*begin)(void *state);
     enum decode_result (*step)(void *state, struct decode_io *io);
     void (*end)(void *state); /* frees what the state owns; a zeroed state is allowed */
@@ -39,7 +39,7 @@ struct decoder {
 
 enum decoder_match {
     DECODER_NO,
-    DECODER_MAYBE /* the bytes match so far; more bytes are needed to decide */,
+    DECODER_MAYBE /* all bytes given match; more bytes are needed to decide */,
     DECODER_YES
 };
 

@@ -18,7 +18,7 @@ struct descriptor_pool {
         mutex; /* protects all members below, and `fd`, `users`, `newer`, `older` of the files */
     unsigned references;
     size_t n, n_max; /* number of open files, and its maximum */
-    /* both ends of the list of open files, ordered by last use */
+    /* ends of the list of open files, which is ordered by last use */
     struct shared_file *newest, *oldest;
 };
 
@@ -83,8 +83,8 @@ static void close_file(struct descriptor_pool *pool, struct shared_file *file)
 {
     remove_from_list(pool, file);
     pool->n--;
-    /* Network file systems report a full disk only at close. After EINTR the descriptor is closed
-     * on Linux. */
+    /* Network file systems report a full disk only at close. EINTR is not a failure: Linux closes
+     * the descriptor. */
     if (close(file->fd) != 0 && errno != EINTR)
         file->failed = errno;
     file->fd = -1;
@@ -101,17 +101,18 @@ static bool close_oldest(struct descriptor_pool *pool)
     return file != NULL;
 }
 
-/* Closes idle files until one more can be opened. Returns false if all are in use. */
+/* Closes idle files until the pool may open one more. Returns false if all open files are in
+ * use. */
 static bool close_until_free(struct descriptor_pool *pool)
 {
     if (pool->n >= pool->n_max)
-        pool->n_max = open_limit(); /* the process may have raised its limit since */
+        pool->n_max = open_limit(); /* the process may have raised its limit meanwhile */
     while (pool->n >= pool->n_max && close_oldest(pool))
         continue;
     return pool->n < pool->n_max;
 }
 
-/* Records device and inode of the file when it is opened first. */
+/* Records device and inode of a file when it is opened for the first time. */
 static void record_identity(struct shared_file *file, const struct stat *about)
 {
     file->device = about->st_dev;
@@ -119,8 +120,8 @@ static void record_identity(struct shared_file *file, const struct stat *about)
     file->is_known = true;
 }
 
-/* Compares an opened file with the one opened before, or records it if it is the first. Returns 0
- * or an errno; ESTALE if it is another file. */
+/* Checks that an opened file is the one opened before; records its identity at the first open.
+ * Returns 0 or an errno; ESTALE if it is another file. */
 static int check_identity(struct shared_file *file, int fd)
 {
     struct stat about;
@@ -137,7 +138,8 @@ static int check_identity(struct shared_file *file, int fd)
 static int reopen_file(struct descriptor_pool *pool, struct shared_file *file)
 {
     (void)close_until_free(
-        /* if all files are in use, try to open one more: only the system knows the real limit */
+        /* if all files are in use, one more may still be possible: only the system knows the real
+         * limit */
         pool);
     int fd;
     do

@@ -20,13 +20,13 @@ struct shared_file {
     const char *path;
     int flags; /* flags for open, also when it is reopened */
     int fd;    /* descriptor, -1 while the file is closed */
-    /* number of shared_file_acquire calls without a shared_file_release; the file stays open while
-     * it is > 0 */
+    /* number of shared_file_acquire calls that were not released yet; the file stays open while it
+     * is > 0 */
     unsigned users;
     /* neighbours in the pool's list of open files, by last use */
     struct shared_file *newer, *older;
     int failed;    /* errno of a failed close, returned by shared_file_close */
-    bool is_known; /* the device and inode of the first open are recorded */
+    bool is_known; /* device and inode were recorded when the file was opened first */
     dev_t device;
     ino_t inode;
 };
@@ -38,8 +38,8 @@ struct descriptor_pool *descriptor_pool_new(const struct alloc *alloc);
 struct descriptor_pool *descriptor_pool_ref(struct descriptor_pool *pool);
 void descriptor_pool_unref(struct descriptor_pool *pool);
 
-/* Closes an idle file, so that something else can be opened. Returns false if all are in use.
- * Preserves errno. */
+/* Closes an idle file of the pool, so that the process can open another file. Returns false if all
+ * are in use. Preserves errno. */
 bool descriptor_pool_close_idle(struct descriptor_pool *pool);
 
 /* Transfers an open descriptor of the file to the pool, which may close it at once. `about` is the

@@ -20,7 +20,8 @@
 #include "base/status.h"
 #include "io/descriptor_pool.h"
 
-/* first block for names, in bytes: there may be thousands of folders with few files each */
+/* bytes of the first block for names; small, as there may be thousands of folders with few files
+ * each */
 enum { NAMES_BLOCK_MIN = 256 };
 
 struct entry {
@@ -38,13 +39,14 @@ struct folder {
     const struct alloc *alloc;
     struct arena names;
     char *path;
-    /* part of `path` relative to the user's directory, see folder_set_relative_start */
+    /* suffix of `path` that is relative to the directory that the user named; see
+     * folder_set_relative_start */
     const char *relative_path;
     struct entry *entry;
     size_t n, capacity;
     struct skipped *skipped; /* directory entries that are neither files nor folders */
     size_t skipped_n, skipped_capacity;
-    /* pool of the descriptors of all sources; may outlive the folder */
+    /* pool of descriptors of the folder's sources; may outlive the folder */
     struct descriptor_pool *pool;
     bool is_memory, has_index;
     size_t chunk; /* maximum window size in bytes; 0 = no limit */
@@ -382,7 +384,8 @@ struct source *folder_open_file(struct folder *folder, const struct folder_file 
     return source_open(folder->alloc, path, &how, error);
 }
 
-/* Copies the window into an allocation of its own, followed by a zero byte. */
+/* Copies the window to newly allocated memory, followed by a zero byte. Fails only if memory runs
+ * out. */
 static ttr_status copy_window(const struct folder *folder, const struct window *window,
                               uint8_t **bytes, size_t *n, ttr_error *error)
 {
@@ -409,7 +412,7 @@ ttr_status folder_read_file(struct folder *folder, const struct folder_file *fil
         *error = ctx;
     if (!source)
         return ctx.status;
-    /* Requests one byte more than the limit, to detect larger files. */
+    /* One byte more than the limit is requested, to detect a larger file. */
     ttr_status status = source_fill(
         source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);
     if (status == TTR_OK && window.n > limit) {

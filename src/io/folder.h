@@ -13,14 +13,14 @@
 /* Levels of subfolders that are searched for traces. */
 #define FOLDER_LEVELS_MAX 8u
 
-/* LTTng's folder of packet index files in a trace. folder_is_index_file returns true for the name
- * of a file in it. */
+/* Folder in an LTTng trace that contains its packet index files. folder_is_index_file returns true
+ * for the name of a file in it. */
 #define FOLDER_INDEX "index"
 bool folder_is_index_file(const char *name);
 
 struct folder;
 
-/* Returns true if the folder contains index files in "index". */
+/* Returns true if the folder contains packet index files (FOLDER_INDEX). */
 bool folder_has_index(const struct folder *folder);
 
 struct folder_file {
@@ -30,15 +30,15 @@ struct folder_file {
     bool is_link;
 };
 
-/* Lists the regular files of a folder (also through links), sorted by name, without names that
- * start with '.'. Includes subfolders (not through links) down to `depth` levels; 0 = none. Sources
- * use descriptors of `pool`; if NULL, of a pool of the folder's own. Returns NULL with `error` if a
- * folder cannot be read. */
+/* Lists the regular files of a folder, sorted by name. Follows links to files; skips names that
+ * start with '.'. Lists subfolders that are not links down to `depth` levels; 0 = none. Sources use
+ * descriptors of `pool`, or of a new pool if it is NULL. Returns NULL with `error` if a folder
+ * cannot be read. */
 struct folder *folder_open(const struct alloc *alloc, struct descriptor_pool *pool,
                            const char *path, unsigned depth, ttr_error *error);
 
-/* Creates a folder of files in memory, which are borrowed until folder_close; no name is skipped.
- * Fails with TTR_E_MISUSE if two files have the same name. */
+/* Creates a folder of files in memory, borrowed until folder_close. Lists all files, also those
+ * with names that start with '.'. Fails with TTR_E_MISUSE if two files have the same name. */
 struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
                                   const ttr_file *files, size_t n, ttr_error *error);
 
@@ -47,8 +47,8 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
 const struct folder_file *folder_file_at(const struct folder *folder, size_t i);
 const struct folder_file *folder_find_file(const struct folder *folder, const char *name);
 
-/* Returns the i-th skipped entry, which is not a file or folder (a FIFO, a socket, a device, a
- * dangling link: `*is_link`). Returns NULL after the last. */
+/* Returns the name of the i-th skipped entry, which is not a file or folder: a FIFO, a socket, a
+ * device, a dangling link (sets *is_link). Returns NULL after the last. */
 const char *folder_skipped_entry(const struct folder *folder, size_t i, bool *is_link);
 
 /* folder_path returns the path of the folder. folder_file_path writes the path of one of its files
@@ -59,13 +59,13 @@ void folder_file_path(const struct folder *folder, const struct folder_file *fil
 
 #define FOLDER_SIZE_UNKNOWN UINT64_MAX
 
-/* Stores the current size of a file in bytes, or FOLDER_SIZE_UNKNOWN if stat fails. Returns false
- * if the file is gone. */
+/* Stores the size of a file in bytes, or FOLDER_SIZE_UNKNOWN if stat fails. Returns false if the
+ * file does not exist any more. */
 bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size);
 
-/* folder_set_relative_start records where in the folder's path its name relative to the user's
- * directory starts; folder_relative_path returns that part ("" if never set). An offset after the
- * end means the folder itself. */
+/* folder_set_relative_start sets the index in the folder's path at which the path relative to the
+ * user's directory starts. folder_relative_path returns that relative path, "" if the index was not
+ * set or is after the end. */
 void folder_set_relative_start(struct folder *folder, size_t from);
 const char *folder_relative_path(const struct folder *folder);
 
@@ -90,9 +90,9 @@ void folder_close(struct folder *folder);
 
 struct folder_sink;
 
-/* How to recognise an old trace that may be replaced: `name` is a file that every trace has (such
- * as "metadata"). `is_part` decides from the first FOLDER_PREFIX_SIZE decompressed bytes of it and
- * of another file whether both belong to one trace; NULL accepts every file. */
+/* How to recognise a trace that may be overwritten. `name` is a file that every such trace has
+ * ("metadata"). `is_part` compares the first FOLDER_PREFIX_SIZE decompressed bytes of that file and
+ * of another file: do both belong to one trace? NULL accepts every file. */
 #define FOLDER_PREFIX_SIZE ((size_t)64 << 10)
 
 struct file_prefix {
@@ -110,7 +110,7 @@ struct folder_output_options {
     const char *path;
     struct trace_marker mark;
     bool overwrite;
-    struct descriptor_pool *shared; /* descriptor pool to use; NULL = the folder creates its own */
+    struct descriptor_pool *shared; /* descriptor pool to use; NULL = a new pool for this folder */
 };
 
 /* Creates an output folder. An existing folder that is not empty is refused, unless `overwrite` is
@@ -124,10 +124,10 @@ struct folder_sink *folder_create(const struct alloc *alloc,
 /* Creates an output folder that discards all data but counts it: for dry runs. */
 struct folder_sink *folder_create_dry_run(const struct alloc *alloc, ttr_error *error);
 
-/* Creates a file ("index/a.idx": missing folders are created). The caller ends it with sink_finish
- * or sink_abandon. folder_abandon also ends files that are still open; folder_finish fails if there
- * are any. Any number of files may be open, few of them have a descriptor at a time. Returns NULL
- * with `error` if the file cannot be created or exists already. */
+/* Creates a file, and missing folders of its name ("index/a.idx"). The caller ends the file with
+ * sink_finish or sink_abandon. folder_finish fails if files are still open; folder_abandon ends
+ * them. Any number of files may be open, since few of them have a descriptor at a time. Returns
+ * NULL with `error` if the file cannot be created or exists already. */
 struct sink *folder_create_file(struct folder_sink *folder, const char *name, ttr_error *error);
 
 /* Renames a file or folder within the output folder and creates missing folders. Files in it must
@@ -140,7 +140,7 @@ TTR_MUST ttr_status folder_rename(struct folder_sink *folder, const char *from, 
 uint64_t folder_bytes_written(const struct folder_sink *folder);
 const char *folder_temporary_path(const struct folder_sink *folder);
 
-/* Writes the buffered bytes of all open files. */
+/* Writes the buffered bytes of all open files to these files. */
 TTR_MUST ttr_status folder_flush(struct folder_sink *folder, ttr_error *error);
 
 /* Renames the folder to its target and frees it. Frees it also on failure. */

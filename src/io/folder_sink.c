@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/status.h"
 #include "base/utf.h"
 #include "io/descriptor_pool.h"
@@ -28,13 +29,13 @@ enum {
         /* size in bytes of the write buffer of an open file; packets are larger and are written
          * directly */
     16 << 10,
-    REMOVE_FDS = 16 /* maximum number of descriptors for nftw */
+    REMOVE_FDS = 16 /* maximum number of descriptors that nftw opens */
 };
 
 struct part {
     struct folder_sink *folder;
     struct sink *sink;
-    struct part *previous, *next; /* neighbours in the list of files that are not finished yet */
+    struct part *previous, *next; /* neighbours in the folder's list of unfinished files */
     char *path;                   /* path in the temporary folder */
     /* size of `path` in bytes; index in it of the name relative to the folder */
     size_t path_size, name_at;
@@ -43,15 +44,15 @@ struct part {
 
 struct folder_sink {
     const struct alloc *alloc;
-    /* final path; path of the temporary folder, NULL if there is nothing to remove */
+    /* final path of the folder; path of the temporary folder, NULL if there is none to remove */
     char *target, *temporary;
     size_t target_size, temporary_size;
-    /* overwrite: the caller allows to replace traces; replaces: the target exists already */
+    /* overwrite: the caller allows replacing traces; replaces: the target exists already */
     bool overwrite, replaces;
     bool is_dry_run; /* dry run: bytes are discarded and counted */
     bool is_broken;  /* writing one of the files failed */
     struct part *parts;
-    struct descriptor_pool *pool; /* pool of the files' descriptors; NULL for a dry run */
+    struct descriptor_pool *pool; /* descriptors of the files; NULL for a dry run */
     uint64_t bytes;               /* size of all finished files */
 };
 
@@ -81,7 +82,7 @@ static void clear_temporary_path(struct folder_sink *folder)
 static void folder_sink_free(struct folder_sink *folder)
 {
     while (folder->parts)
-        sink_abandon(folder->parts->sink); /* ending the sink also removes its part from the list */
+        sink_abandon(folder->parts->sink); /* sink_abandon also removes the file from the list */
     if (folder->temporary)
         (void)remove_tree(folder->temporary);
     clear_temporary_path(folder);
@@ -150,16 +151,15 @@ static bool is_text(const char *path)
 {
     uint8_t bytes[4096], last = 0;
     struct stat about;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = regular_file_open(path, &about);
     ssize_t n = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
-    bool is_plain = n > 0 && fstat(fd, &about) == 0 &&
-                    pread(fd, &last, 1, about.st_size - 1) == 1 && last == '\n';
+    bool is_plain = n > 0 && pread(fd, &last, 1, about.st_size - 1) == 1 && last == '\n';
     if (fd >= 0)
         (void)close(fd);
     for (ssize_t i = 0; i < n && is_plain; i++)
         is_plain = bytes[i] >= ' ' || (bytes[i] >= '\t' && bytes[i] <= '\r');
     if ((size_t)n == sizeof bytes)
-        /* the last character may be cut by the limit of 4 KiB */
+        /* the read of 4 KiB may have ended inside a character */
         while (n > 0 && bytes[n - 1] >= 0x80)
             n--;
     return is_plain && utf8_is_valid(bytes, (size_t)n);
@@ -170,8 +170,8 @@ struct old_folder {
     const struct alloc *alloc;
     char path[PATH_MAX]; /* path of the entry that is being checked */
     const struct trace_marker *mark;
-    /* first FOLDER_PREFIX_SIZE bytes of the current mark file, followed by as many of the file that
-     * is checked */
+    /* first bytes of the current mark file (FOLDER_PREFIX_SIZE), then room for as many bytes of the
+     * file to compare */
     uint8_t *begin;
     size_t mark_n;
     bool has_mark; /* the current folder contains the mark file: it is a trace */
@@ -198,8 +198,8 @@ static size_t read_prefix(const struct old_folder *old, uint8_t *bytes)
     return n;
 }
 
-/* Returns true for "stream" and "stream_12": converters use these names for streams without a name
- * of their own, so the content is not checked. */
+/* Returns true for "stream" and "stream_12". Converters use these names for streams without a name,
+ * so such a file is accepted without checking its content. */
 static bool is_stream_name(const char *name)
 {
     static const char word[] = "stream";
@@ -210,8 +210,8 @@ static bool is_stream_name(const char *name)
            (*rest == '_' && rest[1] && strspn(rest + 1, "0123456789") == strlen(rest + 1));
 }
 
-/* Returns true if the regular file at old->path does not belong to the trace of the mark file next
- * to it. */
+/* Returns true if the regular file at old->path belongs to another trace than the mark file in the
+ * same folder, or to none. */
 static bool is_unrelated_file(struct old_folder *old, const char *name)
 {
     if (strcmp(name, old->mark->name) == 0)
@@ -226,7 +226,7 @@ static bool is_unrelated_file(struct old_folder *old, const char *name)
     return file.n > 0 && !old->mark->is_part(&mark, &file);
 }
 
-/* Reads the first bytes of the mark file in the current folder, a trace. */
+/* Reads the first bytes of the mark file in the current folder. */
 static void read_mark_prefix(struct old_folder *old)
 {
     const size_t n = strlen(old->path);
@@ -236,8 +236,8 @@ static void read_mark_prefix(struct old_folder *old)
     old->path[n] = '\0';
 }
 
-/* Returns true if the entry at old->path cannot be part of a trace, or a subfolder contains such an
- * entry. */
+/* Returns true if the entry at old->path is not part of a trace, or is a folder that contains such
+ * an entry. */
 static bool is_foreign_entry(struct old_folder *old, const char *name)
 {
     struct stat about;
@@ -259,8 +259,8 @@ static bool is_foreign_entry(struct old_folder *old, const char *name)
     return is_found;
 }
 
-/* Searches the current folder for an entry that is not part of a trace, or that cannot be read and
- * might not be. If there is one, returns true with old->path set to it. */
+/* Searches the current folder for an entry that is not part of a trace, or that cannot be read.
+ * Returns true if it finds one, with old->path set to the entry. */
 static bool find_foreign_entry(struct old_folder *old)
 {
     size_t n = strlen(old->path);
@@ -287,8 +287,8 @@ static bool find_foreign_entry(struct old_folder *old)
     return is_found || old->reason;
 }
 
-/* Fails if the target contains anything but traces, because it would be removed too. Returns true
- * if it failed. */
+/* Fails if the target contains anything but traces, because replacing the target would remove it.
+ * Returns true if it failed. */
 static bool fail_if_foreign(const struct folder_sink *folder, const struct trace_marker *mark,
                             ttr_error *error)
 {
@@ -314,8 +314,8 @@ static bool fail_if_foreign(const struct folder_sink *folder, const struct trace
     return is_found;
 }
 
-/* Decides whether an existing target may be replaced, and resolves links in its path. Returns false
- * with `error` if not. */
+/* Checks that an existing target may be replaced, and resolves links in its path. Returns false
+ * with `error` if it may not. */
 static bool check_replaceable(struct folder_sink *folder, const struct trace_marker *mark,
                               ttr_error *error)
 {
@@ -341,7 +341,7 @@ static bool check_replaceable(struct folder_sink *folder, const struct trace_mar
         return false;
     }
     folder->replaces = true;
-    /* the target is now the resolved path, so a link to it stays a link */
+    /* The target is the resolved path, so a link to it remains a link. */
     return set_target(folder, real, strlen(real), error);
 }
 
@@ -387,7 +387,7 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
     }
     if (result == 0) {
         if (folder->replaces && stat(folder->target, &old) == 0)
-            /* failure is ignored: the file system may not allow it */
+            /* a failure is ignored: the file system may not support modes */
             (void)chmod(folder->temporary, (old.st_mode & 07777) | S_IRWXU);
         return true;
     }
@@ -448,8 +448,8 @@ struct folder_sink *folder_create_dry_run(const struct alloc *alloc, ttr_error *
 
 /* --- Files of an output folder --- */
 
-/* Writes to the file with O_APPEND. Its descriptor may have been closed by the pool; the file is
- * then reopened. */
+/* Implements sink_part.push: appends to the file (O_APPEND), which is first reopened if the pool
+ * has closed its descriptor. */
 static int64_t part_write(void *ctx, const void *bytes, size_t n)
 {
     struct part *part = ctx;
@@ -463,8 +463,8 @@ static int64_t part_write(void *ctx, const void *bytes, size_t n)
     return put;
 }
 
-/* Overwrites bytes through a second descriptor, because pwrite on one with O_APPEND appends.
- * Returns 0 or an errno. */
+/* Implements sink_part.rewrite: overwrites bytes through a second descriptor, because pwrite
+ * appends if O_APPEND is set. Returns 0 or an errno. */
 static int part_rewrite(void *ctx, uint64_t at, const void *bytes, size_t n)
 {
     const struct part *part = ctx;
@@ -574,7 +574,7 @@ static struct part *part_new(struct folder_sink *folder, const char *name)
     return part;
 }
 
-/* Creates the file of a part. Returns 0 or an errno; EEXIST if a file has that name already. */
+/* Creates the file. Returns 0 or an errno, EEXIST if a file of this name exists. */
 static int create_file(struct part *part)
 {
     const struct folder_sink *folder = part->folder;
@@ -591,7 +591,7 @@ static int create_file(struct part *part)
 
 struct sink *folder_create_file(struct folder_sink *folder, const char *name, ttr_error *error)
 {
-    char path[PATH_MAX]; /* path of the file when the folder is complete, for messages */
+    char path[PATH_MAX]; /* path that the file will have in the finished folder, for messages */
     if (!is_name_inside(name)) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is not a valid file name in a folder",
                    name);
@@ -611,7 +611,7 @@ struct sink *folder_create_file(struct folder_sink *folder, const char *name, tt
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path,
                        sink_error_advice(reason));
     if (reason) {
-        part_free(part); /* part_end is not called here, since it would remove the existing file */
+        part_free(part); /* not part_end, which would remove the existing file */
         return NULL;
     }
     part->sink = sink_open_part(
@@ -697,7 +697,7 @@ static int exchange_with_target(struct folder_sink *folder)
     if (is_empty(folder->target))
         return rename(folder->temporary, folder->target) == 0 ? 0 : errno;
     if (!folder->overwrite)
-        return EEXIST; /* the target was empty when the output was created */
+        return EEXIST; /* entries were added after the output was created */
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_EXCHANGE) == 0)
         return 0;
     return errno == EINVAL || errno == ENOSYS ? replace_by_two_renames(folder) : errno;
@@ -713,10 +713,10 @@ static int rename_to_target(const struct folder_sink *folder)
         return errno;
     return rename(folder->temporary, folder->target) == 0
                ? 0
-               : errno; /* rename fails if the target has become a folder with entries */
+               : errno; /* rename fails if the target is now a folder with entries */
 }
 
-/* Removes the old folder, which has the temporary name now. */
+/* Removes the replaced folder, which the exchange has given the temporary name. */
 static ttr_status remove_old_folder(struct folder_sink *folder, ttr_error *error)
 {
     int reason = remove_tree(folder->temporary);

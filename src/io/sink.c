@@ -27,8 +27,9 @@ enum { BUFFER_SIZE = 256 << 10 };
 
 struct sink {
     const struct alloc *alloc;
-    struct sink_part part; /* callbacks that replace the descriptor; part.end may be NULL */
-    int fd;                /* descriptor; -1 if part.push is called instead */
+    struct sink_part part; /* callbacks of a file in a folder (folder_sink.c); part.end may be NULL
+                            * */
+    int fd;                /* descriptor; -1 if the callback part.push writes instead */
     /* unnamed temporary file that delays all output until sink_finish; -1 = none */
     int held_fd;
     uint8_t *prefix; /* bytes to write before the contents of held_fd */
@@ -45,7 +46,7 @@ struct sink {
     ttr_error failure;
 };
 
-/* Forgets the temporary name, so that it is not unlinked: the file was renamed or never created. */
+/* Drops the temporary path without unlinking it: the file was renamed or never created. */
 static void clear_temporary_path(struct sink *sink)
 {
     alloc_free(sink->alloc, sink->temporary, sink->temporary_size, 1);
@@ -55,7 +56,7 @@ static void clear_temporary_path(struct sink *sink)
 static void sink_free(struct sink *sink)
 {
     if (sink->is_owned && sink->fd >= 0)
-        (void)close(sink->fd); /* the descriptor is open here only if the output is abandoned */
+        (void)close(sink->fd); /* the descriptor is still open if the output is abandoned */
     if (sink->held_fd >= 0)
         (void)close(sink->held_fd);
     if (sink->temporary)
@@ -109,7 +110,7 @@ const char *sink_error_advice(int reason)
     }
 }
 
-/* Returns the error of the first failure, as every later call does. */
+/* Returns the stored first failure. Each call after a failure does so. */
 static ttr_status repeat_failure(const struct sink *sink, ttr_error *error)
 {
     if (error)
@@ -125,8 +126,8 @@ static ttr_status fail_write(struct sink *sink, int reason, ttr_error *error)
     return repeat_failure(sink, error);
 }
 
-/* Writes once, at least one byte; polls if a non-blocking descriptor is full. Returns the count, or
- * -1 with errno. */
+/* Writes at least one byte, waiting if a non-blocking descriptor is full. Returns the count, or -1
+ * with errno. */
 static int64_t write_once(const struct sink *sink, const void *bytes, size_t n)
 {
     for (;;) {
@@ -157,9 +158,8 @@ static ttr_status write_all(struct sink *sink, const uint8_t *bytes, size_t n, t
     return TTR_OK;
 }
 
-/* Creates the temporary file with the permissions that umask allows. mkostemp is not used: its mode
- * 0600 would have to be widened by the umask, which cannot be read without changing it for all
- * threads. */
+/* Creates the temporary file with the mode that umask permits. mkostemp would create it with mode
+ * 0600; widening that needs the umask, which cannot be read without changing it for all threads. */
 static bool create_temporary(struct sink *sink, ttr_error *error)
 {
     size_t size = sink->target_size + TEMPORARY_SUFFIX_MAX;
@@ -219,7 +219,7 @@ static int connect_socket(struct sink *sink)
     return 0;
 }
 
-/* Opens a device, FIFO or socket to write it directly. */
+/* Opens a device, FIFO or socket to write to it directly. Returns false with `error` on failure. */
 static bool open_special_file(struct sink *sink, bool is_socket, ttr_error *error)
 {
     sink->is_owned = true;
@@ -303,7 +303,8 @@ static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite,
                        ttr_error *error)
 {
-    /* Opening a redirected /dev/stdout by name would replace the file it is redirected to. */
+    /* "/dev/stdout" is not opened by name: if it is redirected to a file, that file would be
+     * replaced. */
     bool is_stdout = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
     struct sink *sink = sink_new(alloc, is_stdout ? "standard output" : path, error);
     if (!sink)
@@ -398,7 +399,7 @@ static int create_unnamed_file(void)
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600),
         n = snprintf(target, sizeof target, "%s/tracetta", folder);
     for (int i = 0; i < TEMPORARY_TRIES_MAX && fd < 0 && n > 0 && n < (int)sizeof target;
-         i++) { /* fallback for file systems without O_TMPFILE */
+         i++) { /* for file systems without O_TMPFILE */
         temporary_path(name, sizeof name, target);
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
@@ -468,7 +469,7 @@ ttr_status sink_insert_prefix(struct sink *sink, const void *bytes, size_t n, tt
     return TTR_OK;
 }
 
-/* Copies the prefix and the held file to the destination. */
+/* Copies the prefix and the temporary file that held the output to the destination. */
 static ttr_status copy_held_file(struct sink *sink, ttr_error *error)
 {
     int held_fd = sink->held_fd;
@@ -504,7 +505,7 @@ const char *sink_temporary_path(const struct sink *sink)
 }
 
 /* Renames the temporary file to the target. Unless `overwrite`, fails if a file was created there
- * meanwhile, as far as the file system can check that. Returns 0 or an errno. */
+ * meanwhile, if the file system can check that. Returns 0 or an errno. */
 static int rename_to_target(const struct sink *sink)
 {
     if (!sink->overwrite) {
@@ -523,8 +524,8 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
         status = copy_held_file(sink, error);
     int fd = sink->fd;
     sink->fd = -1;
-    /* Network file systems report a full disk only at close. After EINTR the descriptor is closed
-     * on Linux. */
+    /* Network file systems report a full disk only at close. EINTR is not a failure: Linux closes
+     * the descriptor. */
     if (sink->is_owned && close(fd) != 0 && errno != EINTR && status == TTR_OK)
         status = fail_write(sink, errno, error);
     if (sink->part.end && status == TTR_OK) {

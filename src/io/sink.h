@@ -30,7 +30,7 @@ struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwri
 struct sink *sink_open_callback(const struct alloc *alloc, sink_write_fn push, void *ctx,
                                 ttr_error *error);
 
-/* Callbacks of a sink whose file is managed by io/folder_sink.c. */
+/* Callbacks of a sink that writes one file of an output folder (io/folder_sink.c). */
 struct sink_part {
     sink_write_fn push;
     int (*rewrite)(void *ctx, uint64_t at, const void *bytes,
@@ -48,8 +48,8 @@ struct sink *sink_open_part(const struct alloc *alloc, const char *name,
 
 TTR_MUST ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
 
-/* Writes without buffering, after the bytes in the buffer: for callers with so many files that even
- * small buffers use much memory. */
+/* Writes the buffered bytes, then these bytes, without copying them to the buffer. For callers with
+ * so many files that buffers would need much memory. */
 TTR_MUST ttr_status sink_write_unbuffered(struct sink *sink, const void *bytes, size_t n,
                                           ttr_error *error);
 
@@ -64,23 +64,23 @@ TTR_MUST ttr_status sink_delay_output(struct sink *sink, ttr_error *error);
  * callbacks support it, or sink_delay_output was called. */
 bool sink_can_overwrite(const struct sink *sink);
 
-/* Overwrites n bytes, starting at `at`, that were written before. */
+/* Overwrites n bytes that were written before, from offset `at` on. */
 TTR_MUST ttr_status sink_overwrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
                                    ttr_error *error);
 
-/* Inserts bytes before all output of a sink held by sink_delay_output; at most once. */
+/* Inserts bytes before all output delayed by sink_delay_output; at most once. */
 TTR_MUST ttr_status sink_insert_prefix(struct sink *sink, const void *bytes, size_t n,
                                        ttr_error *error);
 
-/* Returns the number of bytes written to the sink so far, buffered ones included. */
+/* Returns the number of bytes written to the sink, including those still in the buffer. */
 uint64_t sink_offset(const struct sink *sink);
 
 /* Returns the path of the temporary file, for a signal handler that removes it, or NULL. Valid as
  * long as the sink. */
 const char *sink_temporary_path(const struct sink *sink);
 
-/* Flushes, renames to the target and frees the sink. Frees it also on failure, and removes the
- * temporary file then. */
+/* Flushes, renames the temporary file to the target, and frees the sink. On failure also frees the
+ * sink, and removes the temporary file. */
 TTR_MUST ttr_status sink_finish(struct sink *sink, ttr_error *error);
 
 /* Frees the sink and removes its temporary file. Bytes written to a pipe cannot be revoked. NULL is

@@ -50,14 +50,14 @@ struct socket *socket_adopt(const struct alloc *alloc, int fd, ttr_error *error)
         socket_close(socket);
         return NULL;
     }
-    /* Requests are small and each waits for its reply, so Nagle's algorithm would delay them. On a
-     * connection other than TCP the call fails without harm. */
+    /* Each small request waits for its reply, so Nagle's algorithm would delay the requests. The
+     * call fails harmlessly if the connection is not TCP. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return socket;
 }
 
-/* Waits for a pending connect. Returns 0 or the errno of its failure; ECANCELED if goes_on returned
- * false, ETIMEDOUT at the deadline. */
+/* Waits until a pending connect has finished. Returns 0 or the errno of its failure, ECANCELED if
+ * goes_on returned false, ETIMEDOUT at the deadline. */
 static int await_connection(int fd, const struct socket_target *target, uint64_t deadline)
 {
     for (;;) {
@@ -154,8 +154,8 @@ int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *err
     do
         got = recv(socket->fd, to, n, 0);
     while (got < 0 && errno == EINTR);
-    /* Acknowledge at once. A peer with Nagle's algorithm sends its second small reply only after
-     * the first is acknowledged, which the kernel would delay by 40 ms. */
+    /* The kernel may delay the acknowledgement by 40 ms. A peer with Nagle's algorithm would send
+     * its second small reply only after that, so acknowledge at once. */
     reason = errno;
     (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_QUICKACK, &(int){1}, sizeof(int));
     if (got > 0)

@@ -14,12 +14,12 @@ struct socket;
 
 enum socket_family { SOCKET_ANY = 0, SOCKET_IPV4 = 4, SOCKET_IPV6 = 6 };
 
-/* The address to connect to. */
+/* Host, port and time limit of a connection. */
 struct socket_target {
     const char *host; /* host name or address */
     uint16_t port;
     enum socket_family family;
-    unsigned limit_ms; /* limit for all addresses of the host together, in ms */
+    unsigned limit_ms; /* limit in ms for trying all addresses of the host */
     bool (*goes_on)(
         /* called several times per second; returning false cancels connecting. NULL = never
          * cancelled */
@@ -32,7 +32,7 @@ struct socket_target {
 struct socket *socket_connect(const struct alloc *alloc, const struct socket_target *target,
                               ttr_error *error);
 
-/* Makes a socket of a connected descriptor, and closes the descriptor on failure. Returns NULL with
+/* Creates a socket from a connected descriptor and owns it, even on failure. Returns NULL with
  * `error` on failure. */
 struct socket *socket_adopt(const struct alloc *alloc, int fd, ttr_error *error);
 

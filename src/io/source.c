@@ -27,12 +27,12 @@
  * take longer. */
 enum { SMALL_FILE_MAX = 64 << 10 };
 
-/* Smaller windows are read with pread: mapping and unmapping them costs several times as much as
- * copying. */
+/* Smaller windows are read with pread: mapping and unmapping them would cost several times as much
+ * as copying. */
 enum { MAPPED_CHUNK_MIN = 512 << 10 };
 
-/* The same limit for sparse reading. It is lower, because mapping avoids reading the pages that are
- * skipped. */
+/* Lower bound of mapped windows for sparse reading. It is lower, because mapping does not read
+ * pages that are skipped. */
 enum { MAPPED_SPARSE_CHUNK_MIN = 64 << 10 };
 
 /* Returns true if windows of `chunk` bytes (0 = default) are large enough to be mapped. */
@@ -90,8 +90,7 @@ static struct source *source_new(const struct alloc *alloc, const char *name,
     return source;
 }
 
-/* Makes `disk` the raw stream of the source. Fails if it is NULL: memory was out when it was
- * created. */
+/* Sets `disk` as the raw stream of the source. NULL means that memory was out: fails. */
 static bool set_raw_stream(struct source *source, struct byte_stream *disk, ttr_error *error)
 {
     source->disk = disk;
@@ -123,12 +122,13 @@ struct opened {
     bool is_owned; /* the source closes the descriptor */
     const char *name;
     struct descriptor_pool
-        /* pool that the descriptor of a regular file is transferred to, or NULL; if set, `name` is
-         * the path of the file */
+        /* pool that will own the descriptor of a regular file, or NULL; if set, `name` is the
+         * file's path */
         *shared;
 };
 
-/* Makes the descriptor the raw stream of the source. On failure the caller still owns it. */
+/* Creates the raw stream of the source from a descriptor. On failure the caller still owns the
+ * descriptor. */
 static bool set_descriptor(struct source *source, const struct opened *opened, ttr_error *error)
 {
     struct stat about;
@@ -142,8 +142,8 @@ static bool set_descriptor(struct source *source, const struct opened *opened, t
         return false;
     }
     bool is_regular = S_ISREG(about.st_mode);
-    /* A shell may have read the beginning of standard input, so reading starts at the current
-     * position. */
+    /* A shell may have read the beginning of standard input. Reading therefore starts at the
+     * descriptor's current position. */
     off_t at = is_regular && !opened->shared ? lseek(opened->fd, 0, SEEK_CUR) : 0;
     uint64_t start = at > 0 ? (uint64_t)at : 0;
     if (is_regular && (uint64_t)about.st_size > start)
@@ -178,7 +178,7 @@ static bool add_decompression(struct source *source, const struct source_options
     return is_done;
 }
 
-/* Chooses between a mapped and a buffered window for a descriptor. */
+/* Selects a mapped or a buffered window for a source with a descriptor. */
 static void choose_window(struct source *source, const struct source_options *options)
 {
     bool no_mmap =
@@ -373,12 +373,11 @@ uint64_t source_disk_size(const struct source *source)
 
 uint64_t source_disk_bytes_read(const struct source *source)
 {
-    /* Mapped files and memory are not read through the stream, so the window's end is the progress.
-     */
+    /* Mapped files and memory bypass the stream, so the end of the window is the progress. */
     uint64_t used = source->ops == &source_buffered_ops ? byte_stream_offset(source->disk)
                                                         : source->shown.offset + source->shown.n;
     bool is_past =
-        /* a skip may end after the end of the input */
+        /* skipped bytes may extend beyond the end of the input */
         source->disk_size && used > source->disk_size;
     return is_past ? source->disk_size : used;
 }

@@ -35,8 +35,8 @@ struct source_options {
     /* bytes per refill; 0 = default (1 MiB, mapped 4 MiB). Small chunks are never mapped. See
      * source_chunk_size */
     size_t chunk;
-    /* most of the file will be skipped: map smaller windows too, so that only pages that are
-     * accessed are read */
+    /* most of the file will be skipped: smaller windows are mapped too, so that only accessed pages
+     * are read */
     bool is_sparse;
     uint64_t limit; /* maximum window size in bytes; 0 = 4 GiB */
     struct descriptor_pool
@@ -45,8 +45,8 @@ struct source_options {
         *shared;
 };
 
-/* Returns the chunk size for n sources that are open at once. Together their windows then use 8
- * MiB; up to 18 MiB for hundreds of sources; 12 MiB, or one page each, for more. Long records need
+/* Returns the chunk size for n sources that are open at once. All windows together then use 8 MiB,
+ * up to 18 MiB for hundreds of sources, and 12 MiB (or a page each) for more. Longer records need
  * more. */
 static inline size_t source_chunk_size(size_t n)
 {
@@ -69,8 +69,8 @@ typedef int64_t (*source_read_fn)(void *ctx, void *to, size_t n);
 struct source *source_open(const struct alloc *alloc, const char *path,
                            const struct source_options *options, ttr_error *error);
 
-/* Like source_open, over memory (borrowed until close) or a pull callback (source_close waits for a
- * running call). */
+/* Like source_open, for memory (borrowed until close) or a pull callback. source_close waits until
+ * a running call returns. */
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
                                   const struct source_options *options, ttr_error *error);
 struct source *source_open_callback(const struct alloc *alloc, source_read_fn pull, void *ctx,
@@ -100,17 +100,17 @@ TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t n
  * works. */
 bool source_is_seekable(const struct source *source);
 
-/* Frees the memory of the window. The source must not be filled again after that. */
+/* Frees the memory of the window. The caller must not fill the source again. */
 void source_free_window(struct source *source);
 
-/* Copies up to n bytes from any `offset`, also before the window, which stays unchanged. Returns
- * the count, less than n only at the end of the input. Returns -1 with `error` if reading fails or
+/* Copies up to n bytes from any `offset` to `to`, without moving the window. Returns the count,
+ * which is less than n only at the end of the input. Returns -1 with `error` if reading fails or
  * the source is not seekable (TTR_E_UNSUPPORTED). */
 int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n,
                        ttr_error *error);
 
-/* Announces a future source_peek_at, so that the kernel can read several ranges from disk
- * concurrently. Does nothing for other sources than regular files. */
+/* Asks the kernel to read a range that a later source_peek_at needs, so that several ranges are
+ * read from disk concurrently. Only regular files support this; other sources ignore it. */
 void source_prefetch(const struct source *source, uint64_t offset, size_t n);
 
 /* Return the compression ("gzip", "zstd", "lz4", "bzip2", "xz" or ""), the size on disk in bytes (0
@@ -127,8 +127,8 @@ uint64_t source_end_offset(const struct source *source);
  * Must precede the first fill. Does nothing for other sources. */
 void source_limit_window(struct source *source, size_t chunk);
 
-/* Opens the same regular file again from its start, for reading ahead. Returns NULL for a pipe,
- * memory or a descriptor, and if opening fails. */
+/* Opens the regular file of a source again, from its start, for reading ahead. Returns NULL if
+ * opening fails or the input is a pipe, memory or a descriptor. */
 struct source *source_reopen(const struct source *source);
 
 void source_close(struct source *source);

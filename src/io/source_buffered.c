@@ -70,8 +70,8 @@ static bool is_uncompressed_file(const struct source *source)
     return source->stream == source->disk && source->disk_size > 0;
 }
 
-/* Returns the size of the first buffer: one read, or a small file plus one byte, so that a read of
- * 0 shows its end. */
+/* Returns the size of the first buffer: one read. For a small file one byte more than its size, so
+ * that a read shows the end. */
 static size_t first_buffer_size(const struct source *source, size_t chunk)
 {
     size_t want = chunk < FIRST_READ_SIZE ? chunk : FIRST_READ_SIZE;
@@ -91,8 +91,8 @@ static bool resize_buffer(struct source *source, size_t want)
     return true;
 }
 
-/* Makes room for at least one more byte towards `need`. Grows to the chunk size after a smaller
- * buffer was full once, then doubles. Returns false if memory is out. */
+/* Enlarges the buffer on the way to `need` bytes. A smaller buffer that was full once grows to the
+ * chunk size; then the size doubles. Returns false if memory is out. */
 static bool enlarge_buffer(struct source *source, size_t need, bool was_full)
 {
     size_t chunk = chunk_size(source);
@@ -115,15 +115,15 @@ static ttr_status copy_error(const ttr_error *ctx, ttr_error *error)
     return ctx->status;
 }
 
-/* Returns true if a regular file was read exactly up to the size it had when it was opened. */
+/* Returns true if a regular file was read up to the size that it had when opened. */
 static bool is_at_known_end(const struct source *source)
 {
     return is_uncompressed_file(source) && byte_stream_offset(source->disk) == source->disk_size;
 }
 
-/* Reads until `need` bytes are in the buffer or the stream ends. After a short read, a regular file
- * is read again, because only a read of 0 means its end (or a short read that ends at its known
- * size). A pipe is not, because that could block. */
+/* Reads until the buffer has `need` bytes or the stream ends. After a short read of a regular file,
+ * reads again: only a read of 0, or reaching the known size, means its end. A pipe is not read
+ * again, because that could block. */
 static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
 {
     struct byte_stream *stream = source->stream;
@@ -158,7 +158,7 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
     return TTR_OK;
 }
 
-/* Skips n bytes after the window, which is empty: by a seek in a regular file, else by reading and
+/* Skips n bytes after the empty window: by a seek in a regular file, else by reading and
  * discarding. */
 static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error)
 {
@@ -176,7 +176,7 @@ static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error
         if (got < 0)
             return copy_error(&ctx, error);
         if (got == 0)
-            return TTR_OK; /* not reported here: the next read reports the end or the error again */
+            return TTR_OK; /* the next read reports the end or the error */
         n -= (uint64_t)got;
     }
     return TTR_OK;
@@ -219,8 +219,8 @@ bool source_buffered_append(struct source *source, const void *bytes, size_t n)
     return true;
 }
 
-/* Fills from the bytes appended so far. If `offset` is after them, the bytes up to it are discarded
- * when they arrive. */
+/* Implements source_ops.fill with the bytes appended so far. If `offset` is after them, the bytes
+ * in between are discarded when they arrive. */
 static ttr_status appendable_fill(struct source *source, uint64_t offset, size_t need,
                                   ttr_error *error)
 {

@@ -24,13 +24,13 @@ enum {
     /* bytes; a smaller file is cheaper to read with one pread than to map and page in */
     MAPPED_FILE_MIN = 64 << 10,
     FINISHED_AFTER_SECONDS =
-        /* seconds since the last modification after which a file counts as finished, if the kernel
-         * refuses to check for writers */
+        /* seconds; if the kernel cannot report writers, a file counts as finished when it was not
+         * modified for this time */
     10
 };
 
-/* Returns true for local file systems: their pages cannot disappear. XFS, ZFS and exFAT are missing
- * in linux/magic.h. */
+/* Returns true for local file systems, where pages of a file cannot disappear. XFS, ZFS and exFAT
+ * are missing in linux/magic.h. */
 static bool is_local(int fd)
 {
     static const uint32_t local[] = {
@@ -47,10 +47,9 @@ static bool is_local(int fd)
     return false;
 }
 
-/* Returns true if a process has the file open for writing: the kernel refuses a read lease then.
- * The lease is returned at once. If the file is opened for writing in between, the kernel sends a
- * signal: SIGURG, which is ignored by default, instead of SIGIO, which would terminate the process.
- */
+/* Returns true if a process has the file open for writing; the kernel then refuses a read lease. A
+ * lease is given back at once. If the file is opened for writing in between, the kernel sends a
+ * signal: SIGURG, ignored by default, instead of SIGIO, which would terminate the process. */
 static bool is_being_written(int fd, const struct stat *about)
 {
     (void)fcntl(fd, F_SETSIG, SIGURG);
@@ -80,8 +79,9 @@ static void unmap(struct source *source)
     source->in.mapped.n = 0;
 }
 
-/* Maps at least `least` bytes from the page of `from` on; 1 <= least <= left, the bytes from `from`
- * to the end. Unmaps the old window first, so that only one counts as resident memory. */
+/* Maps bytes of the file from the page that contains offset `from` on: at least `least`, at most
+ * `left`, the rest of the file. Unmaps the old window first, so that only one is in resident
+ * memory. Returns false if mapping fails. */
 static bool map_range(struct source *source, uint64_t from, uint64_t least, uint64_t left)
 {
     unmap(source);
@@ -110,7 +110,7 @@ static bool is_mapped(const struct source *source, uint64_t from, uint64_t least
     return source->in.mapped.map && from >= at && from - at <= n && n - (from - at) >= least;
 }
 
-/* Moves the window, with the descriptor in source->in.mapped.fd. */
+/* Moves the window to `offset`, using the descriptor in source->in.mapped.fd. */
 static ttr_status fill_with_descriptor(struct source *source, uint64_t offset, size_t need,
                                        ttr_error *error)
 {

@@ -25,10 +25,12 @@ struct source {
     char *name; /* file name for messages */
     size_t name_size;
     const char *compression;
-    struct byte_stream *disk; /* raw stream that all others read from; owned through `stream` */
-    /* topmost stream: `disk`, or a decompression or thread stream that reads from it */
+    struct byte_stream *disk; /* raw stream, from which all others read; closed together with
+                               * `stream` */
+    /* stream to read from: `disk`, or a decompression or thread stream on top of it */
     struct byte_stream *stream;
-    bool has_path; /* `name` is the path of a regular file, opened with `options` */
+    bool has_path; /* `name` is the path of a regular file that source_open has opened with
+                    * `options` */
     struct source_options options;
     struct shared_file shared; /* shared.pool is NULL if `disk` owns the descriptor */
     uint64_t disk_size;        /* size of the file in bytes; 0 = unknown */
@@ -43,7 +45,7 @@ struct source {
         struct {
             uint8_t *bytes;
             size_t capacity, start, n; /* the window is [start, start + n) */
-            /* appendable source: number of bytes to discard when they arrive */
+            /* appendable source: number of future bytes to discard */
             uint64_t passed;
         } buffer; /* also used by appendable sources */
         struct {
@@ -58,7 +60,7 @@ struct source {
     } in;
 };
 
-/* Address of an empty window. */
+/* Non-NULL address of a window of 0 bytes. */
 extern const uint8_t source_empty_window[1];
 
 extern const struct source_ops source_memory_ops, source_buffered_ops, source_appendable_ops,

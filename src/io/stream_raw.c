@@ -18,12 +18,13 @@
 struct stream_raw {
     struct byte_stream stream;
     const struct alloc *alloc;
-    const uint8_t *bytes; /* remaining bytes of an input in memory; NULL for other kinds of input */
+    const uint8_t *bytes; /* unread bytes of an input in memory; NULL for other inputs */
     size_t n;
     source_read_fn pull;
     void *ctx;
     int fd, cancel_fd;
-    struct shared_file *shared; /* file of a pool that owns the descriptor, or NULL */
+    struct shared_file *shared; /* file of a descriptor pool that provides the descriptor, or NULL
+                                 * */
     bool is_owned;
     int sys; /* errno of the read that failed */
     uint64_t start;
@@ -84,14 +85,15 @@ static bool wait_readable(const struct stream_raw *raw)
                               {.fd = raw->cancel_fd, .events = POLLIN}};
     while (poll(waits, raw->cancel_fd >= 0 ? 2 : 1, -1) < 0)
         if (errno != EINTR && errno != EAGAIN)
-            return true; /* poll failed: the read that follows reports the error */
+            return true; /* poll failed: the following read reports the error */
     return !(raw->cancel_fd >= 0 && waits[1].revents);
 }
 
 static size_t stream_read(struct byte_stream *stream, void *to, size_t n)
 {
     struct stream_raw *raw = (struct stream_raw *)stream;
-    /* if cancellable, poll before each read, because a blocking read could not be cancelled */
+    /* A blocking read cannot be cancelled. A cancellable stream therefore polls before each
+     * read. */
     bool must_wait = raw->cancel_fd >= 0;
     for (;;) {
         if (must_wait && !wait_readable(raw))
@@ -119,7 +121,7 @@ void stream_raw_release_fd(const struct byte_stream *stream)
         shared_file_release(raw->shared);
 }
 
-/* Calls pread until it is not interrupted. Returns the count, or -1 with errno. */
+/* Reads at an offset with pread; repeats interrupted calls. Returns the count, or -1 with errno. */
 static ssize_t read_at(const struct byte_stream *stream, void *to, size_t n, uint64_t offset)
 {
     const struct stream_raw *raw = (const struct stream_raw *)stream;
@@ -275,7 +277,7 @@ int64_t stream_raw_read_at(const struct byte_stream *stream, uint64_t offset, vo
     const struct stream_raw *raw = (const struct stream_raw *)stream;
     uint8_t *bytes = to;
     size_t done = 0;
-    /* the peeked bytes are at the start of the file and still in `head` */
+    /* The peeked bytes are those at the start of the file, so they can be copied from `head`. */
     if (offset < stream->head_n) {
         done = stream->head_n - (size_t)offset < n ? stream->head_n - (size_t)offset : n;
         memcpy(bytes, stream->head + offset, done);
@@ -301,7 +303,7 @@ void stream_raw_prefetch(const struct byte_stream *stream, uint64_t offset, size
     if (fd < 0)
         return;
     (void)posix_fadvise(fd, (off_t)(raw->start + offset), (off_t)n,
-                        POSIX_FADV_WILLNEED); /* only a hint: failure is harmless */
+                        POSIX_FADV_WILLNEED); /* only advice: a failure is harmless */
     stream_raw_release_fd(stream);
 }
 

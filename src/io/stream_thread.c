@@ -41,23 +41,23 @@ enum { CHUNKS = 4, CHUNK_SIZE = 256 << 10 };
 struct stream_thread {
     struct byte_stream stream;
     const struct alloc *alloc;
-    /* stream that is read ahead; used by the thread only while it runs */
+    /* stream to read ahead; only the thread uses it while running */
     struct byte_stream *input;
     int cancel_fd;
     pthread_t thread;
-    pthread_mutex_t mutex;  /* protects the members up to must_stop */
-    pthread_cond_t changed; /* signalled when filled, taken, has_ended or stop changes */
-    /* numbers of chunks filled by the thread and copied by the reader since the start */
+    pthread_mutex_t mutex;  /* protects the members from `changed` to `must_stop` */
+    pthread_cond_t changed; /* signalled when filled, taken, has_ended or must_stop changes */
+    /* number of chunks that the thread has filled; number of chunks that the reader has copied */
     uint64_t filled, taken;
-    /* the input has ended; has_failed: with an error, which `input` describes */
+    /* has_ended: the input has ended; has_failed: by an error, which `input` describes */
     bool has_ended, has_failed;
     bool must_stop;
     size_t n[CHUNKS]; /* number of bytes in each filled chunk */
-    size_t at;        /* number of bytes of the oldest chunk that were read */
+    size_t at;        /* number of bytes of the oldest chunk that the reader has copied */
     uint8_t *chunks;
 };
 
-/* Waits until a chunk is free. Returns false if the thread shall stop. */
+/* Waits until a chunk is free. Returns false if the thread must stop. */
 static bool wait_for_free_chunk(struct stream_thread *reader)
 {
     (void)pthread_mutex_lock(&reader->mutex);
@@ -73,7 +73,7 @@ static void *run_thread(void *ctx)
     struct stream_thread *reader = ctx;
     bool has_bytes = true;
     while (has_bytes && wait_for_free_chunk(reader)) {
-        /* read without the lock: only this thread writes `filled` */
+        /* No lock is needed to read `filled`: only this thread changes it. */
         size_t slot = reader->filled % CHUNKS;
         int64_t got =
             byte_stream_read(reader->input, reader->chunks + slot * CHUNK_SIZE, CHUNK_SIZE, NULL);
@@ -104,7 +104,7 @@ static size_t stream_thread_read(struct byte_stream *stream, void *to, size_t n)
 {
     struct stream_thread *reader = (struct stream_thread *)stream;
     if (!wait_for_filled_chunk(reader)) {
-        /* read without the lock: the thread no longer changes it */
+        /* No lock is needed: the thread has ended. */
         stream->failed = reader->has_failed;
         return 0;
     }
@@ -147,13 +147,13 @@ static void stream_thread_close(struct byte_stream *stream)
     stream_thread_free(reader);
 }
 
-/* Starts the thread with all signals blocked, so that the program's handlers run on its own
- * threads. */
+/* Starts the thread with all signals blocked, so that the application's threads receive them. */
 static bool start_thread(struct stream_thread *reader)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
-    /* SIGBUS is raised in the thread that accesses a truncated mapped file */
+    /* SIGBUS stays enabled: a mapped file that shrank raises it in the thread that reads the
+     * file. */
     (void)sigdelset(&all, SIGBUS);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     bool is_started = pthread_create(&reader->thread, NULL, run_thread, reader) == 0;

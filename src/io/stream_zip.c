@@ -45,17 +45,19 @@ struct stream_zip {
     const struct decoder *decoder;
     void *state;
     struct byte_stream *input;
-    uint8_t *in; /* input buffer of INPUT_SIZE bytes; [in_at, in_at + in_n) are not decoded yet */
+    uint8_t *in; /* compressed bytes, INPUT_SIZE at most; those at [in_at, in_at + in_n) are not
+                  * decoded yet */
     size_t in_at, in_n;
     size_t decoded_n;  /* number of bytes decoded by the current read */
-    bool is_in_member; /* false between members of the compressed file */
+    bool is_in_member; /* a member was begun and has not ended */
     bool had_member;
     bool has_input_ended;
     bool has_input_failed; /* reading the input failed; `input` describes the error */
     ttr_error failure;
 };
 
-/* Appends input to the bytes not decoded yet. Returns false if the input has ended. */
+/* Reads more input after the bytes that are not decoded yet. Returns false if the input has
+ * ended. */
 static bool refill_input(struct stream_zip *zip)
 {
     if (zip->has_input_ended)
@@ -70,7 +72,7 @@ static bool refill_input(struct stream_zip *zip)
     return got > 0;
 }
 
-/* Returns the offset in the compressed bytes up to which they are decoded, for messages. */
+/* Returns the offset in the compressed input up to which bytes were decoded, for messages. */
 static unsigned long long compressed_offset(const struct stream_zip *zip)
 {
     return byte_stream_offset(zip->input) - zip->in_n;
@@ -126,8 +128,8 @@ static void skip_padding(struct stream_zip *zip)
     }
 }
 
-/* Starts the next member. Returns false at the end of the input, or with an error set if other
- * bytes follow. */
+/* Starts decoding the next member. Returns false at the end of the input. Returns false with an
+ * error set if bytes follow that are not a member. */
 static bool enter_member(struct stream_zip *zip)
 {
     struct byte_stream *stream = &zip->stream;
@@ -153,7 +155,7 @@ static bool enter_member(struct stream_zip *zip)
     return zip->is_in_member;
 }
 
-/* Calls the decoder once. Returns true if it should be called again. */
+/* Calls the decoder once. Returns true if the caller should call again for more output. */
 static bool decode_once(struct stream_zip *zip, struct decode_io *io)
 {
     size_t in_before = zip->in_n, out_before = io->out_n;
@@ -183,7 +185,7 @@ static size_t stream_zip_read(struct byte_stream *stream, void *to, size_t n)
     struct decode_io io = {.out = to, .out_n = asked};
     zip->decoded_n = 0;
     while (io.out_n) {
-        /* decoded bytes are returned at once instead of waiting for more input */
+        /* Once some bytes are decoded, they are returned instead of waiting for more input. */
         bool may_wait = zip->decoded_n == 0;
         if (!zip->is_in_member && !(may_wait && enter_member(zip)))
             break;
@@ -199,7 +201,7 @@ static size_t stream_zip_read(struct byte_stream *stream, void *to, size_t n)
         }
     }
     size_t decoded_n = zip->decoded_n;
-    zip->decoded_n = 0; /* byte_stream_offset counts these bytes from here on */
+    zip->decoded_n = 0; /* from now on byte_stream_offset includes these bytes */
     return decoded_n;
 }
 
@@ -245,9 +247,8 @@ static struct byte_stream *stream_zip_new(const struct alloc *alloc, const struc
     return &zip->stream;
 }
 
-/* Detects the compression from the first bytes. Peeks at one more byte only while that can change
- * the result, because a live pipe may not have it yet. Returns NULL if the input is not compressed.
- */
+/* Detects the compression from the first bytes. Returns NULL if the input is not compressed. A live
+ * pipe may have few bytes yet, so more are peeked only while they can change the result. */
 static const struct decoder *detect_decoder(struct byte_stream *stream)
 {
     const struct decoder *found = NULL;

@@ -4,9 +4,9 @@
 
 #include "io/byte_stream.h"
 
-/* Puts a decompression stream over `*stream` for each level of compression found in its first
- * bytes, at most 4. `*stream` becomes the topmost stream, which owns those below. `*name` is the
- * outermost compression, or "". Returns false if memory is out; `*stream` is valid then too. */
+/* Replaces `*stream` by a stream of its decompressed bytes, for each level of compression found in
+ * the first bytes, at most 4. The new stream owns the streams below. Sets `*name` to the outermost
+ * compression, or "". Returns false if memory is out; `*stream` is then valid, too. */
 TTR_MUST bool stream_zip_open(const struct alloc *alloc, struct byte_stream **stream,
                               const char **name);
 

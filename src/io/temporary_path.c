@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* bytes of the target's name that are kept: file names are limited to 255 bytes */
+/* bytes of the target's name to keep, because file names are limited to 255 bytes */
 enum { NAME_KEPT_MAX = 200 };
 
 void temporary_path(char *to, size_t size, const char *target)

@@ -12,8 +12,7 @@
 #include "model/type.h"
 
 struct bit_offsets {
-    /* base: start of the packet; at: start of the next root, updated by each call; end: end of the
-     * readable content */
+    /* base: packet start; at: start of the next root, advanced by each call; end: content end */
     struct bits bits;
     void *ctx; /* passed to both callbacks */
     /* Called before padding to a multiple of 1 << log2 bits. May be NULL. */
@@ -25,7 +24,7 @@ struct bit_offsets {
     size_t n, capacity;
     const struct alloc *alloc;
     unsigned depth;
-    /* array elements of size 0 so far; limited, because they cost time without consuming bits */
+    /* array elements of size 0 so far; limited, since they consume time but no bits */
     uint64_t spins;
     bool failed; /* memory ran out; every later call fails */
 };
@@ -33,7 +32,7 @@ struct bit_offsets {
 void bit_offsets_init(struct bit_offsets *offsets, const struct alloc *alloc);
 void bit_offsets_free(struct bit_offsets *offsets);
 
-/* Forgets all numbers. Call before each record. */
+/* Drops the remembered numbers. Call before each record. */
 void bit_offsets_reset(struct bit_offsets *offsets);
 
 /* Visits one root, starting at bits.at. Returns false if the record is truncated or invalid, or if

@@ -2,8 +2,8 @@
 #include "layout/layout_compile.h"
 #include "layout/layout_shape.h"
 
-/* Returns the alignment of a record in bits, minus 1. It is that of the first root that has
- * members, or of an empty root before it if that is larger. */
+/* Returns the alignment of a record in bits, minus 1: that of the first root that has members. An
+ * empty root before it counts too if its alignment is larger. */
 static uint64_t start_mask(const struct layout_spec *spec)
 {
     unsigned log2 = 0;
@@ -30,7 +30,7 @@ static const struct op *copy_iter_program(struct compiler *c)
     return ops;
 }
 
-/* Returns true if no step aligns to more than 8 bits. Records may then be decoded from any byte
+/* Returns true if no step aligns to more than 8 bits. Records may then start at any byte
  * address. */
 static bool is_at_any_byte(const struct compiler *c)
 {
@@ -102,8 +102,8 @@ bool layout_is_byte_aligned(const struct layout *layout)
     return layout->is_at_any_byte;
 }
 
-/* Returns the right shift that isolates an element count, if the eight bytes that end with the
- * count are loaded as one little-endian word. Returns 0 for loads that a shift cannot express. */
+/* Returns the right shift that isolates an element count. The shift applies to the eight
+ * little-endian bytes that end with the count. Returns 0 if a shift cannot isolate it. */
 static uint8_t count_shift_of_load(const struct step *step)
 {
     switch (step->load) {
@@ -171,8 +171,9 @@ static bool texts_equal(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Searches a root for a member and adds up the sizes before it. Returns false to end the search:
- * the member was found, or the sizes before it vary. */
+/* Searches the members of a root by name and adds the sizes of the members before the match to
+ * `folded_size`. Returns false if the search ends here: the member was found, or a size before it
+ * varies. */
 static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
                         struct position *position, struct folded_size *folded_size,
                         struct layout_member_position *spot)
@@ -195,7 +196,7 @@ static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
 bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_text name,
                           struct layout_member_position *spot)
 {
-    /* A compiler without a program: only its size computations are used. */
+    /* Only size computations use this compiler, so it needs no program. */
     struct layout copy = *layout;
     struct compiler c = {.layout = &copy};
     struct position position = {.known = 3, .order = ORDER_START};

@@ -24,11 +24,9 @@
 #define LAYOUT_SLOTS_MAX 24u
 #define LAYOUT_DEPTH_MAX 16u /* nesting depth of arrays and sequences */
 #define LAYOUT_EMPTY_ELEMENTS_MAX \
-    65536u /* array elements of size 0 per record; more are treated as damage */
-#define LAYOUT_LABELS_MAX                                                  \
-    256u /* labels reported per value; further matching labels are ignored \
-          */
-/* labels of a type that are searched for further matches, or for the names of flag bits */
+    65536u                     /* array elements of size 0 per record; more are treated as damage */
+#define LAYOUT_LABELS_MAX 256u /* labels reported per value; further ones are ignored */
+/* labels searched for further matches, or for names of flag bits, per value */
 #define LAYOUT_LABELS_SEARCHED_MAX 1024u
 
 struct layout;
@@ -39,14 +37,14 @@ struct fast_program;
 struct layout_spec {
     ttr *t; /* the context that interns field names */
     struct arena *arena;
-    /* roots to decode, in stored order; NULL = the record lacks it, or another layout decodes it */
+    /* roots to decode, in stored order; NULL = not in the record, or decoded by another layout */
     const struct type *root[ROOT_COUNT];
-    /* roots that other layouts decode and whose numbers references may name; NULL = none */
+    /* roots decoded by other layouts that references may name; NULL = none */
     const struct type *outer[ROOT_COUNT];
-    /* the iterator also returns members with a role (lengths, timestamps); otherwise these are
-     * skipped */
+    /* the field iterator also returns members with a role (lengths, timestamps); false = it skips
+     * them */
     bool shows_hidden;
-    /* if !shows_hidden: bit 1 << role for each role whose members are returned nevertheless */
+    /* if !shows_hidden: members with a role that are returned nevertheless, bit 1 << role each */
     uint64_t shown_roles;
 };
 
@@ -82,7 +80,7 @@ struct layout_cursor {
     uint64_t value; /* out, on failure: the offending length or selector */
     /* out, on failure: the type member that could not be decoded, or NULL */
     const struct type_member *member;
-    /* out, set by layout_find_record_end, never cleared: a text of UTF-16 or UTF-32 ends inside a
+    /* out, set by layout_find_record_end, never cleared: a UTF-16 or UTF-32 text ends inside a
      * character */
     bool has_cut_text;
     uint32_t absent; /* internal: bit i is set while slot i holds no number */
@@ -91,12 +89,12 @@ struct layout_cursor {
     uint8_t order;
 };
 
-/* Finds the end of a record. On success run->bits.at is the offset after the record. Imported slots
- * keep their numbers; all other slots are overwritten. */
+/* Finds the end of a record. On success run->bits.at is the offset after the record. Slots of
+ * `layout_imports` keep their numbers; all others are overwritten. */
 enum layout_status layout_find_record_end(const struct layout *layout, struct layout_cursor *run);
 
-/* Returns the size of a record in bits if all records have the same. Returns 0 if sizes differ, or
- * if records are aligned to more than 8 bits. */
+/* Returns the size of a record in bits if it is the same for all records. Returns 0 if sizes
+ * differ, or if records are aligned to more than 8 bits. */
 uint64_t layout_fixed_record_bits(const struct layout *layout);
 
 /* Returns true if nothing in the records is aligned to more than 8 bits. bits.base may then be any
@@ -113,16 +111,17 @@ struct layout_member_position {
 bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_text name,
                           struct layout_member_position *spot);
 
-/* An import: a number of a root that another layout decodes. It must be in run->slots[slot] before
- * this layout decodes a record. */
+/* A number that this layout refers to but another layout decodes. The caller stores it in
+ * run->slots[slot] before it decodes a record. */
 struct layout_import {
     struct type_reference from;
     uint32_t slot;
 };
 const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n);
 
-/* Returns in `value` the number that a reference names, from the record at run->bits. The imports
- * of `layout` must be in run->slots. Returns false if the record lacks the number. */
+/* Reads the number that a reference names from the record at run->bits and stores it in `value`.
+ * The numbers of `layout_imports` must be in run->slots. Returns false if the record lacks the
+ * number. */
 bool layout_evaluate_reference(const struct layout *layout, const struct layout_cursor *run,
                                const struct type_reference *reference, uint64_t *value);
 
@@ -138,11 +137,11 @@ struct layout_loops {
 struct layout_iter {
     union {
         const struct op *op; /* the program step that returned the last field */
-        /* while `unbegun` != 0: the fast program to decode the record with */
+        /* the fast program for the record; valid while `unbegun` != 0 */
         const struct fast_program *fast_program;
     };
-    /* not 0: the iteration has not started and only `fast_program` is valid; the value is that of
-     * layout_iter_start_flags */
+    /* flags of layout_iter_start_flags while the iteration has not started (then only
+     * `fast_program` is valid), else 0 */
     uint64_t unbegun;
     const struct op *program;
     struct layout_cursor run;
@@ -153,53 +152,52 @@ struct layout_iter {
     enum layout_status end; /* reason of the end, valid once layout_iter_next has returned false */
 };
 
-/* Starts an iteration. If the layout has imports, the caller stores them into walk->run.slots
- * before the first layout_iter_next. */
+/* Starts an iteration. The caller stores the numbers of `layout_imports`, if any, in
+ * iter->run.slots before the first layout_iter_next. */
 void layout_iter_begin(struct layout_iter *iter, const struct layout *layout,
                        const struct bits *bits, struct arena *scratch);
 
-/* Returns the next field and its type, which has the role, labels and clock. Returns false after
- * the last field or on failure; walk->end is the reason. */
+/* Returns the next field and its type (role, labels, clock). Returns false after the last field or
+ * on failure; iter->end is the reason. */
 bool layout_iter_next(struct layout_iter *iter, ttr_field *field, const struct type **type);
 
 /* Returns the encoded size in bytes of the LEB128 number that layout_iter_next returned last. */
 unsigned layout_iter_leb128_size(const struct layout_iter *iter);
 
-/* Decodes all fields of a record at once into the field cache and returns their number. Returns 0
- * and leaves fields->ops unchanged if the record does not end exactly where the event's payload
- * ends, or if the fast program cannot decode all fields. The state of `fields` starts with a
- * layout_iter. */
+/* Decodes all fields of a record into the field cache and returns their number. `fields->state`
+ * starts with a layout_iter. Returns 0 and leaves fields->ops unchanged if the record does not end
+ * where the event's payload ends, or if the fast program cannot decode all fields. */
 uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
                                 ttr_fields *fields, struct field_cache *cache);
 
-/* Returns the value for schema.start: the program that an iteration by ttr_fields starts with. */
+/* Returns the program that an iteration by ttr_fields starts with, for schema.start. */
 const void *layout_iter_start(const struct layout *layout);
 
 struct layout_schema;
 
-/* Returns the value for schema.start_with: LAYOUT_IN_PAYLOAD if the record is in the event's
- * payload, with body_mask in the bits above that flag. */
+/* Returns the flags for schema.start_with: LAYOUT_IN_PAYLOAD if the record is in the event's
+ * payload, and body_mask in the bits above that flag. */
 uint64_t layout_iter_start_flags(const struct layout_schema *schema);
 #define LAYOUT_TO_LOCATE UINT64_C(1)
 #define LAYOUT_IN_PAYLOAD UINT64_C(2)
 #define LAYOUT_MASK_SHIFT 2u
 
-/* The data of a schema that ttr_fields needs to decode its events. The object at schema->ctx starts
- * with this struct. */
+/* Decoding data of a schema for layout_field_ops. The object at schema->ctx starts with this
+ * struct. */
 struct layout_schema {
     const struct layout *layout;
     struct arena *scratch;
-    /* The record starts `body & body_mask` bits after the start of the event's payload and ends
-     * with the payload, except for padding to a byte. It has no imports, so `place` is not called,
-     * and no alignment above 8 bits. */
+    /* true: the record starts `body & body_mask` bits after the payload's start and ends with the
+     * payload, except for padding to a byte. Such a record needs no `place` call: it has no numbers
+     * of other layouts and no alignment above 8 bits. */
     bool is_in_payload;
     uint32_t body_mask;
     /* Locates the record of an event: sets run->bits (start after the event header, end of the
      * packet's content) and the imported slots. */
     void (*place)(const struct layout_schema *schema, const ttr_event *event,
                   struct layout_cursor *run);
-    /* Locates the fields of the event's packet or event header (`group`), sets `run` for them and
-     * returns their layout. Returns NULL if there are none. May be NULL. */
+    /* Locates the fields of the event's packet or event header (`group`), sets `run` to them and
+     * returns their layout. Returns NULL if there are no such fields. May be NULL. */
     const struct layout *(*locate_group)(const struct layout_schema *schema, const ttr_event *event,
                                          ttr_group group, struct layout_cursor *run);
     /* Returns the number of the event's packet, from 1; 0 if unknown. May be NULL. */

@@ -15,8 +15,8 @@
  * Fixed-size fields are folded (constant folding) into the `advance` of the next step.
  *
  * Alignment: the compiler does not know absolute positions, only positions modulo powers of two
- * (struct place). A field of 8 n bits moves the residue; a field of variable size leaves only the
- * bits known that its granularity guarantees; two paths that meet keep the common low bits:
+ * (struct position). A field of 8 n bits moves the residue; a field of variable size leaves only
+ * the bits known that its granularity guarantees; two paths that meet keep the common low bits:
  *
  *   known = 5, residue = 16 :  ...x10000   position = 16 modulo 32
  *   + 24 bits               :  ...x01000   position =  8 modulo 32
@@ -41,8 +41,8 @@
 #include "layout/layout_program.h"
 
 #define COMPILE_STEPS 65536u /* steps per program */
-/* visits of types by all passes; types may share subtypes, so that a small description denotes a
- * huge tree */
+/* upper limit of type visits by all passes: types may share subtypes, so a small description can
+ * denote a huge tree */
 #define COMPILE_VISITS 1000000u
 #define COMPILE_REFERENCES 1024u
 #define COMPILE_BITS (UINT64_C(1) << 60)
@@ -50,15 +50,16 @@
 /* A reference to a length or selector, and the properties of the number that it names. */
 struct reference_use {
     struct type_reference from;
-    /* number of leading names of `from` that match the path to the current member */
+    /* number of leading names of `from` that equal the path of the current member */
     uint32_t matched;
-    /* first and last visit (in `index` units) between which the slot must keep the number */
+    /* first and last visit between which the slot must keep the number, counted as
+     * compiler.index */
     uint32_t first, last;
     /* visit number of the innermost array that contains the number; 0 = not in an array */
     uint32_t array;
     uint8_t slot;
     bool has_target, is_import, may_lack;
-    /* properties of the number; true if any of the numbers with this path has it */
+    /* properties of the numbers with this path; true if at least one of them has it */
     bool is_signed, is_bool, is_wide, is_no_number;
 };
 
@@ -70,8 +71,7 @@ struct position {
     uint8_t order;
 };
 
-/* A set of labels and the lookup table that was built from it; fields with equal labels share the
- * table. */
+/* A set of labels and its lookup table. Fields with equal labels share the table. */
 struct label_table {
     const struct type_labels *labels;
     const void *table;
@@ -86,35 +86,34 @@ struct compiler {
     struct layout *layout;
     struct reference_use *uses;
     size_t uses_n, uses_capacity;
-    /* The member that the current pass visits. */
+    /* --- The member that the current pass visits --- */
     enum type_root root;
     uint32_t level;   /* number of member names from the root to it */
     uint32_t nesting; /* number of types from the root to it */
     uint32_t visits;  /* visits of types by all passes so far; at most COMPILE_VISITS */
     const struct type_member *names[TYPE_DEPTH_MAX + 2];
-    /* State of passes 1 to 3 (layout_references.c). */
-    /* false in pass 1, which gathers references; true in pass 2, which finds the numbers that they
-     * name */
+    /* --- State of passes 1 to 3 (layout_references.c) --- */
+    /* false: pass 1 gathers references; true: pass 2 finds the numbers that they name */
     bool is_finding;
     uint32_t index;      /* visits of types in this pass so far */
     uint32_t conditions; /* number of optionals and variants around the member */
     /* number of arrays around the member; `arrays` holds their visit numbers */
     uint32_t loops;
     uint32_t arrays[TYPE_DEPTH_MAX + 2];
-    /* State of passes 4 to 6 (layout_emit*.c). */
+    /* --- State of passes 4 to 6 (layout_emit*.c) --- */
     enum program program;
     struct op *ops;
     size_t ops_n, ops_capacity;
     size_t label; /* index of the last step that a jump leads to */
     struct position position;
-    /* size in bits of the fields before the next step that no step skips yet */
+    /* size in bits of the fields that the next step has to skip */
     uint64_t pending;
     uint32_t inside; /* number of arrays around the member */
-    /* number of members around the member that this program does not return */
+    /* number of enclosing members that this program does not return */
     uint32_t hidden;
     bool has_hidden;                  /* at least one member is not returned by this program */
     const struct type_member *member; /* the member that is compiled, for error messages */
-    /* template of the fields to return: name, depth and group are set */
+    /* template of the next fields: name, depth and group are set */
     ttr_field field;
     struct label_table *tables;
     size_t tables_n, tables_capacity;
@@ -140,7 +139,7 @@ struct reference_use *compiler_find_target(struct compiler *c);
 /* Returns true if a reference names a member of the current struct or root. */
 bool compiler_has_target_inside(const struct compiler *c);
 
-/* Returns the entry of a type's reference in the list of uses. Never NULL after pass 1. */
+/* Returns the list entry of a type's reference. Never NULL after pass 1. */
 struct reference_use *compiler_find_reference(struct compiler *c,
                                               const struct type_reference *reference);
 
@@ -154,23 +153,23 @@ TTR_MUST bool compile_program(struct compiler *c, enum program program);
  * advances `position` past it. Returns false if the size varies or compilation failed. */
 struct folded_size {
     uint64_t bits;
-    uint64_t spins; /* array elements of size 0 within; at most LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
+    uint64_t spins; /* array elements of size 0 in it; at most LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
 };
 TTR_MUST bool fold_type_size(struct compiler *c, const struct type *type, struct position *position,
                              struct folded_size *folded_size);
 
-/* Computes size and distance of an array's elements: `bits` bits each, one every `stride` bits.
- * `position` is that of the first element, already aligned; only its byte order is updated, to that
- * after the last element. Returns false if element sizes vary. */
+/* Computes the size of an array's elements and their distance. `position` is the aligned position
+ * of the first element; the function updates only its byte order, to that after the last element.
+ * Returns false if the elements vary in size. */
 struct folded_element {
     uint64_t bits, stride;
-    uint64_t spins; /* array elements of size 0 within each element */
+    uint64_t spins; /* array elements of size 0 in each element */
 };
 TTR_MUST bool fold_element_size(struct compiler *c, const struct type *element,
                                 struct position *position, struct folded_element *folded_size);
 
-/* position_advance adds bits to a position. position_join returns what two positions have in
- * common, for a point that is reached on two paths. */
+/* position_advance adds bits to a position. position_join returns what is known at a point that is
+ * reached with position a or b. */
 void position_advance(struct position *position, uint64_t bits);
 struct position position_join(struct position a, struct position b);
 

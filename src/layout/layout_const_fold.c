@@ -74,7 +74,8 @@ static bool fold_bytes(const struct type *type, struct position *position,
     return type->count <= COMPILE_BITS / 8 && fold_add_bits(folded_size, position, type->count * 8);
 }
 
-/* Returns what is known about the position of every element but the first. */
+/* Returns what is known about the positions of all elements after the first. `after` is the
+ * position after the first element. */
 static struct position position_of_next_element(struct position first, const struct position *after,
                                                 uint64_t stride)
 {
@@ -96,8 +97,8 @@ bool fold_element_size(struct compiler *c, const struct type *element, struct po
     *folded_size = (struct folded_element){.bits = one.bits,
                                            .stride = (one.bits + mask) & ~mask,
                                            .spins = one.spins + (one.bits == 0)};
-    /* The second element starts at a different residue. The array folds only if it has the same
-     * size there. */
+    /* Positions of later elements are known less exactly than that of the first. The array folds
+     * only if an element has the same size at both. */
     struct position next = position_of_next_element(*position, &after, folded_size->stride);
     position->order = after.order;
     return fold_type_size(c, element, &next, &two) && two.bits == one.bits;

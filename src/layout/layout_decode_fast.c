@@ -30,7 +30,7 @@ _Static_assert(FAST_F32BE - FAST_NUMBER == FIELD_F32BE - FIELD_NUMBER,
 
 /* --- Elements of arrays --- */
 
-/* How the elements of an array are loaded. */
+/* How write_elements loads array elements and which parts of each field it writes. */
 struct element_filling {
     enum load load;
     bool is_single, is_prepared;
@@ -103,51 +103,50 @@ static inline __attribute__((always_inline)) void write_elements(const struct op
     }
 }
 
-/* Writes the elements of an array into fields that do not hold the element's name and type yet. The
- * caller has checked that the bytes exist. `op`: the first of the two steps that return elements.
- */
+/* Writes array elements into fields that do not yet have the elements' name and type. The caller
+ * has checked that the bytes exist. `op` is the first of the two steps for elements. */
 static OUT_OF_LINE void write_new_elements(const struct op *op, const uint8_t *p, ttr_field *field,
                                            uint32_t n)
 {
     write_elements(op, p, field, n, false);
 }
 
-/* Writes only the values of an array's elements: the fields already hold the element's name and
- * type, from an earlier event with as many elements. */
+/* Writes only the values of array elements. The fields have name and type from an earlier event,
+ * whose array was equally long. */
 static OUT_OF_LINE void overwrite_elements(const struct op *op, const uint8_t *p, ttr_field *field,
                                            uint32_t n)
 {
     write_elements(op, p, field, n, true);
 }
 
-/* State while one event is decoded. */
+/* Decoder state for one event. */
 struct fast_decoder {
     ttr_fields *fields;
     struct field_cache *cache;
     const uint8_t *base, *end; /* start and end of the event's payload */
     struct arena *scratch;
-    bool must_end_payload; /* the record must end exactly at `end`; otherwise no fields are returned
-                            */
+    bool must_end_payload; /* true: a record that does not end at `end` yields no fields */
 };
 
 #define NEXT(step, p, to) ((step) + 1)->decode((step) + 1, p, to, fast_decoder)
 
-/* Copies the templates of the fields that this step and later ones return, up to the next array.
- * Fields after an array are prepared once its element count is known. */
+/* Copies the templates of this step's field and of the later ones, up to the next array. Fields
+ * after an array are prepared when its element count is known. */
 static OUT_OF_LINE void prepare_fields(const struct fast_step *step, ttr_field *to)
 {
     for (; step->code != FAST_END && step->code != FAST_OTHER; step++, to++) {
         step_copy_field(to, &step->op->field);
         if (step->code != FAST_ELEMENTS)
             continue;
-        /* UINT32_MAX is not a valid count, so decode_elements prepares the elements */
+        /* A count that no array can have. It makes decode_elements prepare the elements and later
+         * fields. */
         to->value.count = UINT32_MAX;
         return;
     }
 }
 
-/* Ends fast decoding before `op` and returns the number of fields so far. The field iterator
- * continues at `op`. */
+/* Ends fast decoding before `op` and makes the field iterator continue at `op`. Returns the number
+ * of fields decoded so far. */
 static OUT_OF_LINE uint32_t stop_fast_path(const struct op *op, const uint8_t *p,
                                            const ttr_field *to,
                                            const struct fast_decoder *fast_decoder)
@@ -165,8 +164,8 @@ static OUT_OF_LINE uint32_t stop_fast_path(const struct op *op, const uint8_t *p
     return (uint32_t)(to - fast_decoder->cache->field);
 }
 
-/* Calls the next step after a variable-size field that ended at p. Stops if the fixed-size fields
- * after it exceed the record. */
+/* Calls the next step after a variable-size field that ended at p. Leaves the fast path if the
+ * record is too short for the fixed-size fields that follow. */
 static inline __attribute__((always_inline)) uint32_t continue_after_move(
     const struct fast_step *step, const uint8_t *p, ttr_field *to,
     struct fast_decoder *fast_decoder)
@@ -231,7 +230,8 @@ static uint32_t decode_blob(const struct fast_step *step, const uint8_t *p, ttr_
     return NEXT(step, p, to + 1);
 }
 
-/* Copies the template for each event, because value_fixed may change the field's type. */
+/* Copies the field's template for each event, because value_fixed may change the type of the
+ * field. */
 static uint32_t decode_fixed(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                              struct fast_decoder *fast_decoder)
 {
@@ -441,8 +441,7 @@ static enum fast_code select_fast_code(const struct op *op)
     }
 }
 
-/* Properties of the steps after the current one. Compilation runs from the last step to the first.
- */
+/* Properties of the steps that follow a step. Compilation goes from the last step to the first. */
 struct following {
     /* bytes that must exist between the last variable-size field before this step and the next one
      * after it */

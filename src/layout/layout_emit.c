@@ -53,7 +53,7 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
     return true;
 }
 
-/* Emits members `from` to `to` - 1 of a struct. */
+/* Emits the steps of members `from` to `to` - 1 of a struct. */
 static bool emit_member_range(struct compiler *c, const struct type *type, uint32_t from,
                               uint32_t to)
 {
@@ -137,7 +137,7 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     step->count = count->count;
     step->slot = count->slot;
     struct position before = c->position;
-    /* nothing is known about the position of an element after one of variable size */
+    /* The position of an element is unknown if the one before it varies in size. */
     c->position = (struct position){0};
     if (!emit_loop_body(c, type->element))
         return false;
@@ -148,8 +148,8 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     return true;
 }
 
-/* Selects the steps for an array, by the size of its elements. `align`: log2 of the alignment that
- * the first element needs at run time; 0 if the position is already aligned. */
+/* Emits the steps for the elements of an array, selected by element size. `align` is log2 of the
+ * alignment that the first element needs at run time; 0 if the position is already aligned. */
 static bool emit_array_elements(struct compiler *c, const struct type *type,
                                 const struct emit_count *count, unsigned align)
 {
@@ -160,8 +160,8 @@ static bool emit_array_elements(struct compiler *c, const struct type *type,
     bool is_fixed = !compiler_has_target_inside(c) &&
                     fold_element_size(c, type->element, &first, &each) &&
                     each.stride < UINT64_C(1) << 31;
-    /* If the array may be empty, the byte order before it remains in effect after it. One skipping
-     * step is correct only if the elements do not change the byte order. */
+    /* The byte order before an array remains in effect if the array is empty. One skipping step is
+     * therefore correct only if elements leave the byte order unchanged. */
     bool is_one_order = position_is_byte_aligned(&c->position) || c->position.order == first.order;
     if (!is_fixed || !is_one_order)
         return emit_loop(c, type, count);
@@ -194,8 +194,8 @@ static bool emit_array(struct compiler *c, const struct type *type)
     } else if (!count.is_fixed && !emit_slot(c, type, &count.slot)) {
         return false;
     }
-    /* Elements are aligned, an empty array is not. So a sequence is aligned at run time, once its
-     * count is known. */
+    /* An empty array is not aligned, although its elements are. The count of a sequence is known at
+     * run time only, so its alignment is left to the element steps. */
     if (count.is_fixed && count.count > 0 && !emit_align(c, align))
         return false;
     bool is_aligned =
@@ -251,15 +251,15 @@ static bool emit_optional(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Emits the options of a variant, each followed by a jump to the end. `steps[i]` receives the index
- * of the first step of option i. */
+/* Emits the options of a variant, each followed by a jump to the variant's end. Sets `steps[i]` to
+ * the index of the first step of option i. */
 static bool emit_options(struct compiler *c, const struct type *type, uint32_t *steps)
 {
     struct position before = c->position, after = before;
     ttr_field field = c->field, outer = field;
     field.choices++;
-    /* index of the last jump to the end; until the end is known, each jump holds the index of the
-     * jump before it */
+    /* Index of the last jump to the variant's end. The target is not known yet, so each jump holds
+     * the index of the jump before it, as a linked list. */
     size_t jumps = 0;
     for (uint32_t i = 0; i < type->members_n; i++) {
         steps[i] = (uint32_t)c->ops_n;

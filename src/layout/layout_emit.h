@@ -9,7 +9,7 @@
 #include "layout/layout_compile.h"
 
 /* emit_moving appends a step that moves the read position past the pending bits. emit_still appends
- * a step that leaves the read position and requires `bits` bits at its offset. Both return NULL if
+ * a step that reads `bits` bits at the current position and leaves it. Both return NULL if
  * compilation failed. */
 TTR_MUST struct step *emit_moving(struct compiler *c, enum step_code code);
 TTR_MUST struct step *emit_still(struct compiler *c, enum step_code code, uint64_t bits);
@@ -24,12 +24,12 @@ TTR_MUST bool emit_byte_order(struct compiler *c);
 /* Marks the next step as a jump target, so that it is not merged with the step before it. */
 void emit_label(struct compiler *c);
 
-/* Returns in `slot` the slot of a type's length or selector. If a record may lack that number, also
- * emits a step that fails in this case. */
+/* Stores in `slot` the slot of a type's length or selector. If a record may lack that number, also
+ * emits a step that fails on such a record. */
 TTR_MUST bool emit_slot(struct compiler *c, const struct type *type, uint8_t *slot);
 
-/* Returns true if the program returns the current field. The record-size program returns none, and
- * hidden members are not returned. */
+/* Returns true if the program returns the current field. The record-size program returns none;
+ * other programs skip hidden members. */
 static inline bool emit_returns_fields(const struct compiler *c)
 {
     return c->program != PROGRAM_RECORD_SIZE && c->hidden == 0;
@@ -46,8 +46,8 @@ TTR_MUST bool emit_bytes(struct compiler *c, const struct type *type);
  * STEP_INLINE_SLOT. */
 TTR_MUST bool emit_inline_length(struct compiler *c, const struct type *type);
 
-/* Emits steps that skip `count` elements of fixed size. If there is an element, the first is
- * aligned to 1 << align bits. */
+/* Emits steps that skip `count` elements of fixed size. The first element is aligned to 1 << align
+ * bits; an empty array is not aligned. */
 struct emit_count {
     uint64_t count;
     uint8_t slot;

@@ -1,8 +1,8 @@
 /* Step generation for values: selects the step and the load of a type, and prepares its field.
  *
- * Numbers of 8, 16, 32 and 64 bits whose position is known to be a whole byte are loaded at once;
- * all others are read bit by bit. A number that is a length or selector is saved to its slot after
- * its field is returned. */
+ * Numbers of 8, 16, 32 and 64 bits are loaded at once if they are known to start at a byte
+ * boundary. All others are read bit by bit. A number that is a length or selector is saved to its
+ * slot after its field is returned. */
 #include "layout/layout_emit.h"
 
 struct step *emit_still(struct compiler *c, enum step_code code, uint64_t bits)
@@ -36,7 +36,7 @@ struct step *emit_moving(struct compiler *c, enum step_code code)
     return step;
 }
 
-/* Adds a fixed-size field that has no step of its own to the pending bits. */
+/* Adds the bits of a fixed-size field to the pending bits, which the next step skips. */
 static bool add_pending_bits(struct compiler *c, uint64_t bits)
 {
     if (bits > COMPILE_BITS - c->pending)
@@ -73,8 +73,8 @@ bool emit_byte_order(struct compiler *c)
     return true;
 }
 
-/* Ensures that a field of this byte order, or one of whole bytes, may start here. Decided by the
- * compiler if the position is known, else by an emitted step. */
+/* Checks that a field of this byte order, or of complete bytes, may start at the current position.
+ * Emits a step for the check if the position is known only at run time. */
 static bool emit_order(struct compiler *c, enum order order)
 {
     bool is_first = c->position.order == ORDER_START && order != ORDER_BYTES;
@@ -100,7 +100,7 @@ static bool emit_order(struct compiler *c, enum order order)
     return true;
 }
 
-/* Skips to the next unit if a gcc bitfield would cross a unit boundary. */
+/* Emits a skip to the next storage unit if a gcc bitfield would cross a unit boundary. */
 static bool emit_unit(struct compiler *c, const struct type *type)
 {
     bool is_power = (type->unit & (type->unit - 1)) == 0;
@@ -125,7 +125,7 @@ static bool is_signed_integer(const struct type *type)
     return type->kind == TYPE_INT;
 }
 
-/* Returns how a number that starts at this position is loaded: as whole bytes, or bit by bit. */
+/* Returns how a number at this position is loaded: as complete bytes, or bit by bit. */
 static enum load select_load(const struct type *type, const struct position *position)
 {
     bool is_big = type->is_big_endian;
@@ -183,7 +183,8 @@ static enum step_code select_number_code(const struct type *type, enum load load
     return (enum step_code)(FIELD_NUMBER + load);
 }
 
-/* Sets the type, display and width of a field's value; the value itself is set for each event. */
+/* Sets the type, display and width of a field's template; the number itself is set for each
+ * event. */
 static void prepare_number(ttr_value *value, const struct type *type)
 {
     static const uint8_t types[TYPE_KIND_COUNT] = {
@@ -200,8 +201,8 @@ static void prepare_number(ttr_value *value, const struct type *type)
     value->bits = (uint8_t)(type->kind == TYPE_BOOL ? 1 : type->bits <= 64 ? type->bits : 0);
     value->base = type->kind == TYPE_BITS ? 16
                   : type->base == 10      ? 0
-                                     /* TYPE_BITS has no arithmetic meaning, so it is shown in
-                                      * hexadecimal */
+                                     /* Bits have no arithmetic meaning and are shown in
+                                      * hexadecimal. */
                                      : type->base;
     value->text = (ttr_text){"", 0};
 }
@@ -235,7 +236,7 @@ static bool emit_number_field(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Emits the step that saves the number before it to a slot; the number started at `begin`. */
+/* Emits the step that saves the number just read, which started at `begin`, to a slot. */
 static bool emit_save(struct compiler *c, const struct type *type, const struct position *begin,
                       uint8_t slot, bool may_lack)
 {
@@ -366,8 +367,8 @@ void emit_label(struct compiler *c)
     c->label = c->ops_n;
 }
 
-/* Returns the last step if it saves a byte-aligned length to this slot and is not followed by a
- * jump target. The next step can then load the length itself. */
+/* Returns the last step if the next step can load the length instead: it saves a byte-aligned
+ * length to this slot, and no jump leads to the next step. Otherwise returns NULL. */
 static struct step *find_last_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->ops_n > 0 ? &c->ops[c->ops_n - 1].step : NULL;
@@ -389,8 +390,8 @@ static struct step *merge_last_save(struct compiler *c, uint8_t slot)
     return last;
 }
 
-/* Emits a step for data of variable length. A preceding step that only saves the length is
- * replaced: this step loads the length itself. */
+/* Emits a step for data of variable length. If the step before it only saves the length, replaces
+ * that step: the new step loads the length itself. */
 static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_t slot,
                                  bool is_fixed)
 {
@@ -415,8 +416,8 @@ static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_
     return step;
 }
 
-/* Updates the position past a variable number of elements, possibly none. `align`: log2 of the
- * alignment of the first element. */
+/* Updates the position to that after a variable number of elements, which may be 0. `align` is log2
+ * of the alignment of the first element. */
 static void position_after_elements(struct position *position, const struct folded_element *each,
                                     unsigned align)
 {

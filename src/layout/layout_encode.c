@@ -1,5 +1,5 @@
-/* Encoder: recursive descent over the types. Collecting an event's fields costs more than this
- * recursion, so types are not compiled. */
+/* Encoder: recursive descent over the types. Types are not compiled: collecting an event's fields
+ * costs more than this recursion. */
 #include "layout/layout_encode.h"
 
 #include <assert.h>
@@ -90,8 +90,8 @@ static void encode_scalar(struct bit_writer *put, const struct type *type, const
 
 static const ttr_field nothing = {.name = {"", 0}};
 
-/* Returns the next field without consuming it. After the last field it returns a field without a
- * value, so that a type with too many members is harmless. */
+/* Returns the next field without consuming it. After the last field, returns a field without a
+ * value, so that a type with too many members does no harm. */
 static const ttr_field *next_field(const struct field_encoder *encode)
 {
     return encode->at < encode->n ? &encode->field[encode->at] : &nothing;
@@ -110,8 +110,8 @@ static uint64_t next_length(const struct field_encoder *encode)
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
 }
 
-/* Writes a fixed-size array as zeros if no fields are left, for a packet whose fields are unknown.
- */
+/* Writes a fixed-size array as zeros. Needed if no fields are left because the packet's fields are
+ * unknown. */
 static void encode_missing_elements(struct field_encoder *encode, const struct type *type)
 {
     bit_writer_align(&encode->put, type->align);
@@ -129,10 +129,10 @@ static void encode_elements(struct field_encoder *encode, const struct type *typ
     const uint64_t length = next_length(encode);
     const ttr_value value = consume_field(encode)->value;
     const struct type *element = type->element;
-    bit_writer_align(&encode->put, type->has_inline_length
-                                       ? type->minimum_align
-                                       /* an empty array is aligned like its elements */
-                                       : type->align);
+    bit_writer_align(&encode->put, type->has_inline_length ? type->minimum_align
+                                                           /* The alignment of the elements applies
+                                                            * even if the array is empty. */
+                                                           : type->align);
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
     if (value.type != TTR_TYPE_ARRAY) {
@@ -156,9 +156,8 @@ void encode_members(struct field_encoder *encode, const struct type *type)
     }
 }
 
-/* Returns true if a struct in the type has no field of its own, since the writer added it around a
- * scalar or around a length and its data. Returns false if the value is a struct, or an array whose
- * elements differ in type. */
+/* Returns true if the writer added this struct around a scalar, or around a length and its data.
+ * The event then has no field for the struct. */
 static bool is_wrapper(const struct type *type, const ttr_value *value)
 {
     bool is_pair = type->members_n == 2 && encode_is_length(&type->members[0], &type->members[1]);

@@ -15,9 +15,9 @@
  * needs no loop steps: two steps return its elements, and their count is on the loop stack. The
  * second of them repeats (`jump` 1) until no element is left.
  *
- * Invariants: `walk->op` is the step that returned the last field. `run.bits.at` is the end of the
+ * Invariants: `iter->op` is the step that returned the last field. `run.bits.at` is the end of the
  * last moving step. Every value is checked against run.bits.end before it is read; elements of an
- * array are checked once, when the array is returned. After the end or a failure `walk->op` is
+ * array are checked once, when the array is returned. After the end or a failure `iter->op` is
  * layout_iter_over, so further calls return false.
  *
  * Cost: O(1) per field, except for texts; loops over elements without bits are limited by
@@ -26,7 +26,8 @@
  * Left out: repositioning; an iteration only moves forward. */
 #include "layout/layout_program.h"
 
-_Static_assert(sizeof(struct layout_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct layout_iter) <= sizeof(((ttr_fields *)0)->state),
+               "iterator state fits");
 
 static OUT_OF_LINE bool stop_iteration(struct layout_iter *iter, const struct op *op,
                                        enum layout_status why)
@@ -77,8 +78,8 @@ static OUT_OF_LINE bool return_text(struct layout_iter *iter, const struct op *o
     return true;
 }
 
-/* Returns a fixed-size field whose value needs more work than a load. The caller has checked that
- * its bits exist. */
+/* Returns a fixed-size field that needs more work than a load. The caller has checked that its bits
+ * exist. */
 static OUT_OF_LINE bool return_fixed(struct layout_iter *iter, const struct op *op,
                                      ttr_field *field)
 {
@@ -103,8 +104,8 @@ static OUT_OF_LINE bool return_leb128(struct layout_iter *iter, const struct op 
     return true;
 }
 
-/* Returns the number of elements or bytes of a step. Loads it first if the step also reads the
- * length. */
+/* Returns the number of elements or bytes of a step. First loads the length, if the step does that
+ * too. */
 static inline uint64_t load_count(struct layout_iter *iter, const struct step *step)
 {
     if (step->flags & STEP_LOADS) {
@@ -128,7 +129,8 @@ static OUT_OF_LINE bool return_array(struct layout_iter *iter, const struct op *
     return true;
 }
 
-/* Skips the step's `advance`. Returns false and ends the iteration if the record is shorter. */
+/* Moves the read position by the step's `advance`. Returns false and ends the iteration if the
+ * record is shorter. */
 static inline bool advance(struct layout_iter *iter, const struct op *op)
 {
     if (UNLIKELY(op->step.advance > left(iter)))
@@ -193,7 +195,7 @@ static OUT_OF_LINE bool return_counted(struct layout_iter *iter, const struct op
     return true;
 }
 
-/* Returns the array field and checks that all its elements exist. */
+/* Returns the array field after checking that all elements are in the record. */
 static OUT_OF_LINE bool return_elements(struct layout_iter *iter, const struct op *op,
                                         ttr_field *field)
 {
@@ -217,8 +219,8 @@ static OUT_OF_LINE bool return_elements(struct layout_iter *iter, const struct o
 static bool return_after_silent_steps(struct layout_iter *iter, const struct op *op,
                                       ttr_field *field);
 
-/* Returns the next array element, or the field after the array if no element is left.
- * return_elements has checked that the bits exist. */
+/* Returns the next array element, or the field after the array if no element is left. The element's
+ * bits exist: return_elements has checked the complete array. */
 static inline bool return_element(struct layout_iter *iter, const struct op *op, ttr_field *field,
                                   enum load load, bool is_single)
 {
@@ -256,8 +258,8 @@ static OUT_OF_LINE bool finish_iteration(struct layout_iter *iter, const struct 
     return false;
 }
 
-/* Runs steps that return no field. Returns the next step that returns one, or NULL if the iteration
- * ends. */
+/* Runs the steps that return no field, from `op` on. Returns the first step that returns a field,
+ * or NULL at the end of the iteration. */
 static inline const struct op *run_silent_steps(struct layout_iter *iter, const struct op *op)
 {
     while (op->step.code < FIELD_NUMBER) {
@@ -287,7 +289,7 @@ static inline uint8_t load_u8(const uint8_t *p)
     return *p;
 }
 
-/* Sets `field` to the field that a step returns. */
+/* Decodes the field of one step into `field`. */
 /* long: one case per load */
 static inline bool return_step(struct layout_iter *iter, const struct op *op, ttr_field *field)
 {
@@ -438,7 +440,7 @@ bool layout_evaluate_reference(const struct layout *layout, const struct layout_
                                const struct type_reference *reference, uint64_t *value)
 {
     struct layout_iter iter;
-    /* bit n is set: the first n names of the reference match the path to the current field */
+    /* bit n is set: the path of the current field matches the first n names of the reference */
     uint64_t matched = 1;
     bool is_found = false;
     ttr_field field;
@@ -486,8 +488,8 @@ static void begin_empty_iteration(struct layout_iter *iter)
     iter->op = layout_iter_over;
 }
 
-/* Implements field_ops.begin: only stores where the record is. Decoding starts when the caller asks
- * for one field or for all of them. */
+/* Implements field_ops.begin: only stores the location of the record. Decoding starts when the
+ * caller asks for a field. */
 static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->ctx;
@@ -540,8 +542,8 @@ static const struct type *layout_fields_type(const ttr_fields *fields)
     return iter->op->step.type;
 }
 
-/* Returns true if the fixed-size or counted text that was returned last has a byte other than zero
- * after its terminating zero. */
+/* Returns true if the last text field, of fixed or counted size, has nonzero bytes after its
+ * terminating zero. */
 static bool layout_text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *text)
 {
     const struct layout_iter *iter = (const struct layout_iter *)fields->state;
@@ -563,7 +565,7 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
 {
     const struct layout_iter *iter = (const struct layout_iter *)fields->state;
     const struct type *type = iter->op->step.type;
-    /* the first label is in the value itself, which the caller may still have after later fields */
+    /* The caller may still have the value, with its first label, after the iteration moved on. */
     if (i == 0) {
         *label = value->text;
         return true;

@@ -1,5 +1,5 @@
-/* Start of an iteration, shared by the field iterator (layout_field_iter.c) and the fast path,
- * which continues as an iteration at the first step that it does not support. */
+/* Start of a field iteration. The field iterator (layout_field_iter.c) uses it, and the fast path
+ * (layout_decode_fast.c) at the first step that it cannot run. */
 #include "layout/layout_program.h"
 
 const struct op layout_iter_over[2] = {{.step = {.code = FIELD_END}},

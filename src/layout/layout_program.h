@@ -21,47 +21,47 @@
 #include "layout/layout_record_parts.h"
 
 enum step_code {
-    /* Silent steps: occur in both programs, return no field, and move the read position. */
+    /* Silent steps: return no field, move the read position, occur in both programs. */
     STEP_END,   /* end of the record */
     STEP_SKIP,  /* only skips `advance` bits */
     STEP_ALIGN, /* align to a multiple of amount + 1 bits */
-    /* before a gcc bitfield of `width` bits: skip to the next unit of `amount` bits if the field
-     * would cross a boundary */
+    /* before a gcc bitfield of `width` bits: if the field would cross a boundary, skips to the next
+     * unit of `amount` bits */
     STEP_UNIT,
-    /* fails if the next bits start inside a byte whose other bits have a byte order different from
-     * `order` */
+    /* fails if the next bits share a byte with bits whose order is not `order` */
     STEP_CHECK_ORDER,
     STEP_SET_ORDER, /* sets the byte order of the bits just read to `order` */
-    STEP_SAVE,      /* stores the number that ends at the read position into `slot` */
+    STEP_SAVE,      /* stores the number just read, which ends at the read position, into `slot` */
     STEP_STRING8,
     STEP_STRING16,
     STEP_STRING32, /* skips a text of 4-byte characters and its terminating zero */
-    /* skips fixed-size elements, one every `amount` bits; their number is `count`, or in `slot`;
-     * the last element is `width` bits shorter */
+    /* skips fixed-size elements at a distance of `amount` bits; their number is `count`, or in
+     * `slot`; the last element is `width` bits shorter */
     STEP_SKIP_ELEMENTS,
     STEP_COUNTED, /* STEP_SAVE and STEP_SKIP_ELEMENTS in one step */
     STEP_LEB,     /* skips a LEB128 number */
     STEP_LEB_SAVE,
     STEP_REQUIRE_NUMBER, /* fails if the slot holds no number */
-    /* sets has_cut_text if the text length in `slot` is not a multiple of the character size of
-     * `amount` bytes */
+    /* sets has_cut_text if the text length in `slot` is not a multiple of `amount`, the character
+     * size in bytes */
     STEP_CHECK_UNITS,
-    /* adds `amount` elements of size 0 per element of an array (`count`, or the number in `slot`);
-     * fails above the limit */
+    /* adds `amount` elements of size 0 for each of the `count` (or `slot`) array elements; fails
+     * above LAYOUT_EMPTY_ELEMENTS_MAX */
     STEP_COUNT_EMPTY,
-    /* starts a loop of `count` or `slot` elements; jumps to `jump` if there are none */
+    /* starts a loop over `count` (or `slot`) elements; jumps to `jump` if the number is 0 */
     STEP_LOOP,
     STEP_LOOP_NEXT, /* jumps back to `jump` if elements are left */
     /* continues if the selector in `slot` matches `table`, otherwise jumps to `jump` */
     STEP_IF,
-    STEP_CHOOSE, /* jumps to the option that `table` has for the selector in `slot` */
+    STEP_CHOOSE, /* jumps to the option of the selector in `slot`, as looked up in `table` */
     STEP_JUMP,
 
-    /* Fixed-size fields: these steps do not move the read position. */
+    /* Fixed-size fields: these steps read the value `advance` bits after the read position and
+     * leave it. */
     FIELD_NUMBER, /* + enum load */
     FIELD_F32LE = FIELD_NUMBER + LOAD_COUNT,
     FIELD_F32BE,
-    FIELD_FLOAT, /* a float that is not a 4- or 8-byte one at a byte boundary */
+    FIELD_FLOAT, /* a float other than a 4- or 8-byte one at a byte boundary */
     FIELD_BOOL,
     FIELD_ENUM,
     FIELD_FLAGS,
@@ -69,9 +69,10 @@ enum step_code {
     FIELD_TEXT,
     FIELD_TEXT_WIDE,
     FIELD_BLOB,  /* `count` bytes */
-    FIELD_READY, /* the template is the complete field: structs, nulls */
-    FIELD_ARRAY, /* the template is complete except for the element count; a loop follows */
-    FIELD_LEB,   /* a STEP_LEB follows and skips the number */
+    FIELD_READY, /* struct or null: the template is the complete field */
+    FIELD_ARRAY, /* an array before a loop over its elements; only the template's element count is
+                  * set */
+    FIELD_LEB,   /* a LEB128 number, which the following STEP_LEB skips */
 
     /* Variable-size fields: these steps move the read position. */
     FIELD_STRING8,
@@ -79,9 +80,9 @@ enum step_code {
     FIELD_TEXT_COUNTED,
     FIELD_TEXT_WIDE_COUNTED,
     FIELD_BLOB_COUNTED, /* text or bytes whose length is in `slot` */
-    FIELD_ELEMENTS,     /* an array of numbers, whose elements the next two steps return */
-    /* + enum load, or the F32 codes in the order of FIELD_NUMBER. Two steps: the first (jump 0)
-     * returns the first element, the second (jump 1) each of the others */
+    FIELD_ELEMENTS,     /* an array of numbers; the next two steps return its elements */
+    /* + enum load, or the F32 codes in the order of FIELD_NUMBER. Always two steps: the first (jump
+     * 0) returns the first element, the second (jump 1) returns the others one by one. */
     FIELD_ELEMENT,
     FIELD_ELEMENT_F32LE = FIELD_ELEMENT + LOAD_COUNT,
     FIELD_ELEMENT_F32BE,
@@ -93,7 +94,7 @@ enum order {
     ORDER_ANY,
     ORDER_LE,
     ORDER_BE,
-    ORDER_BYTES, /* the field consists of whole bytes, whatever the byte order */
+    ORDER_BYTES, /* the field consists of complete bytes, so any bit order is possible */
     ORDER_START  /* compiler only: nothing was read yet */
 };
 
@@ -101,10 +102,10 @@ enum order {
 #define STEP_SIGNED 2u   /* flag for LOAD_BITS: sign-extend the number */
 #define STEP_REVERSED 4u /* flag for LOAD_BITS: reverse the order of the bits */
 #define STEP_BIG 8u      /* flag for LOAD_BITS: big-endian */
-/* flag for STEP_SAVE: a record may lack the number; clears the slot's bit in `absent` */
+/* flag for STEP_SAVE: a record may lack the number; the step clears the slot's bit in `absent` */
 #define STEP_MAY_BE_ABSENT 16u
-/* flag for FIELD_..._COUNTED and FIELD_ELEMENTS: the step first loads the length, `jump` bits
- * before the data, into the slot */
+/* flag for FIELD_..._COUNTED and FIELD_ELEMENTS: the step first loads the length into the slot; the
+ * length is `jump` bits before the data */
 #define STEP_LOADS 32u
 /* slot of a length that is stored directly before its data */
 #define STEP_INLINE_SLOT LAYOUT_SLOTS_MAX
@@ -120,24 +121,23 @@ struct step {
     uint8_t load; /* enum load */
     uint8_t slot, flags;
     uint8_t order; /* enum order */
-    /* position of the member, for errors and named lookups: its enum type_root, and the number of
-     * names from the root to it */
+    /* location of the member: its enum type_root, and the number of names on the path from the
+     * root */
     uint8_t root, level;
-    /* steps that skip or return elements: log2 of the first element's alignment in bits, applied
-     * only if there is an element */
+    /* for steps that skip or return elements: log2 of the alignment in bits of the first element;
+     * not applied to an empty array */
     uint8_t align;
     const struct type *type;
     const struct type_member *member;
 };
 
-/* A step of the iterator's program, with the template of the field that it returns. */
+/* A step of the field iterator's program, with the template of the field that the step returns. */
 struct op {
     ttr_field field;
     struct step step;
 };
 
-/* Map from values to indices: entries in ascending order that do not overlap, found by binary
- * search. */
+/* Table from ranges of values to indices: sorted entries that do not overlap, for binary search. */
 struct lookup_entry {
     uint64_t low,
         /* range of values; for signed numbers the sign bit is inverted, so that unsigned comparison
@@ -149,14 +149,15 @@ struct lookup_entry {
 struct lookup {
     uint64_t turn;
     uint32_t n;
-    bool has_overlaps; /* some values have several labels; the entries hold the lowest index */
+    bool has_overlaps; /* some values have several labels; for those the table has the lowest index
+                        * */
     struct lookup_entry entry[];
 };
 
 #define LOOKUP_NONE UINT32_MAX
 
-/* Returns the index of the entry that contains a value, or LOOKUP_NONE. Uses conditional moves,
- * since a processor cannot predict the comparisons. */
+/* Returns the index of the entry that contains a value, or LOOKUP_NONE. Uses conditional moves
+ * instead of branches, which would be mispredicted. */
 static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
 {
     uint64_t x = value ^ lookup->turn;
@@ -170,12 +171,12 @@ static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
     return is_in ? lookup->entry[from].index : LOOKUP_NONE;
 }
 
-/* Codes of the fast program (layout_decode_fast.c), which has one step per step of the iterator's
- * program. */
+/* Step codes of the fast program (layout_decode_fast.c). Each step of the iterator's program has
+ * one fast step. */
 enum fast_code {
     FAST_END,
-    FAST_OTHER, /* not supported by the fast path: the field iterator continues */
-    /* Fixed-size fields: these steps leave the byte pointer `p`. */
+    FAST_OTHER, /* not supported by the fast path: the field iterator continues at this step */
+    /* Fixed-size fields: these steps do not move the byte pointer `p`. */
     FAST_NUMBER, /* + enum load below LOAD_BITS */
     FAST_F32LE = FAST_NUMBER + LOAD_COUNT,
     FAST_F32BE,
@@ -199,8 +200,9 @@ enum fast_code {
 struct fast_step;
 struct fast_decoder;
 
-/* Writes the values of a step and of all later ones into cached fields, from `to` on. `p`: the byte
- * at which the last variable-size field ended. Returns the total number of fields in the cache. */
+/* Decodes the field of a step and calls the next step, which decodes the rest of the record. `p`:
+ * the byte at which the last variable-size field ended; `to`: the cached field to write. Returns
+ * the number of fields in the cache. */
 typedef uint32_t fast_step_fn(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                               struct fast_decoder *fast_decoder);
 
@@ -212,15 +214,16 @@ struct fast_step {
     uint8_t load, slot;
     uint8_t back; /* distance in bytes from the element count to the data */
     uint32_t at;  /* offset of the value in bytes from `p` */
-    /* of a variable-size step: bytes that must exist after its field, up to the next variable-size
-     * one */
+    /* for a variable-size step: bytes that must exist after its field, up to the next variable-size
+     * field */
     uint32_t reach;
-    uint16_t fields; /* number of later steps; each returns one field */
+    uint16_t fields; /* number of steps after this one, each of which returns one field */
 };
 
 struct fast_program {
     const struct op *ops;
-    /* bytes that must exist before the first variable-size field, and number of fields */
+    /* number of bytes before the first variable-size field, all of which must exist; number of
+     * fields */
     uint32_t reach, fields;
     /* [0] is unused, so that steps have the indices of the iterator's program */
     struct fast_step step[];
@@ -228,16 +231,16 @@ struct fast_program {
 
 struct layout {
     const struct step *size_program;
-    /* program of the field iterator; [0] is a no-op, so iteration continues at [1] */
+    /* program of the field iterator; [0] is a no-op, so an iteration starts at [1] */
     const struct op *iter;
     const struct fast_program *fast_program; /* NULL if a field is aligned to more than 8 bits */
     /* program of the field iterator that also returns hidden members */
     const struct op *full_program;
     uint64_t start_mask; /* alignment of a record in bits, minus 1 */
-    /* bit i is set if slot i holds no number when a record starts */
+    /* bit i is set: slot i holds no number when decoding of a record starts */
     uint32_t absent;
     uint64_t fixed_bits;
-    /* nothing in `walk` is aligned to more than 8 bits, so a record may start at any byte */
+    /* no step of `iter` aligns to more than 8 bits, so a record may start at any byte */
     bool is_at_any_byte;
     const struct layout_import *imports;
     uint32_t imports_n;
@@ -274,8 +277,8 @@ size_t leb_length(const uint8_t *p, const uint8_t *end);
 /* Decodes a LEB128 number of n bytes. Returns false if the value has more than 64 bits. */
 bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value);
 
-/* Bits of a value that needs more work than a load. The field's template has been copied to the
- * destination. */
+/* Location of a value that needs more work than a load. The caller copies the field's template
+ * before it decodes the value. */
 struct value_source {
     const struct step *step;
     const uint8_t *base;
@@ -306,12 +309,11 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Program of an iteration that has ended: op points at [0], so the next step is always FIELD_END.
- */
+/* Program of an ended iteration: op points at [0], so that the next step is always FIELD_END. */
 extern const struct op layout_iter_over[2];
 
-/* Compiles the fast program that corresponds to `n` steps of an iterator's program without
- * alignment above 8 bits. Returns NULL if memory runs out. */
+/* Compiles `n` steps of an iterator's program into a fast program. The steps must not align to more
+ * than 8 bits. Returns NULL if memory runs out. */
 struct fast_program *fast_program_compile(struct arena *arena, const struct op *ops, size_t n);
 
 /* Implements field_ops.decode_cached (decode all fields into the cache) for layout_field_ops. */
@@ -329,8 +331,8 @@ static inline const uint8_t *fast_record_start(const ttr_fields *fields)
                : NULL;
 }
 
-/* Copies a field with four vector moves; for a struct assignment compilers emit slower scalar
- * moves. */
+/* Copies a field with four vector moves. Compilers emit slower scalar moves for a struct
+ * assignment. */
 static inline void step_copy_field(ttr_field *to, const ttr_field *from)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -340,8 +342,8 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
     part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
 }
 
-/* Returns the number of elements or bytes of a step, loaded from the bytes before p. Also stores it
- * in its slot, which the iterator may need after the fast path stops. */
+/* Loads the number of elements or bytes of a step from the bytes before p. Also stores the number
+ * in its slot, for the field iterator if the fast path ends later. */
 static inline uint64_t fast_element_count(const struct op *op, const struct fast_step *step,
                                           const uint8_t *p, struct layout_iter *iter)
 {
@@ -357,7 +359,7 @@ static inline void step_set_text(ttr_value *value, const uint8_t *base, const ui
 }
 
 /* Resets an iteration to the start of its program. The caller has set run.bits and stored the
- * imports. */
+ * numbers of layout_imports in run.slots. */
 static inline void layout_iter_reset(struct layout_iter *iter, const struct layout *layout,
                                      const struct op *program)
 {

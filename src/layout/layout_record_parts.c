@@ -1,4 +1,5 @@
-/* Record parts, converted from the steps of a layout's fast program. */
+/* Record parts: converts the steps of a layout's fast program into the list that layout_list_parts
+ * returns. */
 #include "layout/layout_record_parts.h"
 #include "layout/layout_program.h"
 
@@ -32,7 +33,8 @@ static void set_elements_part(struct layout_part *part)
     part->gap = part->op->step.width >> 3;
 }
 
-/* Converts a fast step to a part. Returns false if only the field iterator can decode it. */
+/* Converts a fast step to a record part. Returns false if only the field iterator can decode the
+ * step. */
 static bool convert_step_to_part(struct layout_part *part, const struct fast_step *step)
 {
     if (step->code >= FAST_NUMBER && step->code <= FAST_F32BE) {

@@ -35,34 +35,34 @@ enum load {
 enum layout_part_kind {
     LAYOUT_PART_END, /* end of the record */
     /* Fixed-size parts. */
-    LAYOUT_PART_READY,  /* a field without a value to load: struct, null */
+    LAYOUT_PART_READY,  /* a field without a value to load: struct or null */
     LAYOUT_PART_NUMBER, /* a number that `load` loads */
     LAYOUT_PART_SINGLE, /* a 4-byte float that `load` loads */
     /* a number with labels that `load` loads; layout_decode_part looks up the label */
     LAYOUT_PART_ENUM,
     LAYOUT_PART_TEXT,  /* a text of `count` bytes, or up to its first zero */
-    LAYOUT_PART_STILL, /* any other fixed-size field; only layout_decode_part can decode it */
+    LAYOUT_PART_STILL, /* any other fixed-size field, for layout_decode_part */
     /* Variable-size parts. */
     LAYOUT_PART_STRING, /* a text up to its terminating zero */
-    /* a text that only fixed-size parts follow: its zero is `reach` + 1 bytes before the record's
+    /* a text that only fixed-size parts follow; its zero is `reach` + 1 bytes before the record's
      * end */
     LAYOUT_PART_LAST_STRING,
     LAYOUT_PART_COUNTED_TEXT, /* a text with a stored size in bytes, or up to its first zero */
-    /* an array of numbers, one every `stride` bytes, each loaded by `element_load`; the element
-     * count is `count` or loaded by `load` */
+    /* an array of numbers, one every `stride` bytes, each loaded by `element_load`; `load` loads
+     * the element count, unless the count is fixed */
     LAYOUT_PART_ELEMENTS
 };
 
 struct layout_part {
     uint8_t kind; /* enum layout_part_kind */
-    /* enum load of the number, or of the size or element count; LOAD_COUNT: the element count is
-     * `count` */
+    /* enum load of the number, of the text size or of the element count; LOAD_COUNT: the element
+     * count is fixed (`count`) */
     uint8_t load;
     uint8_t back;             /* bytes from the stored size or count to the data */
     uint8_t element_load;     /* enum load of each element */
     bool has_single_elements; /* the elements are 4-byte floats */
     uint32_t at, reach;
-    /* bytes from element to element, and bytes by which the last element is shorter */
+    /* distance of the elements in bytes; number of bytes by which the last element is shorter */
     uint32_t stride, gap;
     uint64_t count;
     const ttr_field *field;   /* template of the field, complete except for the value */
@@ -70,9 +70,9 @@ struct layout_part {
     const struct op *op;
 };
 
-/* Lists the parts of the records of a schema; the last part is LAYOUT_PART_END. `reach`: bytes that
- * must exist up to the first variable-size part. Returns the number of parts. Returns 0 if the fast
- * program cannot decode the records, or if there are more than `room` parts. */
+/* Lists the parts of a schema's records; the last is LAYOUT_PART_END. Sets `reach` to the number of
+ * bytes that must exist before the first variable-size part. Returns the number of parts, or 0 if
+ * the fast program cannot decode the records or there are more than `room` parts. */
 uint32_t layout_list_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
                            uint32_t *reach);
 

@@ -21,7 +21,7 @@
  * Left out: values; only lengths and selectors are read. */
 #include "layout/layout_program.h"
 
-/* Ends decoding with a failure; run->member is the member that the step is for. */
+/* Ends decoding with failure `why`. Sets run->member to the member that the step decodes. */
 static uint32_t fail_step(const struct step *step, struct layout_cursor *run,
                           enum layout_status *end, enum layout_status why)
 {
@@ -67,7 +67,7 @@ static uint32_t skip_elements(const struct step *step, struct layout_cursor *run
     }
     if (count == 0)
         return 0;
-    /* count is below 2^32 and amount below 2^31, so the product fits. */
+    /* The product cannot overflow: count is below 2^32, amount below 2^31. */
     at = align_up(at, (UINT64_C(1) << step->align) - 1);
     if (at > run->bits.end || count * step->amount - step->width > run->bits.end - at)
         return fail_step(step, run, end, LAYOUT_TRUNCATED);
@@ -156,7 +156,7 @@ static uint32_t choose_option(const struct step *step, struct layout_cursor *run
                               enum layout_status *end)
 {
     uint64_t selector = run->slots[step->slot];
-    if (!step->table) /* an optional without ranges has a boolean as its selector */
+    if (!step->table) /* without ranges the selector of an optional is a boolean */
         return selector ? 0 : step->jump;
     uint32_t index = lookup_find(step->table, selector);
     if (step->code == STEP_IF)

@@ -22,7 +22,7 @@ static bool texts_equal(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Appends to a zero-terminated text of limited size; truncates. */
+/* Appends to a zero-terminated text in a buffer of `room` bytes; truncates the rest. */
 static void append_text(char *to, size_t room, ttr_text text)
 {
     size_t at = strlen(to), n = text.n < room - 1 - at ? text.n : room - 1 - at;
@@ -50,7 +50,7 @@ bool compiler_refuse(struct compiler *c, const char *format, ...)
     return false;
 }
 
-/* Formats a reference for messages: "packet context.cpu_id". */
+/* Formats a reference for messages, for example "packet context.cpu_id". */
 static const char *reference_text(const struct type_reference *from, char *to, size_t room)
 {
     to[0] = 0;
@@ -158,7 +158,8 @@ static bool is_length(const struct type *type)
     return type->kind == TYPE_SEQUENCE || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
 }
 
-/* Returns true if the current member is inside the array that visit number `array` entered. */
+/* Returns true if the current member is inside an array. `array` is the visit number of that
+ * array. */
 static bool is_inside_array(const struct compiler *c, uint32_t array)
 {
     for (uint32_t i = 0; i < c->loops; i++)
@@ -191,12 +192,13 @@ static bool check_reference(struct compiler *c, const struct type *type)
         return compiler_refuse(
             c, "its length is %s, which is true or false; it must be an unsigned number", text);
     reference_use->last = c->index;
-    /* A number inside an array that this type is outside of is missing if the array is empty. */
+    /* If the number is in an array and this type is not, an empty array leaves the number
+     * undefined. */
     reference_use->may_lack |= reference_use->array && !is_inside_array(c, reference_use->array);
     return true;
 }
 
-/* Records the properties of a number in the references that name it. */
+/* If references name the current number, records its properties in them. */
 static void record_target(struct compiler *c, const struct type *type)
 {
     struct reference_use *reference_use = compiler_find_target(c);
@@ -224,7 +226,7 @@ static bool visit_type(struct compiler *c, const struct type *type);
 static bool visit_members(struct compiler *c, const struct type *type)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
-        /* The options of a variant add no name to the path. */
+        /* The path of a reference has no name for the option of a variant. */
         bool is_level = type->kind == TYPE_STRUCT;
         if (is_level && !compiler_enter(c, &type->members[i]))
             return false;
@@ -236,7 +238,7 @@ static bool visit_members(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* The elements of an array are decoded repeatedly, so slots used in one stay allocated until the
+/* Elements are decoded repeatedly. Slots used in an array therefore stay allocated until the
  * outermost array ends. */
 static bool visit_element(struct compiler *c, const struct type *type)
 {
@@ -284,8 +286,8 @@ static bool visit_type(struct compiler *c, const struct type *type)
     if (!compiler_visit(c, type))
         return false;
     c->index++;
-    /* A root that another layout decodes is only searched for numbers; references in it belong to
-     * that layout. */
+    /* Another layout decodes a root that is not in spec->root. It is searched for numbers only;
+     * that layout checks its references. */
     bool is_ours = c->spec->root[c->root] != NULL;
     if (is_ours && type->reference.names_n &&
         !(c->is_finding ? check_reference(c, type) : add_reference(c, &type->reference)))
@@ -305,8 +307,8 @@ static bool visit_roots(struct compiler *c, bool is_finding)
                                   : is_finding        ? c->spec->outer[root]
                                                       : NULL;
         compiler_enter_root(c, (enum type_root)root);
-        /* Roots that other layouts decode are visited only if a reference names one of their
-         * members. */
+        /* Another layout decodes a root that is not in spec->root. It is visited only if a
+         * reference names one of its members. */
         bool is_needed = c->spec->root[root] || compiler_has_target_inside(c);
         if (type && is_needed && !visit_type(c, type))
             return false;
@@ -333,8 +335,8 @@ static bool allocate_slot(struct compiler *c, struct reference_use *reference_us
                            LAYOUT_SLOTS_MAX);
 }
 
-/* Returns the use to allocate a slot for next: first imports and numbers that a record may lack,
- * then by first visit. Returns NULL if all uses have a slot. */
+/* Returns the use that gets the next slot. Numbers of other layouts and numbers that a record may
+ * lack come first, then the others by first visit. Returns NULL when all uses have a slot. */
 static struct reference_use *next_unallocated_use(struct compiler *c, const bool *is_done)
 {
     struct reference_use *best = NULL;

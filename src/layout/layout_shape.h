@@ -14,10 +14,11 @@
 #include "layout/layout.h"
 
 enum layout_shape_kind {
-    LAYOUT_SHAPE_NONE = 0, /* the record has another structure: use layout_find_record_end */
-    /* `first`, `count` elements of `each` bits, `rest`; `each` is 0 if there is no array */
+    LAYOUT_SHAPE_NONE = 0, /* the record has another structure; only layout_find_record_end finds
+                            * its end */
+    /* `first` bits, `count` elements of `each` bits, `rest` bits; `each` is 0 without an array */
     LAYOUT_SHAPE_ROW,
-    LAYOUT_SHAPE_TEXT /* `first`, a text up to its zero byte, `rest` */
+    LAYOUT_SHAPE_TEXT /* `first` bits, a text up to its zero byte, `rest` bits */
 };
 
 struct layout_shape {
@@ -25,27 +26,28 @@ struct layout_shape {
     uint64_t first, rest;
     uint64_t each; /* distance of the elements in bits, below 2^31 */
     uint8_t kind;  /* enum layout_shape_kind */
-    /* right shift that isolates the count in the eight little-endian bytes that end with it; at
-     * least 32 */
+    /* right shift that isolates the element count in the eight little-endian bytes that end with
+     * the count; at least 32 */
     uint8_t count_shift;
 };
 
-/* Returns the shape of a layout. Its kind is LAYOUT_SHAPE_NONE if no formula exists or the layout
- * is aligned to more than 8 bits. layout NULL: a record of 0 bits. */
+/* Returns the shape of a layout, for records of 0 bits if `layout` is NULL. Its kind is
+ * LAYOUT_SHAPE_NONE if no formula exists or the layout is aligned to more than 8 bits. */
 struct layout_shape layout_get_shape(const struct layout *layout);
 
-/* A shape in bytes. The end of a record is computed without a branch, since a processor cannot
- * predict the class of the next event. Each record's start depends on the end of the one before, so
- * the chain of dependent instructions is kept short. */
+/* A shape in bytes, from which the end of a record is computed without a branch: a processor cannot
+ * predict the class of the next event. The start of each record depends on the end of the one
+ * before, so the chain of dependent instructions is short. */
 struct layout_byte_shape {
     uint32_t first;
-    /* size in bytes of the last part, including the terminating zero of a text;
-     * LAYOUT_BYTE_SHAPE_NONE = no formula; that value exceeds any record */
+    /* size in bytes of the last part, with the terminating zero of a text; LAYOUT_BYTE_SHAPE_NONE =
+     * no formula */
     uint32_t rest;
     uint32_t each;
-    uint32_t count_bytes; /* distance in bytes from the element count to the end of `first` */
-    uint32_t count_mask;  /* mask for the 32 bits loaded there; 0 = no array */
-    uint32_t no_text;     /* all bits set if there is no text, else 0 */
+    uint32_t count_bytes; /* distance in bytes from the start of the element count to the end of
+                           * `first` */
+    uint32_t count_mask;  /* mask of the element count in the 32 bits loaded there; 0 = no array */
+    uint32_t no_text;     /* all bits are set if the record has no text, else 0 */
 };
 
 #define LAYOUT_BYTE_SHAPE_NONE UINT32_MAX

@@ -12,7 +12,7 @@ static int compare_entries(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Ranges of values before they are sorted. */
+/* The ranges of a table while it is built: `n` entries, not sorted yet. */
 struct gathered {
     struct lookup_entry *entry;
     size_t n, room;
@@ -40,7 +40,7 @@ static void add_entries(struct gathered *all, const struct type_range *ranges, u
     }
 }
 
-/* Min-heap, by index, of the entries whose range contains the current value of the sweep. */
+/* Binary min-heap, ordered by index, of the entries that contain the current value of the sweep. */
 struct heap {
     struct lookup_entry *entry;
     size_t n;
@@ -67,8 +67,8 @@ static void heap_pop(struct heap *heap)
     heap->entry[at] = last;
 }
 
-/* Plane sweep over sorted, overlapping entries. Between two values where an entry starts or ends,
- * the lowest index wins. `to` has room for twice the entries. Returns the number of entries
+/* Plane sweep over sorted, overlapping entries: where several entries contain a value, the one with
+ * the lowest index is kept. `to` has room for twice as many entries. Returns the number of entries
  * written. Cost: O(n log n). */
 static size_t sweep_entries(const struct gathered *all, struct heap *heap, struct lookup_entry *to)
 {
@@ -123,7 +123,7 @@ static struct lookup *split_overlaps(struct compiler *c, const struct gathered *
     return lookup;
 }
 
-/* Sorts the entries, builds the lookup and frees the entries. */
+/* Sorts the gathered entries, builds the lookup table from them, and frees them. */
 static struct lookup *build_lookup(struct compiler *c, struct gathered *all)
 {
     bool has_overlaps = false;
@@ -194,7 +194,8 @@ const void *compile_option_table(struct compiler *c, const struct type *type, co
         entries += type->members[i].ranges_n;
     if (!begin_gathering(c, &all, entries, type->is_selector_signed))
         return NULL;
-    /* Steps ascend with the options, so the first option wins if several match. */
+    /* Step numbers ascend with the options, so the first of several matching options is
+     * selected. */
     for (uint32_t i = 0; i < type->members_n; i++)
         add_entries(&all, type->members[i].ranges, type->members[i].ranges_n, steps[i]);
     return build_lookup(c, &all);

@@ -139,14 +139,14 @@ static double double_of_quad(uint64_t high, uint64_t low)
         return double_of_bits(sign | UINT64_C(0x7ff) << 52);
     if (exponent < -1075)
         return double_of_bits(sign);
-    /* The top 64 bits of the significand. The lowest of them is sticky: it is set if any of the
-     * discarded bits is set. */
+    /* The top 64 bits of the significand. The lowest of these is sticky: set if any discarded bit
+     * is. */
     uint64_t significand = UINT64_C(1) << 63 | fraction << 15 | low >> 49 | (low << 15 != 0);
     unsigned keep = exponent < -1022 ? (unsigned)(1075 + exponent) : 53;
     uint64_t kept = keep ? significand >> (64 - keep) : 0, rest = significand << keep,
              half = UINT64_C(1) << 63;
     kept += rest > half || (rest == half && (kept & 1));
-    /* Adding `kept` carries the hidden bit, or a rounding overflow, into the exponent. */
+    /* The addition lets a rounding overflow in `kept` carry into the exponent. */
     return double_of_bits(sign |
                           ((exponent < -1022 ? 0 : (uint64_t)(exponent + 1022) << 52) + kept));
 }
@@ -273,7 +273,7 @@ bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value)
             x = (x & ~(UINT64_C(0x7f) << 7 * i)) | (uint64_t)group << 7 * i;
         else if (i == 9)
             x = (x & UINT64_MAX >> 1) | (uint64_t)group << 63;
-        /* Bits above 63 must be copies of the sign, or the number does not fit. */
+        /* A number fits in 64 bits if all bits above are copies of the sign. */
         if (i == 9 && (is_signed ? group != padding : group > 1))
             return false;
         if (i > 9 && group != padding)
@@ -360,8 +360,8 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
     return SIZE_MAX;
 }
 
-/* Converts UTF-16 and finds its terminating zero in one pass, if it is ASCII, as most texts are.
- * Returns SIZE_MAX if it is not ASCII, or if memory runs out. */
+/* Converts UTF-16 text that is ASCII, up to its terminating zero, in one pass. Returns SIZE_MAX if
+ * the text has other characters, or if memory runs out. */
 static size_t convert_ascii16(const struct value_source *source, ttr_value *value)
 {
     const uint8_t *p = source->base + (source->at >> 3), *end = source->base + (source->end >> 3);

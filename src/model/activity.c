@@ -41,7 +41,8 @@ static ttr_text without_version(ttr_text name)
     return has_version ? (ttr_text){name.p, n - 2} : name;
 }
 
-/* Start and stop events whose names have no common beginning; `task` is the name of their span. */
+/* Names of start and stop events that lack the usual "Start" or "Stop" suffix, each with the `task`
+ * that names the span. */
 static const struct {
     const char *name, *task;
 } irregular_tasks[] = {{"MethodJittingStarted", "MethodJit"},
@@ -55,8 +56,8 @@ static const struct {
                        {"IOThreadRetire", "IOThreadRetirement"},
                        {"IOThreadUnretire", "IOThreadRetirement"}};
 
-/* Returns the part of an event name that start and stop events share: the name without "Start",
- * "Stop", "Begin" or "End". Returns the complete name if nothing else remains. */
+/* Returns the name that start and stop events share: the event name without "Start", "Stop",
+ * "Begin" or "End". Returns the complete name if it is only such a word. */
 static ttr_text task_of(ttr_text name)
 {
     for (size_t i = 0; i < sizeof irregular_tasks / sizeof *irregular_tasks; i++)
@@ -82,8 +83,8 @@ ttr_id activity_task_of_name(ttr *t, ttr_id name)
     return task.n == text.n ? name : ttr_text_add(t, task.p, task.n);
 }
 
-/* Returns a link for spans without an activity id, computed from the thread and the task. Hashes
- * texts and tids instead of ids, because ids differ between two reads of a trace. */
+/* Returns the link of a span without an activity id: a hash of its thread and task. The hash is
+ * over texts and tids, since ids of the context differ between two reads of a trace. */
 static uint64_t link_of_thread_task(const ttr *t, ttr_id thread, ttr_id task)
 {
     ttr_thread known = {0};
@@ -117,8 +118,8 @@ static unsigned nibble_at(const uint8_t *id, unsigned at)
     return at & 1 ? id[at / 2] & 15u : id[at / 2] >> 4;
 }
 
-/* Decodes a path component of several bytes whose nibble is at index *at. Returns false if it
- * extends past the 12 bytes of the path. */
+/* Decodes a path component of several bytes; *at is the index of its first nibble. Returns false if
+ * the component extends past the 12 bytes of the path. */
 static bool decode_component(const uint8_t *id, unsigned *at, uint64_t *number)
 {
     unsigned bytes = nibble_at(id, *at) - NIBBLE_BYTES + 1, begin = *at / 2 + 1;
@@ -131,7 +132,8 @@ static bool decode_component(const uint8_t *id, unsigned *at, uint64_t *number)
     return true;
 }
 
-/* Formats a path. Returns 0 if the id is not a path. */
+/* Formats the path that an activity id encodes into `to`. Returns its length, or 0 if the id
+ * encodes no path. */
 static size_t format_path(char *to, const uint8_t *id)
 {
     size_t n = 0;
@@ -178,7 +180,6 @@ size_t activity_parent_length(ttr_text path)
     while (n > 1 && path.p[n - 1] != '/' && path.p[n - 1] != '$')
         n--;
     return n > 2 && path.p[n - 1] == '/' ? n
-                                         /* After an overflow the earlier components are unknown, so
-                                          * the id is not a path of this process */
+                                         /* The components before an overflow ('$') are unknown. */
                                          : 0;
 }

@@ -16,7 +16,7 @@
 
 #define ACTIVITY_START 1u
 #define ACTIVITY_STOP 2u
-#define ACTIVITY_TEXT_MAX 80u /* bytes of an id as text */
+#define ACTIVITY_TEXT_MAX 80u /* size in bytes of a buffer for an id as text */
 
 /* Returns true if an event starts or stops an activity. */
 static inline bool activity_is_start_or_stop(const ttr_event *event)
@@ -29,7 +29,7 @@ static inline bool activity_is_start_or_stop(const ttr_event *event)
  * else 0. */
 uint8_t activity_opcode_of_name(ttr_text name);
 
-/* Returns the task of a start or stop event with this name, as a string id. Returns 0 if memory
+/* Returns, as a string id, the task of a start or stop event with this name. Returns 0 if memory
  * runs out. */
 ttr_id activity_task_of_name(ttr *t, ttr_id name);
 
@@ -41,12 +41,12 @@ void activity_make_span(const ttr *t, ttr_event *event, ttr_id task);
  * event's name. */
 ttr_id activity_span_name(const ttr *t, const ttr_event *event);
 
-/* Formats an id: as a path if it encodes one of the process `pid`, else as 32 hexadecimal digits.
- * Returns the length; `to` has room for ACTIVITY_TEXT_MAX bytes. */
+/* Formats an activity id: as a path if it encodes a path of the process `pid`, else as 32
+ * hexadecimal digits. Returns the length; `to` has room for ACTIVITY_TEXT_MAX bytes. */
 size_t activity_format_id(char *to, const uint8_t *id, uint64_t pid);
 
-/* Returns the length of the parent's path, without the last component. Returns 0 if the text is not
- * a path or has one component. */
+/* Returns the length of a path without its last component, which is the path of the parent
+ * activity. Returns 0 if the text is not a path or has only one component. */
 size_t activity_parent_length(ttr_text path);
 
 #endif

@@ -1,5 +1,5 @@
-/* Event builder: creates events from calls of the program. The attributes are in `event`; the
- * fields are encoded as in event_copy.h. */
+/* Event builder: creates events from calls of the application. Attributes are stored in `event`,
+ * fields in the encoding of event_copy.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ struct ttr_builder {
     struct buffer fields;
     bool is_begun; /* between ttr_event_begin and ttr_event_build */
     bool failed;   /* memory ran out for a string or thread */
-    /* status of the first misuse; returned by ttr_event_build, because the functions before it
-     * return nothing */
+    /* status of the first misuse; ttr_event_build returns it, because the functions before it have
+     * no result */
     ttr_status refused;
     char why[160];
 };
@@ -41,7 +41,7 @@ void ttr_builder_free(ttr_builder *builder)
     alloc_free(alloc, builder, 1, sizeof *builder);
 }
 
-/* Stores a misuse and its reason, unless there is an earlier one. */
+/* Stores the first misuse and its reason; ignores later ones. */
 static void record_misuse(ttr_builder *builder, ttr_status status, const char *why)
 {
     if (builder->refused != TTR_OK)
@@ -57,8 +57,8 @@ static ttr_id intern_text(ttr_builder *builder, const char *text)
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* Returns UINT8_MAX for a kind that does not fit into a byte, since truncation could make it valid.
- */
+/* Returns the kind, or the invalid kind UINT8_MAX if it does not fit into a byte. Truncation could
+ * yield a valid kind. */
 static uint8_t clamp_kind(ttr_kind kind)
 {
     return (unsigned)kind <= UINT8_MAX ? (uint8_t)kind : UINT8_MAX;
@@ -181,8 +181,7 @@ void ttr_add_bytes(ttr_builder *builder, const char *name, const void *bytes, si
     add_value(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
 
-/* Sets the members of the event that callers may not choose; a caller may have assigned another
- * event to `event`. */
+/* Sets the members of the event that a caller may not choose but may have overwritten. */
 static void set_builder_members(ttr_builder *builder)
 {
     ttr_event *event = &builder->event;
@@ -201,7 +200,7 @@ ttr_status ttr_event_build(ttr_builder *builder, ttr_batch *batch, ttr_error *er
     builder->is_begun = false;
     if (builder->refused != TTR_OK)
         return fail(error, builder->refused, NO_OFFSET, "%s", builder->why);
-    /* The payload of an event without fields must not be NULL, since iteration starts at it. */
+    /* An event without fields needs a payload, too: iteration starts at its address. */
     if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);
     set_builder_members(builder);

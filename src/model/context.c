@@ -9,8 +9,8 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-/* Allocates with the caller's allocator. Returns NULL as if memory ran out if the context's memory
- * limit would be exceeded. */
+/* Allocates with the caller's allocator and counts the bytes. Returns NULL if memory runs out or
+ * the context's memory limit would be exceeded. */
 static void *counted_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
     ttr *t = ctx;
@@ -167,8 +167,8 @@ static ttr_id add_thread(ttr *t, const struct thread *thread)
     return (ttr_id)t->threads_n++;
 }
 
-/* Sets the process of a thread of which only the tid was known, and returns its id. Returns 0 if
- * there is no such thread. */
+/* Sets the process of a thread that is only known by its tid, and returns its thread id. Returns 0
+ * if there is no such thread. */
 static ttr_id adopt_thread_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
     const uint32_t *id = pair_map_get(&t->sources[source].threads_by_tid, tid, 0);
@@ -214,6 +214,15 @@ ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
     return id && pair_map_put(&t->sources[source].threads_by_tid, tid, 0, id) ? id : 0;
 }
 
+ttr_id context_add_unnumbered_thread(ttr *t, uint16_t source, uint64_t pid)
+{
+    uint32_t process = process_index(t, source, pid);
+    return process == UINT32_MAX
+               ? 0
+               : add_thread(
+                     t, &(struct thread){.process = process, .source = source, .pid_known = true});
+}
+
 ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid)
 {
     /* The pseudo thread of a process has the key (pid, 1) in the map of processes, which no thread
@@ -221,11 +230,7 @@ ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid)
     const uint32_t *known = pair_map_get(&t->sources[source].processes, pid, 1);
     if (known)
         return *known;
-    uint32_t process = process_index(t, source, pid);
-    if (process == UINT32_MAX)
-        return 0;
-    ttr_id id =
-        add_thread(t, &(struct thread){.process = process, .source = source, .pid_known = true});
+    ttr_id id = context_add_unnumbered_thread(t, source, pid);
     return id && pair_map_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
 }
 
@@ -288,7 +293,7 @@ void context_set_event_number(ttr *t, ttr_id id, uint32_t number, uint32_t versi
     schema->version = version;
 }
 
-/* Events that were copied from this schema stay readable, but lose their event class. */
+/* Removes a schema's functions. Events copied from it stay readable, but lose their event class. */
 void context_drop_schema(ttr *t, ttr_id schema)
 {
     if (!schema || schema >= t->schemas_n)

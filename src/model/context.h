@@ -22,65 +22,61 @@
 struct descriptor_pool;
 struct type;
 
-/* Data that a format computed for one input and that other inputs of the context may use, for
- * example parsed metadata. Embedded in an object of the input; its owner withdraws the offer before
- * it frees that object. */
+/* Data that a format computed for one input, for example parsed metadata, and offers to other
+ * inputs of the context. The input embeds this struct in its data and withdraws the offer before
+ * freeing them. */
 struct offer {
     struct offer *next;
     const void *of; /* the struct format that published the offer */
-    uint64_t key;   /* hash of the data it was computed from */
+    uint64_t key;   /* hash of the input data that the result was computed from */
 };
 
 #define OFFER_CHAINS 256u /* number of hash chains */
 
-/* Cache of the fields of one schema's events. The fields stay in memory from one event to the next,
- * so that only the values are written. */
+/* Cache of the fields of one schema's events. Names and types stay in memory between events; only
+ * the values are written per event. */
 struct field_cache {
     ttr_field *field;
     uint32_t n; /* capacity of `field` */
-    /* `field` holds the names and types that all events of the schema share; set by
-     * field_ops.decode_cached
-     */
+    /* names and types in `field` are set; done by field_ops.decode_cached */
     bool is_prepared;
-    bool is_full; /* an event had more fields than the capacity */
+    bool is_full; /* an event had more fields than `n` */
 };
 
 /* Functions that decode the fields of events of a schema; implemented in the format's folder. */
 struct field_ops {
     void (*begin)(
-        /* starts an iteration; may set fields->state; not called if the schema has a `start` */
+        /* starts an iteration; may set fields->state; not called if schema.start is not NULL */
         ttr_fields *fields);
-    /* returns the next field; zeroes all members of *field that it does not set */
+    /* returns the next field; sets each member of *field, to 0 if not used */
     bool (*next)(ttr_fields *fields, ttr_field *field);
-    /* Writes the next fields, at most `room` > 0, and returns their number. Returns fewer after the
-     * last field, or after a field with several labels. NULL = the caller calls `next` for each
-     * field. */
+    /* Writes up to `room` > 0 fields and returns their number. Returns fewer only after the last
+     * field, or after a field with several labels. NULL = the caller calls `next` instead. */
     uint32_t (*decode_batch)(ttr_fields *fields, ttr_field *field, uint32_t room);
-    /* Decodes all fields of an event into the cache before iteration has begun, and returns their
-     * number. Sets fields->ops to NULL if no fields follow; otherwise iteration continues after
-     * them. 0 = nothing was decoded; iteration starts with the first field. NULL = not supported.
-     */
+    /* Decodes all fields of an event into the cache, before iteration has begun, and returns their
+     * number. Sets fields->ops to NULL if that was all; otherwise iteration continues with the
+     * remaining fields. Returns 0 if it decoded nothing. NULL = not supported. */
     uint32_t (*decode_cached)(ttr_fields *fields, struct field_cache *held);
     /* Starts an iteration over the fields of the event's packet or event header. NULL = the format
      * has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
-    /* Returns the number of the event's packet, from 1, unique in its source; 0 = not in a packet.
-     * NULL = the format has no packets. */
+    /* Returns the number of the event's packet, counted from 1 per source; 0 = the event is not in
+     * a packet. NULL = the format has no packets. */
     uint64_t (*packet)(const void *ctx, const ttr_event *event);
-    /* Returns label i of the enumerated value that was returned last. NULL = value->text is the
-     * only label. */
+    /* Returns label i of the enumerated value that was returned last. NULL = a value has no other
+     * label than value->text. */
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
-    /* Returns the stack of an event with `stack` != 0, as ttr_event_frames does. NULL = stacks are
-     * fields of events. */
+    /* Returns the stack of an event with `stack` != 0, as ttr_event_frames does. NULL = events have
+     * no stack other than in their fields. */
     uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses, uint32_t room);
     /* Returns the stack of an event without copying it, as ttr_event_stack does. NULL = not
      * supported. */
     const uint64_t *(*stack)(const void *ctx, const ttr_event *event, uint32_t *n);
-    /* Returns the declared type of the field that was returned last; NULL = undeclared. The
-     * function is NULL if no field has a declared type. */
+    /* Returns the declared type of the field that was returned last, or NULL if none is declared.
+     * The member is NULL if no field has a declared type. */
     const struct type *(*type)(const ttr_fields *fields);
     /* Returns true if the fixed-size text that `next` returned last has nonzero bytes after its
-     * terminating zero. NULL = unknown, treated as false. */
+     * terminating zero. NULL = no field has such bytes. */
     bool (*has_bytes_after_end)(const ttr_fields *fields, const ttr_value *text);
 };
 
@@ -102,7 +98,7 @@ struct event_class {
     uint64_t id, stream_id; /* ids of the class and of its stream class */
     ttr_text stream_name;   /* name of the stream class, "" = none */
     uint8_t level;          /* ttr_level */
-    /* declared types by enum type_root; NULL = the events lack that root */
+    /* declared types, indexed by enum type_root; NULL = events have no such root */
     const struct type *root[6];
     bool has_log_level, has_clock, has_version;
     uint32_t version;              /* version of the class, if has_version */
@@ -116,19 +112,19 @@ struct schema {
     const void *ctx; /* data of the reader that the functions of `ops` use */
     /* initial fields->state[0] of an iteration; NULL = ops->begin sets the state */
     const void *start;
-    uint64_t start_with; /* initial fields->state[1] */
-    /* the struct format that can copy the raw records of these events, or NULL */
+    uint64_t start_with; /* initial fields->state[1] of an iteration */
+    /* the struct format whose writer can copy the raw records of these events; NULL = none */
     const void *format;
     const struct event_class
         *event_class; /* declared properties of the events; NULL = undeclared */
-    /* schema of the original events, if these are copies or have added fields; 0 = none */
+    /* schema of the original events, for copies and for events with added fields; 0 = none */
     ttr_id base_schema;
     ttr_id packed;   /* schema for copies of these events; 0 = not created yet */
     bool has_number; /* the provider numbers its events: number `number`, version `version` */
     uint32_t number, version;
-    /* the trace has human-readable texts for these events that are not part of the events */
+    /* the trace has human-readable texts for these events, outside of the events */
     bool has_texts;
-    bool has_packet; /* copies contain the fields of their packet before their own (event_copy.h) */
+    bool has_packet; /* copies contain the fields of their packet first (event_copy.h) */
 };
 
 struct process {
@@ -154,17 +150,16 @@ struct source_entry {
     struct pair_map threads;        /* (pid, tid) to thread id */
     struct pair_map threads_by_tid; /* (tid, 0) to the id of the last thread seen with that tid */
     struct pair_map names_by_tid;   /* (tid, 0) to string id */
-    /* index + 1 of the pseudo process for the kernel, which holds mappings shared by all processes;
-     * 0 = none */
+    /* index + 1 of the pseudo process whose mappings all processes share (the kernel); 0 = none */
     uint32_t kernel;
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
-    uint16_t shares; /* source whose attributes also apply to this one, 0 = none */
-    /* position of the input in the merge that reads it; orders name changes at equal times
-     * (model/pending_names.h) */
-    uint32_t lane;
-    /* position in the order of all sources of a merging reader, set by reader_assign_ranks; before
-     * that the source's number */
+    uint16_t shares; /* source that also lists this one's attributes; 0 = none */
+    /* position of the input in the merge that reads it; name changes of equal time apply in this
+     * order (model/pending_names.h) */
+    uint32_t merge_position;
+    /* position among all sources of a merge, set by reader_assign_ranks; until then the source's
+     * id */
     uint32_t rank;
 };
 
@@ -174,25 +169,28 @@ struct ttr {
     uint64_t memory, max_memory;
     ttr_progress progress; /* callback set by ttr_progress_set; may be NULL */
     void *progress_ctx;
-    /* limits the open files of traces that consist of many files */
+    /* limit of open files, for traces that consist of many files */
     struct descriptor_pool *descriptor_pool;
     struct intern strings;
     struct process *processes;
     size_t processes_n, processes_capacity;
     struct thread *threads; /* [0] is unused: id 0 = no thread */
     size_t threads_n, threads_capacity;
-    /* number of name changes of processes and threads so far; a cached name is valid while this is
+    /* number of name changes of processes and threads so far; a cached name is valid while it is
      * unchanged */
     uint32_t name_change_count;
     ttr_track *tracks; /* [0] is unused: id 0 = no track */
     size_t tracks_n, tracks_capacity;
-    /* [0] is unused: id 0 = no fields; [1] is SCHEMA_EVENT_COPY, the schema of built events */
+    /* [0] is unused: id 0 = no fields; [1] is SCHEMA_EVENT_COPY, for events from a builder */
     struct schema *schemas;
     size_t schemas_n, schemas_capacity;
-    struct source_entry *sources; /* [0] is the program: events built by the caller */
+    struct source_entry *sources; /* inputs; [0] is the application, the source of events from a
+                                   * builder */
     size_t sources_n, sources_capacity;
     size_t traces_n; /* number of traces; the sources of one trace count once */
     struct symbols symbols;
+    ttr_symbolizer locate; /* callback set by ttr_set_symbolizer; may be NULL */
+    void *locate_ctx;
     struct offer *offers[OFFER_CHAINS]; /* hash table of published offers, by key */
 };
 
@@ -204,8 +202,8 @@ static inline bool context_should_continue(const ttr *t)
     return !t->progress || t->progress(t->progress_ctx);
 }
 
-/* Makes a context use the descriptor pool of another context that outlives it. Call before opening
- * inputs. */
+/* Makes a context share the descriptor pool of context `with`, which must outlive it. Call before
+ * opening inputs. */
 void context_share_descriptors(ttr *t, const ttr *with);
 
 /* Publish an offer, withdraw it, or find one by format and key. context_find_offer returns NULL if
@@ -225,30 +223,33 @@ TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name,
 TTR_MUST bool context_add_interned_attribute(ttr *t, uint16_t source,
                                              const ttr_attribute *attribute);
 
-/* Makes `source` a part of the same trace as `from` and inherits its attributes. Call at most once
- * per source; `from` must be the first part of its trace. */
+/* Makes `source` belong to the same trace as `from` and inherit the trace's attributes. Call at
+ * most once per source; `from` must be the first source of its trace. */
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from);
 
-/* Sets the path of a source's trace. Call before other sources become parts of the trace. Returns
- * false if memory runs out. */
+/* Sets the trace path of a source. Call before context_share_attributes adds other sources to its
+ * trace. Returns false if memory runs out. */
 TTR_MUST bool context_name_trace(ttr *t, uint16_t source, const char *path);
 
 /* Returns the thread of a process; adds it if it is new. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid);
 
-/* Returns the thread last seen with a tid, or adds one whose pid may be learned later. Returns 0 if
- * memory runs out. */
+/* Returns the last thread that used a tid. If there is none, adds one whose pid may become known
+ * later. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid);
 
-/* Returns the pseudo thread for a process as a whole. Returns 0 if memory runs out. */
+/* Adds a thread without a known tid; each call adds another one. Returns 0 if memory runs out. */
+TTR_MUST ttr_id context_add_unnumbered_thread(ttr *t, uint16_t source, uint64_t pid);
+
+/* Returns the pseudo thread that represents a process. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid);
 
-/* Name a process, or every thread with a tid. Return false if memory runs out. */
+/* Set the name of a process, or of every thread with a tid. Return false if memory runs out. */
 TTR_MUST bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name);
 TTR_MUST bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name);
 
-/* Name a thread, or the process of a thread, from now on. If names change between events, use
- * input_add_name_change instead. */
+/* Set the name of a thread, or of the process of a thread, for all events that are read later. If
+ * names change between events, use input_add_name_change instead. */
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name);
 void context_name_process_of_thread(ttr *t, ttr_id thread, ttr_id name);
 
@@ -256,14 +257,14 @@ void context_name_process_of_thread(ttr *t, ttr_id thread, ttr_id name);
 TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
 
 /* context_add_schema returns the id of a new schema, or 0 if memory runs out. context_drop_schema
- * removes the functions that decode its events, when its reader is closed. */
+ * removes the schema's functions when its reader is closed. */
 TTR_MUST ttr_id context_add_schema(ttr *t, const struct schema *schema);
 void context_drop_schema(ttr *t, ttr_id schema);
 
 /* Sets the provider's event number and version for a schema. */
 void context_set_event_number(ttr *t, ttr_id schema, uint32_t number, uint32_t version);
 
-/* Returns the schema for copies of a schema's events; it keeps their event class. Returns 0 if
+/* Returns the schema for copies of events of a schema, with the same event class. Returns 0 if
  * memory runs out. */
 TTR_MUST ttr_id context_copy_schema(ttr *t, ttr_id schema);
 
@@ -279,7 +280,7 @@ static inline const struct schema *context_schema(const ttr *t, ttr_id id)
     return &t->schemas[id < t->schemas_n ? id : 0];
 }
 
-/* Starts an iteration like ttr_fields_begin, but with the event's schema already found. */
+/* Starts an iteration like ttr_fields_begin, for a caller that has found the event's schema. */
 static inline void fields_begin_with_schema(ttr_fields *fields, const struct schema *schema,
                                             const ttr_event *event)
 {

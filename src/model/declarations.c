@@ -18,17 +18,17 @@ struct declaration_iter {
     uint32_t root; /* next root to enter */
     uint32_t depth, given;
     uint8_t group;
-    /* type whose labels are returned next; NULL = the last field has no labels */
+    /* type of the number whose labels are returned next; NULL = no labels to return */
     const struct type *number;
     uint32_t label, label_range;
-    /* remaining selector ranges of the last field (an option of a variant) */
+    /* selector ranges of the last field, an option of a variant, that are still to be returned */
     const struct type_range *selector;
     uint32_t selector_n, selector_at;
     ttr_text selector_name;
-    ttr_text shown[SHOWN_MAX]; /* display names of the last field's reference */
+    ttr_text shown[SHOWN_MAX]; /* names of the last field's reference as displayed */
     struct frame {
         const struct type *type;
-        uint32_t at; /* index of the next member or element */
+        uint32_t at; /* index in `type` of the next member or element */
     } frame[DEPTH_MAX];
 };
 
@@ -135,8 +135,8 @@ static const struct type_member *find_member(const struct type *type, ttr_text n
     return NULL;
 }
 
-/* Returns the names of the reference as displayed, like the names of fields. A reference of more
- * than SHOWN_MAX names keeps the names that are stored. */
+/* Returns the names of a reference as displayed, which may differ from the names stored in the
+ * declaration. Returns the stored names if there are more than SHOWN_MAX. */
 static const ttr_text *reference_display_names(const ttr_field_declarations *declarations,
                                                struct declaration_iter *declaration_iter,
                                                const struct type_reference *reference)

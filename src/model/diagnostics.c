@@ -1,6 +1,6 @@
-/* Diagnostics of a reader, counted by code. A hostile file can cause millions of them. So a text is
- * formatted only for the first one of a code and for each increase of its severity, and the number
- * of stored ranges is limited. Counts are exact nevertheless. */
+/* Diagnostics of a reader, counted by code. A hostile file can cause millions of them. A text is
+ * therefore formatted only for the first one of a code and when its severity rises, and the number
+ * of stored byte ranges is limited. Counts are always exact. */
 #include "model/diagnostics.h"
 
 #include <stdio.h>
@@ -55,8 +55,8 @@ static void raise_severity(struct diagnostics *notes, ttr_diagnostic *note, ttr_
     (void)vsnprintf(notes->text[note - notes->note], DIAGNOSTICS_TEXT_MAX, format, values);
 }
 
-/* Adds a damaged byte range. If it touches the previous range, it extends that one. A range without
- * an offset never touches another. */
+/* Adds a damaged byte range, merged with the previous range if they touch. A range without an
+ * offset is never merged. */
 static void add_damage_region(struct diagnostics *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
@@ -98,8 +98,8 @@ void diagnostics_add(struct diagnostics *notes, ttr_severity severity, const ttr
         add_damage_region(notes, where);
 }
 
-/* Returns the entry of a code. Adds it if it is new, and raises its severity to that of `from` if
- * that is higher. Returns NULL if there is no space. */
+/* Returns the entry of a code, added if it is new, and raises its severity to that of `other`.
+ * Returns NULL if there is no room. */
 static ttr_diagnostic *find_or_add(struct diagnostics *notes, const ttr_diagnostic *other,
                                    const char *format, ...) TTR_PRINTF(3, 4);
 

@@ -19,12 +19,14 @@
 
 #define HEAD 16u
 #define MORE 8u
-#define HAS_MORE 0x80u    /* bit of copy_head.type: a struct copy_more follows */
-#define IS_REPEATED 0x40u /* bit of copy_head.type: a row of elements, which share this head */
+#define HAS_MORE 0x80u /* bit of copy_head.type: a struct copy_more follows */
+#define IS_REPEATED                                                            \
+    0x40u /* bit of copy_head.type: an array's elements, which share this head \
+           * (struct repeat) */
 /* bit of copy_more.flags: a pointer to the declared type follows the labels */
 #define HAS_TYPE 1u
-/* bit of copy_more.flags: the original text had nonzero bytes after its terminating zero, which
- * were not copied */
+/* bit of copy_more.flags: the text had nonzero bytes after its terminating zero; they were not
+ * copied */
 #define HAS_BYTES_AFTER_END 2u
 #define TYPES_DEPTH_MAX 16u /* nesting levels for which declared types are known */
 
@@ -48,17 +50,19 @@ struct copy_iter {
     const struct event_class
         *about; /* event class of the copy's schema; NULL = fields have no declared types */
     const struct type *
-        /* declared types of the last field (at its depth) and of the structs and arrays around it
-         */
+        /* declared types of the last field (at its depth) and of its enclosing structs and
+         * arrays */
         type[TYPES_DEPTH_MAX];
-    uint32_t next[TYPES_DEPTH_MAX]; /* per depth: index of the member after the one found last */
+    uint32_t next[TYPES_DEPTH_MAX]; /* per depth: index at which the search for the next member
+                                     * starts */
     const struct type *root;        /* declared type of the root that contains the last field */
-    ttr_field repeated;             /* in a row: template of the elements, without values */
-    uint32_t repeats;               /* in a row: number of elements left */
-    /* declared type stored with the last field, or NULL; valid as long as `about` */
+    ttr_field repeated;             /* for elements that share a head: template without the value */
+    uint32_t repeats;               /* for elements that share a head: number of elements left */
+    /* declared type stored with the last field, or NULL; valid as long as the event class
+     * `about` */
     const struct type *chosen;
     uint16_t depth;
-    /* in a row: bytes per value, and bytes of padding after the last value */
+    /* for elements that share a head: bytes per value, and bytes of padding after the last value */
     uint8_t width, behind;
     bool has_bytes_after_end; /* the last field has the flag HAS_BYTES_AFTER_END */
 };
@@ -145,8 +149,8 @@ static bool type_suits_value(const struct type *type, const ttr_value *value)
     }
 }
 
-/* Returns the type of a value inside a declared type: skips optionals. For a variant whose selected
- * option was not stored, returns the first option that suits the value. */
+/* Returns the type of a value inside optionals and variants. A copy does not store which option of
+ * a variant was selected, so the first option that suits the value is returned. */
 static const struct type *resolve_type(const struct type *type, const ttr_value *value)
 {
     while (type && type->kind == TYPE_OPTIONAL)
@@ -163,8 +167,9 @@ static bool member_is_named(const struct type_member *member, ttr_text name)
     return ctx.n == name.n && (name.n == 0 || memcmp(ctx.p, name.p, name.n) == 0);
 }
 
-/* Returns the type of the member with the field's name. Fields are in member order, but not all
- * members have a field, so the search starts at *next and wraps around. */
+/* Returns the type of the member with the field's name. Fields are in member order, but some
+ * members have no field. The search therefore starts at *next, the member after the previous match,
+ * and wraps around. */
 static const struct type *find_member_type(const struct type *outer, const ttr_field *field,
                                            uint32_t *next)
 {
@@ -183,8 +188,8 @@ static const struct type *find_member_type(const struct type *outer, const ttr_f
     return NULL;
 }
 
-/* Sets walk->type for a field: finds its declared type by name among the members of the type around
- * it. */
+/* Sets iter->type for a field: its declared type is found by name among the members of the
+ * enclosing type. */
 static void follow_types(struct copy_iter *iter, const ttr_field *field)
 {
     static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD,
@@ -196,8 +201,8 @@ static void follow_types(struct copy_iter *iter, const ttr_field *field)
         return;
     const struct type *const *root = iter->about->root;
     bool is_joined = field->group == TTR_GROUP_CONTEXT &&
-                     /* the class declares no context root: the context is part of the payload type
-                      */
+                     /* The context belongs to the payload type if the class declares no context
+                      * root. */
                      !root[ROOT_SPECIFIC_CONTEXT];
     const struct type *outer = field->depth ? iter->type[field->depth - 1]
                                : is_joined  ? root[ROOT_PAYLOAD]
@@ -218,7 +223,7 @@ static const struct type *copy_iter_type(const ttr_fields *fields)
     return iter->about && iter->depth < TYPES_DEPTH_MAX ? iter->type[iter->depth] : NULL;
 }
 
-/* Returns the bytes per value in a row of elements of this type and width. */
+/* Returns the number of bytes per value for elements that share a head. */
 static uint8_t row_value_width(uint8_t type, uint8_t bits)
 {
     if (type == TTR_TYPE_FLOAT || bits == 0 || bits > 32)
@@ -226,8 +231,7 @@ static uint8_t row_value_width(uint8_t type, uint8_t bits)
     return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
-/* Extends the lowest `width` bytes of x to 64 bits: with the sign if the type is INT, else with
- * zeros. */
+/* Extends the lowest `width` bytes of x to 64 bits: by the sign for TTR_TYPE_INT, else by zeros. */
 static uint64_t extend_value(uint8_t type, uint64_t x, uint8_t width)
 {
     const unsigned spare = 64 - 8u * width;
@@ -335,7 +339,8 @@ static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *a
     return (uint32_t)n;
 }
 
-/* Returns a cursor after the ids and the stack of a copy, or at the end if they are invalid. */
+/* Returns a cursor to the bytes after a copy's activity ids and stack. Returns a cursor at the end
+ * of the copy if these are invalid. */
 static struct cursor cursor_after_frames(const ttr_event *event)
 {
     struct cursor c = cursor_init(event->payload, event->body, 0);
@@ -394,9 +399,9 @@ static bool has_labels(const ttr_value *value)
            value->count > 0;
 }
 
-/* Appends a copy_more: group, base, labels and, if the type is an option of a variant, a pointer to
- * the type. Without `fields`, the iteration that returned the field, only the first label is known.
- */
+/* Appends a copy_more: group, base, labels and, for an option of a variant, a pointer to its type.
+ * `fields` is the iteration that returned the field; if it is NULL, only the first label is
+ * stored. */
 static void append_rare_properties(ttr *t, struct buffer *to, const ttr_field *field,
                                    const ttr_fields *fields)
 {
@@ -451,13 +456,13 @@ static void append_field(ttr *t, struct buffer *to, const ttr_field *field,
     }
 }
 
-/* The row of elements that is being written. */
+/* Array elements that share one head, while they are written. */
 struct repeat {
     struct copy_head head;
     struct copy_more more;
     const struct type *chosen;
     size_t at;  /* offset of the head in the buffer */
-    uint32_t n; /* 0: no row is open */
+    uint32_t n; /* number of elements; 0: no elements are open */
     uint8_t width;
 };
 
@@ -480,8 +485,8 @@ static void end_row(struct buffer *to, struct repeat *repeat)
     repeat->n = 0;
 }
 
-/* Appends an element to the open row, or opens a new row. Returns false if the value does not fit
- * into its declared width. */
+/* Appends an element to those that share a head, or starts such elements. Returns false if the
+ * value does not fit into its declared width. */
 static bool append_row_element(struct buffer *to, struct repeat *repeat, const ttr_field *field,
                                const ttr_fields *fields)
 {
@@ -525,7 +530,7 @@ void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field)
     append_field(t, to, field, NULL);
 }
 
-/* Appends the stack of an event, unless it is one of its fields. */
+/* Appends the stack of an event. A stack that is a field of the event is copied with the fields. */
 static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
 {
     uint64_t some[512];
@@ -545,7 +550,8 @@ static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
         alloc_free(to->alloc, all, n, sizeof *all);
 }
 
-/* Appends the remaining fields of an iteration. Inlined, because it is the hot loop of sorting. */
+/* Appends the remaining fields of an iteration. Inlined, because sorting spends most of its time
+ * here. */
 static inline __attribute__((always_inline)) void append_fields(ttr *t, struct buffer *to,
                                                                 ttr_fields *fields)
 {
@@ -560,7 +566,7 @@ static inline __attribute__((always_inline)) void append_fields(ttr *t, struct b
     end_row(to, &repeat);
 }
 
-/* Appends the fields of the event's packet, because the copy is no longer in that packet. */
+/* Appends the fields of the event's packet, since the copy is not in a packet. */
 static __attribute__((noinline)) void append_packet_fields(ttr *t, struct buffer *to,
                                                            const ttr_event *event)
 {

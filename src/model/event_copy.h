@@ -46,8 +46,8 @@ void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field);
  * not valid until event_copy_set_pointers sets them. */
 size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
 
-/* The encoded packet fields of a copied event. Equal packets have equal bytes. n is 0 if the copy
- * has none. */
+/* Encoded packet fields of a copied event. Equal packets have equal bytes. n is 0 if the copy has
+ * no packet fields. */
 struct event_copy_packet {
     const uint8_t *bytes;
     size_t n;

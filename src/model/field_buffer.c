@@ -1,8 +1,8 @@
-/* Field buffer: keeps the fields of each schema in memory from one event to the next (field cache).
- */
+/* Field buffer: returns the fields of an event as an array. Decoded fields of each schema stay in
+ * memory between events (field cache), so that only values are written. */
 #include "model/context.h"
 
-#define SPARE_FIELDS 64u /* fields returned per call for events that are not cached */
+#define SPARE_FIELDS 64u /* fields per call, for events without cached fields */
 /* initial capacity per schema, doubled when events have more fields */
 #define CACHED_FIELDS_INITIAL 16u
 #define CACHED_FIELDS_MAX 1024u
@@ -12,7 +12,7 @@
 struct ttr_field_buffer {
     const ttr *t;
     struct alloc alloc;
-    struct field_cache *held; /* field cache by schema id */
+    struct field_cache *held; /* field caches, indexed by schema id */
     size_t held_n;
     size_t bytes; /* size of all field caches */
     ttr_fields fields;
@@ -79,7 +79,8 @@ static bool has_several_names(const ttr_value *value)
            (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
 }
 
-/* Returns the next fields of an iteration in the buffer `spare`, for events that are not cached. */
+/* Returns the next fields of an iteration in `buffer->spare`, for events without
+ * cached fields. */
 static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buffer,
                                                            const ttr_field **field)
 {
@@ -98,8 +99,8 @@ static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buf
     return n;
 }
 
-/* Decodes an event's fields into the cache, which is created if needed. Returns 0 if the fields
- * must be read by iteration. */
+/* Decodes an event's fields into the cache of its schema and returns their number. Returns 0 if the
+ * caller must iterate over the fields instead. */
 static __attribute__((noinline)) uint32_t cache_fields(ttr_field_buffer *buffer,
                                                        const ttr_field **field)
 {

@@ -35,7 +35,8 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
         return false;
     if (i > 0 && ops && ops->label)
         return ops->label(fields, value, i, label);
-    /* the first label is in the value itself, which the caller may still have after later fields */
+    /* the first label is in the value itself, which the caller may still have after the iteration
+     * moved on */
     *label = value->text;
     return i == 0;
 }
@@ -117,6 +118,21 @@ const char *ttr_kind_text(unsigned kind)
         [TTR_KIND_DEFINITION] = "definition",
     };
     return kind < TTR_KIND_COUNT ? names[kind] : "none";
+}
+
+const char *ttr_thread_state_text(unsigned state)
+{
+    static const char *const names[] = {
+        [TTR_THREAD_NEW] = "new",
+        [TTR_THREAD_RUNNING] = "running",
+        [TTR_THREAD_SUSPENDED] = "suspended",
+        [TTR_THREAD_BLOCKED] = "blocked",
+        [TTR_THREAD_DYING] = "dying",
+        [TTR_THREAD_DEAD] = "dead",
+        [TTR_THREAD_UNINTERRUPTIBLE] = "uninterruptible",
+        [TTR_THREAD_PREEMPTED] = "preempted",
+    };
+    return state < sizeof names / sizeof *names ? names[state] : NULL;
 }
 
 const char *ttr_type_text(unsigned type)

@@ -17,32 +17,32 @@ struct folder;
 struct file_prefix;
 struct input;
 
-/* Input of format detection: the first uncompressed bytes of a file, followed by at least 64 zero
- * bytes that are not counted. */
+/* Input of format detection: the first bytes of a file, decompressed. At least 64 zero bytes follow
+ * them, which `n` does not count. */
 struct peek {
     const uint8_t *bytes;
     size_t n;      /* at most 64 KiB */
-    bool is_whole; /* the file has no bytes after these */
+    bool is_whole; /* `bytes` is the complete file */
     const char *path;
 };
 
-/* Files of one trace, found below a directory. */
+/* The files of one trace, found below a directory. */
 struct found_folder {
     struct folder *folder;
-    /* reason why the folder cannot be read (no valid anchor file), as a sentence, or NULL */
+    /* reason, as a sentence, why the folder is not a readable trace; NULL if it is one */
     const char *unreadable_reason;
 };
 
-/* Folders of one format found below a directory. */
+/* All folders of one format found below a directory. */
 struct found_folders {
     const struct found_folder *list;
     size_t n; /* at least 1 */
-    /* folders beyond a limit were left out; if none of the listed ones can be read, the reported
-     * damage has the reason */
+    /* the directory contains other traces, too; a folder that cannot be read is then reported as
+     * damage, without failing */
     bool has_others;
 };
 
-/* Describes an option of the format, and lists the diagnostics that it can resolve. */
+/* Role of an option of the format, and the diagnostics that setting the option resolves. */
 struct option_use {
     const char *option;   /* "FORMAT.KEY" */
     ttr_option_role role; /* purpose of the option; 0 = none */
@@ -50,8 +50,7 @@ struct option_use {
     const char *notes;
 };
 
-/* Properties of a format that programs need, so that they need not name any format. Each list may
- * be empty. */
+/* Properties of a format for generic code, which must not name formats. Each list may be empty. */
 struct format_hints {
     bool is_general; /* the format can store events of any other format: TTR_FORMAT_GENERAL */
     const struct option_use *uses;
@@ -67,9 +66,8 @@ struct format_hints {
 /* Reader of one file or byte stream. */
 struct format_reader {
     ttr_order order; /* order in which the reader returns events */
-    /* Returns how many bits of the first bytes match the format, as a measure of certainty; 0 = not
-     * this format. Keeps no state. NULL = single files of this format are read by the folder's
-     * reader only. */
+    /* Returns how many bits of the file's beginning match the format; 0 = not this format. Keeps no
+     * state. NULL = single files of this format are read only by format_folder.open. */
     unsigned (*bid)(const struct peek *peek);
     /* Returns a sentence that explains why a file with the right name or first bytes is of another
      * format, or NULL. Optional. */
@@ -81,9 +79,11 @@ struct format_reader {
      */
     ttr_status (*next)(struct input *in, ttr_error *error);
     void (*close)(struct input *in); /* also called after a failed open */
-    /* `next` can stop before the first event at or after in->until; it then sets in->is_stopped,
-     * and may return without events. */
+    /* `next` stops before the first event at or after in->until: it sets in->is_stopped, and may
+     * then return no events. */
     bool stops;
+    /* symbols may follow the stacks that need them: TTR_FORMAT_LATE_SYMBOLS */
+    bool has_late_symbols;
     /* Optional: returns a bit set of the kinds of events that the input may contain. Called before
      * the first `next`. */
     uint32_t (*kinds)(struct input *in);
@@ -91,8 +91,8 @@ struct format_reader {
      * that overlap the range. Times do not include the user's offset. Called before the first
      * `next`; if called again, the ranges are intersected. */
     void (*range)(struct input *in, int64_t from_ns, int64_t to_ns);
-    /* Optional: option keys, separated by blanks, that affect only the reading of this input, and
-     * so are not needed to read a copy of it ("metadata"). */
+    /* Optional: option keys, separated by blanks, that affect only the reading of this input
+     * ("metadata"). A copy of the input is read without them. */
     const char *input_options;
 };
 
@@ -100,19 +100,19 @@ struct format_reader {
 struct format_folder {
     /* file whose presence makes a folder a trace ("metadata"); `bid` checks its first bytes */
     const char *anchor;
-    /* optional: key of the option that names a replacement of the anchor file; a folder then needs
-     * no anchor */
+    /* optional: key of the option that names another file in place of the anchor; the folder then
+     * needs no anchor */
     const char *anchor_option;
     bool reads_alone; /* a single file without an anchor is a trace, too */
-    /* Opens a reader that merges the folder's files, each an input (input_new). Owns the folder,
-     * even on failure. `only`: the one file to read, NULL = all. Also called for a single file that
-     * `bid` accepts, if there is an anchor next to it. */
+    /* Opens a reader that merges the folder's files; each file is an input (input_new). Owns the
+     * folder, even on failure. `only`: the one file to read, NULL = all. Also called for a single
+     * file with an anchor next to it, if `bid` accepts the file. */
     ttr_reader *(*open)(ttr *t, struct folder *folder, const char *only,
                         const ttr_read_options *options, ttr_error *error);
-    /* Optional: opens all folders below a directory together, so that parts of one trace become one
-     * trace. Owns all of them. A folder without a valid anchor, or one that cannot be read while
-     * others can, is replaced by an input without events that reports damage (`directory.untold`,
-     * `trace.unreadable`). NULL = each folder is a trace of its own. */
+    /* Optional: opens all folders below a directory together, so that folders of one trace become
+     * one trace. Owns all of them. A folder without a valid anchor becomes an input without events
+     * that reports damage (`directory.untold`). So does a folder that cannot be read
+     * (`trace.unreadable`), if another can. NULL = each folder is opened separately. */
     ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
                                  const ttr_read_options *options, ttr_error *error);
 };
@@ -134,24 +134,25 @@ struct format_description {
 };
 
 struct format_writer {
-    bool is_text;     /* the output is text, for people or line-based tools, not a trace */
-    bool wants_order; /* `write` expects events in time order; the caller sorts them */
-    /* everything that a copy to this format may lose, with count 0; NULL = nothing */
+    bool is_text;       /* the output is text, for people or line-based tools, not a trace */
+    bool wants_symbols; /* the output has names of functions: TTR_FORMAT_SYMBOLS */
+    bool wants_order;   /* `write` expects events in time order; the caller sorts them */
+    /* the losses that a copy to this format may have, with count 0; NULL = none */
     const ttr_loss *losses;
     size_t losses_n;
     /* The output is a folder, which contains format->folder->anchor when complete; out->folder is
      * set instead of out->sink. */
     bool writes_folder;
-    /* Optional: returns true if a file may belong to the trace with this anchor file, judged by the
-     * first bytes of both. An existing folder with other files is not overwritten. */
+    /* Optional: returns true if a file may belong to the trace of this anchor file, judged by the
+     * first bytes of both. A folder that contains any other file is not overwritten. */
     bool (*is_part)(const struct file_prefix *anchor, const struct file_prefix *file);
     size_t state_size; /* size of out->ctx, zeroed before create */
     /* Initializes out->ctx; must not write. The first bytes are written with the first batch, or by
      * finish. */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-    /* Optional: updates the state as `write` would, without writing. Required for parallel writing,
-     * in which each of several writers formats some of the batches and their texts are
+    /* Optional: updates the state as `write` would, without output. Parallel writing needs it: each
+     * of several writers formats some of the batches and passes the others; the texts are
      * concatenated. */
     void (*pass)(struct ttr_writer *out, const ttr_batch *batch);
     ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);

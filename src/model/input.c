@@ -1,4 +1,5 @@
-/* Input: the code that the readers of all formats share. */
+/* Input: the functions that format readers call, and the batches, reports and limits that all of
+ * them share. */
 #include "model/input.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ size_t input_add_clock(struct input *in, const ttr_clock *clock)
 {
     const struct alloc *alloc = &in->base.t->counted;
     if (in->clocks_n ==
-        /* starts with one: most inputs have one clock, and there may be thousands of inputs */
+        /* starts with one clock: most inputs have no more, and there may be thousands of inputs */
         in->clocks_capacity) {
         const size_t more = in->clocks_n ? 2 * in->clocks_n : 1;
         ttr_clock *clocks =
@@ -32,8 +33,8 @@ const char *input_option(const struct input *in, const char *key)
     return options_get(in->format_options, in->format_options_n, key);
 }
 
-/* Returns a byte range clipped to the size of the input, since corrupt offsets may be larger.
- * NO_OFFSET means the complete input. */
+/* Returns a byte range clipped to the input, since offsets computed from corrupt data may exceed
+ * it. For NO_OFFSET returns a range without an offset. */
 static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_t bytes,
                                 const char *code)
 {
@@ -118,7 +119,8 @@ static bool has_time(const ttr_event *event)
            !(event->flags & TTR_EVENT_NO_TIME);
 }
 
-/* Records the times of the first and last event of a batch whose events are in time order. */
+/* Records the times of the first and last event of a batch. Does nothing unless events are in time
+ * order. */
 static void record_times(struct input *in)
 {
     uint32_t first = 0, last = in->n;
@@ -136,8 +138,8 @@ static void record_times(struct input *in)
         in->last = in->events[last - 1].time;
 }
 
-/* Stores the status that ended a batch for the next read. The error is allocated only if there is
- * one, since most inputs just end. */
+/* Stores the status that the next read returns. Memory for the error is allocated only on failure:
+ * most inputs simply end. */
 static void store_pending_status(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->pending = status;
@@ -160,8 +162,7 @@ static ttr_status return_pending_status(const struct input *in, ttr_error *error
     return in->pending;
 }
 
-/* Counts the events of a batch. If the format failed after adding events, stores the failure for
- * the next read. */
+/* Counts the events of a batch. A failure after these events is stored for the next read. */
 static void count_batch(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
@@ -171,15 +172,16 @@ static void count_batch(struct input *in, ttr_status status, const ttr_error *er
     count_events(in);
 }
 
-/* Adds the format's name to the error, unless it is not an error of the format (memory, I/O). */
+/* Sets the format's name in an error, except for errors that the format did not cause (memory,
+ * I/O). */
 static void set_error_format(const struct input *in, ttr_status status, ttr_error *error)
 {
     if (status > TTR_AGAIN && !error->format[0])
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
 }
 
-/* Frees the event buffer at the end of the input. If thousands of inputs are read one after
- * another, the later ones need the memory. */
+/* Frees the event buffer at the end of the input. Thousands of inputs may follow in the same merge
+ * and need the memory. */
 static void free_event_buffer(struct input *in)
 {
     if (in->caller_events)
@@ -198,8 +200,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
         return return_pending_status(in, error);
     }
     in->n = 0;
-    /* allocated at the first read, since a merge may supply a shared buffer after all inputs are
-     * open */
+    /* Allocated at the first read: a merge may supply a buffer after opening all inputs. */
     if (!in->events)
         in->events = in->caller_events
                          ? in->caller_events
@@ -271,7 +272,7 @@ bool input_add_name_change(struct input *in, const struct rename *what, int64_t 
     if (in->renames)
         return pending_names_add(in->renames, what,
                                  add_saturated(time, in->time_offset, &is_clamped),
-                                 t->sources[in->id].lane);
+                                 t->sources[in->id].merge_position);
     name_change_apply(t, what);
     return true;
 }
@@ -299,7 +300,7 @@ static void input_close(ttr_reader *reader)
     alloc_free(alloc, in, 1, sizeof *in);
 }
 
-/* Fills in the path and number of the trace that the input is a part of. */
+/* Sets the path and number of the input's trace in its report. */
 static void report_trace(const struct input *in, ttr_report *report)
 {
     const ttr *t = in->base.t;
@@ -323,16 +324,16 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->compression = source_compression(in->source);
     report->path = ttr_text_get(reader->t, reader->t->sources[in->id].path);
     const uint64_t behind = in->window.offset + in->window.n, end = source_end_offset(in->source);
-    report->bytes = in->window.n == 0 && end < behind
-                        ? end
-                        /* a corrupt offset may have moved the window past the end of the file */
-                        : behind;
+    report->bytes = in->window.n == 0 && end < behind ? end
+                                                      /* a corrupt offset may have moved the read
+                                                       * window past the end of the file */
+                                                      : behind;
     report->disk_size = source_disk_size(in->source);
     report->disk_used = source_disk_bytes_read(in->source);
     report->shares_file = in->shares_file;
     if (in->shares_file)
         report->bytes = report->disk_size = report->disk_used = 0;
-    /* The window of a mapped file is the complete file, so the offset of the last event is used as
+    /* A mapped file has one window, the complete file. The offset of the last event is therefore
      * the progress. */
     if (!*report->compression && in->position < report->disk_used)
         report->disk_used = in->position;
@@ -409,11 +410,12 @@ static void input_rank(ttr_reader *reader, uint32_t *next)
     in->base.t->sources[in->id].rank = (*next)++;
 }
 
-static void input_renames(ttr_reader *reader, struct pending_names *renames, uint32_t lane)
+static void input_renames(ttr_reader *reader, struct pending_names *renames,
+                          uint32_t merge_position)
 {
     struct input *in = (struct input *)reader;
     in->renames = renames;
-    reader->t->sources[in->id].lane = lane;
+    reader->t->sources[in->id].merge_position = merge_position;
 }
 
 static const struct reader_ops input_ops = {.next = input_next,

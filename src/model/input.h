@@ -32,23 +32,26 @@
 #include "model/reader.h"
 #include "model/pending_names.h"
 
-#define INPUT_BATCH_SIZE 256u /* events per batch */
+#define INPUT_BATCH_SIZE                                                     \
+    256u /* bytes; lower bound for the user's limit on record sizes, because \
+          * ordinary records reach this size */
 /* bytes; lowest record size limit that a user may set, since ordinary records reach this size */
 #define INPUT_RECORD_MIN 65536u
-#define INPUT_BATCH_MIN 16u /* events; lowest batch size, used if many inputs are open at once */
+/* events; lower bound of the batch size, which is reduced if many inputs are open */
+#define INPUT_BATCH_MIN 16u
 
 struct input {
     struct ttr_reader base;
     const struct format *format;
     void *ctx; /* state of the format's reader, format->reader->state_size bytes */
     struct source *source;
-    struct window window; /* bytes obtained by input_fill */
+    struct window window; /* bytes of the file in memory, set by input_fill */
     struct diagnostics notes;
     uint64_t size;     /* size of the input in bytes, if the format knows it; 0 = ask the source */
     ttr_event *events; /* buffer of `batch` events; NULL before the first `next` */
     uint32_t batch;    /* capacity of `events`; fixed after the first read */
     uint32_t n;        /* number of events in the batch so far */
-    /* if reader->stops: time from which on no events are needed, without the user's offset; else
+    /* if reader->stops: time without the user's offset from which the caller needs no events; else
      * INT64_MAX */
     int64_t until;
     bool is_stopped; /* `next` stopped early: the next event is at `stopped_at` >= `until` */
@@ -66,11 +69,11 @@ struct input {
     uint64_t duplicates; /* duplicate packets skipped; counted by the format */
     bool shares_file;    /* another input reads the same file and reports its size */
     bool has_times;
-    /* times of the first and last event returned; valid if has_times, for inputs in time order */
+    /* times of the first and last event read; valid if has_times, only for inputs in time order */
     int64_t first, last;
-    /* file offset of the last event returned, UINT64_MAX at the end; for progress reports */
+    /* file offset of the last event, UINT64_MAX at the end of the input; for progress reports */
     uint64_t position;
-    /* status to return with the next read, after the events of this batch */
+    /* status that the next read returns, because events preceded it in this batch */
     ttr_status pending;
     ttr_error *pending_error; /* error that belongs to `pending`; NULL = the status has no text */
     const char *version;      /* version of the format for the report; a static text, or NULL */
@@ -86,8 +89,8 @@ struct input {
  * there. */
 TTR_MUST ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error);
 
-/* Reports that the compressed stream is corrupt. For code that reads the source before input_fill
- * is used. */
+/* Reports a corrupt compressed stream as damage. For formats that read the source before their
+ * first input_fill. */
 TTR_MUST ttr_status input_add_stream_damage(struct input *in, const ttr_error *broken,
                                             ttr_error *error);
 
@@ -103,8 +106,8 @@ static inline void input_clear_event(ttr_event *event)
     part[4] = zero, part[5] = zero, part[6] = zero, part[7] = zero;
 }
 
-/* Returns the next event of the batch, zeroed but for `source`. The caller has checked in->n <
- * in->batch. */
+/* Adds an event to the batch and returns it, zeroed except for `source`. The caller has checked
+ * in->n < in->batch. */
 static inline ttr_event *input_add_event(struct input *in)
 {
     ttr_event *event = &in->events[in->n++];
@@ -116,7 +119,7 @@ static inline ttr_event *input_add_event(struct input *in)
 /* Adds a clock to the report. Returns its index, or SIZE_MAX if memory runs out. */
 TTR_MUST size_t input_add_clock(struct input *in, const ttr_clock *clock);
 
-/* Returns the value of a format option ("layout"), or NULL. */
+/* Returns the value of a format option such as "layout", or NULL if it is not set. */
 const char *input_option(const struct input *in, const char *key);
 
 /* Reports damage: `bytes` bytes from file offset `offset` on cannot be decoded. Returns TTR_OK to
@@ -131,9 +134,9 @@ TTR_MUST ttr_status input_add_damage(struct input *in, uint64_t offset, uint64_t
 void input_add_diagnostic(struct input *in, ttr_severity severity, uint64_t offset,
                           const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
-/* Changes the name of a thread or process from a time on (without the user's offset). Call only
- * while the batch is empty or contains only the event that changes the name. Returns false if
- * memory runs out. */
+/* Changes the name of a thread or process from `time` on (without the user's offset). Call only
+ * while the batch is empty or holds only the event that changes the name. Returns false if memory
+ * runs out. */
 TTR_MUST bool input_add_name_change(struct input *in, const struct rename *what, int64_t time);
 
 /* Frees the events and the window of an input that has ended. Its report stays valid. */

@@ -1,12 +1,13 @@
-/* "key=value" options of formats. "FORMAT.key=value" is only for that format, so that options for
- * inputs of different formats can be in one list. */
+/* "key=value" options of formats. "FORMAT.key=value" applies to that format only, so one list can
+ * have options for inputs of several formats. */
 #include "model/options.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-/* Returns the start of the key in an option text, or NULL if the option is for another format. */
+/* Returns the start of the key in an option text. Returns NULL if the option names another
+ * format. */
 static const char *find_option_key(const struct format *format, const char *option)
 {
     const char *dot = strchr(option, '.');

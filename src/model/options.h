@@ -13,9 +13,8 @@ struct options_list {
     bool for_writing;
 };
 
-/* Copies the options for this format. `n` includes the terminating NULL, so that the copies are a
- * valid list again. Skips options for other formats ("heph.layout=auto" for fxt). Returns
- * TTR_E_MISUSE for an unknown key. */
+/* Copies the options of this format; skips those that name other formats ("heph.layout=auto" for
+ * fxt). `copies` ends with NULL, which `n` counts. Returns TTR_E_MISUSE for an unknown key. */
 TTR_MUST ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n,
                                  ttr_error *error);
 

@@ -1,4 +1,4 @@
-/* Output: the code that the writers of all formats share. */
+/* Output: buffering and loss counts that the writers of all formats share. */
 #include "model/output.h"
 
 #include <stdio.h>

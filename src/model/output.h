@@ -35,19 +35,18 @@ struct ttr_writer {
     char **format_options; /* copies of the format's options, terminated by NULL */
     size_t format_options_n;
     struct parallel_writer
-        /* state of the threads that format text (parallel_writer.h); NULL = this thread only */
+        /* helper threads that format text (parallel_writer.h); NULL = no helper threads */
         *shared;
     /* the inputs are read one after another, not merged by time (ttr_writer_allow_stream_order) */
     bool is_stream_order;
-    /* the writer belongs to a helper thread: its buffer is copied to the main writer, never to a
-     * sink */
+    /* this writer belongs to a helper thread: its text goes to the main writer, not to a sink */
     bool is_helper;
 };
 
 /* Returns the value of a format option, or NULL. */
 const char *output_option(const struct ttr_writer *out, const char *key);
 
-/* Counts n losses. `index`: position of the loss in format->writer->losses. */
+/* Counts n losses. `index`: index of the kind of loss in format->writer->losses. */
 static inline void output_count_losses(struct ttr_writer *out, size_t index, uint64_t n,
                                        uint64_t offset)
 {
@@ -64,14 +63,14 @@ static inline void output_count_loss(struct ttr_writer *out, size_t index, uint6
     output_count_losses(out, index, 1, offset);
 }
 
-/* Counts a written event. Gaps are not counted, since reports do not count them as events. */
+/* Counts a written event, unless it is a gap: reports do not count gaps as events. */
 static inline void output_count_event(struct ttr_writer *out, const ttr_event *event)
 {
     out->events += event->kind != TTR_KIND_GAP;
 }
 
-/* Writes the buffer to the sink if it holds 256 KiB or more. A folder's files have buffers of their
- * own. Returns TTR_E_NOMEM if an append failed. */
+/* Writes the buffer to the sink if it has at least 256 KiB. Returns TTR_E_NOMEM if an append
+ * failed. Writers of folders have a separate buffer per file. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 
 /* Writes the buffer to the sink and empties it. Returns TTR_E_NOMEM if an append failed. */
@@ -82,8 +81,8 @@ TTR_MUST ttr_status output_write_buffer(struct ttr_writer *out, ttr_error *error
 TTR_MUST ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *event,
                                         ttr_status status, ttr_error *error);
 
-/* Implements `write` for formats whose events are independent: appends each event except
- * definitions, and drains. */
+/* Implements `write` for formats with independent events: appends each event except definitions,
+ * then drains the buffer. */
 TTR_MUST static inline ttr_status output_write_each_event(
     struct ttr_writer *out, const ttr_batch *batch,
     void (*append)(struct ttr_writer *out, const ttr_event *event), ttr_error *error)
@@ -99,8 +98,8 @@ TTR_MUST static inline ttr_status output_write_each_event(
     return status;
 }
 
-/* Returns true if earlier bytes of the output can be overwritten, for formats whose header depends
- * on later data. */
+/* Returns true if bytes already written can be overwritten. Needed by formats with a header that
+ * depends on later data. */
 bool output_can_overwrite(const struct ttr_writer *out);
 
 /* Keeps all output in memory until the end, so that it can be overwritten even if the sink is a
@@ -115,8 +114,8 @@ TTR_MUST ttr_status output_overwrite(struct ttr_writer *out, uint64_t at, const 
 TTR_MUST ttr_status output_insert_prefix(struct ttr_writer *out, const void *bytes, size_t n,
                                          ttr_error *error);
 
-/* Returns true if the event has the bytes of a record of this writer's format, which can be copied
- * verbatim. */
+/* Returns true if the event has the raw bytes of a record in this writer's format; these can be
+ * copied verbatim. */
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event);
 
 /* Destination of an output: exactly one member is not NULL. */

@@ -38,13 +38,13 @@
 #include "model/context.h"
 
 #define SLOTS 16u
-/* bytes of capacity that a text buffer keeps for the next batch */
+/* bytes; a larger text buffer is freed after use */
 #define TEXT_CAPACITY_KEPT ((size_t)256 << 10)
-/* bytes of text that may wait for the sink; at that limit helpers wait */
+/* bytes; limit of formatted text that waits for the sink; at that limit helper threads pause */
 #define TEXT_WAITING_MAX ((size_t)4 << 20)
 #define POLLS_MAX 2000u /* polls before a thread sleeps, about 20 us */
 
-/* Fingerprint of a batch, to check that two readers returned the same events. */
+/* Fingerprint of a batch: equal fingerprints mean that two readers returned the same events. */
 struct batch_fingerprint {
     uint32_t n;
     uint16_t source[2];
@@ -64,7 +64,7 @@ struct slot {
     ttr_error error;
 };
 
-/* A thread that formats batches; worker[0] is the caller's. */
+/* Writer state of a thread; worker[0] is the caller's thread. */
 struct worker {
     struct parallel_writer *shared;
     struct ttr_writer *writer; /* writer of this thread; a helper's is never written to a sink */
@@ -77,7 +77,7 @@ struct parallel_writer {
     struct reader_reopener again;
     _Atomic uint64_t claimed;       /* number of batches claimed */
     _Atomic uint64_t texts_written; /* number of texts written to the sink */
-    _Atomic size_t waiting;         /* bytes of formatted text not yet written to the sink */
+    _Atomic size_t waiting;         /* bytes of formatted text that waits for the sink */
     uint64_t at;                    /* number of the caller's next batch */
     atomic_bool is_ending;
     pthread_mutex_t lock;
@@ -162,8 +162,8 @@ static bool batch_has_room(struct parallel_writer *shared, uint64_t batch)
            atomic_load(&shared->waiting) < TEXT_WAITING_MAX;
 }
 
-/* Waits until there is room for the text of this batch, another thread has claimed the batch, or
- * the writer is stopped. */
+/* Waits until the text of this batch fits the limit, another thread has claimed the batch, or the
+ * writer stops. */
 static void wait_for_room(struct parallel_writer *shared, uint64_t batch)
 {
     for (unsigned i = 0; i < POLLS_MAX && !batch_has_room(shared, batch); i++)
@@ -179,8 +179,8 @@ static void wait_for_room(struct parallel_writer *shared, uint64_t batch)
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-/* Handles a batch that a helper thread has read: formats it, or only updates the writer's state if
- * another thread has claimed it. */
+/* Handles a batch on a helper thread: claims and formats it. If another thread has claimed it, only
+ * updates the writer's state. */
 static void handle_helper_batch(struct worker *worker, uint64_t number, const ttr_batch *batch)
 {
     struct parallel_writer *shared = worker->shared;
@@ -210,8 +210,8 @@ static bool create_worker_writer(struct worker *worker, ttr *t)
     return worker->writer != NULL;
 }
 
-/* Thread function of a helper: reads the trace again and formats the batches that it reaches first.
- * Ignores failures, since the caller's reader meets the same ones. */
+/* Main function of a helper thread: reads the trace again and formats the batches that no other
+ * thread has claimed. Failures are ignored here: the caller's reader fails in the same way. */
 static void *helper_main(void *ctx)
 {
     struct worker *worker = ctx;
@@ -258,7 +258,7 @@ static void wait_for_text(struct parallel_writer *shared, struct slot *slot)
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-/* Frees a slot for a later batch. */
+/* Makes a slot available for a later batch. */
 static void release_slot(struct slot *slot)
 {
     if (slot->text && slot->text->capacity > TEXT_CAPACITY_KEPT)
@@ -297,7 +297,8 @@ static ttr_status write_next_text(struct parallel_writer *shared, ttr_error *err
     return status;
 }
 
-/* Writes the texts that are formatted, in batch order. Waits for all batches before `behind`. */
+/* Writes the formatted texts to the sink in batch order. Waits for the texts of all batches before
+ * number `behind`. */
 static ttr_status write_texts(struct parallel_writer *shared, uint64_t behind, ttr_error *error)
 {
     ttr_status status = TTR_OK;
@@ -311,7 +312,7 @@ static ttr_status write_texts(struct parallel_writer *shared, uint64_t behind, t
     return status;
 }
 
-/* Stops the helper threads and discards their texts of batches that the caller has not reached. */
+/* Stops the helper threads. Discards their texts for batches that the caller has not read. */
 static void stop_helpers(struct parallel_writer *shared)
 {
     (void)pthread_mutex_lock(&shared->lock);
@@ -329,8 +330,8 @@ static void stop_helpers(struct parallel_writer *shared)
     atomic_store(&shared->claimed, shared->at);
 }
 
-/* Returns true if a helper has claimed the caller's batch and read the same events. On a mismatch
- * stops the helpers; the caller then formats the batch. */
+/* Returns true if a helper thread formats this batch of the caller. If the helper read other
+ * events, stops all helpers and returns false, so that the caller formats the batch. */
 static bool is_formatted_by_helper(struct parallel_writer *shared, const ttr_batch *batch)
 {
     const struct slot *slot = &shared->slot[shared->at % SLOTS];
@@ -399,8 +400,8 @@ void parallel_writer_stop(struct ttr_writer *out)
     alloc_free(alloc, shared, 1, sizeof *shared);
 }
 
-/* Allocates slots and workers. Text buffers use the caller's allocator directly, because the
- * context's memory count belongs to one thread. */
+/* Allocates slots and workers. Text buffers bypass the context's memory count, which only one
+ * thread may change. */
 static bool allocate_workers(struct parallel_writer *shared, unsigned threads)
 {
     const struct alloc *alloc = &shared->out->t->counted;
@@ -421,13 +422,14 @@ static bool allocate_workers(struct parallel_writer *shared, unsigned threads)
     return create_worker_writer(&shared->worker[0], shared->out->t);
 }
 
-/* Starts the helper threads with all signals blocked, so that the program's own threads receive
+/* Starts the helper threads with all signals blocked, so that the application's threads receive
  * them. */
 static void start_threads(struct parallel_writer *shared)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
-    /* SIGBUS is raised in the thread that accesses a mapped file after it has shrunk */
+    /* SIGBUS stays enabled: a mapped file that shrank raises it in the thread that reads the
+     * file. */
     (void)sigdelset(&all, SIGBUS);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     while (shared->threads_n + 1 < shared->workers_n) {

@@ -12,7 +12,7 @@
 
 #include "model/output.h"
 
-/* Callback that opens the trace once more, in the context of a helper thread. */
+/* Callback that opens the same trace again, for a helper thread with context `t`. */
 struct reader_reopener {
     ttr_reader *(*open)(void *ctx, ttr *t);
     void *ctx;
@@ -23,8 +23,8 @@ struct reader_reopener {
 bool parallel_writer_start(struct ttr_writer *out, unsigned threads,
                            const struct reader_reopener *again);
 
-/* Formats a batch unless a helper thread has done so, and writes the texts that are formatted.
- * Texts of this and earlier batches may be written later. */
+/* Writes a batch: formats it unless a helper thread does, then writes all texts that are ready to
+ * the sink, in order. The text of this batch may be written by a later call. */
 TTR_MUST ttr_status parallel_writer_write(struct ttr_writer *out, const ttr_batch *batch,
                                           ttr_error *error);
 

@@ -1,4 +1,4 @@
-/* Pending names: a binary min-heap by time; the header describes its use. */
+/* Pending names: a binary min-heap by time; pending_names.h describes its use. */
 #include "model/pending_names.h"
 
 #include "model/context.h"
@@ -18,14 +18,17 @@ static bool name_precedes(const struct pending_name *a, const struct pending_nam
 {
     if (a->time != b->time)
         return a->time < b->time;
-    return a->lane != b->lane ? a->lane < b->lane : a->arrival < b->arrival;
+    return a->merge_position != b->merge_position ? a->merge_position < b->merge_position
+                                                  : a->arrival < b->arrival;
 }
 
 bool pending_names_add(struct pending_names *renames, const struct rename *what, int64_t time,
-                       uint32_t lane)
+                       uint32_t merge_position)
 {
-    const struct pending_name added = {
-        .time = time, .arrival = renames->arrival++, .lane = lane, .what = *what};
+    const struct pending_name added = {.time = time,
+                                       .arrival = renames->arrival++,
+                                       .merge_position = merge_position,
+                                       .what = *what};
     if (!alloc_reserve(&renames->t->counted, (void **)&renames->waiting, &renames->room,
                        renames->n + 1, sizeof added))
         return false;
@@ -48,7 +51,7 @@ void name_change_apply(ttr *t, const struct rename *what)
         context_name_thread(t, what->thread, name);
 }
 
-/* Removes the earliest name from the heap. */
+/* Removes the earliest name change from the heap. */
 static void remove_first_name(struct pending_names *renames)
 {
     struct pending_name *heap = renames->waiting;
@@ -76,13 +79,14 @@ void pending_names_apply_all(struct pending_names *renames)
         apply_first_name(renames);
 }
 
-/* Returns true if an event precedes a name change. At equal times an event of the same input does
- * not, because a reader ends its batch before it queues a name. */
+/* Returns true if an event precedes a name change in the merged order. If both have the same time
+ * and input, the name change is first: a reader ends its batch before it queues a name. */
 static bool event_precedes_name(const ttr *t, const ttr_event *event,
                                 const struct pending_name *next)
 {
     return event->time < next->time ||
-           (event->time == next->time && t->sources[event->source].lane < next->lane);
+           (event->time == next->time &&
+            t->sources[event->source].merge_position < next->merge_position);
 }
 
 uint32_t pending_names_apply(struct pending_names *renames, const ttr_batch *batch)

@@ -23,7 +23,7 @@ static void set_up(ttr *t, uint16_t source[2], struct pending_names *renames)
 {
     for (uint32_t i = 0; i < 2; i++) {
         source[i] = context_add_source(t, i ? "b" : "a", "x");
-        t->sources[source[i]].lane = i;
+        t->sources[source[i]].merge_position = i;
     }
     pending_names_init(renames, t);
 }
@@ -53,7 +53,7 @@ static void batch_is_split_before_next_name(void **state)
     assert_int_equal(name_of(t, thread), 0);
     batch = rest;
     pending_names_split_batch(&renames, &batch, &rest);
-    assert_int_equal(batch.n, 2); /* at the same time, but in a lower lane */
+    assert_int_equal(batch.n, 2); /* at the same time, but in a lower merge_position */
     assert_int_equal(ttr_batch_at(&batch, 0)->time, 10);
     assert_int_equal(name_of(t, thread), one);
     batch = rest;
@@ -83,18 +83,18 @@ static void names_apply_by_time_lane_and_arrival(void **state)
     uint16_t source[2];
     struct pending_names renames;
     uint64_t seed = 1;
-    static uint32_t last[MANY]; /* expected: by time, the last name of the last lane */
+    static uint32_t last[MANY]; /* expected: by time, the last name of the last merge_position */
     char text[16];
     set_up(t, source, &renames);
     const ttr_id thread = context_thread(t, source[0], 1, 2);
     static ttr_id name[MANY][2];
     for (uint32_t i = 0; i < 4 * MANY; i++) {
-        const uint32_t time = (uint32_t)(support_random(&seed) % MANY), lane = i & 1;
+        const uint32_t time = (uint32_t)(support_random(&seed) % MANY), merge_position = i & 1;
         (void)snprintf(text, sizeof text, "%u", i);
         const ttr_id id = ttr_text_add(t, text, strlen(text));
         assert_true(pending_names_add(&renames, &(struct rename){.thread = thread, .name = id},
-                                      time, lane));
-        name[time][lane] = id;
+                                      time, merge_position));
+        name[time][merge_position] = id;
         last[time] = name[time][1] ? name[time][1] : name[time][0];
     }
     ttr_id expected = 0;

@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "model/input.h"
 
-/* Clears the members of an error that callers read; zeroing all of it costs as much as decoding
+/* Clears the members that identify an error. Zeroing the complete struct costs as much as decoding
  * many events. */
 static void clear_error(ttr_error *error)
 {
@@ -105,10 +105,11 @@ void reader_assign_ranks(ttr_reader *reader, uint32_t *next)
         reader->ops->rank(reader, next);
 }
 
-void reader_set_pending_names(ttr_reader *reader, struct pending_names *renames, uint32_t lane)
+void reader_set_pending_names(ttr_reader *reader, struct pending_names *renames,
+                              uint32_t merge_position)
 {
     if (reader->ops->renames && !reader->has_begun)
-        reader->ops->renames(reader, renames, lane);
+        reader->ops->renames(reader, renames, merge_position);
 }
 
 struct input *reader_input(ttr_reader *reader, size_t index)

@@ -66,6 +66,10 @@ static void overlapping_ranges_resolve_by_load_time(void **state)
     assert_string_equal(name_at(&world, world.one, 0x1050, 39), "new");
     assert_string_equal(name_at(&world, world.one, 0x1050, 41), "newest");
     assert_int_equal(world.t->symbols.reused, 1);
+    assert_true(symbols_depend_on_time(world.t, world.one, 0x1050));
+    add(&world, world.one, 0x3000, 0x100, 10, "other");
+    assert_false(symbols_depend_on_time(world.t, world.one, 0x3000));
+    assert_false(symbols_depend_on_time(world.t, world.one, 0x9000));
     ttr_free(world.t);
 }
 
@@ -163,6 +167,19 @@ static void random_ranges_match_linear_search(void **state)
     ttr_free(world.t);
 }
 
+static void symbol_of_unknown_thread_is_not_found(void **state)
+{
+    (void)state;
+    ttr_symbol symbol;
+    ttr *t = ttr_new(NULL); /* has no process */
+    assert_false(ttr_symbol_get(t, 0, 0x1000, 9, &symbol));
+    ttr_free(t);
+    struct world world = begin(); /* process 0 is a real one */
+    add(&world, world.one, 0x1000, 0x10, 5, "f");
+    assert_false(ttr_symbol_get(world.t, 0, 0x1000, 9, &symbol));
+    ttr_free(world.t);
+}
+
 static bool add_many(const struct alloc *alloc)
 {
     struct symbols symbols;
@@ -195,6 +212,7 @@ int main(void)
         cmocka_unit_test(range_up_to_last_address_does_not_wrap),
         cmocka_unit_test(mapped_address_has_module_and_offset),
         cmocka_unit_test(random_ranges_match_linear_search),
+        cmocka_unit_test(symbol_of_unknown_thread_is_not_found),
         cmocka_unit_test(symbols_report_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

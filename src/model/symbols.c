@@ -66,13 +66,20 @@ bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
     return pair_map_put(&symbols->build_ids, path, source, build_id);
 }
 
+ttr_id symbols_module_build_id(const struct symbols *symbols, const struct symbol_module *module)
+{
+    const uint32_t *known =
+        module->path ? pair_map_get(&symbols->build_ids, module->path, module->source) : NULL;
+    return module->build_id || !known ? module->build_id : *known;
+}
+
 static ttr_id module_name(const struct symbols *symbols, uint32_t module)
 {
     return module ? symbols->module[module - 1].name : 0;
 }
 
-/* Returns the range that was added last of those with the same start and process, or NULL. The
- * indices in the map are updated whenever ranges are sorted. */
+/* Returns the last added range with the same start and process, or NULL. Its indices are updated
+ * whenever ranges are sorted. */
 static const struct symbol_range *latest_range_at(const struct symbol_table *table,
                                                   const struct symbol_range *range)
 {
@@ -139,7 +146,8 @@ static bool sort_ranges(struct symbols *symbols, struct symbol_table *table)
     return true;
 }
 
-/* Returns the index after the last range that starts at or before an address of a process. */
+/* Returns the number of ranges of earlier processes, plus those of this process that start at or
+ * before an address. */
 static size_t count_ranges_up_to(const struct symbol_table *table, uint32_t process,
                                  uint64_t address)
 {
@@ -155,8 +163,8 @@ static size_t count_ranges_up_to(const struct symbol_table *table, uint32_t proc
     return low;
 }
 
-/* Returns true if range `a` fits a time better than `b`: the one loaded last before the time, else
- * the one loaded first after it. */
+/* Returns true if range `a` is a better match for a time than `b`: loaded last before the time,
+ * else loaded first after it. */
 static bool fits_time_better(const struct symbol_range *a, const struct symbol_range *b,
                              int64_t time)
 {
@@ -184,8 +192,8 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
     return best;
 }
 
-/* Searches a process and then the processes it was forked from, whose mappings it shares until it
- * executes another program. */
+/* Searches a process, then the processes it was forked from: a forked process has its parent's
+ * mappings until it executes another program. */
 static const struct symbol_range *find_in_ancestors(ttr *t, enum symbol_kind kind, ttr_id thread,
                                                     uint64_t address, int64_t time)
 {
@@ -207,6 +215,29 @@ static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind
     return range || !kernel ? range : symbols_find(&t->symbols, kind, kernel - 1, address, time);
 }
 
+/* Returns true if several ranges of the process that is found first contain an address. */
+static bool has_several_ranges(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address)
+{
+    const struct symbol_table *table = &t->symbols.table[kind];
+    const struct symbol_range *found = find_with_kernel(t, kind, thread, address, 0);
+    if (!found)
+        return false;
+    size_t end = count_ranges_up_to(table, found->process, address), n = 0, tries = 0;
+    for (size_t i = end; i-- > 0 && n < 2 && tries < SCAN_BACK_MAX; tries++) {
+        if (table->range[i].process != found->process || table->reach[i] <= address)
+            break;
+        n += address < range_end(&table->range[i]);
+    }
+    return n > 1;
+}
+
+bool symbols_depend_on_time(ttr *t, ttr_id thread, uint64_t address)
+{
+    return t->symbols.reused && thread < t->threads_n &&
+           (has_several_ranges(t, SYMBOL_FUNCTION, thread, address) ||
+            has_several_ranges(t, SYMBOL_MAPPING, thread, address));
+}
+
 const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
                                                 int64_t time)
 {
@@ -218,8 +249,8 @@ const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t 
 bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_symbol *symbol)
 {
     *symbol = (ttr_symbol){0};
-    if (thread >= t->threads_n)
-        return false;
+    if (!thread || thread >= t->threads_n)
+        return false; /* the process of thread 0 is unknown */
     const struct symbol_range *function =
         find_with_kernel(t, SYMBOL_FUNCTION, thread, address, time);
     const struct symbol_range *mapping = find_with_kernel(t, SYMBOL_MAPPING, thread, address, time);

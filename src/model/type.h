@@ -63,13 +63,13 @@ enum type_encoding {
     ENCODING_UTF32BE
 };
 
-/* Inclusive range. Signed numbers are in two's complement; `is_signed` or `is_selector_signed`
- * decides how they compare. */
+/* Inclusive range of values. The user of a range decides whether its numbers are signed
+ * (`is_signed`, `is_selector_signed`); signed ones are in two's complement. */
 struct type_range {
     uint64_t low, high;
 };
 
-/* A name for some values; a value may have several labels. */
+/* Name of the values in some ranges. A value may have several labels. */
 struct type_label {
     ttr_text name;
     const struct type_range *ranges;
@@ -80,17 +80,17 @@ struct type_labels {
     const struct type_label *label;
     uint32_t n;
     bool is_signed; /* ranges compare as signed numbers */
-    /* caches of type_labels_hash and type_labels_value_count, set by type_labels_cache_counts; 0 =
-     * not cached */
+    /* results of type_labels_hash and type_labels_value_count, cached by type_labels_cache_counts;
+     * 0 = not cached */
     uint64_t key;
     uint64_t values;
     /* number of ranges or single values that the declaration lists; 0 = unknown */
     uint64_t entries;
 };
 
-/* Position of a length or selector: the member names from a root down to a number. Arrays,
- * sequences and optionals on the path add no name; for a variant, all its options are searched.
- * Within an array, it is the number read last. names_n 0: no reference. */
+/* Path to a length or selector: the names of nested members, from a root to a number. Arrays,
+ * sequences and optionals add no name; all options of a variant are searched. Within an array the
+ * number read last counts. names_n 0 = no reference. */
 struct type_reference {
     const ttr_text *names;
     uint32_t names_n;
@@ -105,7 +105,7 @@ struct type_member {
      * same as `name` */
     ttr_text shown;
     const struct type *type;
-    /* of an option of a variant: the selector values that select it */
+    /* for an option of a variant: the selector values that select the option */
     const struct type_range *ranges;
     uint32_t ranges_n;
 };
@@ -116,7 +116,7 @@ struct type {
     uint8_t encoding; /* enum type_encoding */
     uint8_t hint;     /* ttr_display */
     bool is_big_endian;
-    /* the bits are in the opposite order of that which the byte order implies */
+    /* bits are numbered in the order opposite to that of the byte order */
     bool is_reversed;
     bool is_selector_signed; /* OPTIONAL, VARIANT: ranges compare as signed numbers */
     /* SEQUENCE, TEXT, BLOB: the length is stored directly before the data, as a number of
@@ -129,7 +129,7 @@ struct type {
     uint8_t minimum_align;
     uint16_t role; /* purpose of the value, in the format's own numbering; 0 = none */
     uint32_t bits; /* width of a number, or of a character of a STRING (8, 16, 32) */
-    /* gcc bitfield: size in bits of its storage unit, whose boundary it does not cross; 0 = not a
+    /* gcc bitfield: size in bits of the storage unit that the field must fit in; 0 = not a
      * bitfield */
     uint32_t unit;
     /* ARRAY, TEXT, BLOB of fixed size: number of elements or bytes */
@@ -143,16 +143,17 @@ struct type {
     struct type_reference reference;
     const struct type_member *members; /* members of a STRUCT; options of a VARIANT */
     uint32_t members_n;
-    /* of a STRUCT that is a payload root: number of leading members that are the event's context */
+    /* for a payload root that includes the event's context: number of its first members that are
+     * the context */
     uint32_t context_n;
     const struct type_range *ranges; /* OPTIONAL: selector values for which the element exists */
     uint32_t ranges_n;
     /* labels of UINT, INT, FLAGS, VAR_UINT, VAR_INT; NULL = none */
     const struct type_labels *labels;
-    /* name of the type itself (an alias), for printing declarations */
+    /* name of the type in the declaration (type alias), for printing */
     ttr_text name;
     ttr_text media_type; /* media type of a BLOB; "" = application/octet-stream */
-    /* the format's clock that the number is a timestamp of, or NULL */
+    /* clock that counts this number (an object of the format), or NULL */
     const void *clock;
 };
 
@@ -175,12 +176,12 @@ uint64_t type_labels_value_count(const struct type_labels *labels);
  * it is unknown. */
 void type_labels_cache_counts(struct type_labels *labels);
 
-/* Returns the i-th label (from 0) that contains the value, in declaration order; NULL past the
- * last. */
+/* Returns the i-th label of a value (from 0), in declaration order. Returns NULL if there are
+ * fewer. */
 const struct type_label *type_find_label(const struct type_labels *labels, uint64_t value,
                                          uint32_t i);
 
-/* Of labels of FLAGS: type_flag_mask returns the bits (of the lowest 64) that a label names;
+/* For labels of FLAGS. type_flag_mask returns which of the lowest 64 bits a label names;
  * type_find_flag returns the i-th label that names a set bit. */
 uint64_t type_flag_mask(const struct type_label *label);
 const struct type_label *type_find_flag(const struct type_labels *labels, uint64_t value,
@@ -190,8 +191,7 @@ const struct type_label *type_find_flag(const struct type_labels *labels, uint64
  */
 uint8_t type_largest_align(const struct type *type);
 
-/* Returns true if a type contains a value without a role, that is, one that users want to see.
- * NULL: false. */
+/* Returns true if a type contains a value without a role, which users want to see. NULL: false. */
 bool type_has_user_value(const struct type *type);
 
 /* Returns the member with a stored name, or NULL. */

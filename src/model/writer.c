@@ -24,8 +24,7 @@ static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const
     return out->stuck;
 }
 
-/* Returns an error without storing it: the output is complete, so that later calls need not fail.
- */
+/* Sets an error but does not store it: the output is complete, so later calls need not fail. */
 static ttr_status refuse_ended(ttr_error *error)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "the output has ended");

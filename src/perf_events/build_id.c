@@ -11,6 +11,7 @@
 
 #include "base/cursor.h"
 #include "base/hash.h"
+#include "base/regular_file.h"
 #include "encodings/perf_data/perf_layout.h"
 #include "perf_events/tracing_files.h"
 
@@ -132,11 +133,10 @@ struct build_id build_id_of_file(const char *path, uint64_t inode)
 {
     struct build_id id = {.n = 0};
     struct stat about;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-                            O_NOCTTY); /* O_NONBLOCK: opening a FIFO must not wait for a writer */
+    int fd = regular_file_open(path, &about);
     if (fd < 0)
         return id;
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && (!inode || about.st_ino == inode))
+    if (!inode || about.st_ino == inode)
         id = read_elf_build_id(fd);
     (void)close(fd);
     return id;

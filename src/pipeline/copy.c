@@ -1,4 +1,4 @@
-/* ttr_copy: passes all batches of a reader to a writer. */
+/* ttr_copy: reads all batches of a reader and passes each to a writer. */
 #include "pipeline/read_loop.h"
 
 static ttr_status write_batch(void *ctx, const ttr_batch *batch, ttr_error *error)

@@ -14,19 +14,19 @@
 #include "pipeline/field_injector.h"
 #include "pipeline/module_map.h"
 
-/* maximum number of cached lookup results; a full cache is cleared */
+/* upper limit of cached lookup results; the cache is cleared when it is full */
 #define ANSWERS_MAX 131072u
 
 #define FIELDS 4u /* debug_info, and its members bin, func, src */
 
-/* Change of a process's modules that an event records, by the event's name. */
+/* Change of a process's loaded modules. The name of an event selects the change. */
 enum change {
-    CHANGE_UNKNOWN = 0, /* the event's name is not classified yet */
+    CHANGE_UNKNOWN = 0, /* no event with this name was seen yet */
     CHANGE_NONE,
     CHANGE_CLEAR,
     CHANGE_LOAD,
     TOLD_MORE,
-    /* a library loaded after the start of the process: all modules are listed again */
+    /* a library was loaded while the process ran; all modules will be listed again */
     CHANGE_LATE_LOAD,
     CHANGE_UNLOAD,
     CHANGE_CLOSE
@@ -39,7 +39,7 @@ struct debug_info {
     ttr_debug_options options;
     struct module_map module_map;
     uint8_t *change; /* enum change by string id of the event's name */
-    /* by schema id: whether its events have the contexts "ip" and "vpid"; 0 = not checked yet */
+    /* by schema id: whether its events have the contexts "ip" and "vpid"; 0 = unknown so far */
     uint8_t *verdict;
     size_t change_n, verdicts_n;
     struct pair_map answer_of;       /* key: (binary, address); value: index in `answer` */
@@ -51,7 +51,7 @@ struct debug_info {
     uint8_t build_id[64]; /* build id from the payload of the current event */
 };
 
-/* Values of the contexts "ip" and "vpid". */
+/* Values of the contexts "ip" and "vpid" of an event. */
 struct where {
     uint64_t ip;
     int64_t vpid;
@@ -107,15 +107,16 @@ static bool is_named(const ttr_field *field, const char *name)
     return field->name.n == n && memcmp(field->name.p, name, n) == 0;
 }
 
-/* Returns true for an integer outside of optionals and variants, as LTTng writes it. */
+/* Returns true for an integer that is not in an optional or variant. LTTng records the two contexts
+ * in this form. */
 static bool is_number(const ttr_field *field, ttr_type type)
 {
     return field->value.type == type && field->value.hint != TTR_DISPLAY_ENUM &&
            field->value.hint != TTR_DISPLAY_FLAGS && field->choices == 0;
 }
 
-/* Reads the contexts "ip" and "vpid". Returns true if a payload field follows, and stores it in
- * *field. */
+/* Reads the contexts "ip" and "vpid". Returns true if a payload field follows; *field is then the
+ * first one. */
 static bool read_context(ttr_fields *fields, struct where *where, ttr_field *field)
 {
     *where = (struct where){0};
@@ -138,7 +139,7 @@ static bool read_context(ttr_fields *fields, struct where *where, ttr_field *fie
     return false;
 }
 
-/* Payload of an event that records a loaded binary. */
+/* Fields of an event that records a loaded binary. */
 struct about {
     uint64_t base, size;
     ttr_binary binary;
@@ -146,7 +147,7 @@ struct about {
     bool has_base, has_size, has_path;
 };
 
-/* Reads an element of the build id, which LTTng stores as an array of integers. */
+/* Appends one byte of the build id, which LTTng records as an array of integers. */
 static void add_build_id_byte(struct debug_info *info, struct about *about, const ttr_field *field)
 {
     about->id_left--;
@@ -207,7 +208,8 @@ static bool apply_change(struct debug_info *info, enum change change, const stru
     if (!about->has_base)
         return true;
     switch (change) {
-    case CHANGE_LOAD: /* an event without a size: the kernel provides the binary (vdso) */
+    case CHANGE_LOAD: /* An event without a size records a binary that the kernel provides (vdso).
+                       * */
         return !about->has_path || about->size == 0 ||
                module_map_add(&info->module_map, where, about->size, &about->binary);
     case TOLD_MORE:
@@ -223,7 +225,7 @@ static bool apply_change(struct debug_info *info, enum change change, const stru
     }
 }
 
-/* Reads the payload, which starts at `field`, and applies it to the module map. */
+/* Reads the payload, starting with `field`, and changes the module map as the event records. */
 static bool apply_event(struct debug_info *info, enum change change, struct module_place *where,
                         ttr_fields *fields, ttr_field *field)
 {
@@ -232,7 +234,8 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
                                      .build_id = {"", 0},
                                      .debug_link = {"", 0}}};
     about.binary.build_id.p = (const char *)info->build_id;
-    /* events of loaded libraries lack the field is_pic: libraries always are */
+    /* Events of loaded libraries lack the field is_pic, because every library is
+     * position-independent. */
     about.binary.is_pic = true;
     if (field) {
         do
@@ -242,9 +245,9 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
     return apply_change(info, change, &about, where);
 }
 
-/* --- Answers --- */
+/* --- Lookup results --- */
 
-/* Fills in the field debug_info: a struct and its three texts. */
+/* Fills in the field debug_info: a struct with three texts. */
 static void fill_debug_info(const struct debug_info *info, ttr_field *field,
                             const ttr_text texts[FIELDS - 1])
 {
@@ -261,7 +264,7 @@ static void fill_debug_info(const struct debug_info *info, ttr_field *field,
     }
 }
 
-/* Asks the symbolizer for the location of an address in a binary. Returns the FIELDS fields, or
+/* Calls the symbolizer for an address in a binary and stores its result as FIELDS fields. Returns
  * NULL if memory runs out. */
 static const ttr_field *ask_symbolizer(struct debug_info *info, const ttr_binary *binary,
                                        uint64_t address)
@@ -342,8 +345,8 @@ static size_t add_debug_info(void *ctx, const ttr_event *event, const ttr_field 
     return *added ? FIELDS : FIELD_INJECTOR_FAILED;
 }
 
-/* Clears a full cache between batches, when no field refers to it, so that memory is bounded for
- * any number of addresses. */
+/* Clears a full cache, so that memory is bounded for any number of addresses. Called between
+ * batches, when no field refers to the cache. */
 static void clear_full_cache(void *ctx)
 {
     struct debug_info *info = ctx;

@@ -1,7 +1,8 @@
-/* Field injector: returns copies of events with a schema that wraps the original one. The wrapping
- * schema's field iterator returns the fields of the original iterator, and inserts the added fields
- * after the last field of their group. ttr_event.stack of a copy is the index of the event's added
- * fields in a table of the batch. The iterator reads one field ahead to find the end of the group.
+/* Field injector: returns copies of events with a schema that wraps the original schema.
+ *
+ * The wrapping schema's field iterator returns the original fields, and inserts the added fields
+ * after the last field of their group (enum ttr_group). It reads one field ahead to find the end of
+ * the group. ttr_event.stack of a copy is the index of its added fields in a table of the batch.
  * Stages that keep events longer (sorting) copy all fields, including the added ones. Events lose
  * TTR_EVENT_RAW and definitions are omitted, so that no writer copies the original record. */
 #include "pipeline/field_injector.h"
@@ -19,7 +20,7 @@
 struct added {
     const ttr_field *field;
     uint32_t n;
-    uint32_t stack; /* stack index of the original event */
+    uint32_t stack; /* ttr_event.stack of the original event */
 };
 
 /* A schema for events with added fields; it wraps the schema of the original events. */
@@ -37,9 +38,9 @@ struct field_injector {
     struct added *added;
     size_t event_room, added_room;
     uint32_t added_n;
-    ttr_id *over; /* by id of the wrapped schema: id of the wrapping schema; 0 = none yet */
+    ttr_id *over; /* indexed by id of a wrapped schema: id of its wrapping schema; 0 = none yet */
     size_t over_n;
-    struct outer_schema **outer; /* all wrapping schemas, to be freed with this stage */
+    struct outer_schema **outer; /* all wrapping schemas; freed when the stage is closed */
     size_t outer_n, outer_room;
 };
 
@@ -47,9 +48,9 @@ struct field_injector {
 struct outer_iter {
     const struct outer_schema *schema;
     struct added left; /* added fields not yet returned */
-    /* next field of the wrapped iterator, returned after the added fields; valid if has_held */
+    /* next field of the original iterator, returned after the added fields; valid if has_held */
     ttr_field held;
-    /* is_reached: the added fields are being returned; has_held: see `held` */
+    /* is_reached: the group of the added fields has ended; has_held: `held` is valid */
     bool is_reached, has_held;
     bool gave_added;
 };
@@ -89,7 +90,7 @@ static void outer_begin_group(ttr_fields *fields, ttr_group group)
         schema->ops->begin_group(fields, group);
 }
 
-/* Returns the position of a field group within an event, for comparison. */
+/* Returns the position of a field group (enum ttr_group) within an event. */
 static unsigned group_order(uint8_t group)
 {
     static const uint8_t ranks[] = {[TTR_GROUP_PACKET] = 0,
@@ -100,8 +101,8 @@ static unsigned group_order(uint8_t group)
     return group < sizeof ranks ? ranks[group] : 4;
 }
 
-/* Returns the next added field. Returns false before the end of its group, that is, before the
- * wrapped iterator reaches a later group or its end. */
+/* Returns the next field while added fields are pending: an original one up to the end of the added
+ * fields' group, then the added ones. Returns false when all are returned. */
 static bool next_added(ttr_fields *fields, struct outer_iter *iter, ttr_field *field)
 {
     if (!iter->is_reached) {
@@ -262,7 +263,7 @@ static bool add_fields_to_event(struct field_injector *field_injector, ttr_event
     size_t n = field_injector->how.add(field_injector->how.ctx, event, &added.field);
     if (n == 0)
         return true;
-    if (n > UINT32_MAX) /* also true for the error value FIELD_INJECTOR_FAILED */
+    if (n > UINT32_MAX) /* true also for the error value FIELD_INJECTOR_FAILED */
         return false;
     added.n = (uint32_t)n;
     ttr_id schema = find_wrapping_schema(field_injector, event->schema);
@@ -333,8 +334,8 @@ static struct diagnostics *injector_notes(ttr_reader *base)
     return reader_diagnostics(((struct field_injector *)base)->in);
 }
 
-/* A time range is not passed on to `in`, because events outside of it may determine fields of
- * events inside. */
+/* A time range is not passed on to `in`: events outside of the range may determine the fields that
+ * are added to events inside. */
 ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_options *how,
                                ttr_error *error)
 {

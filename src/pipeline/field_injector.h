@@ -1,8 +1,6 @@
-/* A stage that adds fields to events, as if the trace had them.
- *
- * The stage owns the reader that it wraps, and `ctx`.  Added fields and their texts are borrowed by
- * the events of a batch until the next read.  A chain of readers may have at most one such stage.
- */
+/* Field injector: a stage that adds fields to events, as if the trace had recorded them. The stage
+ * owns the reader that it wraps, and `ctx`. Events borrow added fields and their texts until the
+ * next read. A chain of readers may have at most one such stage. */
 #ifndef TRACETTA_PIPELINE_FIELD_INJECTOR_H
 #define TRACETTA_PIPELINE_FIELD_INJECTOR_H
 
@@ -11,11 +9,11 @@
 #define FIELD_INJECTOR_FAILED SIZE_MAX
 
 struct field_injector_options {
-    /* Returns the fields to add to an event. They must be of one group, members directly after
-     * their struct. Called for each event in order. 0 = none, FIELD_INJECTOR_FAILED = memory ran
-     * out. */
+    /* Returns the number of fields to add to an event, 0 = none, and sets *fields. A struct
+     * precedes its members; all fields are in one group. Called for each event in order. Returns
+     * FIELD_INJECTOR_FAILED if memory ran out. */
     size_t (*add)(void *ctx, const ttr_event *event, const ttr_field **fields);
-    /* Called between batches: the fields returned so far are no longer used. */
+    /* Called between batches, when no event refers to the fields returned so far. */
     void (*refresh)(void *ctx);
     void (*close)(void *ctx);
     void *ctx;

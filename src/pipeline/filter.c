@@ -1,8 +1,9 @@
 /* Filter: returns each batch of the input with a list of the indices of matching events; events are
- * not copied. Patterns are matched once per string, not per event: each condition caches its
- * results by string id. Definitions always match, also if the filter is inverted. Objects and gaps
- * match if only time, thread, process and CPU are filtered, since they describe the trace rather
- * than a point in time. */
+ * not copied.
+ *
+ * Each condition matches a pattern once per string id and caches the result. Definitions always
+ * match, also if the filter is inverted. Objects and gaps describe the trace rather than a point in
+ * time: they match if only time, thread, process and CPU are filtered. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -11,17 +12,18 @@
 #include "model/context.h"
 #include "model/reader.h"
 #include "pipeline/glob.h"
+#include "pipeline/stage_notes.h"
 
 enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
 
-/* A condition on a string: one of several patterns must match. For threads and processes also one
- * of several numbers. */
+/* A condition on a string: one of several patterns must match. A thread or process may match by its
+ * number instead. */
 struct condition {
     char **glob; /* the patterns; NULL = no condition */
     uint64_t *number;
     bool *is_number;
     size_t n;
-    uint8_t *verdict; /* by string id: cached result of matching */
+    uint8_t *verdict; /* indexed by string id: cached result of matching */
     size_t verdicts_n;
 };
 
@@ -33,12 +35,15 @@ struct cpus {
 struct filter {
     ttr_reader base;
     ttr_reader *in;
-    struct arena arena; /* memory of the patterns */
-    ttr_filter what;    /* the caller's ttr_filter, without its lists */
+    struct arena arena; /* memory for copies of the patterns */
+    ttr_filter what;    /* the conditions other than lists, from the caller */
     struct condition names, not_names, categories, providers, threads, processes;
-    struct cpus *cpus; /* ranges of which one must contain the event's CPU; NULL = no condition */
+    struct cpus *cpus; /* ranges of CPUs; one must contain the event's CPU; NULL = no condition */
     size_t cpus_n;
     bool spares_objects;
+    /* events left out because their process, thread or CPU is unknown; offset of the first */
+    uint64_t unknown, first_unknown;
+    struct stage_notes stage_notes;
     uint32_t *pick;
     size_t pick_room;
     bool is_out_of_memory;
@@ -60,11 +65,12 @@ static void filter_close(ttr_reader *base)
         alloc_free(alloc, conditions[i]->verdict, conditions[i]->verdicts_n, 1);
     alloc_free(alloc, filter->pick, filter->pick_room, sizeof *filter->pick);
     arena_free(&filter->arena);
+    stage_notes_free(&filter->stage_notes);
     alloc_free(alloc, filter, 1, sizeof *filter);
 }
 
-/* Returns the cached result of matching a string id, as an address to store it to. Returns NULL if
- * memory runs out. */
+/* Returns the address of the cached match result of a string id. Returns NULL if memory runs
+ * out. */
 static uint8_t *cached_match_entry(struct filter *filter, struct condition *condition, ttr_id id)
 {
     size_t before = condition->verdicts_n;
@@ -127,8 +133,8 @@ static bool number_matches(const struct condition *condition, uint64_t number)
     return false;
 }
 
-/* Returns true if the number or the current name of a thread or process matches. Results are not
- * cached: a process has the name of its parent program until exec. */
+/* Returns true if the number or the current name of a thread or process matches. Names are not
+ * cached per thread, because they change: a process has its parent's name until exec. */
 static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
 {
     ttr_thread thread;
@@ -153,6 +159,42 @@ static bool cpu_matches(const struct filter *filter, const ttr_event *event)
     return false;
 }
 
+static bool has_number_pattern(const struct condition *condition)
+{
+    for (size_t i = 0; i < condition->n; i++)
+        if (condition->is_number[i])
+            return true;
+    return false;
+}
+
+/* Counts an event that is left out only because its process, thread or CPU is unknown. */
+static void count_unknown(struct filter *filter, const ttr_event *event)
+{
+    ttr_thread thread = {.pid_known = false};
+    bool has_thread = ttr_thread_get(filter->base.t, event->thread, &thread);
+    bool is_process_unknown =
+        filter->processes.glob &&
+        (!has_thread || (!thread.pid_known && has_number_pattern(&filter->processes)));
+    bool is_thread_unknown =
+        filter->threads.glob &&
+        (!has_thread || (!thread.tid_known && has_number_pattern(&filter->threads)));
+    bool is_cpu_unknown = filter->cpus && !(event->flags & TTR_EVENT_HAS_CPU);
+    if (!is_process_unknown && !is_thread_unknown && !is_cpu_unknown)
+        return;
+    if (filter->unknown++ == 0)
+        filter->first_unknown = event->offset;
+}
+
+static bool origin_matches(struct filter *filter, const ttr_event *event)
+{
+    if (cpu_matches(filter, event) && thread_matches(filter, &filter->threads, event->thread) &&
+        thread_matches(filter, &filter->processes, event->thread))
+        return true;
+    if (!filter->what.invert)
+        count_unknown(filter, event);
+    return false;
+}
+
 static bool event_matches(struct filter *filter, const ttr_event *event)
 {
     const ttr_filter *what = &filter->what;
@@ -160,13 +202,12 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
         return false;
     if (event->level && event->level < what->min_level)
         return false;
-    return event_is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) &&
+    return event_is_in_range(event, what->from_ns, what->to_ns) &&
            string_matches(filter, &filter->names, event->name) &&
            (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
            string_matches(filter, &filter->categories, event->category) &&
            string_matches(filter, &filter->providers, event->provider) &&
-           thread_matches(filter, &filter->threads, event->thread) &&
-           thread_matches(filter, &filter->processes, event->thread);
+           origin_matches(filter, event);
 }
 
 static bool event_passes_filter(struct filter *filter, const ttr_event *event)
@@ -204,7 +245,20 @@ static ttr_status filter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
 
 static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
 {
-    return ttr_reader_report(((struct filter *)base)->in, index, report);
+    struct filter *filter = (struct filter *)base;
+    struct diagnostics *notes = &filter->stage_notes.notes;
+    if (!ttr_reader_report(filter->in, index, report))
+        return false;
+    if (index > 0 || !filter->unknown)
+        return true;
+    if (notes->n == 0)
+        stage_notes_add(&filter->stage_notes, TTR_SEVERITY_ODD, filter->first_unknown,
+                        "filter.unknown",
+                        "an event without the process, thread or CPU that the filter asks for");
+    if (notes->n > 0)
+        notes->note[0].count = filter->unknown;
+    stage_notes_report(&filter->stage_notes, report);
+    return true;
 }
 
 static void filter_rank(ttr_reader *base, uint32_t *next)
@@ -227,8 +281,8 @@ static void filter_crowd(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct filter *)base)->in, batch);
 }
 
-/* Implements reader_ops.allow_stream_order. Refuses if names are filtered, because the name of a
- * thread at a given time is only known when reading in time order. */
+/* Implements reader_ops.allow_stream_order. Returns false if names are filtered: the name of a
+ * thread at a given time is only known when events are read in time order. */
 static bool filter_allow_stream_order(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;
@@ -246,7 +300,8 @@ static struct diagnostics *filter_notes(ttr_reader *base)
     return reader_diagnostics(((struct filter *)base)->in);
 }
 
-/* Copies a list of patterns, with the values of those that are numbers ("17", "0x1f"). */
+/* Copies a list of patterns; patterns that are numbers ("17", "0x1f") are also stored as
+ * numbers. */
 static bool copy_condition(struct filter *filter, struct condition *condition,
                            const char *const *list)
 {
@@ -281,7 +336,7 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
            copy_condition(filter, &filter->processes, what->processes);
 }
 
-/* Parses "3" or "4-7". */
+/* Parses a CPU number or range, such as "3" or "4-7". */
 static bool parse_cpu_range(const char *text, size_t n, struct cpus *cpus)
 {
     const char *dash = memchr(text, '-', n);
@@ -297,7 +352,7 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
 {
     size_t most = 0;
     for (size_t i = 0; list && list[i]; i++)
-        most += strlen(list[i]) + 1; /* upper bound of the number of ranges */
+        most += strlen(list[i]) + 1; /* no text yields more ranges than it has bytes */
     if (most == 0)
         return TTR_OK;
     filter->cpus = arena_alloc(&filter->arena, most * sizeof *filter->cpus);
@@ -350,6 +405,7 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
     filter->in = in;
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);
+    stage_notes_init(&filter->stage_notes, &t->counted);
     if ((copy_conditions(filter, what) ? copy_cpus(filter, what->cpus, error)
                                        : fail_memory(error)) != TTR_OK) {
         filter_close(&filter->base);

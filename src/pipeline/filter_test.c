@@ -57,6 +57,49 @@ static ttr_filter filter_of(unsigned bits)
     return filter;
 }
 
+static uint64_t unknown_in_report(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    assert_true(ttr_reader_report(reader, 0, &report));
+    for (size_t i = 0; i < report.notes_n; i++)
+        if (strcmp(report.notes[i].code, "filter.unknown") == 0)
+            return report.notes[i].count;
+    return 0;
+}
+
+static void event_of_unknown_process_thread_or_cpu_is_noted(void **state)
+{
+    static const char *const number[] = {"77", NULL};
+    ttr *t = ttr_new(NULL);
+    uint16_t source = context_add_source(t, "x", "test");
+    (void)state;
+    memset(events, 0, 4 * sizeof *events);
+    for (size_t i = 0; i < 4; i++)
+        events[i].kind = TTR_KIND_INSTANT;
+    events[1].thread = context_thread(t, source, 77, 77);
+    events[2].thread = context_thread_by_tid(t, source, 5);
+    events[3].thread = context_process_thread(t, source, 77);
+    for (size_t i = 0; i < 3; i++) {
+        static const uint64_t unknown[] = {2, 2, 4}; /* processes, threads, CPUs */
+        ttr_filter filter;
+        ttr_filter_init(&filter);
+        const char *const **list = i == 0   ? &filter.processes
+                                   : i == 1 ? &filter.threads
+                                            : &filter.cpus;
+        *list = number;
+        ttr_reader *reader = filtered(t, &filter, 4, 3);
+        assert_int_equal(memory_read_all(reader, passed, N), 4 - unknown[i] - (i == 1));
+        assert_int_equal(unknown_in_report(reader), unknown[i]);
+        ttr_close(reader);
+        filter.invert = true;
+        reader = filtered(t, &filter, 4, 3);
+        (void)memory_read_all(reader, passed, N);
+        assert_int_equal(unknown_in_report(reader), 0);
+        ttr_close(reader);
+    }
+    ttr_free(t);
+}
+
 static bool expect(ttr *t, unsigned bits, const ttr_event *event)
 {
     const char *name = ttr_text_get(t, event->name).p,
@@ -322,6 +365,7 @@ static void failing_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(event_of_unknown_process_thread_or_cpu_is_noted),
         cmocka_unit_test(filter_and_inverse_partition_all_events),
         cmocka_unit_test(two_ranges_side_by_side_are_one_for_instants),
         cmocka_unit_test(span_overlapping_the_range_matches),

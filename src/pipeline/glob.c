@@ -63,7 +63,8 @@ static size_t match_element(const char *pattern, const char *text, size_t n, siz
 bool glob_matches(const char *pattern, ttr_text text)
 {
     const char *star =
-        NULL; /* position after the last star, and end of the text that this star matches so far */
+        NULL; /* pattern after the last star, and end of the text that this star has matched so far
+               * */
     size_t at = 0, star_at = 0;
     while (at < text.n || *pattern == '*') {
         if (*pattern == '*') {

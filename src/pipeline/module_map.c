@@ -1,5 +1,5 @@
-/* Modules per process, sorted by address.  If modules overlap (a trace may record sizes that are
- * too large), an address belongs to the one with the highest start at or below it. */
+/* Modules per process, sorted by address. Recorded sizes may be too large, so modules may overlap.
+ * An address then belongs to the module with the highest start at or below it. */
 #include "pipeline/module_map.h"
 
 #include <string.h>
@@ -40,8 +40,7 @@ static void add_key_text(struct buffer *key, ttr_text text)
     buffer_add_byte(key, 0); /* terminates the text, since paths are passed to the C library */
 }
 
-/* Returns the id of a binary's complete description, adding it if it is new. Returns 0 if memory
- * runs out. */
+/* Returns the id of a binary description, added if it is new. Returns 0 if memory runs out. */
 static uint32_t intern_binary(struct module_map *module_map, const ttr_binary *binary)
 {
     struct buffer *key = &module_map->key;
@@ -108,7 +107,7 @@ static size_t count_modules_up_to(const struct module_map_process *process, uint
     return low;
 }
 
-/* Returns the module that starts at an address; NULL = none. */
+/* Returns the module that starts at an address of a process, or NULL. */
 static struct load *find_module_at(const struct module_map *module_map,
                                    const struct module_place *where)
 {
@@ -125,7 +124,7 @@ static void update_reaches(struct module_map_process *process, size_t from)
     }
 }
 
-/* Removes modules marked as closed that overlap a new module. */
+/* Removes the closed modules that overlap a new module at [base, end). */
 static void drop_closed(struct module_map_process *process, uint64_t base, uint64_t end)
 {
     size_t kept = 0;

@@ -14,19 +14,19 @@
 
 #define MODULES_MAX 8192u
 
-/* An address in a process of a trace (numbers of trace and process). */
+/* An address in a process; `trace` and `pid` identify the process. */
 struct module_place {
     uint64_t trace, pid, base;
 };
 
-/* A binary loaded at an address. */
+/* A binary that is loaded at an address. */
 struct load {
     uint64_t base, end;
-    uint64_t reach;  /* highest end of this module and of all with lower base addresses */
+    uint64_t reach;  /* highest end of this module and of all modules at lower addresses */
     uint32_t binary; /* id of the description; see module_map_binary */
     uint32_t serial; /* unique among all modules */
-    /* a dlclose was recorded, perhaps not the last one: the module stays until another one overlaps
-     * it */
+    /* dlclose was recorded, but the module may have been opened several times; the entry is removed
+     * when another module overlaps it */
     bool is_closed;
 };
 
@@ -35,7 +35,7 @@ struct module_map {
     struct pair_map process_of; /* key: (trace, pid); value: index */
     struct module_map_process *process;
     size_t processes_n, processes_room;
-    struct intern known; /* complete descriptions of binaries, as strings */
+    struct intern known; /* binary descriptions encoded as strings */
     ttr_binary *binary;  /* by id in `known`; [0] is unused */
     size_t binaries_n, binaries_room;
     struct buffer key;
@@ -47,29 +47,29 @@ struct module_map {
 TTR_MUST bool module_map_init(struct module_map *module_map, const struct alloc *alloc);
 void module_map_free(struct module_map *module_map);
 
-/* Removes all modules of a process. Called if the trace lists them again. */
+/* Removes all modules of a process. Called when the trace starts to list them again. */
 void module_map_clear(struct module_map *module_map, const struct module_place *where);
 
-/* Adds a module of `size` bytes; no effect if the same module is already known. Returns false if
- * memory runs out. */
+/* Adds a module of `size` bytes at where->base. Does nothing if the same module is already known
+ * there. Returns false if memory runs out. */
 TTR_MUST bool module_map_add(struct module_map *module_map, const struct module_place *where,
                              uint64_t size, const ttr_binary *binary);
 
-/* Adds the build id or the debug link in `more` to the binary at an address.  Returns false if
- * memory is exhausted. */
+/* Adds the build id or the debug link in `more` to the description of the module at an address.
+ * Returns false if memory is exhausted. */
 TTR_MUST bool module_map_describe(struct module_map *module_map, const struct module_place *where,
                                   const ttr_binary *more);
 
-/* module_map_remove removes a module that was unloaded. module_map_close marks one that may have
- * been unloaded. */
+/* module_map_remove removes an unloaded module. module_map_close marks a module that dlclose may
+ * have unloaded. */
 void module_map_remove(struct module_map *module_map, const struct module_place *where);
 void module_map_close(struct module_map *module_map, const struct module_place *where);
 
-/* Returns the module that contains the address `base`; NULL if none is known. */
+/* Returns the module of a process that contains the address where->base, or NULL. */
 const struct load *module_map_find(const struct module_map *module_map,
                                    const struct module_place *where);
 
-/* Returns the description of a binary. */
+/* Returns the description that belongs to load.binary. */
 static inline const ttr_binary *module_map_binary(const struct module_map *module_map,
                                                   uint32_t binary)
 {

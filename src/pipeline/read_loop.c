@@ -1,9 +1,9 @@
-/* The loop that read_loop.h declares. */
+/* The read loop of analyses; see read_loop.h. */
 #include "pipeline/read_loop.h"
 
 #include "base/status.h"
 
-/* Progress is reported about every 16,000 events: smooth for a progress bar, at negligible cost. */
+/* A progress callback every 16,000 events or so makes a smooth progress bar at negligible cost. */
 #define BATCHES_PER_PROGRESS 64u
 
 ttr_status read_all_batches(ttr_reader *in, const struct read_loop *read_loop, ttr_error *error)

@@ -1,4 +1,4 @@
-/* The outer loop of each analysis: reads to the end and calls a progress callback. */
+/* The read loop of every analysis: reads all batches and calls a progress callback. */
 #ifndef TRACETTA_PIPELINE_READ_LOOP_H
 #define TRACETTA_PIPELINE_READ_LOOP_H
 
@@ -6,15 +6,16 @@
 
 struct read_loop {
     ttr_status (*on_batch)(void *ctx, const ttr_batch *batch,
-                           /* status other than TTR_OK: reading stops and returns it */
+                           /* a status other than TTR_OK ends reading; read_all_batches then returns
+                            * it */
                            ttr_error *error);
     void *ctx;
     ttr_progress progress; /* progress callback; may be NULL */
     void *progress_ctx;
 };
 
-/* Returns TTR_OK at the end of the input, TTR_AGAIN if `progress` stopped it or a live input has no
- * data yet, or the failure. */
+/* Returns TTR_OK at the end of the input. Returns TTR_AGAIN if `progress` cancelled, or if a live
+ * input has no data yet. Otherwise returns the failure. */
 TTR_MUST ttr_status read_all_batches(ttr_reader *in, const struct read_loop *read_loop,
                                      ttr_error *error);
 

@@ -1,4 +1,4 @@
-/* Diagnostics of a stage.  There are few codes, so each report rebuilds the joined array. */
+/* Diagnostics of a stage. They are few, so each report builds the combined array again. */
 #include "pipeline/stage_notes.h"
 
 #include <string.h>

@@ -1,14 +1,15 @@
-/* Statistics per (provider, name, kind).
+/* Statistics per (provider, name, kind). Events are counted on arrival, except those that form
+ * spans: a span is counted when it is complete (span_stream.h).
  *
- * Events are counted as they arrive.  Those that form spans pass through the span stream first and
- * are counted when the span is complete.  Self time is computed by nesting (nesting.h), quantiles
- * from a histogram per row.  Memory grows with the number of rows, not of events. */
+ * Self time is computed by nesting (nesting.h), quantiles from a histogram per row. Memory grows
+ * with the number of rows, not of events. */
 #include <string.h>
 
 #include <tracetta/analyse.h>
 #include <tracetta/tracetta.h>
 
 #include "base/histogram.h"
+#include "base/saturate.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -19,8 +20,8 @@
 /* maximum number of unclaimed spans of all lanes together: 4 MiB */
 #define NEST_ITEMS_MAX ((size_t)128 * 1024)
 
-/* Durations not yet added to a histogram. Histograms are large and accessed at random, so they are
- * prefetched: cache misses would be most of the cost of a span. */
+/* A duration that waits to be added to a histogram. Histograms are large and accessed at random, so
+ * they are prefetched meanwhile; otherwise cache misses would be most of the cost per span. */
 #define PENDING 32u
 
 struct pending {
@@ -32,13 +33,13 @@ struct ttr_stat {
     ttr *t;
     const struct alloc *alloc;
     ttr_stat_row *row;
-    /* by row: histogram of its durations; NULL if the row has no spans */
+    /* by row: histogram of the durations; NULL if no spans were counted */
     struct histogram **durations;
     size_t rows_n, row_room, durations_room;
     struct pending pending[PENDING];
     unsigned pending_n;
     struct pair_map by_key; /* key: (provider and name, kind); value: row */
-    uint32_t *latest;       /* by name: row found last for the name, plus 1 */
+    uint32_t *latest;       /* by name: index of the row found last for this name, plus 1 */
     size_t latest_n;
     struct span_stream spans;
     struct nest nest;
@@ -81,7 +82,8 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
     return true;
 }
 
-/* Finds the row of a key, adding it if it is new. It is usually the last one found for its name. */
+/* Finds the row of a key, added if it is new. First compares with the row found last for the same
+ * name, usually the right one. */
 static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at)
 {
     if (!grow_name_table(stat, key->name))
@@ -149,7 +151,7 @@ static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
     __builtin_prefetch(&histogram->count);
     __builtin_prefetch(&histogram->octave[HISTOGRAM_OCTAVES / 4]);
     stat->pending[stat->pending_n++] = (struct pending){histogram, duration};
-    stat->row[at].total += duration;
+    stat->row[at].total = saturate_add_u64(stat->row[at].total, duration);
     return true;
 }
 
@@ -177,7 +179,7 @@ static bool count_span(void *ctx, const struct complete_span *span)
     }
     if (!span->is_async && !nest_add(&stat->nest, span->lane, &interval, &covered))
         return false;
-    stat->row[at].self += duration - covered;
+    stat->row[at].self = saturate_add_u64(stat->row[at].self, duration - covered);
     return add_duration(stat, at, duration);
 }
 
@@ -263,7 +265,7 @@ static void sift_down(const struct ttr_stat *stat, size_t at, size_t n)
     heap[at] = row;
 }
 
-/* Heapsort: needs no memory, and no input makes it quadratic. */
+/* Sorts the rows by heapsort, which needs no memory and is never quadratic. */
 static void sort_rows(struct ttr_stat *stat)
 {
     for (size_t i = stat->rows_n / 2; i-- > 0;)
@@ -292,12 +294,12 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     pair_map_init(&stat->by_key, stat->alloc);
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
-    /* Without spans the order of events is irrelevant, and merging is half of the cost of hundreds
-     * of inputs. */
+    /* Without spans the order of events does not matter, and merging hundreds of inputs would be
+     * half of the cost. */
     if (!(reader_kinds(in) & SPAN_KINDS))
         (void)reader_allow_stream_order(in);
     ttr_status status = read_all_batches(in, &read_loop, error);
-    /* After a failed read the rows so far are useful. If memory ran out, the statistics cannot be
+    /* The rows before a failure are useful. If memory ran out, the statistics cannot be
      * completed. */
     if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);

@@ -1,16 +1,17 @@
-/* ttr_summarize: counts kinds, the time range, and threads, names and providers that have events,
- * in one pass. Memory grows with the number of those only. */
+/* ttr_summarize: counts events per kind and the time range. Counts threads, names and providers
+ * that have events. Memory grows with the number of ids, not of events. */
 #include <string.h>
 
 #include <tracetta/analyse.h>
 #include <tracetta/tracetta.h>
 
+#include "base/saturate.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
 #include "pipeline/read_loop.h"
 
-/* A set of ids, as one flag per id. */
+/* A set of ids: one flag per id, and the number of flags that are set. */
 struct seen {
     bool *is_seen;
     size_t n;
@@ -28,7 +29,8 @@ struct summing {
     const struct alloc *alloc;
     ttr_summary *summary;
     struct seen threads, processes, names, providers;
-    struct before *before; /* by source, if sources are read one by one; else one entry for all */
+    struct before *before; /* indexed by source if sources are read one by one; else one entry for
+                            * all */
     size_t before_n;
     bool is_stream_order, is_out_of_memory;
 };
@@ -50,10 +52,8 @@ static void mark_seen(struct summing *summing, struct seen *seen, size_t id)
 
 static int64_t end_of(const ttr_event *event)
 {
-    uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
-    if (event->kind != TTR_KIND_SPAN)
-        return event->time;
-    return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
+    return event->kind == TTR_KIND_SPAN ? saturate_end_ns(event->time, event->duration)
+                                        : event->time;
 }
 
 static void sum_order(struct summing *summing, const ttr_event *event)

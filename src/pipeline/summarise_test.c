@@ -65,6 +65,18 @@ static void empty_trace_summary_is_zero(void **state)
     ttr_free(t);
 }
 
+static void end_of_longest_span_is_exact(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_summary summary;
+    (void)state;
+    events[0] =
+        (ttr_event){.kind = TTR_KIND_SPAN, .time = INT64_MIN, .duration = (uint64_t)INT64_MAX + 5};
+    assert_int_equal(summary_of(t, 1, &summary), TTR_OK);
+    assert_int_equal(summary.end_ns, 4);
+    ttr_free(t);
+}
+
 static bool stop_at_once(void *ctx)
 {
     (void)ctx;
@@ -108,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_counts_all_events),
         cmocka_unit_test(empty_trace_summary_is_zero),
+        cmocka_unit_test(end_of_longest_span_is_exact),
         cmocka_unit_test(progress_stop_returns_again),
         cmocka_unit_test(failing_allocation_is_reported),
     };

@@ -6,9 +6,13 @@
 #include "base/utf.h"
 #include "profiles/profiles.h"
 
+/* longer names are cut, since each line repeats the names of all frames */
+#define NAME_MAX_BYTES 1024u
+
 static void append_folded_name(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
+    n = n > NAME_MAX_BYTES ? utf8_truncated_length(bytes, n, NAME_MAX_BYTES) : n;
     for (size_t i = 0; i < n;) {
         const size_t control = utf8_control_length(p + i, n - i),
                      length = control ? control : utf8_char_length(p + i, n - i);
@@ -58,7 +62,7 @@ static ttr_status write_folded(struct profile_out *out, ttr_error *error)
     struct buffer scratch;
     ttr_status status = TTR_OK;
     buffer_init(&scratch, out->alloc);
-    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
+    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK && !out->is_stopped; i++) {
         if (out->node[i].self)
             append_folded_line(out, i, &scratch);
         status = profile_flush_if_full(out, error);
@@ -69,6 +73,7 @@ static ttr_status write_folded(struct profile_out *out, ttr_error *error)
 
 const struct profile_writer profile_folded = {
     .about = {"folded", "folded stacks, a line each, for flame graph tools", "folded txt",
-              TTR_PROFILE_MERGED},
+              TTR_PROFILE_MERGED, PROFILE_STACK_MAX},
+    .can_stop = true,
     .write = write_folded,
 };

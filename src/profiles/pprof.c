@@ -86,7 +86,7 @@ static bool compress_collected(struct pprof *pprof, int flush_mode)
 static ttr_status compress_if_full(struct pprof *pprof, ttr_error *error)
 {
     if (pprof->plain.n < COMPRESS_BYTES_MIN && !pprof->plain.failed)
-        return TTR_OK;
+        return profile_flush_if_full(pprof->out, error);
     return compress_collected(pprof, Z_NO_FLUSH) ? profile_flush_if_full(pprof->out, error)
                                                  : fail_memory(error);
 }
@@ -128,7 +128,7 @@ static void append_sample(struct pprof *pprof, const ttr_profile_node *node)
     protobuf_end_message(to, list);
     list = protobuf_begin_message(to, SAMPLE_VALUE);
     append_varint(to, node->count);
-    append_varint(to, node->self);
+    append_varint(to, node->self < INT64_MAX ? node->self : INT64_MAX); /* the type is int64 */
     protobuf_end_message(to, list);
     ttr_thread thread;
     if (out->lane[node->lane].thread &&
@@ -202,7 +202,7 @@ static ttr_status append_profile(struct pprof *pprof, ttr_error *error)
     append_value_type(&pprof->plain, TEXT_SAMPLES, TEXT_COUNT);
     append_value_type(&pprof->plain, is_time ? TEXT_TIME : TEXT_WEIGHT,
                       is_time ? TEXT_NS : TEXT_COUNT);
-    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
+    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK && !out->is_stopped; i++) {
         if (out->node[i].self || out->node[i].count)
             append_sample(pprof, &out->node[i]);
         status = compress_if_full(pprof, error);
@@ -239,6 +239,8 @@ static ttr_status write_pprof(struct profile_out *out, ttr_error *error)
 }
 
 const struct profile_writer profile_pprof = {
-    .about = {"pprof", "pprof's protobuf, compressed, with threads as labels", "pb.gz pprof", 0},
+    .about = {"pprof", "pprof's protobuf, compressed, with threads as labels", "pb.gz pprof", 0,
+              PROFILE_STACK_MAX},
+    .can_stop = true,
     .write = write_pprof,
 };

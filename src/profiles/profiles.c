@@ -6,9 +6,11 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "io/sink.h"
+#include "model/context.h"
 #include "pipeline/profile/profile.h"
 
 #define DRAIN_BYTES_MIN ((size_t)256 * 1024)
+#define CALLS_PER_PROGRESS 64u
 
 static const struct profile_writer *const profile_formats[] = {
     &profile_folded, &profile_speedscope, &profile_pprof, &profile_svg, &profile_firefox};
@@ -32,6 +34,10 @@ static ttr_status flush_buffer(struct profile_out *out, ttr_error *error)
 
 ttr_status profile_flush_if_full(struct profile_out *out, ttr_error *error)
 {
+    if (!out->is_stopped && ++out->calls % CALLS_PER_PROGRESS == 0)
+        out->is_stopped = !context_should_continue(out->t);
+    if (out->is_stopped && !out->can_stop)
+        return fail(error, TTR_AGAIN, NO_OFFSET, "ended early on request");
     return out->to.n < DRAIN_BYTES_MIN && !out->to.failed ? TTR_OK : flush_buffer(out, error);
 }
 
@@ -116,14 +122,14 @@ static const struct profile_writer *find_profile_format(const char *name)
 static ttr_status write_with_format(struct profile_out *out, const struct profile_writer *writer,
                                     ttr_error *error)
 {
-    for (uint32_t i = 0; i < out->nodes_n; i++)
-        if (out->node[i].depth >= out->depth_max)
-            out->depth_max = out->node[i].depth + 1;
-    out->path = alloc_zero(out->alloc, out->depth_max, sizeof *out->path);
+    const bool is_limited = profile_limit_depth(out, writer->about.depth_max);
+    out->path = is_limited ? alloc_zero(out->alloc, out->depth_max, sizeof *out->path) : NULL;
+    out->can_stop = writer->can_stop;
     ttr_status status = out->path ? writer->write(out, error) : fail_memory(error);
     if (status == TTR_OK)
         status = flush_buffer(out, error);
     alloc_free(out->alloc, out->path, out->depth_max, sizeof *out->path);
+    profile_free_depth(out);
     buffer_free(&out->to);
     return status;
 }
@@ -145,8 +151,12 @@ ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const
     if (!out.sink)
         return error ? error->status : TTR_E_IO;
     ttr_status status = write_with_format(&out, writer, error);
-    if (status == TTR_OK)
-        return sink_finish(out.sink, error);
-    sink_abandon(out.sink);
-    return status;
+    if (status != TTR_OK) {
+        sink_abandon(out.sink);
+        return status;
+    }
+    status = sink_finish(out.sink, error);
+    return status == TTR_OK && out.is_stopped
+               ? fail(error, TTR_AGAIN, NO_OFFSET, "ended early on request")
+               : status;
 }

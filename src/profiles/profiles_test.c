@@ -125,22 +125,104 @@ static void deep_stack_with_special_characters_is_written(void **state)
     for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
         ttr_error error = {0};
         ttr_profile *profile = make_deep_profile(t, format.flags);
-        if (strcmp(format.name, "folded") !=
-            0) { /* skip: one line per depth would have quadratic size */
-            assert_int_equal(
-                ttr_profile_write(profile, path, format.name, "a<b>", TTR_WRITE_OVERWRITE, &error),
-                TTR_OK);
-            char *text = read_whole_file(path, &n);
-            assert_true(n > 100);
-            if (strcmp(format.name, "svg") == 0) {
-                assert_non_null(strstr(text, "&lt;a&gt;;&quot;\xef\xbf\xbd\xef\xbf\xbd&amp;\n"));
-                assert_null(strchr(text, '\x01'));
-            }
-            free(text);
+        assert_int_equal(
+            ttr_profile_write(profile, path, format.name, "a<b>", TTR_WRITE_OVERWRITE, &error),
+            TTR_OK);
+        char *text = read_whole_file(path, &n);
+        assert_true(n > 100);
+        if (strcmp(format.name, "svg") == 0) {
+            assert_non_null(strstr(text, "&lt;a&gt;;&quot;\xef\xbf\xbd\xef\xbf\xbd&amp;\n"));
+            assert_null(strchr(text, '\x01'));
         }
+        free(text);
         ttr_profile_free(profile);
     }
     (void)unlink(path);
+    ttr_free(t);
+}
+
+/* Returns the number of lines of folded stacks, their deepest stack and the sum of their weights.
+ */
+static size_t read_folded(const char *text, size_t *depth_max, uint64_t *weight)
+{
+    size_t lines = 0, depth = 1;
+    *depth_max = 0;
+    *weight = 0;
+    for (; *text; text++) {
+        depth += *text == ';';
+        if (*text != '\n')
+            continue;
+        const char *number = text;
+        while (number[-1] != ' ')
+            number--;
+        *weight += strtoull(number, NULL, 10);
+        *depth_max = depth > *depth_max ? depth : *depth_max;
+        depth = 1;
+        lines++;
+    }
+    return lines;
+}
+
+static void stacks_are_cut_to_the_depth_of_their_format(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    size_t n, depth_max;
+    uint64_t weight;
+    char path[64];
+    ttr_error error = {0};
+    ttr_profile_format format;
+    (void)snprintf(path, sizeof path, "/tmp/tracetta-profiles-%ld", (long)getpid());
+    assert_true(ttr_profile_format_get(0, &format));
+    assert_string_equal(format.name, "folded");
+    ttr_profile *profile = make_deep_profile(t, format.flags);
+    assert_int_equal(ttr_profile_write(profile, path, "folded", "", TTR_WRITE_OVERWRITE, &error),
+                     TTR_OK);
+    char *text = read_whole_file(path, &n);
+    assert_int_equal(read_folded(text, &depth_max, &weight), format.depth_max);
+    assert_int_equal(depth_max, format.depth_max);
+    assert_int_equal(weight, 2 * DEEP); /* no weight is lost */
+    free(text);
+    ttr_profile_free(profile);
+    (void)unlink(path);
+    ttr_free(t);
+}
+
+static bool stop_at_third_call(void *user_data)
+{
+    unsigned *calls = user_data;
+    return ++*calls < 3;
+}
+
+static void stopped_writing_leaves_complete_file_or_none(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    char path[64];
+    size_t n, depth_max;
+    uint64_t weight;
+    ttr_profile_format format;
+    (void)snprintf(path, sizeof path, "/tmp/tracetta-profiles-%ld", (long)getpid());
+    for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
+        ttr_error error = {0};
+        unsigned calls = 0;
+        ttr_profile *profile = make_deep_profile(t, format.flags & ~TTR_PROFILE_TIMELINE);
+        ttr_progress_set(t, stop_at_third_call, &calls);
+        assert_int_equal(ttr_profile_write(profile, path, format.name, "", 0, &error), TTR_AGAIN);
+        ttr_progress_set(t, NULL, NULL);
+        assert_int_equal(error.status, TTR_AGAIN);
+        const bool has_file = access(path, F_OK) == 0;
+        assert_int_equal(has_file,
+                         strcmp(format.name, "svg") != 0 && strcmp(format.name, "firefox") != 0);
+        char *text = has_file ? read_whole_file(path, &n) : NULL;
+        if (strcmp(format.name, "folded") == 0)
+            assert_in_range(read_folded(text, &depth_max, &weight), 100, 200);
+        if (strcmp(format.name, "speedscope") == 0)
+            assert_string_equal(text + n - 3, "]}\n");
+        free(text);
+        (void)unlink(path);
+        ttr_profile_free(profile);
+    }
     ttr_free(t);
 }
 
@@ -206,6 +288,8 @@ int main(void)
         cmocka_unit_test(failed_allocation_fails_every_format),
         cmocka_unit_test(full_disk_fails_every_format),
         cmocka_unit_test(deep_stack_with_special_characters_is_written),
+        cmocka_unit_test(stacks_are_cut_to_the_depth_of_their_format),
+        cmocka_unit_test(stopped_writing_leaves_complete_file_or_none),
         cmocka_unit_test(control_characters_in_names_are_replaced),
         cmocka_unit_test(existing_file_without_overwrite_flag_is_kept),
     };

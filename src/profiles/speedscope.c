@@ -114,11 +114,11 @@ static ttr_status write_evented_profile(struct profile_out *out, struct json *js
     ttr_status status = TTR_OK;
     last = first;
     profile_line_begin(&line, out->profile, lane);
-    while (status == TTR_OK && profile_line_next(&line)) {
+    while (status == TTR_OK && !out->is_stopped && profile_line_next(&line)) {
         last = (uint64_t)line.time - origin;
-        nodes[1] = line.node;
+        nodes[1] = profile_shallow_node(out, line.node);
         write_stack_change(out, json, nodes, last < end ? last : end);
-        nodes[0] = line.node;
+        nodes[0] = nodes[1];
         status = profile_flush_if_full(out, error);
     }
     nodes[1] = TTR_PROFILE_NONE;
@@ -133,9 +133,11 @@ static ttr_status write_sampled_profile(struct profile_out *out, struct json *js
                                         ttr_error *error)
 {
     ttr_status status = TTR_OK;
+    uint32_t written_n = 0; /* nodes for which samples were written */
     json_write_key(json, "samples");
     json_begin_array(json);
-    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
+    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK && !out->is_stopped; i++) {
+        written_n = i + 1;
         if (out->node[i].lane != lane || out->node[i].self == 0)
             continue;
         uint32_t n = profile_stack_frames(out, i);
@@ -148,7 +150,7 @@ static ttr_status write_sampled_profile(struct profile_out *out, struct json *js
     json_end_array(json);
     json_write_key(json, "weights");
     json_begin_array(json);
-    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
+    for (uint32_t i = 0; i < written_n && status == TTR_OK; i++) {
         if (out->node[i].lane == lane && out->node[i].self)
             json_write_u64(json, out->node[i].self);
         status = profile_flush_if_full(out, error);
@@ -207,6 +209,7 @@ static ttr_status write_speedscope(struct profile_out *out, ttr_error *error)
 
 const struct profile_writer profile_speedscope = {
     .about = {"speedscope", "speedscope JSON, a profile per thread", "speedscope.json",
-              TTR_PROFILE_TIMELINE | TTR_PROFILE_STATES},
+              TTR_PROFILE_TIMELINE | TTR_PROFILE_STATES, PROFILE_STACK_MAX},
+    .can_stop = true,
     .write = write_speedscope,
 };

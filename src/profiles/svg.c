@@ -123,14 +123,16 @@ static void append_xml_text(struct buffer *to, const void *bytes, size_t n)
     }
 }
 
-/* Appends a non-negative number with `digits` decimal places. */
+/* Appends a non-negative number with `digits` decimal places. A number too large for 64 bits is
+ * limited. */
 static void append_decimal(struct buffer *to, double x, unsigned digits)
 {
     char text[NUMBER_MAX];
     uint64_t scale = 1;
     for (unsigned i = 0; i < digits; i++)
         scale *= 10;
-    uint64_t whole = (uint64_t)(x * (double)scale + 0.5);
+    const double scaled = x * (double)scale + 0.5;
+    uint64_t whole = scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
     buffer_add(to, text, number_format_u64(text, whole / scale));
     if (digits) {
         number_format_digits(text, whole % scale, digits);

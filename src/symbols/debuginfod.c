@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 /* timeout in seconds without progress of all servers; DEBUGINFOD_TIMEOUT overrides it */
 #define SILENCE_S 20
 #define ID_MAX 64u
+/* limit of a file in bytes; DEBUGINFOD_MAXSIZE overrides it */
+#define SIZE_MAX_BYTES (INT64_C(2) << 30)
 
 typedef int (*find_function)(void *client, const unsigned char *build_id, int n, char **path);
 typedef int (*watch_function)(void *client, long done, long all);
@@ -26,8 +29,10 @@ struct debuginfod {
     find_function find_debuginfo, find_executable;
     /* timeout without progress, and time of the last progress, in ns */
     uint64_t limit_ns, heard_ns;
-    long done;       /* bytes of the current file received so far */
-    bool has_failed; /* a server failed: no further requests are sent */
+    long done;              /* bytes of the current file received so far */
+    int64_t size_max_bytes; /* limit of a file */
+    bool is_too_large;      /* the current file exceeds it */
+    bool has_failed;        /* a server failed: no further requests are sent */
 };
 
 /* Assigns the address of a function; ISO C cannot convert dlsym's object pointer to a function
@@ -64,13 +69,21 @@ static struct debuginfod *client_user_data(void *client)
 static int on_progress(void *client, long done, long all)
 {
     struct debuginfod *servers = client_user_data(client);
-    (void)all;
     if (!servers)
         return 0;
     if (done != servers->done)
         servers->heard_ns = now_ns();
     servers->done = done;
-    return is_cancelled(servers) || now_ns() - servers->heard_ns > servers->limit_ns;
+    servers->is_too_large |= done > servers->size_max_bytes || all > servers->size_max_bytes;
+    return servers->is_too_large || is_cancelled(servers) ||
+           now_ns() - servers->heard_ns > servers->limit_ns;
+}
+
+static int64_t file_size_max(void)
+{
+    const char *text = getenv("DEBUGINFOD_MAXSIZE");
+    const long long bytes = text ? strtoll(text, NULL, 10) : 0;
+    return bytes > 0 ? bytes : SIZE_MAX_BYTES;
 }
 
 static uint64_t timeout_ns(void)
@@ -115,6 +128,7 @@ struct debuginfod *debuginfod_new(const ttr_symbols_options *options, ttr_error 
     }
     servers->options = options;
     servers->limit_ns = timeout_ns();
+    servers->size_max_bytes = file_size_max();
     servers->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (servers->library && start_client(servers))
         return servers;
@@ -139,6 +153,19 @@ void debuginfod_free(struct debuginfod *servers)
     free(servers);
 }
 
+static void report_large_file(const struct debuginfod *servers)
+{
+    const ttr_symbols_options *options = servers->options;
+    char *text = NULL;
+    if (options->warn &&
+        asprintf(&text,
+                 "debug information from %s exceeds %lld bytes and is not used: "
+                 "DEBUGINFOD_MAXSIZE raises the limit",
+                 getenv("DEBUGINFOD_URLS"), (long long)servers->size_max_bytes) >= 0)
+        options->warn(options->user_data, text);
+    free(text);
+}
+
 /* Reports a failure once; it would be the same for all other files.  A file that no server has is
  * not a failure. */
 static void report_failure(struct debuginfod *servers, int failure)
@@ -150,7 +177,8 @@ static void report_failure(struct debuginfod *servers, int failure)
         return;
     servers->has_failed = true;
     if (is_cancelled(servers) || !options->warn ||
-        asprintf(&text, "debug information cannot be fetched from %s: %s",
+        asprintf(&text,
+                 "debug information cannot be fetched from %s: %s; no further requests are sent",
                  getenv("DEBUGINFOD_URLS"), is_too_long ? "no answer" : strerror(-failure)) < 0)
         return;
     options->warn(options->user_data, text);
@@ -164,13 +192,20 @@ char *debuginfod_fetch(struct debuginfod *servers, ttr_text build_id, bool is_pr
         return NULL;
     servers->heard_ns = now_ns();
     servers->done = 0;
+    servers->is_too_large = false;
     find_function find = is_program ? servers->find_executable : servers->find_debuginfo;
     int fd = find(servers->client, (const unsigned char *)build_id.p, (int)build_id.n, &path);
-    if (fd >= 0) {
+    struct stat about; /* an answer may be complete before on_progress is called */
+    if (fd >= 0)
+        servers->is_too_large = fstat(fd, &about) != 0 || about.st_size > servers->size_max_bytes;
+    if (fd >= 0)
         (void)close(fd);
+    if (fd >= 0 && !servers->is_too_large)
         return path;
-    }
-    report_failure(servers, fd);
+    if (servers->is_too_large || fd == -EFBIG)
+        report_large_file(servers);
+    else
+        report_failure(servers, fd);
     free(path);
     return NULL;
 }

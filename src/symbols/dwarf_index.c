@@ -13,8 +13,14 @@
 #include "symbols/dwarf_index.h"
 
 #include <dwarf.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <elfutils/libdwelf.h>
+
+#include "base/regular_file.h"
 
 /* maximum nesting depth of namespaces and types in which functions are searched, and of blocks */
 #define DEPTH_MAX 16u
@@ -43,7 +49,8 @@ struct dwarf_index {
     struct unit *unit;
     size_t units_n, units_room;
     struct spans spans; /* address ranges of the units */
-    bool is_exact;
+    const struct symbol_rules *rules;
+    char path[PATH_MAX]; /* the file, with links resolved; "" = unknown */
 };
 
 /* --- Spans --- */
@@ -164,17 +171,62 @@ static bool can_contain_functions(int tag)
 }
 
 /* Lists the functions among the children of an entry. */
-static void list_children(struct unit *unit, Dwarf_Die die, bool is_exact, unsigned depth)
+static void list_children(const struct dwarf_index *index, struct unit *unit, Dwarf_Die die,
+                          unsigned depth)
 {
     if (!move_to_child(&die))
         return;
     do {
         int tag = dwarf_tag(&die);
-        if (tag == DW_TAG_subprogram && !add_function(unit, &die))
+        if (tag == DW_TAG_subprogram &&
+            (!add_function(unit, &die) || symbol_rules_is_cancelled(index->rules)))
             return;
-        if (!is_exact && depth < DEPTH_MAX && can_contain_functions(tag))
-            list_children(unit, die, is_exact, depth + 1);
+        if (!index->rules->is_exact && depth < DEPTH_MAX && can_contain_functions(tag))
+            list_children(index, unit, die, depth + 1);
     } while (move_to_sibling(&die));
+}
+
+/* --- Files that the DWARF data names, which libdw opens without checks --- */
+
+/* Returns true unless `name`, relative to a folder below that of the ELF file (NULL = that one),
+ * is a FIFO, a device or the like. */
+static bool is_named_file_safe(const struct dwarf_index *index, const char *folder,
+                               const char *name)
+{
+    char path[3 * PATH_MAX];
+    const char *slash = strrchr(index->path, '/');
+    const bool is_absolute = name[0] == '/' || (folder && folder[0] == '/');
+    const int start = is_absolute || !slash ? 0 : (int)(slash + 1 - index->path);
+    const bool has_folder = folder && name[0] != '/';
+    const int n = snprintf(path, sizeof path, "%.*s%s%s%s", start, index->path,
+                           has_folder ? folder : "", has_folder ? "/" : "", name);
+    return n < 0 || n >= PATH_MAX /* open would refuse it */ || regular_file_or_none(path);
+}
+
+/* Returns true unless the separate file of a unit (split DWARF) is a FIFO or the like. */
+static bool is_split_safe(const struct dwarf_index *index, Dwarf_Die *unit)
+{
+    Dwarf_Attribute attribute;
+    char package[PATH_MAX + 8];
+    if (!dwarf_attr(unit, DW_AT_dwo_name, &attribute) &&
+        !dwarf_attr(unit, DW_AT_GNU_dwo_name, &attribute))
+        return true;
+    const char *name = dwarf_formstring(&attribute), *folder = NULL;
+    if (dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+        folder = dwarf_formstring(&attribute);
+    (void)snprintf(package, sizeof package, "%s.dwp", index->path);
+    return name && is_named_file_safe(index, NULL, name) &&
+           is_named_file_safe(index, folder, name) && regular_file_or_none(package);
+}
+
+/* Returns true unless the file with the data that several files share (dwz) is a FIFO or the like.
+ */
+static bool is_shared_file_safe(const struct dwarf_index *index)
+{
+    const char *name;
+    const void *id;
+    return dwelf_dwarf_gnu_debugaltlink(index->dwarf, &name, &id) <= 0 ||
+           is_named_file_safe(index, NULL, name);
 }
 
 static void list_functions(const struct dwarf_index *index, struct unit *unit)
@@ -186,11 +238,11 @@ static void list_functions(const struct dwarf_index *index, struct unit *unit)
     if (unit->is_listed)
         return;
     unit->is_listed = true;
-    if (!index->is_exact &&
+    if (!index->rules->is_exact && is_split_safe(index, &unit->die) &&
         dwarf_cu_info(unit->die.cu, &version, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
         split.addr)
         top = &split; /* the entries of the unit are in a separate file (split DWARF) */
-    list_children(unit, *top, index->is_exact, 0);
+    list_children(index, unit, *top, 0);
     sort_spans(&unit->spans);
 }
 
@@ -199,7 +251,8 @@ static bool list_units(struct dwarf_index *index)
     Dwarf_Off at = 0, next;
     size_t header;
     while (dwarf_nextcu(index->dwarf, at, &next, &header, NULL, NULL, NULL) == 0 && next > at) {
-        if (!reserve_items((void **)&index->unit, &index->units_room, index->units_n,
+        if (symbol_rules_is_cancelled(index->rules) ||
+            !reserve_items((void **)&index->unit, &index->units_room, index->units_n,
                            sizeof *index->unit))
             return false;
         struct unit *unit = &index->unit[index->units_n];
@@ -215,14 +268,16 @@ static bool list_units(struct dwarf_index *index)
     return index->units_n > 0;
 }
 
-struct dwarf_index *dwarf_index_new(Elf *elf, bool is_exact)
+struct dwarf_index *dwarf_index_new(Elf *elf, const char *path, const struct symbol_rules *rules)
 {
     struct dwarf_index *index = calloc(1, sizeof *index);
     if (!index)
         return NULL;
-    index->is_exact = is_exact;
+    index->rules = rules;
+    if (!realpath(path, index->path))
+        index->path[0] = '\0';
     index->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-    if (index->dwarf && list_units(index))
+    if (index->dwarf && is_shared_file_safe(index) && list_units(index))
         return index;
     dwarf_index_free(index);
     return NULL;
@@ -260,7 +315,7 @@ static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
     uint32_t i = 0;
     for (; !found && (i = find_span(&index->spans, address, i)) != UINT32_MAX; i++)
         found = find_unit_function(index, &index->unit[i], address);
-    for (i = 0; !found && i < index->units_n; i++)
+    for (i = 0; !found && i < index->units_n && !symbol_rules_is_cancelled(index->rules); i++)
         found = find_unit_function(index, &index->unit[i], address);
     return found;
 }
@@ -270,7 +325,7 @@ static void name_function(const struct dwarf_index *index, Dwarf_Die *function, 
 {
     Dwarf_Addr low;
     if (dwarf_lowpc(function, &low) != 0) {
-        if (index->is_exact || dwarf_entrypc(function, &low) != 0 || low > address)
+        if (index->rules->is_exact || dwarf_entrypc(function, &low) != 0 || low > address)
             return;
     }
     found->function = dwarf_diename(function);
@@ -354,7 +409,7 @@ static enum inlined find_call(const struct dwarf_index *index, struct unit *unit
         return INLINED_NO;
     Dwarf_Die die = *function;
     enum inlined inlined;
-    if (index->is_exact)
+    if (index->rules->is_exact)
         inlined = find_inlined_exact(&die, address);
     else
         inlined = find_inlined(&die, address, 0) ? INLINED_YES : INLINED_NO;
@@ -362,7 +417,7 @@ static enum inlined find_call(const struct dwarf_index *index, struct unit *unit
         return inlined;
     if (read_call(unit, &die, found))
         return INLINED_YES;
-    return index->is_exact ? INLINED_BROKEN : INLINED_NO;
+    return index->rules->is_exact ? INLINED_BROKEN : INLINED_NO;
 }
 
 /* Finds the row of a unit's line table that contains the address. */
@@ -372,10 +427,10 @@ static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_
     Dwarf_Addr at;
     int line;
     Dwarf_Line *row = dwarf_getsrc_die(&unit->die, address);
-    if (!row || dwarf_lineaddr(row, &at) != 0 || (index->is_exact && at != address) ||
+    if (!row || dwarf_lineaddr(row, &at) != 0 || (index->rules->is_exact && at != address) ||
         dwarf_lineno(row, &line) != 0 || line < 0)
         return false;
-    if (line == 0 && !index->is_exact)
+    if (line == 0 && !index->rules->is_exact)
         return false;
     found->source = dwarf_linesrc(row, NULL, NULL);
     found->line = (uint64_t)line;

@@ -8,6 +8,8 @@
 
 #include <elfutils/libdw.h>
 
+#include "symbols/symbol_rules.h"
+
 struct dwarf_index;
 
 /* Function and line at an address; NULL = unknown. */
@@ -18,10 +20,11 @@ struct dwarf_found {
     uint64_t line;
 };
 
-/* Creates an index of the DWARF data of a file, which must outlive the index. Returns NULL if there
- * is none or memory runs out. With `is_exact` the index finds only the functions and lines that
- * babeltrace2 finds. */
-struct dwarf_index *dwarf_index_new(Elf *elf, bool is_exact);
+/* Creates an index of the DWARF data of a file at `path`; file and rules must outlive the index.
+ * Returns NULL if there is none, memory runs out, or the data continues in a file that is not
+ * regular. With rules->is_exact the index finds only the functions and lines that babeltrace2
+ * finds. */
+struct dwarf_index *dwarf_index_new(Elf *elf, const char *path, const struct symbol_rules *rules);
 
 void dwarf_index_free(struct dwarf_index *index);
 

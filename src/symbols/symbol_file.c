@@ -2,14 +2,14 @@
 #include "symbols/symbol_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
+
+#include "base/regular_file.h"
 
 /* A function of the ELF symbol table. */
 struct symbol {
@@ -49,16 +49,14 @@ struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules
         return NULL;
     file->rules = *rules;
     file->path = strdup(path);
-    int fd =
-        /* O_NONBLOCK: opening a FIFO must not wait for a writer */
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_file = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
-    if (file->path && is_file && elf_version(EV_CURRENT) != EV_NONE)
+    int fd = regular_file_open(path, &about);
+    const bool is_other = fd < 0 && errno == EINVAL;
+    if (file->path && fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
         file->elf = elf_begin(fd, rules->no_mmap ? ELF_C_READ : ELF_C_READ_MMAP, NULL);
     bool is_fine = file->elf && elf_kind(file->elf) == ELF_K_ELF;
     if (is_fine)
-        file->dwarf = dwarf_index_new(file->elf, rules->is_exact);
-    *is_damaged = fd >= 0 && !is_fine;
+        file->dwarf = dwarf_index_new(file->elf, path, &file->rules);
+    *is_damaged = is_other || (fd >= 0 && !is_fine);
     file->fd = fd;
     if (is_fine && !rules->no_mmap && elf_cntl(file->elf, ELF_C_FDREAD) == 0)
         close_descriptor(file); /* libelf has mapped the file, so the descriptor is not needed */

@@ -6,17 +6,12 @@
 #include <stddef.h>
 
 #include "symbols/dwarf_index.h"
+#include "symbols/symbol_rules.h"
 
 struct symbol_file;
 
-/* Options for opening files. */
-struct symbol_rules {
-    bool is_exact; /* find only what babeltrace2 finds */
-    bool no_mmap;
-};
-
 /* Opens a file. Returns NULL if it cannot be read or is not an ELF file; in the latter case
- * *is_damaged is true. */
+ * *is_damaged is true. Does not open FIFOs and devices. */
 struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules *rules,
                                      bool *is_damaged);
 

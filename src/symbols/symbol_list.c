@@ -4,8 +4,10 @@
  *   /tmp/perf-PID.map    start size name
  *
  * /proc/kallsyms describes the running kernel, so it is only used if that has the build id in the
- * trace. The kernel may be loaded at another address than during recording. Therefore addresses are
- * relative to the symbol that the path in the trace names ("[kernel.kallsyms]_text"). */
+ * trace. A map is read if it is a regular file of the user or of root, since anybody can create
+ * files in /tmp. Bytes, lines and their lengths are limited. The kernel may be loaded at another
+ * address than during recording. Therefore addresses are relative to the symbol that the path in
+ * the trace names ("[kernel.kallsyms]_text"). */
 #include "symbols/symbol_list.h"
 
 #include <elf.h>
@@ -13,10 +15,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/regular_file.h"
 
 #define KERNEL "[kernel.kallsyms]"
 #define MAP "/tmp/perf-"
+#define MAP_END ".map"
 #define LINES_MAX 4000000u
+#define LINE_SIZE 4096 /* longer lines are cut */
+#define LIST_BYTES_MAX ((size_t)256 << 20)
+#define LINES_PER_CHECK 1024u
 
 struct entry {
     uint64_t start, size; /* address range; size 0: up to the next function */
@@ -28,17 +38,24 @@ struct list {
     struct entry *entry;
     size_t n, room;
     bool is_kernel;
+    /* the name looked up last by find_symbol_address, and its address */
+    char *base_name;
+    uint64_t base;
 };
 
 struct symbol_lists {
+    const struct symbol_rules *rules;
     struct list *list;
     size_t n;
     char *answer;
 };
 
-struct symbol_lists *symbol_lists_new(void)
+struct symbol_lists *symbol_lists_new(const struct symbol_rules *rules)
 {
-    return calloc(1, sizeof(struct symbol_lists));
+    struct symbol_lists *lists = calloc(1, sizeof *lists);
+    if (lists)
+        lists->rules = rules;
+    return lists;
 }
 
 void symbol_lists_free(struct symbol_lists *lists)
@@ -48,6 +65,7 @@ void symbol_lists_free(struct symbol_lists *lists)
             free(lists->list[i].entry[k].name);
         free(lists->list[i].entry);
         free(lists->list[i].path);
+        free(lists->list[i].base_name);
     }
     if (lists)
         free(lists->list);
@@ -56,10 +74,20 @@ void symbol_lists_free(struct symbol_lists *lists)
     free(lists);
 }
 
+/* Returns true for "/tmp/perf-PID.map", with digits only, so that a trace cannot name other files.
+ */
+static bool is_map_path(const char *path)
+{
+    if (strncmp(path, MAP, strlen(MAP)) != 0)
+        return false;
+    const char *pid = path + strlen(MAP);
+    const size_t digits_n = strspn(pid, "0123456789");
+    return digits_n > 0 && strcmp(pid + digits_n, MAP_END) == 0;
+}
+
 bool symbol_lists_covers(const ttr_binary *binary)
 {
-    return strncmp(binary->path.p, KERNEL, strlen(KERNEL)) == 0 ||
-           strncmp(binary->path.p, MAP, strlen(MAP)) == 0;
+    return strncmp(binary->path.p, KERNEL, strlen(KERNEL)) == 0 || is_map_path(binary->path.p);
 }
 
 /* Returns true if the running kernel has this build id in its notes. */
@@ -126,28 +154,53 @@ static void read_map_line(struct list *list, const char *line)
         (void)add_function(list, start, size, line + at);
 }
 
-static void read_list(struct list *list)
+/* Opens a list for reading. Returns NULL if there is none, or it is of another user. */
+static FILE *open_list(const struct list *list)
 {
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t n;
-    FILE *file = fopen(list->is_kernel ? "/proc/kallsyms" : list->path, "re");
-    for (size_t i = 0; file && i < LINES_MAX && (n = getline(&line, &room, file)) >= 0; i++) {
-        if (n > 0 && line[n - 1] == '\n')
-            line[n - 1] = '\0';
+    struct stat about;
+    int fd = regular_file_open(list->is_kernel ? "/proc/kallsyms" : list->path, &about);
+    if (fd < 0)
+        return NULL;
+    FILE *file = regular_file_is_trusted(&about) ? fdopen(fd, "r") : NULL;
+    if (!file)
+        (void)close(fd);
+    return file;
+}
+
+/* Reads a line, without its end, and cuts it to LINE_SIZE. Returns the number of bytes read; 0 =
+ * end of the file. */
+static size_t read_line(FILE *file, char line[LINE_SIZE])
+{
+    size_t n = 0, all = 0;
+    int c;
+    while ((c = getc_unlocked(file)) != EOF && ++all && c != '\n' && all < LIST_BYTES_MAX)
+        if (n < LINE_SIZE - 1)
+            line[n++] = (char)c;
+    line[n] = '\0';
+    return all;
+}
+
+static void read_list(const struct symbol_lists *lists, struct list *list)
+{
+    char line[LINE_SIZE];
+    size_t bytes = 0, n;
+    FILE *file = open_list(list);
+    for (size_t i = 0; file && i < LINES_MAX && bytes < LIST_BYTES_MAX; i++, bytes += n) {
+        if ((i % LINES_PER_CHECK == 0 && symbol_rules_is_cancelled(lists->rules)) ||
+            (n = read_line(file, line)) == 0)
+            break;
         if (list->is_kernel)
             read_kernel_line(list, line);
         else
             read_map_line(list, line);
     }
-    free(line);
     if (file)
         (void)fclose(file);
     if (list->n)
         qsort(list->entry, list->n, sizeof *list->entry, compare);
 }
 
-static const struct list *select_list(struct symbol_lists *lists, const ttr_binary *binary)
+static struct list *select_list(struct symbol_lists *lists, const ttr_binary *binary)
 {
     for (size_t i = 0; i < lists->n; i++)
         if (strcmp(lists->list[i].path, binary->path.p) == 0)
@@ -162,17 +215,22 @@ static const struct list *select_list(struct symbol_lists *lists, const ttr_bina
         return NULL;
     lists->n++;
     if (!list->is_kernel || is_running_kernel(binary->build_id))
-        read_list(list);
+        read_list(lists, list);
     return list;
 }
 
 /* Returns the address of the function with a name; 0 = it is not in the list. */
-static uint64_t find_symbol_address(const struct list *list, const char *name)
+static uint64_t find_symbol_address(struct list *list, const char *name)
 {
-    for (size_t i = 0; i < list->n; i++)
+    if (list->base_name && strcmp(list->base_name, name) == 0)
+        return list->base;
+    free(list->base_name);
+    list->base_name = strdup(name);
+    list->base = 0;
+    for (size_t i = 0; i < list->n && list->base == 0; i++)
         if (strcmp(list->entry[i].name, name) == 0)
-            return list->entry[i].start;
-    return 0;
+            list->base = list->entry[i].start;
+    return list->base;
 }
 
 static const struct entry *find_entry(const struct list *list, uint64_t address)
@@ -192,7 +250,7 @@ static const struct entry *find_entry(const struct list *list, uint64_t address)
 void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
     struct symbol_lists *lists = ctx;
-    const struct list *list = select_list(lists, binary);
+    struct list *list = select_list(lists, binary);
     if (!list || list->n == 0)
         return;
     if (list->is_kernel) {

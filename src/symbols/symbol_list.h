@@ -6,10 +6,13 @@
 
 #include <tracetta/debug_info.h>
 
+#include "symbols/symbol_rules.h"
+
 struct symbol_lists;
 
-/* Creates empty lists, which are read on demand. Returns NULL if memory runs out. */
-struct symbol_lists *symbol_lists_new(void);
+/* Creates empty lists, which are read on demand. Borrows the rules. Returns NULL if memory runs
+ * out. */
+struct symbol_lists *symbol_lists_new(const struct symbol_rules *rules);
 void symbol_lists_free(struct symbol_lists *lists);
 
 /* Returns true if the functions of a binary are in one of these files. */

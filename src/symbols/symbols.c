@@ -15,15 +15,14 @@
 #include <tracetta/debug_info.h>
 #include <tracetta/symbols.h>
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/regular_file.h"
 #include "symbols/debuginfod.h"
 #include "symbols/error.h"
 #include "symbols/symbol_file.h"
@@ -126,17 +125,16 @@ static struct symbol_file *open_debug(ttr_symbols *symbols, const char *path)
     return file && symbol_file_dwarf(file) ? file : NULL;
 }
 
-static bool file_has_crc(const char *path, uint32_t wanted)
+/* Returns true if a regular file has a checksum. Returns false also if it is cancelled. */
+static bool file_has_crc(const struct symbol_rules *rules, const char *path, uint32_t wanted)
 {
     static const size_t size = 65536;
     struct stat about;
     uLong crc = crc32(0, NULL, 0);
     ssize_t n = -1;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_file = file >= 0 && fstat(file, &about) == 0 &&
-                   S_ISREG(about.st_mode); /* only regular files are read: a device may never end */
-    unsigned char *bytes = is_file ? malloc(size) : NULL;
-    while (bytes && (n = read(file, bytes, size)) > 0)
+    int file = regular_file_open(path, &about);
+    unsigned char *bytes = file >= 0 ? malloc(size) : NULL;
+    while (bytes && !symbol_rules_is_cancelled(rules) && (n = read(file, bytes, size)) > 0)
         crc = crc32(crc, bytes, (uInt)n);
     free(bytes);
     if (file >= 0)
@@ -168,8 +166,9 @@ static struct symbol_file *find_linked(ttr_symbols *symbols, const char *folder,
                                        const ttr_binary *binary)
 {
     char *path = folder ? join_path(folder, binary->debug_link.p) : NULL;
-    struct symbol_file *file =
-        path && file_has_crc(path, binary->debug_link_crc) ? open_debug(symbols, path) : NULL;
+    struct symbol_file *file = path && file_has_crc(&symbols->rules, path, binary->debug_link_crc)
+                                   ? open_debug(symbols, path)
+                                   : NULL;
     free(path);
     return file;
 }
@@ -427,7 +426,7 @@ ttr_symbols *ttr_symbols_new(const ttr_symbols_options *options, ttr_error *erro
     const bool has_lists = options->flags & TTR_SYMBOLS_LISTS;
     ttr_symbols *symbols = calloc(1, sizeof *symbols);
     if (symbols && has_lists)
-        symbols->lists = symbol_lists_new();
+        symbols->lists = symbol_lists_new(&symbols->rules);
     if (!symbols || (has_lists && !symbols->lists)) {
         symbols_fail(error, TTR_E_NOMEM, "out of memory");
         free(symbols);
@@ -436,6 +435,8 @@ ttr_symbols *ttr_symbols_new(const ttr_symbols_options *options, ttr_error *erro
     symbols->options = *options;
     symbols->rules.is_exact = options->flags & TTR_SYMBOLS_LIKE_BABELTRACE2;
     symbols->rules.no_mmap = options->flags & TTR_SYMBOLS_NO_MMAP;
+    symbols->rules.progress = options->progress;
+    symbols->rules.user_data = options->user_data;
     if (!options->servers || (symbols->servers = debuginfod_new(&symbols->options, error)))
         return symbols;
     ttr_symbols_free(symbols);
@@ -446,6 +447,8 @@ void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t addres
                         ttr_location *place)
 {
     ttr_symbols *ctx = symbols;
+    if (symbol_rules_is_cancelled(&ctx->rules))
+        return;
     if (ctx->lists && symbol_lists_covers(binary))
         symbol_lists_locate(ctx->lists, binary, address, place);
     else

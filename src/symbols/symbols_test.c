@@ -381,6 +381,152 @@ static void functions_of_a_runtime_are_found_in_its_list(void **state)
     assert_int_equal(remove(path), 0);
 }
 
+/* Returns the path of a map that no process has, and the binary that names it. */
+static ttr_binary map_binary(char path[64])
+{
+    (void)snprintf(path, 64, "/tmp/perf-%ld.map", (long)getpid() + (1L << 30));
+    return (ttr_binary){.size = sizeof(ttr_binary),
+                        .number = 1,
+                        .path = {path, strlen(path)},
+                        .build_id = {"", 0},
+                        .debug_link = {"", 0}};
+}
+
+/* Looks address 0x1024 up in the lists. Fails the test program if that takes 20 seconds. */
+static void expect_listed_function(const ttr_binary *binary, const char *expected)
+{
+    const ttr_symbols_options options = {.size = sizeof options, .flags = TTR_SYMBOLS_LISTS};
+    ttr_symbols *symbols = ttr_symbols_new(&options, NULL);
+    ttr_location answer = {.size = sizeof answer, .function = {"", 0}};
+    assert_non_null(symbols);
+    (void)alarm(20);
+    ttr_symbols_locate(symbols, binary, 0x1024, &answer);
+    (void)alarm(0);
+    assert_string_equal(answer.function.p, expected);
+    ttr_symbols_free(symbols);
+}
+
+static void list_that_is_no_regular_file_is_not_read(void **state)
+{
+    char path[64];
+    const ttr_binary binary = map_binary(path);
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    expect_listed_function(&binary, "");
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(symlink("/dev/zero", path), 0);
+    expect_listed_function(&binary, "");
+    assert_int_equal(remove(path), 0);
+}
+
+static void list_of_another_user_is_not_read(void **state)
+{
+    char path[64];
+    const ttr_binary binary = map_binary(path);
+    (void)state;
+    FILE *list = fopen(path, "w");
+    assert_non_null(list);
+    (void)fputs("1020 10 stranger\n", list);
+    (void)fclose(list);
+    if (chown(path, 12345, (gid_t)-1) == 0)
+        expect_listed_function(&binary, "");
+    else
+        print_message("# SKIP only root can give a file away\n");
+    assert_int_equal(remove(path), 0);
+}
+
+static void name_in_a_list_is_cut_to_its_limit(void **state)
+{
+    char path[64], expected[5000] = "";
+    const ttr_binary binary = map_binary(path);
+    (void)state;
+    FILE *list = fopen(path, "w");
+    assert_non_null(list);
+    (void)fputs("1020 10 ", list);
+    for (unsigned i = 0; i < 1u << 20; i++)
+        (void)fputc('x', list);
+    (void)fputs("\n1000 10 next\n", list);
+    (void)fclose(list);
+    const size_t name_n = 4095 - strlen("1020 10 ");
+    memset(expected, 'x', name_n);
+    memcpy(expected + name_n, "+0x4", 5);
+    expect_listed_function(&binary, expected);
+    assert_int_equal(remove(path), 0);
+}
+
+static void trace_names_no_other_file_as_list(void **state)
+{
+    char path[128];
+    (void)state;
+    (void)snprintf(path, sizeof path, "/tmp/perf-/../../%s/list.map", work);
+    shell("echo '1020 10 other' >list.map");
+    const ttr_binary binary = {.size = sizeof binary,
+                               .number = 1,
+                               .path = {path, strlen(path)},
+                               .build_id = {"", 0},
+                               .debug_link = {"", 0}};
+    shell("mkdir -p /tmp/perf-");
+    expect_listed_function(&binary, "");
+    shell("rmdir /tmp/perf-");
+}
+
+static void separate_unit_that_is_a_fifo_is_not_opened(void **state)
+{
+    char line[200];
+    ttr_symbols_options options = {0};
+    const ttr_binary binary = binary_at("split.so");
+    (void)state;
+    (void)snprintf(line, sizeof line,
+                   "cd %s && echo 'int f(int x) { return x * 3; }' >f.c && "
+                   "cc -g -gsplit-dwarf -fPIC -c f.c -o f.o && cc -shared -o split.so f.o",
+                   work);
+    if (!runs(line)) {
+        print_message("# SKIP no compiler for this machine\n");
+        return;
+    }
+    shell("rm f.dwo && mkfifo f.dwo");
+    (void)alarm(20);
+    assert_non_null(strstr(ask(&options, &binary, SAMPLE_PLAIN), "split.so+"));
+    (void)alarm(0);
+}
+
+static void shared_debug_file_that_is_a_fifo_is_not_opened(void **state)
+{
+    ttr_symbols_options options = {0};
+    const ttr_binary binary = binary_at("shared.so");
+    (void)state;
+    if (!has_objcopy())
+        return;
+    shell("mkfifo shared.fifo && printf 'shared.fifo\\0abcdefghijklmnopqrst' >link && $OBJCOPY "
+          "--add-section=.gnu_debugaltlink=link whole.so shared.so");
+    (void)alarm(20);
+    check(ask(&options, &binary, SAMPLE_PLAIN), /* by its symbols */
+          truth("shared.so", "sample_fill", SAMPLE_PLAIN, false));
+    (void)alarm(0);
+}
+
+static bool count_down(void *user_data)
+{
+    int *left = user_data;
+    return (*left)-- > 0;
+}
+
+static void cancelled_look_up_ends_without_result(void **state)
+{
+    int left = 0;
+    ttr_symbols_options options = {.progress = count_down, .user_data = &left};
+    const ttr_binary binary = binary_at("whole.so");
+    (void)state;
+    assert_string_equal(ask(&options, &binary, SAMPLE_PLAIN), "||");
+    for (int allowed = 1; allowed < 100; allowed++) { /* wherever it is cancelled, it ends */
+        left = allowed;
+        (void)ask(&options, &binary, SAMPLE_PLAIN);
+    }
+    left = 1000000;
+    check(ask(&options, &binary, SAMPLE_PLAIN),
+          truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
+}
+
 static void wrong_options_are_refused(void **state)
 {
     ttr_error error = {0};
@@ -415,6 +561,13 @@ int main(void)
         cmocka_unit_test(debug_information_is_found_by_its_link_and_checksum),
         cmocka_unit_test(damaged_files_give_what_they_can),
         cmocka_unit_test(functions_of_a_runtime_are_found_in_its_list),
+        cmocka_unit_test(list_that_is_no_regular_file_is_not_read),
+        cmocka_unit_test(list_of_another_user_is_not_read),
+        cmocka_unit_test(name_in_a_list_is_cut_to_its_limit),
+        cmocka_unit_test(trace_names_no_other_file_as_list),
+        cmocka_unit_test(separate_unit_that_is_a_fifo_is_not_opened),
+        cmocka_unit_test(shared_debug_file_that_is_a_fifo_is_not_opened),
+        cmocka_unit_test(cancelled_look_up_ends_without_result),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -40,6 +40,14 @@ told()
     verdict "$trace: the exit status says so" $? "exit status $run_status, wanted $status; of check --strict $strict_status, wanted $strict"
 }
 
+lay ctf/vectors/stream-thread-variable
+run "$tracetta" cat --pid=77 stream-thread-variable
+[ "$(wc -l <"$work/.out")" = 1 ] && [ ! -s "$work/.err" ]
+verdict "--pid selects by a pid after a string" $? "$(cat "$work/.out" "$work/.err")"
+lay ctf/vectors/stream-bad-times
+run "$tracetta" cat --pid=77 stream-bad-times
+grep -q 'without the process, thread or CPU that a filter asks for: left out' "$work/.err"
+verdict "--pid does not leave out events of unknown processes silently" $? "$(cat "$work/.err")"
 lay ctf/vectors/stream-bad-context
 told stream-bad-context damage ctf.bad-packet 'x1, first at byte 20' 's: the packet context cannot be read: a length or selector in it cannot be; 22 bytes skipped'
 lay ctf/vectors/stream-bad-times

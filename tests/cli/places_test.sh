@@ -78,6 +78,9 @@ requests=$(grep -c debuginfo served/log)
 says "servers_from_the_environment_are_used" "func = \"sample_fill\\+0\"" env DEBUGINFOD_URLS="http://127.0.0.1:$port" "$tracetta" cat --debuginfod bare
 [ "$requests" = 1 ] && [ "$(grep -c debuginfo served/log)" = 1 ]
 verdict "fetched_files_are_cached" $? "$requests requests, then $(grep -c debuginfo served/log)"
+run env DEBUGINFOD_MAXSIZE=1000 DEBUGINFOD_CACHE_PATH="$work/cache3" "$tracetta" cat --debuginfod="http://127.0.0.1:$port" bare
+[ $run_status = 0 ] && grep -q 'exceeds 1000 bytes and is not used' .err && grep -q 'src = ""' .out
+verdict "file_of_a_server_above_its_limit_is_not_used" $? "exit status $run_status"
 kill $server
 wait $server 2>/dev/null
 serve deaf deaf # the port of a server that has ended may be another's by now

@@ -47,6 +47,12 @@ succeeds "pprof_files_are_written" "$tracetta" flame -q "$trace" -o "$work/a.pb.
 run bash -c "gzip -dc '$work/a.pb.gz' | grep -aq nanoseconds"
 verdict "pprof_files_are_gzip" "$run_status" "not gzip, or without texts"
 
+/usr/bin/python3 "$(dirname "$0")/deep_make.py" "$work/deep.fxt" 1 3000
+notes="$("$tracetta" flame --to=folded "$work/deep.fxt" -o "$work/deep.folded" 2>&1)"
+grep -q 'warning: stacks are cut to 512 frames: the weight of 2,488 deeper frames' <<<"$notes" &&
+    [ "$(awk '{ sum += $2 } END { print sum }' "$work/deep.folded")" = 6000 ] && [ "$(wc -c <"$work/deep.folded")" -lt 1000000 ]
+verdict "deep_stacks_are_cut_and_reported" $? "$notes, $(wc -c <"$work/deep.folded") bytes"
+
 refuses "an_existing_file_is_not_replaced" 4 "exists already" "$tracetta" flame "$trace" -o "$work/a.svg"
 succeeds "overwrite_replaces_it" "$tracetta" flame -q -f "$trace" -o "$work/a.svg"
 refuses "a_name_must_tell_the_format" 2 "does not name a profile format: use --to=FORMAT" "$tracetta" flame "$trace" -o "$work/a.xyz"

@@ -51,6 +51,34 @@ interrupt TERM
 [ $run_status = 143 ]
 verdict "sigterm_ends_with_143" $? "exit status $run_status"
 
+# --- Outputs that are larger than what was read ---
+
+# interrupt_slowly COMMAND...: reads little of what it prints, interrupts it, and reads the rest slowly; $printed bytes.
+interrupt_slowly()
+{
+    printed=$(/usr/bin/python3 -c 'import signal, subprocess, sys, time
+command = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+n = len(command.stdout.read1(4096))
+command.send_signal(signal.SIGINT)
+while part := command.stdout.read1(8192):
+    n += len(part)
+    time.sleep(0.04)
+print(n, command.wait())' "$@")
+    run_status=${printed#* }
+    printed=${printed% *}
+}
+/usr/bin/python3 "$(dirname "$0")/deep_make.py" "$work/deep.fxt" 60 500
+for words in "tree deep.fxt" "tree --json deep.fxt" "flame --to=folded -o - deep.fxt"; do
+    # shellcheck disable=SC2086 # several words
+    all=$(cd "$work" && "$tracetta" -q $words | wc -c)
+    cd "$work" || exit 1
+    # shellcheck disable=SC2086 # several words
+    interrupt_slowly "$tracetta" -q $words
+    cd - >/dev/null || exit 1
+    [ "$run_status" = 130 ] && [ "$printed" -gt 0 ] && [ "$printed" -lt $((all * 2 / 3)) ]
+    verdict "ctrl_c_ends_output_soon:$words" $? "exit status $run_status, $printed of $all bytes"
+done
+
 # --- With jobs, whose threads read the trace once more each ---
 
 "$tracetta" convert -q --to=ctf -o "$work/long" "$work/long.heph"

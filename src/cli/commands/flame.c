@@ -1,6 +1,8 @@
 /* flame: writes a profile, of sampled stacks or nested spans, as a file for other tools. */
 #include <string.h>
 
+#include <tracetta/advanced.h>
+
 #include "cli/commands/convert.h"
 #include "cli/input/input_list.h"
 #include "cli/input/output_check.h"
@@ -36,13 +38,49 @@ static const char *title_of(const struct call *call)
     return slash && slash[1] ? slash + 1 : inputs_name(call);
 }
 
-static int write_file(const struct call *call, const ttr_profile *profile, const char *format)
+/* Warns if the format does not hold the deepest frames. */
+static void report_cut_stacks(const struct call *call, const ttr_profile *profile,
+                              const ttr_profile_format *format)
+{
+    const ttr_profile_node *nodes;
+    const uint32_t n = ttr_profile_nodes(profile, &nodes);
+    uint64_t deeper = 0;
+    for (uint32_t i = 0; i < n && format->depth_max; i++)
+        deeper += nodes[i].depth >= format->depth_max;
+    if (deeper)
+        message_note(call,
+                     "warning: stacks are cut to %u frames: the weight of %s deeper frame%s is "
+                     "added to the last one",
+                     format->depth_max, units_count(deeper).s, deeper == 1 ? "" : "s");
+}
+
+/* Writes the file. A signal ends that half a second later. */
+static ttr_status write_profile(const struct call *call, const struct profiling *profiling,
+                                const char *format, ttr_error *error)
+{
+    struct progress_grace grace = {0};
+    const uint32_t flags = call->set.overwrite ? TTR_WRITE_OVERWRITE : 0;
+    ttr_progress_set(profiling->inputs.t, progress_grace_step, &grace);
+    const ttr_status status = ttr_profile_write(profiling->profile, call->set.output, format,
+                                                title_of(call), flags, error);
+    ttr_progress_set(profiling->inputs.t, NULL, NULL);
+    return status;
+}
+
+static int write_file(const struct call *call, const struct profiling *profiling,
+                      const ttr_profile_format *format)
 {
     ttr_error error = {0};
+    const ttr_profile *profile = profiling->profile;
     const char *path = call->set.output, *name = strcmp(path, "-") == 0 ? "standard output" : path;
-    uint32_t flags = call->set.overwrite ? TTR_WRITE_OVERWRITE : 0;
-    if (ttr_profile_write(profile, path, format, title_of(call), flags, &error) != TTR_OK)
+    const ttr_status status = write_profile(call, profiling, format->name, &error);
+    if (status != TTR_OK && status != TTR_AGAIN)
         return profiles_output_failed(call, name, &error);
+    report_cut_stacks(call, profile, format);
+    if (status == TTR_AGAIN) {
+        message_note(call, "%s: interrupted: stacks are missing, or the file is missing", name);
+        return OUTCOME_FINE;
+    }
     const ttr_profile_frame *frames;
     const ttr_profile_thread *lanes;
     const char *what = ttr_profile_is_of_spans(profile) ? "span" : "sample";
@@ -82,7 +120,7 @@ int run_flame(struct call *call)
     outcome = profiling.outcome;
     bool is_refused = outcome == OUTCOME_NO && call->set.strict;
     if (profiling.profile && !is_refused && profiles_has_any(call, &profiling, &outcome)) {
-        int written = write_file(call, profiling.profile, name);
+        int written = write_file(call, &profiling, &format);
         outcome = written != OUTCOME_FINE   ? written
                   : outcome == OUTCOME_FINE ? OUTCOME_FINE
                                             : OUTCOME_OUTPUT;

@@ -10,6 +10,7 @@
 
 #include "cli/commands/command.h"
 #include "cli/input/input_list.h"
+#include "cli/input/selection.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 #include "cli/input/trace_iter.h"
@@ -121,6 +122,20 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
     return sum->damage_regions > 0;
 }
 
+/* Warns of events that a filter left out because it could not decide. */
+static void warn_of_unknown(const struct call *call, ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    if (!selection_is_given(call) || !ttr_reader_report(reader, 0, &report))
+        return;
+    for (size_t i = 0; i < report.notes_n; i++)
+        if (strcmp(report.notes[i].code, "filter.unknown") == 0)
+            message_note(call,
+                         "warning: %s without the process, thread or CPU that a filter asks for: "
+                         "left out",
+                         units_events(report.notes[i].count).s);
+}
+
 static int warn_each(const struct call *call, ttr_reader *reader, bool of_losses, int outcome)
 {
     struct trace trace;
@@ -132,6 +147,7 @@ static int warn_each(const struct call *call, ttr_reader *reader, bool of_losses
         is_damaged = warn_one(call, &trace, of_losses) || is_damaged;
     }
     traces_walk_end(&walk);
+    warn_of_unknown(call, reader);
     return outcome == OUTCOME_FINE && is_damaged ? OUTCOME_NO : outcome;
 }
 

@@ -126,8 +126,10 @@ static bool add_span(struct paths *paths, const ttr_tree_span *spans, uint32_t i
         return false;
     struct path *path = &paths->path[path_of[i]];
     path->count++;
-    path->total += span->duration;
-    path->self += span->self;
+    /* the sums stop at the largest value */
+    path->total +=
+        span->duration < UINT64_MAX - path->total ? span->duration : UINT64_MAX - path->total;
+    path->self += span->self < UINT64_MAX - path->self ? span->self : UINT64_MAX - path->self;
     return true;
 }
 

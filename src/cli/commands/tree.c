@@ -34,7 +34,9 @@ struct forest {
     const ttr_tree_span *spans;
     struct paths paths;
     uint32_t shown;
-    uint64_t last; /* bit n is set: the row at depth n is the last of its siblings */
+    struct progress_grace grace;
+    bool is_stopped; /* by a signal, before all rows were printed */
+    uint64_t last;   /* bit n is set: the row at depth n is the last of its siblings */
     bool is_unix;
 };
 
@@ -86,7 +88,8 @@ static uint32_t first_wanted(const struct forest *forest, uint32_t i)
 
 static bool is_full(const struct forest *forest)
 {
-    return forest->call->set.limit && forest->shown >= forest->call->set.limit;
+    return forest->is_stopped ||
+           (forest->call->set.limit && forest->shown >= forest->call->set.limit);
 }
 
 /* --- Text --- */
@@ -191,6 +194,7 @@ struct drawing {
 
 static void draw(struct drawing *drawing, uint32_t i)
 {
+    drawing->forest->is_stopped = !progress_grace_step(&drawing->forest->grace);
     struct node node = node_at(drawing->forest, i);
     if (drawing->json) {
         drawing->row_of[i] = drawing->forest->shown;

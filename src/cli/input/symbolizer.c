@@ -29,7 +29,7 @@ static bool goes_on(void *user_data)
 static void warn(void *user_data, const char *text)
 {
     const struct symbolizer *symbolizer = user_data;
-    message_note(symbolizer->call, "warning: %s; no further requests are sent", text);
+    message_note(symbolizer->call, "warning: %s", text);
 }
 
 static bool load(struct symbolizer *symbolizer, char reason[LIBRARY_REASON])

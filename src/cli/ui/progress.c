@@ -16,6 +16,7 @@
 #define FIRST_NS UINT64_C(1000000000)
 #define TTY_STEP_NS UINT64_C(200000000)
 #define JSON_STEP_NS UINT64_C(500000000)
+#define GRACE_NS UINT64_C(500000000)
 
 struct position {
     uint64_t used, size, events; /* size 0 = unknown */
@@ -134,6 +135,17 @@ void progress_begin(struct progress *progress, const struct call *call, ttr *t, 
         progress->is_json || (strcmp(how, "auto") == 0 && is_free && !call->set.quiet);
     progress->next_ns = progress->begin_ns + (progress->is_json ? JSON_STEP_NS : FIRST_NS);
     ttr_progress_set(t, progress_step, progress);
+}
+
+bool progress_grace_step(void *ctx)
+{
+    struct progress_grace *grace = ctx;
+    if (!interrupt_came())
+        return true;
+    const uint64_t now = progress_now();
+    if (!grace->end_ns)
+        grace->end_ns = now + GRACE_NS;
+    return now < grace->end_ns;
 }
 
 void progress_end(struct progress *progress)

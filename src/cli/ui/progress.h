@@ -29,6 +29,16 @@ bool progress_step(void *ctx);
 /* Removes the line. */
 void progress_end(struct progress *progress);
 
+/* Time for writing what is there after a signal: half a second, so that short outputs are complete.
+ */
+struct progress_grace {
+    uint64_t end_ns; /* set when the signal is first seen; 0 before */
+};
+
+/* A ttr_progress (user_data = struct progress_grace). Returns false after a signal and the time of
+ * grace. */
+bool progress_grace_step(void *ctx);
+
 /* Returns nanoseconds of a monotonic clock. */
 uint64_t progress_now(void);
 

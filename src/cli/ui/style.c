@@ -292,7 +292,9 @@ static bool clip_to_selection(const struct style *style, uint16_t source, struct
 static void report_gap(const struct style *style, const ttr_event *event)
 {
     bool is_packets = event->tag == 1;
-    struct gap gap = {event->time, event->time + (int64_t)event->duration,
+    const bool is_too_long = event->duration > (uint64_t)INT64_MAX - (uint64_t)event->time;
+    struct gap gap = {event->time,
+                      is_too_long ? INT64_MAX : (int64_t)((uint64_t)event->time + event->duration),
                       is_packets ? event->sequence : event->link};
     ttr_value frequency; /* only streams with a clock have it */
     const char *what = is_packets ? "packet" : "event";

@@ -3,8 +3,8 @@
  * that every line has.
  *
  * For speed, names are escaped once (text cache), and the texts of recent event names and threads
- * are kept. A line except its fields is written into memory that is reserved once. Left out:
- * storage details (ticks, offsets, sequence numbers), definitions, and reading. */
+ * are kept. Memory for a line without its fields is reserved once. Left out: storage details
+ * (ticks, offsets, sequence numbers), definitions, and reading. */
 #include "base/endian.h"
 #include "base/json_writer.h"
 #include "base/status.h"
@@ -13,8 +13,8 @@
 #include "encodings/json/timeline.h"
 #include "model/output.h"
 
-/* bytes; upper bounds for a line without names and fields: keys, braces, kind, level and flags; and
- * numbers */
+/* maximum number of bytes of a line without names and fields: keys, braces, kind, level and flags;
+ * and numbers */
 #define LINE_TEXT 640
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
@@ -46,7 +46,7 @@ struct thread_text {
     struct buffer text; /* at least TEXT_CACHE_PADDING bytes after its end are readable */
 };
 
-#define TIME_TEXT ((size_t)64) /* bytes; upper bound of a time in ISO 8601 with its key */
+#define TIME_TEXT ((size_t)64) /* maximum number of bytes of a time in ISO 8601 with its key */
 
 struct jsonl {
     struct field_json fields, context;
@@ -188,11 +188,10 @@ static bool kind_has_id(unsigned kind)
 
 static const char *get_tag_text(const ttr_event *event)
 {
-    static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
     static const char *const objects[] = {"other",   "process", "thread",
                                           "pointer", "module",  "mapping"};
-    if (event->kind == TTR_KIND_SWITCH && event->tag < sizeof states / sizeof *states)
-        return states[event->tag];
+    if (event->kind == TTR_KIND_SWITCH)
+        return ttr_thread_state_text(event->tag);
     if (event->kind == TTR_KIND_OBJECT && event->tag < sizeof objects / sizeof *objects)
         return objects[event->tag];
     return NULL;

@@ -2,10 +2,10 @@
  * |  { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
  * |    "level", "keyword", "opcode", "tag", "activity", "relatedActivity" } }
  *
- * Keys without a value are omitted. Field names keep their attributes, and get ";tag=0x1" appended
- * if they have a tag. Left out, as in perf-decode: definitions, objects, gaps, records of perf.data
- * other than samples, fields of the container. Also left out: the array that perf-decode puts
- * around the events of a file; reading. */
+ * Members without a value are omitted. Field names keep their attributes, and get ";tag=0x1"
+ * appended if they have a tag. Left out, as in perf-decode: definitions, objects, gaps, records of
+ * perf.data other than samples, fields of the container. Also left out: the array that perf-decode
+ * puts around the events of a file; reading. */
 #include <string.h>
 
 #include "base/json_writer.h"
@@ -43,7 +43,7 @@ static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
     return status == TTR_OK ? read_yes_no(out, "tags", &ctx->has_tags, error) : status;
 }
 
-/* --- Fields --- */
+/* --- Fields of an event --- */
 
 static bool is_text_equal(ttr_text name, const char *what)
 {
@@ -178,14 +178,16 @@ static void add_uuid_if(struct meta *meta, const char *name, const uint8_t *byte
 
 static void add_time(struct meta *meta, int64_t time)
 {
-    int64_t s = time / 1000000000 - (time % 1000000000 < 0);
+    const int64_t remainder = time % 1000000000;
+    const int64_t s = time / 1000000000 - (remainder < 0),
+                  nanoseconds = remainder < 0 ? remainder + 1000000000 : remainder;
     bool is_unix = is_unix_time(time);
     add_key(meta, "time");
     if (is_unix)
         *meta->at++ = '"';
     meta->at = is_unix ? microsoft_emit_time(meta->at, s) : emit_i64(meta->at, s);
     *meta->at++ = '.';
-    number_format_9_digits(meta->at, (uint32_t)(time - s * 1000000000));
+    number_format_9_digits(meta->at, (uint32_t)nanoseconds);
     meta->at = emit_constant(meta->at + 9, is_unix ? "Z\"" : "");
 }
 

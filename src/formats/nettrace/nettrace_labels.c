@@ -1,4 +1,5 @@
-/* Label lists of V6: properties that many events share, by number. Each sequence point clears them.
+/* Label lists of V6: a list of properties that many events share. Events refer to a list by its
+ * number. Each sequence point removes all lists.
  *
  *   block   u32 first number   u32 n   n lists
  *   label   u8 kind, bit 7 is set in the last label of a list; content:
@@ -6,7 +7,7 @@
  *           5 key, string   6 key, zigzag varint   7 u8 opcode   8 u64 keywords   9 u8 level
  *           10 u8 version
  *
- * Kinds 1, 2 and 7 to 9 override the event's metadata. Kinds 3 to 6 become fields of the event's
+ * Kinds 1, 2 and 7 to 10 override the event's metadata. Kinds 3 to 6 become fields of the event's
  * context. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -124,8 +125,19 @@ bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t num
     return true;
 }
 
-void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *event)
+/* Gives an event the schema of its type in another version. */
+static void apply_version(struct nettrace_type *type, uint8_t version, ttr_event *event)
 {
+    const struct nettrace_type *other = nettrace_type_of_version(type, version);
+    if (other)
+        event->schema = other->schema;
+    else
+        type->reader->is_out_of_memory = true; /* reported by the next read */
+}
+
+void nettrace_labels_apply(struct nettrace_type *type, ttr_event *event)
+{
+    const struct nettrace_reader *reader = type->reader;
     const uint8_t *p;
     uint32_t n;
     if (!nettrace_find_label_list(reader, event->part, &p, &n)) {
@@ -153,6 +165,9 @@ void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *even
             break;
         case LABEL_LEVEL:
             event->level = nettrace_level_from_clr(cursor_u8(&value));
+            break;
+        case LABEL_VERSION:
+            apply_version(type, cursor_u8(&value), event);
             break;
         default:
             break;

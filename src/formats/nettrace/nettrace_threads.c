@@ -2,7 +2,7 @@
  *
  * Each capture thread numbers its events:
  *
- *   event           lost = (number - number of the event before - 1) mod 2^32
+ *   event           lost = (number - number of the previous event - 1) mod 2^32
  *   sequence point  lost = (number - last number seen) mod 2^32
  *
  * A thread that is seen for the first time has lost nothing; in V6 it starts at 1, because it is
@@ -11,12 +11,22 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* V6: returns the thread at an index of the thread table. An index that was never declared is used
- * as thread id. */
+ttr_id nettrace_unnumbered_thread(struct nettrace_reader *reader, uint64_t index, uint64_t pid)
+{
+    struct pair_map *map = &reader->threads.unnumbered;
+    const uint32_t *known = pair_map_get(map, index, pid);
+    if (known)
+        return *known;
+    ttr_id thread = context_add_unnumbered_thread(reader->t, reader->in->id, pid);
+    return thread && pair_map_put(map, index, pid, thread) ? thread : 0;
+}
+
+/* V6: returns the thread at an index of the thread table. An index that was never declared is a
+ * thread without a tid. */
 static ttr_id thread_of_index(struct nettrace_reader *reader, uint64_t index)
 {
     const uint32_t *known = pair_map_get(&reader->threads.by_index, index, 0);
-    return known ? *known : context_thread(reader->t, reader->in->id, reader->pid, index);
+    return known ? *known : nettrace_unnumbered_thread(reader, index, reader->pid);
 }
 
 static void reset_sequence_counters(struct nettrace_reader *reader, uint64_t id)
@@ -51,7 +61,7 @@ size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
         id = thread_of_index(reader, id);
         if (!id)
             return SIZE_MAX;
-        number = reader->t->threads[id].tid;
+        number = reader->t->threads[id].tid_known ? reader->t->threads[id].tid : number;
     }
     const uint32_t *known = pair_map_get(&threads->by_id, id, 0);
     if (known)
@@ -87,7 +97,8 @@ bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_
 static bool queue_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
-    /* keeps the counts right, but merges the time intervals */
+    /* If the queue is full, the count is added to the last gap, and its time interval is extended.
+     */
     if (order->gaps_n >= NETTRACE_GAPS_MAX) {
         struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
         last->count += gap->count;
@@ -117,10 +128,12 @@ bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
         .offset = header->start ? reader->in->window.offset +
                                       (uint64_t)(header->start - reader->in->window.bytes)
                                 : reader->at};
-    if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before */
+    if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before, so the
+                                                 start of the gap is unknown */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
-        return true; /* an old sequence point proves no loss */
+        return true; /* the sequence point is older than the last event, so it does not prove a loss
+                      */
     capture->is_known = true;
     capture->sequence = header->sequence;
     if (is_point && !is_known)

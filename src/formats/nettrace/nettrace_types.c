@@ -17,7 +17,8 @@ void nettrace_types_free(struct nettrace_reader *reader)
     struct nettrace_types *types = &reader->types;
     const struct alloc *alloc = &reader->t->counted;
     for (size_t i = 0; i < types->all_n; i++)
-        context_drop_schema(reader->t, types->all[i]->schema);
+        for (struct nettrace_type *type = types->all[i]; type; type = type->next_version)
+            context_drop_schema(reader->t, type->schema);
     alloc_free(alloc, types->all, types->all_capacity, sizeof *types->all);
     alloc_free(alloc, types->dense, types->dense_n, sizeof *types->dense);
     pair_map_free(&types->sparse);
@@ -85,7 +86,7 @@ static bool is_sample_type(const struct nettrace_reader *reader,
            memcmp(provider.p, sampler, provider.n) == 0;
 }
 
-/* Returns the number of a provider, and numbers a new one. Returns UINT32_MAX if memory is
+/* Returns the number of a provider, which is added if it is new. Returns UINT32_MAX if memory is
  * exhausted. */
 static uint32_t find_or_add_provider(struct nettrace_types *types, ttr_id provider)
 {
@@ -129,6 +130,40 @@ static void classify_type(struct nettrace_reader *reader,
     nettrace_set_span_rule(reader, type);
 }
 
+/* Adds the schema of a type to the context. Returns false if memory is exhausted. */
+static bool add_type_schema(struct nettrace_type *type, bool has_texts)
+{
+    struct nettrace_reader *reader = type->reader;
+    type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops,
+                                                                  .ctx = type,
+                                                                  .format = reader->in->format,
+                                                                  .has_number = true,
+                                                                  .number = type->id,
+                                                                  .version = type->version,
+                                                                  .has_texts = has_texts});
+    type->template.schema = type->schema;
+    return type->schema != 0;
+}
+
+struct nettrace_type *nettrace_type_add_version(struct nettrace_type *type, uint32_t version,
+                                                const struct type *root)
+{
+    struct nettrace_reader *reader = type->reader;
+    struct nettrace_type *other = arena_alloc(&reader->arena, sizeof *other);
+    struct nettrace_layouts *layouts = arena_alloc(&reader->arena, sizeof *layouts);
+    if (!other || !layouts)
+        return NULL;
+    *layouts = (struct nettrace_layouts){
+        .root = root, .offset = type->layouts->offset, .could_lie = type->layouts->could_lie};
+    *other = *type;
+    other->layouts = layouts;
+    other->version = version;
+    if (!add_type_schema(other, context_schema(reader->t, type->schema)->has_texts))
+        return NULL;
+    type->next_version = other; /* the copy has the rest of the list */
+    return other;
+}
+
 /* Appends a type to `all` and sets `index` to its position. */
 static ttr_status add_type(struct nettrace_reader *reader,
                            const struct nettrace_definition *definition, uint64_t offset,
@@ -153,6 +188,7 @@ static ttr_status add_type(struct nettrace_reader *reader,
                                    .level = nettrace_level_from_clr(definition->level),
                                    .opcode = definition->opcode,
                                    .has_locations = definition->has_locations,
+                                   .has_stored_fields = definition->has_stored_fields,
                                    .number = definition->number};
     if (!copy_definition(reader, definition, type))
         return fail_memory(reader->error);
@@ -161,23 +197,15 @@ static ttr_status add_type(struct nettrace_reader *reader,
     type->task = activity_task_of_name(reader->t, definition->name);
     if (!type->task)
         return fail_memory(reader->error);
-    type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops,
-                                                                  .ctx = type,
-                                                                  .format = reader->in->format,
-                                                                  .has_number = true,
-                                                                  .number = definition->id,
-                                                                  .version = definition->version,
-                                                                  .has_texts = has_texts});
-    if (!type->schema)
-        return fail_memory(reader->error);
-    type->template = (ttr_event){.schema = type->schema,
-                                 .name = type->name,
+    type->template = (ttr_event){.name = type->name,
                                  .provider = type->provider,
                                  .keyword = type->keyword,
                                  .source = reader->in->id,
                                  .kind = type->kind,
                                  .level = type->level,
                                  .opcode = type->opcode};
+    if (!add_type_schema(type, has_texts))
+        return fail_memory(reader->error);
     *index = type->index = (uint32_t)types->all_n;
     type->provider_index = find_or_add_provider(types, definition->provider);
     if (type->provider_index == UINT32_MAX)
@@ -247,7 +275,8 @@ static int compare_by_provider(const void *one, const void *other)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Sorts all types read so far for the description. Returns false if memory is exhausted. */
+/* Sorts all types declared so far by provider for the description. Returns false if memory is
+ * exhausted. */
 static bool sort_types(struct nettrace_reader *reader)
 {
     struct nettrace_types *types = &reader->types;

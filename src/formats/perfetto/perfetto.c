@@ -1,7 +1,7 @@
 /* Registers the Perfetto protobuf format: its losses, the first packets, and the order of spans
  * within a batch.
  *
- * Times are on Perfetto's boot time clock.  If the source has Unix times, the file starts with a
+ * Times are on Perfetto's boot time clock. If the source has Unix times, the file starts with a
  * clock snapshot that maps boot time 0 to one hour before the first event. So numbers stay small,
  * and readers can show wall-clock time. Left out: reading, compression, and Perfetto's other data
  * sources. */
@@ -13,8 +13,8 @@
 #define UNIX_TIME_MIN INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
-/* Number of events after which thread names are compared again. Readers accept the resulting
- * descriptors anywhere in the file. */
+/* Number of events after which the names of a thread are compared again. Readers accept descriptors
+ * with new names anywhere in the file. */
 #define ROUND_EVENTS 4096
 
 static const ttr_loss losses[LOSS_COUNT] = {
@@ -41,14 +41,23 @@ static const ttr_loss losses[LOSS_COUNT] = {
                    .what = "times before the start of the trace",
                    .rule = "become 0"},
     [LOSS_THREAD_ID] = {.code = "thread.id",
-                        .what = "process and thread ids that are 0, duplicate, or above 2^31-1",
+                        .what = "process and thread ids that are duplicate or above 2^31-1",
                         .rule = "become other ids, with the real one in the name"},
     [LOSS_SPAN] = {.code = "span.overlap",
                    .what = "spans that overlap others of their thread",
                    .rule = "are moved to a track next to their thread"},
-    [LOSS_FLOW] = {.code = "flow.instant",
-                   .what = "flow events",
-                   .rule = "become instants with the id of the flow"},
+    [LOSS_SPAN_END] = {.code = "span.no-begin",
+                       .what = "ends of spans that have no begin",
+                       .rule = "are left out",
+                       .kind = TTR_LOSS_DROPPED},
+    [LOSS_FLOW] = {.code = "flow.no-span",
+                   .what = "flow events outside of spans, or before the begin of their flow",
+                   .rule = "are left out",
+                   .kind = TTR_LOSS_DROPPED},
+    [LOSS_FLOW_ATTRIBUTE] = {.code = "flow.attribute",
+                             .what = "fields and attributes of flow events",
+                             .rule = "are left out",
+                             .kind = TTR_LOSS_DROPPED},
     [LOSS_COUNTER_VALUE] = {.code = "counter.value",
                             .what = "counter values that are booleans or above 2^63-1",
                             .rule = "become 0 and 1, or floats"},
@@ -87,11 +96,15 @@ static const ttr_loss losses[LOSS_COUNT] = {
                    .rule = "are left out",
                    .kind = TTR_LOSS_DROPPED},
     [LOSS_OBJECT] = {.code = "object.instant",
-                     .what = "objects other than processes and threads",
+                     .what = "objects other than processes, threads, modules and mappings",
                      .rule = "become instants on track \"objects\""},
     [LOSS_GAP] = {.code = "gap.instant",
                   .what = "gaps",
                   .rule = "become instants on track \"lost events\""},
+    [LOSS_NO_TIME] = {.code = "event.no-time",
+                      .what = "events without a time, except samples and names",
+                      .rule = "are left out",
+                      .kind = TTR_LOSS_DROPPED},
     [LOSS_KIND] = {.code = "kind.other",
                    .what = "events of unknown kind",
                    .rule = "become instants"},
@@ -108,12 +121,15 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&p->scratch, alloc);
     key_map_init(&p->name_counts, alloc);
     p->base = INT64_MAX; /* INT64_MAX until an event has a time */
+    perfetto_init_interning(p);
     perfetto_init_tracks(p);
-    perfetto_init_kernel(p);
-    return perfetto_intern_attribute_keys(p) ? TTR_OK : fail_memory(error);
+    perfetto_init_async(p);
+    perfetto_init_sched(p);
+    return perfetto_init_frames(p) && perfetto_intern_attribute_keys(p) ? TTR_OK
+                                                                        : fail_memory(error);
 }
 
-/* --- The first packets --- */
+/* --- First packets of the file --- */
 
 static void add_clock(struct perfetto *p, unsigned clock, int64_t time)
 {
@@ -171,8 +187,8 @@ static bool is_sorted_by_time(const struct sort_key *keys, uint32_t n)
     return true;
 }
 
-/* Merges the sorted ranges [0, middle) and [middle, to). Events with equal times keep their order.
- */
+/* Merges the sorted ranges [0, middle) and [middle, to) of keys. Events with equal times keep their
+ * order. */
 static void merge_sorted_ranges(const struct sort_key *in, struct sort_key *out, uint32_t middle,
                                 uint32_t to)
 {
@@ -263,7 +279,10 @@ static void perfetto_drop(struct ttr_writer *out)
     if (!p->out)
         return;
     perfetto_free_tracks(p);
-    perfetto_free_kernel(p);
+    perfetto_free_async(p);
+    perfetto_free_sched(p);
+    perfetto_free_frames(p);
+    perfetto_free_interning(p);
     buffer_free(&p->interned);
     buffer_free(&p->scratch);
     alloc_free(&out->t->counted, p->seen, p->seen_capacity, sizeof *p->seen);
@@ -274,6 +293,8 @@ static void perfetto_drop(struct ttr_writer *out)
 static const struct format_writer writer = {
     .losses = losses,
     .losses_n = LOSS_COUNT,
+    .wants_order = true,
+    .wants_symbols = true,
     .state_size = sizeof(struct perfetto),
     .create = perfetto_create,
     .write = perfetto_write,

@@ -9,22 +9,25 @@
 #define EACH_WANTED 32u  /* target number of events per input and window */
 #define WANTED_MIN 4096u /* bounds of the target number of events per window */
 #define WANTED_MAX 32768u
-#define WINDOW_PARTS 4u           /* an input may fill 1 / WINDOW_PARTS of a window by one read */
+#define WINDOW_PARTS                                                                          \
+    4u                            /* a single read of an input may fill 1 / WINDOW_PARTS of a \
+                                   * window */
 #define EACH_ROOM INPUT_BATCH_MIN /* number of events for which each input has reserved space */
 #define LINE 64u                  /* bytes of a cache line */
 #define SPAN_FIRST 1024u          /* length of the first window in ns */
 #define INDEX_BITS 20u            /* low bits of a sort key that hold the index of the event */
 #define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
-/* number of ranks that fit into the other bits of a key */
+/* number of different ranks that the other bits of a sort key can hold */
 #define RANKS ((UINT64_MAX >> INDEX_BITS) - 1)
 #define SPAN_MAX (RANKS / 4)
 #define DIGIT_BITS 11u
 #define DIGITS (1u << DIGIT_BITS)
 
-struct batch_lane {
-    uint64_t bound; /* lower bound of the ranks of unread events */
+struct batch_input {
+    uint64_t bound; /* lower bound of the ranks of the events not yet read */
     uint64_t last;  /* rank of the last event read */
-    uint32_t at, n; /* start and number, in `events`, of the events read and not returned */
+    uint32_t at, n; /* index of the first event in `events` that was read and not returned, and
+                     * number of such events */
     bool has_ended;
 };
 
@@ -63,12 +66,12 @@ bool batch_merge_init(struct batch_merge *merge, const struct alloc *alloc, ttr_
                                   .reading = n};
     merge->events = alloc_large(alloc, capacity, sizeof *merge->events);
     merge->ranks = alloc_resize(alloc, NULL, 0, capacity, sizeof *merge->ranks);
-    merge->lane = alloc_zero(alloc, n, sizeof *merge->lane);
+    merge->input = alloc_zero(alloc, n, sizeof *merge->input);
     merge->placed = alloc_zero(alloc, n, sizeof *merge->placed);
     merge->keys = alloc_resize(alloc, NULL, 0, capacity, sizeof *merge->keys);
     merge->spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *merge->spare);
     merge->pick = alloc_zero(alloc, room, sizeof *merge->pick);
-    return merge->events && merge->ranks && merge->lane && merge->placed && merge->keys &&
+    return merge->events && merge->ranks && merge->input && merge->placed && merge->keys &&
            merge->spare && merge->pick;
 }
 
@@ -77,7 +80,7 @@ void batch_merge_free(struct batch_merge *merge)
     const struct alloc *alloc = merge->alloc;
     alloc_free(alloc, merge->events, merge->capacity, sizeof *merge->events);
     alloc_free(alloc, merge->ranks, merge->capacity, sizeof *merge->ranks);
-    alloc_free(alloc, merge->lane, merge->n, sizeof *merge->lane);
+    alloc_free(alloc, merge->input, merge->n, sizeof *merge->input);
     alloc_free(alloc, merge->placed, merge->n, sizeof *merge->placed);
     alloc_free(alloc, merge->keys, merge->capacity, sizeof *merge->keys);
     alloc_free(alloc, merge->spare, merge->capacity, sizeof *merge->spare);
@@ -86,57 +89,56 @@ void batch_merge_free(struct batch_merge *merge)
 
 /* --- Start of a window --- */
 
-/* Subtracts the events of an input that exceed its reserved space from the surplus that all inputs
- * share. */
-static void subtract_from_surplus(struct batch_merge *merge, const struct batch_lane *lane)
+/* Subtracts from the shared surplus the events of an input that exceed its reserved space. */
+static void subtract_from_surplus(struct batch_merge *merge, const struct batch_input *input)
 {
-    merge->surplus -= lane->n > EACH_ROOM ? lane->n - EACH_ROOM : 0;
+    merge->surplus -= input->n > EACH_ROOM ? input->n - EACH_ROOM : 0;
 }
 
-/* Moves the events kept from the last window to the front of the array. */
+/* Moves events that the last window kept to the front of the array. */
 static void gather_kept(struct batch_merge *merge)
 {
     size_t kept = 0;
     merge->used = 0;
     merge->surplus = merge->capacity - merge->n * EACH_ROOM;
     for (size_t i = 0; i < merge->placed_n; i++) {
-        struct batch_lane *lane = &merge->lane[merge->placed[i]];
-        if (lane->n == 0)
+        struct batch_input *input = &merge->input[merge->placed[i]];
+        if (input->n == 0)
             continue;
-        memmove(merge->events + merge->used, merge->events + lane->at,
-                lane->n * sizeof *merge->events);
-        memmove(merge->ranks + merge->used, merge->ranks + lane->at,
-                lane->n * sizeof *merge->ranks);
-        lane->at = (uint32_t)merge->used;
-        merge->used += lane->n;
-        subtract_from_surplus(merge, lane);
+        memmove(merge->events + merge->used, merge->events + input->at,
+                input->n * sizeof *merge->events);
+        memmove(merge->ranks + merge->used, merge->ranks + input->at,
+                input->n * sizeof *merge->ranks);
+        input->at = (uint32_t)merge->used;
+        merge->used += input->n;
+        subtract_from_surplus(merge, input);
         merge->placed[kept++] = merge->placed[i];
     }
     merge->placed_n = kept;
 }
 
-/* Sets the range of ranks of the window.  It ends before the unread events of inputs that have kept
- * events, since these inputs are not read. */
+/* Sets the range of ranks of the window. Inputs with kept events are not read, so the window ends
+ * before their next unread event. */
 static void begin_window(struct batch_merge *merge)
 {
     uint64_t begin = UINT64_MAX, most = UINT64_MAX;
     bool is_over = true;
     for (size_t i = 0; i < merge->n; i++) {
-        const struct batch_lane *lane = &merge->lane[i];
-        const uint64_t first = lane->n ? merge->ranks[lane->at] : lane->bound;
-        if (lane->has_ended && lane->n == 0)
+        const struct batch_input *input = &merge->input[i];
+        const uint64_t first = input->n ? merge->ranks[input->at] : input->bound;
+        if (input->has_ended && input->n == 0)
             continue;
         is_over = false;
         begin = first < begin ? first : begin;
-        if (!lane->has_ended && lane->n)
-            most = lane->bound < most ? lane->bound : most;
+        if (!input->has_ended && input->n)
+            most = input->bound < most ? input->bound : most;
     }
     merge->is_over = is_over;
     merge->begin = begin;
     merge->until = begin > UINT64_MAX - merge->span ? UINT64_MAX : begin + merge->span;
     merge->is_cut = most < merge->until;
     if (merge->is_cut)
-        /* a window must not be empty: it contains at least rank `begin` */
+        /* a window contains at least rank `begin` */
         merge->until = most > begin ? most : begin + 1;
     merge->is_shortened = false;
     merge->reading = 0;
@@ -145,25 +147,25 @@ static void begin_window(struct batch_merge *merge)
 
 /* --- Reading --- */
 
-/* Returns the number of events that an input may read at once. It is limited, so that a burst
- * leaves space for other inputs. */
+/* Returns the number of events that one read of an input may return. The limit leaves space for
+ * other inputs during a burst. */
 static uint32_t read_limit(const struct batch_merge *merge)
 {
     const uint32_t most = window_event_target(merge->n) / WINDOW_PARTS;
     return (uint32_t)(EACH_ROOM + (merge->surplus < most ? merge->surplus : most));
 }
 
-/* Sets the lower bound of an input's unread events.  If the input may have more events within the
- * window, the window is shortened to that bound: later inputs need not be read beyond it. */
-static void update_input_bound(struct batch_merge *merge, struct batch_lane *lane,
+/* Sets the lower bound of an input's unread events. If some of them may be inside the window,
+ * shortens the window to that bound, so that later inputs are not read beyond it. */
+static void update_input_bound(struct batch_merge *merge, struct batch_input *input,
                                const struct reader_partial_read *some)
 {
     const uint64_t next = order_time(some->next);
-    lane->bound = some->is_stopped && next > lane->last ? next : lane->last;
-    if (some->is_stopped || lane->has_ended || lane->bound < merge->begin ||
-        lane->bound >= merge->until - 1)
+    input->bound = some->is_stopped && next > input->last ? next : input->last;
+    if (some->is_stopped || input->has_ended || input->bound < merge->begin ||
+        input->bound >= merge->until - 1)
         return;
-    merge->until = lane->bound + 1;
+    merge->until = input->bound + 1;
     merge->is_shortened = true;
 }
 
@@ -182,7 +184,7 @@ static uint64_t rank_events(const struct reader_partial_read *some, uint64_t *ra
 /* Reads an input up to the end of the window. */
 static ttr_status read_input(struct batch_merge *merge, size_t i)
 {
-    struct batch_lane *lane = &merge->lane[i];
+    struct batch_input *input = &merge->input[i];
     struct reader_partial_read some = {.until = (int64_t)order_time((int64_t)merge->until),
                                        .events = merge->events + merge->used,
                                        .room = read_limit(merge)};
@@ -190,29 +192,29 @@ static ttr_status read_input(struct batch_merge *merge, size_t i)
     ttr_status status = reader_read_until(merge->in[i], &some, &ctx);
     if (status == TTR_AGAIN)
         return TTR_AGAIN;
-    lane->has_ended = status != TTR_OK;
-    if (lane->has_ended && status != TTR_END && merge->ending == TTR_END) {
+    input->has_ended = status != TTR_OK;
+    if (input->has_ended && status != TTR_END && merge->ending == TTR_END) {
         merge->ending = status;
         merge->ending_error = ctx;
     }
-    lane->at = (uint32_t)merge->used;
-    lane->n = some.n;
+    input->at = (uint32_t)merge->used;
+    input->n = some.n;
     merge->used += some.n;
-    subtract_from_surplus(merge, lane);
+    subtract_from_surplus(merge, input);
     if (some.n)
         merge->placed[merge->placed_n++] = (uint32_t)i;
-    lane->last = rank_events(&some, merge->ranks + lane->at,
-                             lane->last > merge->begin ? lane->last : merge->begin);
-    update_input_bound(merge, lane, &some);
+    input->last = rank_events(&some, merge->ranks + input->at,
+                              input->last > merge->begin ? input->last : merge->begin);
+    update_input_bound(merge, input, &some);
     return TTR_OK;
 }
 
 static ttr_status read_all_inputs(struct batch_merge *merge)
 {
     for (; merge->reading < merge->n; merge->reading++) {
-        const struct batch_lane *lane = &merge->lane[merge->reading];
-        if (lane->n || lane->has_ended ||
-            (lane->bound >= merge->until && merge->until < UINT64_MAX))
+        const struct batch_input *input = &merge->input[merge->reading];
+        if (input->n || input->has_ended ||
+            (input->bound >= merge->until && merge->until < UINT64_MAX))
             continue;
         ttr_status status = read_input(merge, merge->reading);
         if (status != TTR_OK)
@@ -223,20 +225,21 @@ static ttr_status read_all_inputs(struct batch_merge *merge)
 
 /* --- End of a window --- */
 
-/* Position of the last events to return: those of this rank, of inputs up to `lane`. */
+/* End of the events that can be returned: events of lower rank, and those of this rank from inputs
+ * up to number `input`. */
 struct window_end {
     uint64_t rank;
-    size_t lane;
+    size_t input;
 };
 
-/* Returns the position up to which no unread event can precede a read one. */
+/* Returns the position before which all events have been read: no unread event precedes it. */
 static struct window_end find_window_end(const struct batch_merge *merge)
 {
-    struct window_end end = {.rank = UINT64_MAX, .lane = SIZE_MAX};
+    struct window_end end = {.rank = UINT64_MAX, .input = SIZE_MAX};
     for (size_t i = 0; i < merge->n; i++) {
-        const struct batch_lane *lane = &merge->lane[i];
-        if (!lane->has_ended && lane->bound < end.rank)
-            end = (struct window_end){.rank = lane->bound, .lane = i};
+        const struct batch_input *input = &merge->input[i];
+        if (!input->has_ended && input->bound < end.rank)
+            end = (struct window_end){.rank = input->bound, .input = i};
     }
     return end;
 }
@@ -251,24 +254,23 @@ static void collect_keys(struct batch_merge *merge)
     uint64_t *key = merge->keys;
     merge->key_most = 0;
     for (size_t i = 0; i < merge->n; i++) {
-        struct batch_lane *lane = &merge->lane[i];
-        /* exclusive upper bound of the ranks, relative to `begin` */
-        const uint64_t limit = last - begin + (i <= end.lane);
-        const uint64_t *const ranks = merge->ranks + lane->at;
+        struct batch_input *input = &merge->input[i];
+        /* exclusive upper bound of ranks relative to `begin` */
+        const uint64_t limit = last - begin + (i <= end.input);
+        const uint64_t *const ranks = merge->ranks + input->at;
         uint32_t n = 0;
-        for (; n < lane->n && ranks[n] - begin < limit; n++)
-            *key++ = (ranks[n] - begin) << INDEX_BITS | (lane->at + n);
+        for (; n < input->n && ranks[n] - begin < limit; n++)
+            *key++ = (ranks[n] - begin) << INDEX_BITS | (input->at + n);
         if (n && key[-1] > merge->key_most)
             merge->key_most = key[-1];
-        lane->at += n;
-        lane->n -= n;
+        input->at += n;
+        input->n -= n;
     }
     merge->keys_n = (size_t)(key - merge->keys);
     merge->returned = 0;
 }
 
-/* Sorts by the 22 bits of the keys above bit `shift`, as two digits of 11 bits, the lower digit
- * first. */
+/* Sorts by 22 bits of the keys, from bit `shift` on: two passes of 11 bits, lower digit first. */
 static void sort_digits(struct batch_merge *merge, unsigned shift)
 {
     uint64_t *const keys = merge->keys, *const to = merge->spare;
@@ -303,7 +305,8 @@ static void sort_keys(struct batch_merge *merge)
         sort_digits(merge, shift);
 }
 
-/* Adapts the length of the next window: longer after few events, shorter after many. */
+/* Adapts the length of the next window to the number of events in this one: longer after few,
+ * shorter after many. */
 static void adapt_span(struct batch_merge *merge)
 {
     const uint64_t wanted = window_event_target(merge->n), n = merge->keys_n,

@@ -31,34 +31,34 @@
 
 #include "model/reader.h"
 
-/* Fewer inputs are merged event by event (merge.c). */
+/* With fewer inputs, merge.c merges event by event. */
 #define BATCH_MERGE_INPUTS_MIN 5u
 
-struct batch_lane;
+struct batch_input;
 
 struct batch_merge {
     const struct alloc *alloc;
     ttr_reader *const *in;
     size_t n;
     ttr_event *events; /* array of `capacity` events; the first `used` have been read */
-    uint64_t *ranks;   /* by index of the event: its rank */
+    uint64_t *ranks;   /* ranks, indexed like `events` */
     size_t capacity, used;
-    struct batch_lane *lane; /* state by input */
-    /* numbers of the inputs with events, in the order of their events in `events` */
+    struct batch_input *input; /* state by input */
+    /* numbers of the inputs that have events, in the order in which their events are in `events` */
     uint32_t *placed;
     size_t placed_n;
-    /* sort keys of the events to return, and scratch space for sorting them */
+    /* sort keys of the events to return, and scratch space of the same size */
     uint64_t *keys, *spare;
     size_t keys_n, returned;
     uint64_t key_most; /* the largest key */
-    uint32_t *pick;    /* selection of the returned batch: at most `room` indices */
+    uint32_t *pick;    /* indices of the events of the returned batch, at most `room` */
     uint32_t room;
     size_t reading;        /* number of the next input to read in this window; n = all were read */
     uint64_t begin, until; /* first rank of the window, and the rank after its last */
     uint64_t span;         /* length in ns of the next window, unless something shortens it */
-    /* number of events that inputs may read in total beyond their reserved space */
+    /* number of events that all inputs together may still read beyond their reserved space */
     uint64_t surplus;
-    /* the window is shortened to the unread events of inputs that have kept events */
+    /* the window ends before the unread events of an input that has kept events */
     bool is_cut;
     bool is_shortened; /* an input has shortened the window, since it could not return all events */
     bool is_over;

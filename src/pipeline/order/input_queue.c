@@ -1,4 +1,4 @@
-/* The binary heap of input_queue.h. */
+/* Input queue: the binary heap that input_queue.h declares. */
 #include "pipeline/order/input_queue.h"
 
 bool input_queue_init(struct input_queue *queue, const struct alloc *alloc, size_t capacity)
@@ -19,7 +19,8 @@ static inline bool entry_is_before(const struct input_queue_entry *a,
     return a->rank < b->rank || (a->rank == b->rank && a->input < b->input);
 }
 
-/* Stores an entry by moving the hole towards the root until its parent is not after it. */
+/* Stores an entry: moves the free position `hole` towards the root until the parent precedes the
+ * entry. */
 static void sift_up(struct input_queue_entry *heap, size_t hole, struct input_queue_entry entry)
 {
     while (hole > 0 && entry_is_before(&entry, &heap[(hole - 1) / 2])) {
@@ -29,7 +30,8 @@ static void sift_up(struct input_queue_entry *heap, size_t hole, struct input_qu
     heap[hole] = entry;
 }
 
-/* Stores an entry at the root by moving the hole towards the leaves until no child precedes it. */
+/* Stores an entry: moves the free position from the root towards the leaves until no child precedes
+ * the entry. */
 static void sift_down(struct input_queue_entry *heap, size_t n, struct input_queue_entry entry)
 {
     size_t hole = 0;

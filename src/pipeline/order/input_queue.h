@@ -47,7 +47,7 @@ static inline size_t input_queue_top(const struct input_queue *queue)
     return (size_t)queue->heap[0].input;
 }
 
-/* Returns the rank below which events of the top input precede those of all others. */
+/* Returns a rank: all events of the top input below it precede the events of all other inputs. */
 static inline uint64_t input_queue_limit(const struct input_queue *queue)
 {
     const struct input_queue_entry *heap = queue->heap;

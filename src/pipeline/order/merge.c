@@ -32,7 +32,8 @@
 #include "pipeline/order/sort.h"
 
 #define BATCH 256u
-/* Events per batch of batch_merge, which the sort has just touched: few enough for the L1 cache. */
+/* Events per batch of batch_merge. So few that events which the sort has just read are still in the
+ * L1 cache. */
 #define WINDOW_BATCH 128u
 
 /* Number of events that all inputs buffer together.  Few inputs: 256 KiB, to stay in the L2 cache.
@@ -41,49 +42,49 @@
 #define EVENTS_EACH 64u
 #define EVENTS_MAX 32768u
 
-/* Events are aligned to cache lines. */
+/* Alignment of the event array: a cache line. */
 #define LINE ((uintptr_t)64)
 
-/* Input whose events are copied to the output array (copy mode). */
-struct lane {
+/* Copy mode: state of an input, from which events are copied to the output array. */
+struct copied_input {
     ttr_batch batch;
     uint32_t at; /* index of the next event in `batch` */
 };
 
-/* Input whose events stay in the shared array (select mode): index of its next event, and the index
- * after its last one. Both are ROW_OVER at the end of the input. */
-struct row {
+/* Select mode: state of an input with events in the shared array: index of the next event, and
+ * index after the last event. Both are INPUT_OVER at the end of the input. */
+struct shared_input {
     uint32_t at, end;
 };
 
-#define ROW_OVER UINT32_MAX
+#define INPUT_OVER UINT32_MAX
 
 struct merger {
     ttr_reader base;
     ttr_reader **in;
-    ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers) */
-    struct lane *lane;      /* by input, in copy mode; else NULL */
-    struct row *row;        /* by input, in select mode; else NULL */
+    ttr_reader **by_report;      /* the readers of `in`, ordered for reports (group_readers) */
+    struct copied_input *copied; /* by input, in copy mode; else NULL */
+    struct shared_input *shared; /* by input, in select mode; else NULL */
     size_t n;
     struct input_queue queue;
     size_t
-        /* number of the input to read before the next event is known; n = none. At the start every
-         * input is read in turn */
+        /* number of the input to read next, because its next event is unknown; n = none. Each input
+         * is read in turn at the start */
         dry;
-    /* the inputs are read one after another: `dry` is the current one, the members below are unused
-     */
+    /* inputs are read one after another without merging: `dry` is the current one, the members
+     * below are unused */
     bool is_one_by_one;
     bool is_ready;    /* prepare_merge has selected the mode */
     bool has_windows; /* batch_merge.h merges the inputs; the members above are unused */
     struct batch_merge windows;
     bool is_filled; /* every input was read once */
     ttr_event *out; /* output events: BATCH events in copy mode, the shared array in select mode */
-    void *memory;   /* allocation of `out`, of `events` events, before alignment */
+    void *memory;   /* allocated memory that contains the aligned array `out` of `events` events */
     size_t events;
     uint32_t pick[BATCH];
-    /* name changes that the inputs have read, applied at their times */
+    /* queue of name changes, which apply when their time is reached */
     struct pending_names renames;
-    ttr_batch rest;    /* remaining events of a batch that was split at a name change */
+    ttr_batch rest;    /* rest of a batch that was split at a name change, for the next read */
     ttr_status ending; /* TTR_END, or the status of the first input that failed */
     ttr_error ending_error;
 };
@@ -97,16 +98,16 @@ static void merger_close(ttr_reader *base)
     pending_names_free(&merger->renames);
     if (merger->has_windows)
         batch_merge_free(&merger->windows);
-    alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
-    alloc_free(alloc, merger->row, merger->n, sizeof *merger->row);
+    alloc_free(alloc, merger->copied, merger->n, sizeof *merger->copied);
+    alloc_free(alloc, merger->shared, merger->n, sizeof *merger->shared);
     alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
     group_readers_free(alloc, merger->by_report, merger->in, merger->n);
     alloc_free(alloc, merger->in, merger->n, sizeof(ttr_reader *));
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
 
-/* Returns the number of events that the buffers of all inputs need in a shared array; 0 if an input
- * cannot use a caller's buffer. */
+/* Returns the size in events of an array that holds the buffers of all inputs. Returns 0 if an
+ * input cannot use a caller's buffer. */
 static size_t count_shared_events(const struct merger *merger)
 {
     size_t n = 0;
@@ -134,7 +135,8 @@ static uint32_t shared_buffer_size(size_t n)
     return wanted < EVENTS_MIN ? EVENTS_MIN : wanted;
 }
 
-/* Selects the mode.  Called at the first batch, when the properties of the inputs are final. */
+/* Selects the mode of merging. Called at the first read, when the properties of the inputs are
+ * final. */
 static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
@@ -150,10 +152,10 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
     merger->events = (lent ? lent : BATCH) + 1;
     merger->memory = alloc_zero(alloc, merger->events, sizeof *merger->out);
     if (lent)
-        merger->row = alloc_zero(alloc, merger->n, sizeof *merger->row);
+        merger->shared = alloc_zero(alloc, merger->n, sizeof *merger->shared);
     else
-        merger->lane = alloc_zero(alloc, merger->n, sizeof *merger->lane);
-    if (!merger->memory || (merger->n && !merger->row && !merger->lane))
+        merger->copied = alloc_zero(alloc, merger->n, sizeof *merger->copied);
+    if (!merger->memory || (merger->n && !merger->shared && !merger->copied))
         return fail_memory(error);
     merger->out = (ttr_event *)(((uintptr_t)merger->memory + LINE - 1) & ~(LINE - 1));
     ttr_event *at = merger->out;
@@ -163,39 +165,39 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
     return TTR_OK;
 }
 
-static inline uint64_t next_event_rank_copied(const struct lane *lane)
+static inline uint64_t next_event_rank_copied(const struct copied_input *copied)
 {
-    return order_time(ttr_batch_at(&lane->batch, lane->at)->time);
+    return order_time(ttr_batch_at(&copied->batch, copied->at)->time);
 }
 
 /* Returns the rank of the next event of an input. */
 static inline uint64_t next_event_rank(const struct merger *merger, size_t i)
 {
-    return merger->row ? order_time(merger->out[merger->row[i].at].time)
-                       : next_event_rank_copied(&merger->lane[i]);
+    return merger->shared ? order_time(merger->out[merger->shared[i].at].time)
+                          : next_event_rank_copied(&merger->copied[i]);
 }
 
 /* Returns true if pick_from_two, the branch-free loop for two inputs, applies. */
 static inline bool can_pick_from_two(const struct merger *merger)
 {
-    return merger->n == 2 && merger->row && merger->base.per_source_format;
+    return merger->n == 2 && merger->shared && merger->base.per_source_format;
 }
 
 /* Reads the next batch of an input; *has_more is false at its end.  An input that fails counts as
  * ended; its error is returned after the other inputs have ended. */
-static ttr_status read_input(struct merger *merger, size_t lane, bool *has_more)
+static ttr_status read_input(struct merger *merger, size_t input, bool *has_more)
 {
     ttr_error ctx;
     ttr_batch batch;
-    ttr_status status = ttr_read(merger->in[lane], &batch, &ctx);
+    ttr_status status = ttr_read(merger->in[input], &batch, &ctx);
     *has_more = status == TTR_OK;
-    if (status == TTR_OK && merger->row) {
+    if (status == TTR_OK && merger->shared) {
         uint32_t at = (uint32_t)(batch.event - merger->out);
-        merger->row[lane] = (struct row){at, at + batch.n};
+        merger->shared[input] = (struct shared_input){at, at + batch.n};
     } else if (status == TTR_OK) {
-        merger->lane[lane] = (struct lane){.batch = batch};
-    } else if (status != TTR_AGAIN && merger->row) {
-        merger->row[lane] = (struct row){ROW_OVER, ROW_OVER};
+        merger->copied[input] = (struct copied_input){.batch = batch};
+    } else if (status != TTR_AGAIN && merger->shared) {
+        merger->shared[input] = (struct shared_input){INPUT_OVER, INPUT_OVER};
     }
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END && merger->ending == TTR_END) {
         merger->ending = status;
@@ -204,7 +206,7 @@ static ttr_status read_input(struct merger *merger, size_t lane, bool *has_more)
     return status == TTR_AGAIN ? TTR_AGAIN : TTR_OK;
 }
 
-/* Reads every input whose next event is not known. */
+/* Reads each input that has no event left in memory. */
 static ttr_status read_dry_inputs(struct merger *merger)
 {
     bool has_more;
@@ -231,8 +233,8 @@ static ttr_status read_dry_inputs(struct merger *merger)
     return TTR_OK;
 }
 
-/* Prefetches the next event of an input. The events of hundreds of inputs exceed the L2 cache, and
- * each input is visited for one event at a time. */
+/* Prefetches the event that an input will return next. Hundreds of inputs are visited for one event
+ * at a time, and their events exceed the L2 cache. */
 static inline void prefetch_event(const ttr_event *next)
 {
     __builtin_prefetch(next->payload);
@@ -247,31 +249,32 @@ static uint32_t copy_events(struct merger *merger)
     uint32_t n = 0;
     while (n < BATCH && merger->queue.n > 0) {
         size_t top = input_queue_top(&merger->queue);
-        struct lane *lane = &merger->lane[top];
-        const ttr_event *event = ttr_batch_at(&lane->batch, lane->at++);
+        struct copied_input *copied = &merger->copied[top];
+        const ttr_event *event = ttr_batch_at(&copied->batch, copied->at++);
         merger->out[n] = *event;
         if (is_mixed)
             merger->out[n].flags &= (uint8_t)~TTR_EVENT_RAW;
         n += !is_mixed || event->kind != TTR_KIND_DEFINITION;
-        if (lane->at == lane->batch.n) {
+        if (copied->at == copied->batch.n) {
             merger->dry = top;
             break;
         }
-        prefetch_event(ttr_batch_at(&lane->batch, lane->at));
-        input_queue_move_top(&merger->queue, next_event_rank_copied(lane));
+        prefetch_event(ttr_batch_at(&copied->batch, copied->at));
+        input_queue_move_top(&merger->queue, next_event_rank_copied(copied));
     }
     return n;
 }
 
-/* Clears TTR_EVENT_RAW.  Returns false for a definition, which is omitted from a mixed merge. */
+/* Clears TTR_EVENT_RAW. Returns false for a definition: merges of different formats or traces omit
+ * definitions. */
 static inline bool clear_raw_flag(ttr_event *event)
 {
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     return event->kind != TTR_KIND_DEFINITION;
 }
 
-/* Selects events in order until the batch is full or an input must be read.  Selects all events of
- * one input that precede those of the others, then continues with the next input. */
+/* Selects events in order until the batch is full or an input must be read. Each step selects all
+ * events of one input that precede those of the other inputs. */
 static uint32_t pick_events(struct merger *merger)
 {
     struct input_queue *queue = &merger->queue;
@@ -280,10 +283,10 @@ static uint32_t pick_events(struct merger *merger)
     uint32_t *pick = merger->pick, n = 0;
     while (n < BATCH && queue->n > 0) {
         size_t top = input_queue_top(queue);
-        struct row *row = &merger->row[top];
+        struct shared_input *shared = &merger->shared[top];
         const uint64_t limit = input_queue_limit(queue);
-        const uint32_t end = row->end;
-        uint32_t at = row->at;
+        const uint32_t end = shared->end;
+        uint32_t at = shared->at;
         uint64_t rank;
         do {
             pick[n] = at;
@@ -294,19 +297,19 @@ static uint32_t pick_events(struct merger *merger)
             }
             rank = order_time(events[at].time);
         } while (rank < limit && n < BATCH);
-        row->at = at;
+        shared->at = at;
         prefetch_event(&events[at]);
         input_queue_move_top(queue, rank);
     }
     return n;
 }
 
-/* Like pick_events, for two inputs whose events alternate unpredictably: has no branch per event.
- */
+/* Does the same as pick_events for two inputs with unpredictably alternating events. The loop has
+ * no branch per event. */
 static uint32_t pick_from_two(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
-    struct row first = merger->row[0], second = merger->row[1];
+    struct shared_input first = merger->shared[0], second = merger->shared[1];
     uint32_t *const pick = merger->pick, n = 0;
     while (n < BATCH && first.at < first.end && second.at < second.end) {
         const uint32_t is_second = events[second.at].time < events[first.at].time;
@@ -314,15 +317,15 @@ static uint32_t pick_from_two(struct merger *merger)
         first.at += 1 - is_second;
         second.at += is_second;
     }
-    while (n < BATCH && second.at == ROW_OVER && first.at < first.end)
+    while (n < BATCH && second.at == INPUT_OVER && first.at < first.end)
         pick[n++] = first.at++;
-    while (n < BATCH && first.at == ROW_OVER && second.at < second.end)
+    while (n < BATCH && first.at == INPUT_OVER && second.at < second.end)
         pick[n++] = second.at++;
-    merger->row[0] = first;
-    merger->row[1] = second;
-    if (first.at == first.end && first.at != ROW_OVER)
+    merger->shared[0] = first;
+    merger->shared[1] = second;
+    if (first.at == first.end && first.at != INPUT_OVER)
         merger->dry = 0;
-    else if (second.at == second.end && second.at != ROW_OVER)
+    else if (second.at == second.end && second.at != INPUT_OVER)
         merger->dry = 1;
     return n;
 }
@@ -361,7 +364,7 @@ static ttr_status next_unmerged_batch(struct merger *merger, ttr_batch *batch, t
     return merger->ending;
 }
 
-/* Returns the next events in order. */
+/* Returns the next batch in time order. */
 static ttr_status next_ordered_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n = 0;
@@ -375,18 +378,19 @@ static ttr_status next_ordered_batch(struct merger *merger, ttr_batch *batch, tt
         if (status != TTR_OK)
             return status;
         n = can_pick_from_two(merger) ? pick_from_two(merger)
-            : merger->row             ? pick_events(merger)
+            : merger->shared          ? pick_events(merger)
                                       : copy_events(merger);
     } while (n == 0 && has_more_events(merger));
-    *batch = (ttr_batch){.event = merger->out, .pick = merger->row ? merger->pick : NULL, .n = n};
+    *batch =
+        (ttr_batch){.event = merger->out, .pick = merger->shared ? merger->pick : NULL, .n = n};
     if (n > 0)
         return TTR_OK;
     *error = merger->ending_error;
     return merger->ending;
 }
 
-/* Splits batches at thread names, so that a name applies only to later events.  Inputs that are
- * read one by one have no common order: their names are applied at the end. */
+/* Implements reader_ops.next. Splits batches at name changes, so that a name applies only to later
+ * events. If inputs are read one after another, names are applied at the end instead. */
 static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct merger *merger = (struct merger *)base;
@@ -458,8 +462,8 @@ static struct diagnostics *merger_notes(ttr_reader *base)
     return merger->n ? reader_diagnostics(merger->in[0]) : NULL;
 }
 
-/* Returns the format of all inputs if it keeps their tables separate (struct format_reader,
- * `per_source_format`), else NULL. */
+/* Returns the format of all inputs if they have the same and its writer keeps sources separate
+ * (reader.per_source_format). Otherwise returns NULL. */
 static const struct format *common_per_source_format(ttr_reader *const *in, size_t n)
 {
     const struct format *apart = n ? in[0]->per_source_format : NULL;
@@ -508,8 +512,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     return &merger->base;
 }
 
-/* If more than one input is not ordered, one sorter reads all of them, so that memory does not grow
- * with their number. */
+/* Inputs that are not in time order are sorted. If there are several, one sorter reads all inputs,
+ * so that memory does not grow with their number. */
 ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
 {
     size_t unordered = 0, at = 0, strange = 0;

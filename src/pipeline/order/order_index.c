@@ -17,17 +17,18 @@
 
 struct ttr_order_index {
     const struct alloc *alloc;
-    int64_t *floor; /* by block: minimum time in ns */
+    int64_t *floor; /* by block: minimum time in ns; after ttr_order_index_find that of all later
+                     * blocks, too */
     size_t n, capacity;
     unsigned shift; /* a block has 1 << shift events */
     uint64_t events;
-    /* some event is earlier than its predecessor, or has the same time and an earlier source */
+    /* an event is earlier than its predecessor, or has the same time and a lower source rank */
     bool has_disorder;
     int64_t last; /* time of the previous event in ns */
     uint16_t last_source;
 };
 
-/* Halves the number of blocks: joins pairs of neighbours. */
+/* Joins blocks in pairs, which halves their number. */
 static void join_blocks(ttr_order_index *disorder)
 {
     for (size_t i = 0; i < disorder->n; i++) {

@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 
-/* Returns the minimum time in ns of all events after the first `taken` events, definitions not
- * counted. Returns INT64_MIN if unknown. */
+/* Returns the minimum time in ns of the events that follow the first `taken` events; definitions do
+ * not count. Returns INT64_MIN if unknown. */
 int64_t order_index_floor(const ttr_order_index *disorder, uint64_t taken);
 
 #endif

@@ -9,7 +9,8 @@
 #define FEW 32
 #define DIGIT_BITS_MAX 11u
 
-/* A digit of the keys: `bits` bits of (rank - least), or of `minor`. */
+/* Bits of a key that one pass sorts by: `bits` bits from `shift` on of (rank - least), or of
+ * `minor`. */
 struct digit {
     uint64_t least;
     unsigned shift, bits;
@@ -55,13 +56,12 @@ static void distribute_by_digit(const struct digit *digit, const struct order_ke
         to[place[digit_of_key(digit, &from[i])]++] = from[i];
 }
 
-/* Source and target array of a pass. */
+/* Source and target array of one pass. */
 struct pair {
     struct order_key *from, *to;
 };
 
-/* Sorts by the lowest `end` bits, one digit per pass. Returns the array that contains the result.
- */
+/* Sorts by the lowest `end` bits, one digit per pass. Returns the array with the result. */
 static struct order_key *run_passes(struct digit *digit, unsigned end, struct pair at, size_t n)
 {
     for (digit->shift = 0; digit->shift < end; digit->shift += digit->bits) {

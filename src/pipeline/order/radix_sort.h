@@ -1,5 +1,5 @@
-/* Stable sort of keys with 96 bits, fast on almost sorted input such as traces.  Only keys move;
- * they refer to items by index. */
+/* Stable radix sort of 96-bit keys, fast on almost sorted input such as traces. Only keys move;
+ * each refers to its item by index. */
 #ifndef TRACETTA_PIPELINE_ORDER_RADIX_SORT_H
 #define TRACETTA_PIPELINE_ORDER_RADIX_SORT_H
 

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/saturate.h"
+
 void reorder_init(struct reorder *window, const struct alloc *alloc)
 {
     *window = (struct reorder){.alloc = alloc};
@@ -42,8 +44,7 @@ static int64_t span_end(const struct event_ref *event)
 {
     if (event->kind != TTR_KIND_SPAN)
         return event->time;
-    uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
-    return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
+    return saturate_end_ns(event->time, event->duration);
 }
 
 bool reorder_add(struct reorder *window, const struct event_ref *event)
@@ -57,8 +58,8 @@ bool reorder_add(struct reorder *window, const struct event_ref *event)
     return true;
 }
 
-/* Merges two sorted parts of `key`: the front, left from the last call, and the back with new
- * events. Equal keys of the front come first. */
+/* Merges the sorted first part of `key`, kept by the last call, with the sorted new keys after it.
+ * Of equal keys, the kept ones come first. */
 static void merge_front_and_back(struct reorder *window)
 {
     const struct order_key *front = window->key, *front_end = front + window->sorted;
@@ -68,12 +69,12 @@ static void merge_front_and_back(struct reorder *window)
         *to++ = back->rank < front->rank ? *back++ : *front++;
     memcpy(to, front, (size_t)(front_end - front) * sizeof *to);
     to += front_end - front;
-    /* The remaining keys of the back are at their final position. */
+    /* Keys that were not merged are already at their final position. */
     memcpy(window->key, window->merged, (size_t)(to - window->merged) * sizeof *to);
 }
 
-/* Sorts the complete spans among keys [begin, end), which have equal ends, by descending start,
- * within the positions that such spans have. */
+/* Sorts complete spans with equal ends among keys [begin, end): later starts first. Other events
+ * keep their positions. */
 static void order_ties(struct reorder *window, size_t begin, size_t end)
 {
     struct order_key *spans = window->merged;
@@ -90,8 +91,7 @@ static void order_ties(struct reorder *window, size_t begin, size_t end)
             window->key[i].index = spans[k++].index;
 }
 
-/* Returns true if the spans among keys [begin, end), which have equal ends, are not in the order
- * that order_ties makes. */
+/* Returns true if keys [begin, end), which have equal ends, need order_ties. */
 static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t end)
 {
     int64_t last = INT64_MAX;
@@ -106,7 +106,7 @@ static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t 
     return false;
 }
 
-/* Orders the spans with equal ends among the first n keys. */
+/* Calls order_ties for each group of equal ends among the first n keys. */
 static void order_all_ties(struct reorder *window, size_t n)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
@@ -127,8 +127,8 @@ size_t reorder_ready(struct reorder *window, bool is_at_end)
         merge_front_and_back(window);
     window->sorted = window->n;
     size_t n = is_at_end ? window->n : window->n / 2;
-    /* Spans with equal ends that extend past the limit are kept for the next call, unless almost
-     * nothing could be returned then. */
+    /* Spans with the same end stay together for order_ties. They are kept for the next call if at
+     * least half of the events can be returned without them. */
     size_t before_tie = n;
     while (before_tie > n / 2 && before_tie < window->n &&
            window->key[before_tie].rank == window->key[before_tie - 1].rank)

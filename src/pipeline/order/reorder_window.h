@@ -16,13 +16,14 @@
 
 #define REORDER_ROOM 65536u
 
-/* The members of an event that the pairing of begins and ends needs. */
+/* The attributes of an event that pairing begins and ends needs. */
 struct event_ref {
     int64_t time;
     uint64_t duration, link, offset;
     ttr_id name, category, provider, thread, track;
     uint32_t bytes;    /* size in bytes of the event's record in the input */
-    uint32_t activity; /* value of enum SPAN_PLAIN etc. or activity number; see span_stream.h */
+    uint32_t activity; /* SPAN_PLAIN, SPAN_OF_THREAD or the number of an activity; see
+                        * span_stream.h */
     uint16_t source;
     uint8_t kind, flags;
 };
@@ -30,8 +31,8 @@ struct event_ref {
 struct reorder {
     const struct alloc *alloc;
     struct event_ref *event;
-    /* the first `sorted` keys are sorted, the others in order of arrival; `rank` is the end of the
-     * span in ns */
+    /* the first `sorted` keys are sorted, the others are in order of arrival; key.rank is the time
+     * in ns at which the span ends */
     struct order_key *key;
     struct order_key *merged, *spare;
     uint32_t *free; /* free indices of `event` */
@@ -50,17 +51,17 @@ static inline bool reorder_is_full(const struct reorder *window)
     return window->n == REORDER_ROOM;
 }
 
-/* Sorts the window. Returns how many events the caller may remove from its front: half of them, or
- * all at the end of the input. */
+/* Sorts the window. Returns how many events the caller may remove from its start: half of them, or
+ * all if `is_at_end`. */
 size_t reorder_ready(struct reorder *window, bool is_at_end);
 
-/* Returns the i-th event in order, i < the result of reorder_ready. */
+/* Returns the i-th event in sorted order; i is less than the result of reorder_ready. */
 static inline const struct event_ref *reorder_at(const struct reorder *window, size_t i)
 {
     return &window->event[window->key[i].index];
 }
 
-/* Removes the first n events in order. */
+/* Removes the first n events of the sorted order. */
 void reorder_drop(struct reorder *window, size_t n);
 
 #endif

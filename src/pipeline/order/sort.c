@@ -45,16 +45,15 @@
 #include "pipeline/order/sorted_runs.h"
 
 #define BATCH 256u
-/* number of inputs from which on limits are divided by MANY_SHARE */
+/* inputs; at this number limits are divided by MANY_SHARE */
 #define MANY_INPUTS_MIN 1024u
 #define MANY_SHARE 4u
-/* number of collected events at which final ones are first searched */
+/* number of collected events at which the sorter first searches for final ones */
 #define FIRST_CHECK ((size_t)1024)
-/* if memory is full, 1 / READY_SHARE_MIN of the collected events must be final; else they are
- * spilled */
+/* when memory is full, events are spilled unless 1 / READY_SHARE_MIN of them are final */
 #define READY_SHARE_MIN 8u
 
-/* Progress callbacks are called about every 4,096 events, so that Ctrl-C takes effect within
+/* Batches between two calls of the progress callback, so that Ctrl-C takes effect within
  * milliseconds. */
 #define BATCHES_PER_PROGRESS 16u
 
@@ -63,7 +62,7 @@ const struct sort_limits sort_limits_default = {.run_events = 32768,
                                                 .fan_in = 128,
                                                 .read_bytes = (size_t)32 * 1024};
 
-/* Events in memory. The buffers are reused. */
+/* Events in memory. Buffers are reused after a spill. */
 struct collected {
     ttr_event *event;
     size_t *payload_at; /* by event: offset of its payload in `bytes` */
@@ -72,8 +71,8 @@ struct collected {
     struct buffer bytes;
 };
 
-/* States of a sorter: collecting events; returning events from memory; returning events from the
- * runs. */
+/* States of a sorter: collecting events, returning events from memory, returning events from the
+ * runs on disk. */
 enum state { COLLECTING, RETURNING_HELD, RETURNING_RUNS };
 
 struct sorter {
@@ -81,31 +80,34 @@ struct sorter {
     struct sort_limits limits;
     ttr_reader **in;
     ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers) */
-    size_t in_n, reading;   /* number of inputs, and index of the one being read */
-    ttr_batch batch;        /* events of that input not yet collected */
+    size_t in_n, reading;   /* number of inputs, and index of the input that is read */
+    ttr_batch batch;        /* last batch of the input that is read; its events from `batch_at` on
+                             * are not collected yet */
     uint32_t batch_at;
     uint64_t batches;
     enum state state;
     /* is_collected: all inputs are read to their ends; is_spilled: runs exist */
     bool is_collected, is_spilled;
     struct collected collected_events;
-    /* indices in the sorted events: the next to return, and the end of the final ones */
+    /* indices in sorted order: next event to return, and end of the final events */
     size_t returned, ready;
-    /* index that gives the minimum time of unread events; NULL = none */
+    /* order index with the minimum time of unread events; NULL = none */
     const ttr_order_index *known;
     uint64_t events_read;   /* events read so far, without definitions */
-    size_t check_at;        /* number of collected events at which to check for final ones */
+    size_t check_at;        /* number of collected events at which the sorter next searches for
+                             * final ones */
     int64_t spilled_until;  /* maximum time in ns of all events in runs */
-    int64_t returned_until; /* time in ns; by the index, no unread event is earlier */
-    /* buffers for the events that stay in memory while others are returned */
+    int64_t returned_until; /* time in ns: according to the order index, no unread event is earlier
+                             * */
+    /* second set of buffers, for the events that stay in memory while others are returned */
     struct collected kept;
-    /* time range in ns that a filter asks for; events outside are dropped */
+    /* time range in ns, set by reader_set_range; events outside of it are dropped */
     int64_t from_ns, to_ns;
     struct runs runs;
     ttr_event out[BATCH];
-    /* name changes that the inputs have read, applied at their times */
+    /* queue of name changes, which apply when their time is reached */
     struct pending_names renames;
-    ttr_batch rest;    /* remaining events of a batch that was split at a name change */
+    ttr_batch rest;    /* rest of a batch that was split at a name change, for the next read */
     ttr_status ending; /* TTR_END, or the status of the first input that failed */
     ttr_error ending_error;
 };
@@ -127,8 +129,8 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
     return sum;
 }
 
-/* Sets *first to the index of the first reader of the same trace as the i-th reader.  A reader of
- * several inputs is a group of its own.  Returns false if memory is exhausted. */
+/* Sets *first to the index of the first reader of the same trace as reader i. A reader with several
+ * inputs shares its trace with no other. Returns false if memory is exhausted. */
 static bool find_group(struct pair_map *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
 {
     const struct input *in = reader->reports == 1 ? reader_input(reader, 0) : NULL;
@@ -143,8 +145,8 @@ static bool find_group(struct pair_map *firsts, ttr_reader *reader, uint32_t i, 
     return known || pair_map_put(firsts, trace, 0, i);
 }
 
-/* Writes the readers to `grouped`, group by group.  `begin` is scratch space for n numbers, all 0.
- */
+/* Writes the readers to `grouped`, so that readers of one trace are adjacent. `start` is scratch
+ * space for n numbers, initially 0. */
 static void write_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first,
                          uint32_t *start, size_t n)
 {
@@ -189,7 +191,8 @@ void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_rea
         alloc_free(alloc, grouped, n, sizeof(ttr_reader *));
 }
 
-/* Returns the reader of a report, and sets *index to the number of the report within it. */
+/* Returns the reader that has report *index of the list, and sets *index to the number of the
+ * report within that reader. */
 static ttr_reader *reader_of_report(ttr_reader *const *in, size_t n, size_t *index)
 {
     ttr_report report = {.size = sizeof report};
@@ -259,7 +262,7 @@ static bool reserve_collected(const struct alloc *alloc, struct collected *colle
                          need, sizeof *collected_events->spare);
 }
 
-/* Returns the rank of a source in a merge, which orders events of equal time. */
+/* Returns the rank of a source (source_entry.rank), by which events of equal time are ordered. */
 static size_t rank_of_source(const ttr *t, uint16_t source)
 {
     return source < t->sources_n ? t->sources[source].rank : source;
@@ -286,8 +289,8 @@ static ttr_status collect_event(struct sorter *sorter, const ttr_event *event, t
     return TTR_OK;
 }
 
-/* Sorts the collected events and sets their payload pointers, which are valid because the buffer no
- * longer grows. */
+/* Sorts the collected events and sets their payload pointers. The pointers stay valid, because the
+ * buffer no longer grows. */
 static void sort_collected(struct collected *collected_events)
 {
     order_keys(collected_events->key, collected_events->spare, collected_events->n);
@@ -298,7 +301,7 @@ static void sort_collected(struct collected *collected_events)
                                         collected_events->payload_at[i]);
 }
 
-/* Writes the first n sorted events as a run. */
+/* Writes the first n sorted events to the temporary file as a run. */
 static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
 {
     const struct collected *collected_events = &sorter->collected_events;
@@ -324,15 +327,15 @@ static ttr_status spill_collected(struct sorter *sorter, ttr_error *error)
     return status;
 }
 
-/* Returns true if an event is in the requested range. Objects and gaps always are, since a filter
- * passes them at any time. */
+/* Returns true if an event is in the requested time range. A filter passes objects and gaps at any
+ * time, so they always are. */
 static bool is_in_time_range(const struct sorter *sorter, const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
            event_is_in_range(event, sorter->from_ns, sorter->to_ns);
 }
 
-/* Returns the number of sorted events that are earlier than the floor, by binary search. */
+/* Returns the number of collected events before time `floor`. The events are sorted. */
 static size_t count_ready(const struct collected *collected_events, int64_t floor)
 {
     size_t low = 0, high = collected_events->n;
@@ -346,8 +349,8 @@ static size_t count_ready(const struct collected *collected_events, int64_t floo
     return low;
 }
 
-/* Starts returning events if enough of the collected ones are final: half of them, or an eighth if
- * memory is full. */
+/* Switches to returning events if enough collected events are final: more than half, or more than
+ * an eighth if memory is full. */
 static void check_collected(struct sorter *sorter, int64_t floor, bool is_full)
 {
     struct collected *collected_events = &sorter->collected_events;
@@ -361,8 +364,8 @@ static void check_collected(struct sorter *sorter, int64_t floor, bool is_full)
     sorter->state = RETURNING_HELD;
 }
 
-/* Once the floor exceeds the times of all runs, starts merging the runs with the final events in
- * memory. */
+/* If all runs end before time `floor`, starts to merge and return them together with the final
+ * events in memory. */
 static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
 {
     if (floor <= sorter->spilled_until)
@@ -375,7 +378,8 @@ static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *er
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
-/* Decides after each collected event: continue, return final events, or spill. */
+/* Decides after a collected event whether to continue collecting, to return final events, or to
+ * spill. */
 static ttr_status decide_next_state(struct sorter *sorter, ttr_error *error)
 {
     const struct sort_limits *limits = &sorter->limits;
@@ -414,14 +418,14 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-/* Ends reading of all inputs if the progress callback asks to cancel. */
+/* Calls the progress callback. If it cancels, the inputs count as ended. */
 static void poll_progress(struct sorter *sorter)
 {
     if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_should_continue(sorter->base.t))
         sorter->reading = sorter->in_n;
 }
 
-/* Reads the inputs one by one, until all ended or events can be returned. */
+/* Reads the inputs one by one until all have ended or events can be returned. */
 static ttr_status collect_until_ready(struct sorter *sorter, ttr_error *error)
 {
     while (sorter->reading < sorter->in_n) {
@@ -448,7 +452,7 @@ static ttr_status collect_until_ready(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-/* Collects events until some can be returned. At the end of the inputs, that is all of them. */
+/* Collects events until some can be returned. At the end of the inputs, all can be returned. */
 static ttr_status collect_until_batch(struct sorter *sorter, ttr_error *error)
 {
     ttr_status status = collect_until_ready(sorter, error);
@@ -468,7 +472,7 @@ static ttr_status collect_until_batch(struct sorter *sorter, ttr_error *error)
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
-/* Removes the returned events and moves the others to the front. */
+/* Drops the returned events and moves the others to the start of the buffers. */
 static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
 {
     struct collected *collected_events = &sorter->collected_events, *kept = &sorter->kept;
@@ -492,7 +496,7 @@ static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
     return collected_events->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Starts collecting again after the final events were returned. */
+/* Starts to collect again after all final events were returned. */
 static ttr_status restart_collecting(struct sorter *sorter, ttr_error *error)
 {
     const ttr_status status = drop_returned(sorter, error);
@@ -546,7 +550,8 @@ static ttr_status next_sorted_batch(struct sorter *sorter, ttr_batch *batch, ttr
     return sorter->ending;
 }
 
-/* Splits batches at thread names, so that a name applies only to later events. */
+/* Implements reader_ops.next. Splits batches at name changes, so that a name applies only to later
+ * events. */
 static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct sorter *sorter = (struct sorter *)base;
@@ -569,13 +574,14 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
         reader_assign_ranks(sorter->in[i], next);
 }
 
-/* Implements reader_ops.renames: name changes are queued for the merging reader that reads this
- * sorter. */
-static void sorter_set_pending_names(ttr_reader *base, struct pending_names *renames, uint32_t lane)
+/* Implements reader_ops.renames: the inputs queue their name changes for the merging reader that
+ * reads this sorter. */
+static void sorter_set_pending_names(ttr_reader *base, struct pending_names *renames,
+                                     uint32_t merge_position)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_set_pending_names(sorter->in[i], renames, lane);
+        reader_set_pending_names(sorter->in[i], renames, merge_position);
 }
 
 static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
@@ -605,8 +611,8 @@ static struct diagnostics *sorter_notes(ttr_reader *base)
     return sorter->in_n ? reader_diagnostics(sorter->in[0]) : NULL;
 }
 
-/* Returns smaller limits for many inputs, whose own buffers need memory: smaller runs and read
- * buffers. */
+/* Returns the memory limits for a number of inputs. Many inputs need memory for their own buffers,
+ * so runs and read buffers are smaller. */
 static struct sort_limits limits_for_inputs(const struct sort_limits *limits, uint32_t inputs)
 {
     struct sort_limits ctx = *limits;
@@ -675,8 +681,7 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
 ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
                             const struct sort_limits *limits, ttr_error *error)
 {
-    /* Events that stay are moved to a second set of buffers, so each set may use half of the
-     * memory. */
+    /* Events that stay are moved to a second set of buffers, so each set has half of the memory. */
     const struct sort_limits half = {.run_events = limits->run_events / 2 + 1,
                                      .run_bytes = limits->run_bytes / 2 + 1,
                                      .fan_in = limits->fan_in,

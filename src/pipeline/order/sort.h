@@ -9,15 +9,14 @@
 #include "base/alloc.h"
 
 struct sort_limits {
-    /* size of a run in memory: maximum number of events, and of bytes of their fields */
+    /* limits of a run while it is in memory: number of events, and bytes of their fields */
     size_t run_events, run_bytes;
-    /* number of runs merged at once, and size in bytes of the read buffer of each */
+    /* number of runs that are merged at once, and size in bytes of the read buffer of each */
     size_t fan_in, read_bytes;
 };
 
-/* Collecting: 32,768 events of 160 bytes and 3.5 MiB of fields.  Merging: 4 MiB.  With the spare
- * capacity of growing buffers less than 16 MiB for any input; a quarter of it for 1,024 inputs or
- * more. */
+/* Collecting uses 32,768 events of 160 bytes and 3.5 MiB of fields, merging 4 MiB. With growing
+ * buffers that is less than 16 MiB for any input, and a quarter of it for 1,024 inputs or more. */
 extern const struct sort_limits sort_limits_default;
 
 /* Returns a reader of the events of all readers, sorted by (time, index in the list, source,
@@ -25,15 +24,15 @@ extern const struct sort_limits sort_limits_default;
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,
                          ttr_error *error);
 
-/* Sorts one reader with an index of its order (see ttr_sort_indexed); NULL = no index. */
+/* Sorts one reader. `known` is an order index of it (see ttr_sort_indexed); NULL = none. */
 ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
                             const struct sort_limits *limits, ttr_error *error);
 
 /* Closes all readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);
 
-/* Orders a list of readers for reports: readers of one trace become neighbours, at the position of
- * the first. Returns `in` itself if it is already ordered so, NULL if memory is exhausted.
+/* Orders a list of readers for reports: readers of one trace become adjacent, at the position of
+ * the first. Returns `in` itself if it is already ordered, NULL if memory is exhausted.
  * group_readers_free accepts each of these results. */
 ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n);
 void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in,
@@ -42,11 +41,11 @@ void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_rea
 /* Returns the number of reports of all readers together; 0 = unknown. */
 uint32_t reports_of_readers(ttr_reader *const *in, size_t n);
 
-/* Fills the index-th report of a list of readers, each of which may have several.  Returns false
- * after the last. */
+/* Fills in report number `index` of a list of readers, each of which may have several. Returns
+ * false after the last report. */
 bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report);
 
-/* Returns the input of the index-th report; NULL after the last. */
+/* Returns the input that report number `index` describes, or NULL. */
 struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index);
 
 #endif

@@ -19,7 +19,7 @@
 
 #define OUT_BYTES ((size_t)128 * 1024)
 #define OUT_MAX (8 * OUT_BYTES)
-/* limit in bytes for the payloads returned per call; a single larger payload is returned alone */
+/* bytes; limit of the payloads returned per call, except for a single larger payload */
 #define PAYLOAD_BYTES ((size_t)64 * 1024)
 #define PREFIX ((size_t)4)
 #define NO_CURSOR UINT32_MAX
@@ -58,7 +58,7 @@ static ttr_status flush_runs(struct runs *runs, ttr_error *error)
         return fail_memory(error);
     ttr_status status = spill_append(&runs->spill, runs->out.bytes, runs->out.n, error);
     buffer_clear(&runs->out);
-    /* a single large event must not enlarge the buffer for good */
+    /* frees a buffer that a large event has enlarged */
     if (runs->out.capacity > OUT_MAX)
         buffer_free(&runs->out);
     return status;
@@ -74,8 +74,8 @@ ttr_status runs_begin(struct runs *runs, ttr_error *error)
     return TTR_OK;
 }
 
-/* Computes the XOR of two events, 8 bytes at a time; ttr_event has no padding. Applied twice, it
- * restores the event. */
+/* Computes the XOR of two events, 8 bytes at a time; ttr_event has no padding. A second XOR with
+ * the same event restores the first. */
 static void xor_events(const ttr_event *a, const ttr_event *b, ttr_event *to)
 {
     uint64_t x[sizeof *a / 8], y[sizeof *a / 8];
@@ -104,29 +104,30 @@ ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error)
     return out->n >= OUT_BYTES || out->failed ? flush_runs(runs, error) : TTR_OK;
 }
 
-/* Returns the size of the next record of a cursor, from its prefix. Returns PREFIX if the prefix is
- * not in the buffer. */
+/* Returns the size of a cursor's next record, as stored before it. Returns PREFIX if that number is
+ * not in the buffer yet. */
 static size_t stored_size(const struct run_cursor *cursor)
 {
     return cursor->n - cursor->head < PREFIX ? PREFIX
                                              : PREFIX + load_u32le(cursor->bytes + cursor->head);
 }
 
-/* Returns the size of the next record of a cursor; 0 if it is not completely in the buffer. */
+/* Returns the size of a cursor's next record, or 0 if the record is not completely in the
+ * buffer. */
 static size_t head_record_size(const struct run_cursor *cursor)
 {
     const size_t have = cursor->n - cursor->head;
     return have >= PREFIX && have >= stored_size(cursor) ? stored_size(cursor) : 0;
 }
 
-/* Returns the buffer size that the next record of a cursor needs. */
+/* Returns the buffer size that a cursor needs for its next record. */
 static size_t needed_size(const struct runs *runs, const struct run_cursor *cursor)
 {
     const size_t size = stored_size(cursor);
     return size > runs->read_bytes ? size : runs->read_bytes;
 }
 
-/* Reads more bytes of a run until the buffer has a complete record. */
+/* Reads bytes of a run until the buffer contains a complete record. */
 static ttr_status fill_cursor(struct runs *runs, struct run_cursor *cursor, ttr_error *error)
 {
     while (head_record_size(cursor) == 0 && cursor->at < cursor->end) {
@@ -223,7 +224,8 @@ static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error
     return TTR_OK;
 }
 
-/* Returns true if the payload buffer has space.  It grows for the first payload of a call only. */
+/* Returns true if a payload of `size` bytes fits in the payload buffer. The buffer grows only for
+ * the first payload of a call. */
 static bool has_payload_space(struct runs *runs, size_t size, ttr_status *status, ttr_error *error)
 {
     if (size <= runs->payloads_room - runs->payloads_n)
@@ -240,8 +242,8 @@ static bool has_payload_space(struct runs *runs, size_t size, ttr_status *status
     return true;
 }
 
-/* Returns the next event of a cursor; copies its payload to the payload buffer. Advances the
- * cursor. */
+/* Returns a cursor's event, with the payload copied to the payload buffer, and moves the cursor to
+ * the next event. */
 static ttr_status pop_event(struct runs *runs, struct run_cursor *cursor, ttr_event *event,
                             ttr_error *error)
 {
@@ -257,7 +259,7 @@ static ttr_status pop_event(struct runs *runs, struct run_cursor *cursor, ttr_ev
     return decode_head(cursor, error);
 }
 
-/* Reads the run of the cursor that has no complete event left. */
+/* Reads more of the run that has no complete event in its buffer, if there is one. */
 static ttr_status fill_dry_cursor(struct runs *runs, ttr_error *error)
 {
     if (runs->dry == NO_CURSOR)
@@ -320,7 +322,7 @@ static ttr_status copy_merged(struct runs *runs, ttr_error *error)
     return flush_runs(runs, error);
 }
 
-/* Merges the runs from `first` on into one. */
+/* Merges the runs from index `first` on into one. */
 static ttr_status merge_runs_from(struct runs *runs, size_t first, ttr_error *error)
 {
     uint64_t at = runs->spill.end;
@@ -343,8 +345,8 @@ ttr_status runs_end(struct runs *runs, ttr_error *error)
 {
     ttr_status status = flush_runs(runs, error);
     runs->run[runs->n - 1].end = runs->spill.end;
-    /* Levels never rise along the list, so the last fan_in runs have one level if the first of them
-     * has that of the last. */
+    /* Levels never rise along the list. So if the first and last of fan_in runs have the same
+     * level, all of them do. */
     while (status == TTR_OK && runs->n >= runs->fan_in &&
            runs->run[runs->n - runs->fan_in].level == runs->run[runs->n - 1].level)
         status = merge_runs_from(runs, runs->n - runs->fan_in, error);
@@ -354,7 +356,7 @@ ttr_status runs_end(struct runs *runs, ttr_error *error)
 ttr_status runs_open(struct runs *runs, ttr_error *error)
 {
     while (runs->n > runs->fan_in) {
-        /* Merge as few runs as necessary, the smallest ones, which are at the end. */
+        /* Merges only as many runs as necessary: the smallest, which are at the end of the list. */
         size_t spare = runs->n - runs->fan_in + 1;
         ttr_status status =
             merge_runs_from(runs, runs->n - (spare < runs->fan_in ? spare : runs->fan_in), error);

@@ -25,11 +25,11 @@ struct run {
     unsigned level;
 };
 
-/* Read position in a run. */
+/* Read position in a run: file range, buffer and next event. */
 struct run_cursor {
     uint64_t at, end; /* file offsets of the part that is not in `bytes` yet */
     uint8_t *bytes;
-    size_t capacity, n, head; /* `head`: offset of the next event in `bytes` */
+    size_t capacity, n, head; /* capacity and size of `bytes`; offset in it of the next record */
     ttr_event event;          /* the next event, without its payload */
     struct cursor packed;     /* packed payload of the next event, in `bytes` */
     size_t size;              /* size of its record in bytes; 0 = not completely in `bytes` */
@@ -40,8 +40,8 @@ struct runs {
     size_t fan_in, read_bytes;
     struct spill spill;
     struct buffer out; /* bytes not written to the file yet */
-    ttr_event last;    /* the last event added to the run; zero for a new run */
-    uint8_t *payloads; /* payloads of the events returned by the last call */
+    ttr_event last;    /* last event added to the current run; zeroed for a new run */
+    uint8_t *payloads; /* payloads of the events that the last call returned */
     size_t payloads_n, payloads_room;
     struct run *run;
     size_t n, capacity;
@@ -49,7 +49,8 @@ struct runs {
     size_t cursors_n, cursors_capacity;
     uint32_t *heap; /* min-heap of the cursors that have a complete event */
     size_t heap_n, heap_capacity;
-    /* number of the cursor to read before the next event is known; UINT32_MAX = none */
+    /* index of the cursor that must be read next, because it has no complete event; UINT32_MAX =
+     * none */
     uint32_t dry;
 };
 
@@ -58,8 +59,7 @@ struct runs {
 void runs_init(struct runs *runs, const struct alloc *alloc, size_t fan_in, size_t read_bytes);
 void runs_free(struct runs *runs);
 
-/* runs_begin starts a run, runs_add appends an event (in sorted order), runs_end completes the run.
- */
+/* runs_begin starts a run, runs_add appends an event (in sorted order), runs_end ends the run. */
 TTR_MUST ttr_status runs_begin(struct runs *runs, ttr_error *error);
 TTR_MUST ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error);
 TTR_MUST ttr_status runs_end(struct runs *runs, ttr_error *error);
@@ -67,8 +67,8 @@ TTR_MUST ttr_status runs_end(struct runs *runs, ttr_error *error);
 /* Prepares runs_next: merges runs until at most fan_in are left, and reads the first events. */
 TTR_MUST ttr_status runs_open(struct runs *runs, ttr_error *error);
 
-/* Returns up to `room` events in order; payloads are borrowed until the next call.  *n is 0 at the
- * end. */
+/* Returns up to `room` events in sorted order, with payloads borrowed until the next call. Sets *n
+ * to 0 at the end. */
 TTR_MUST ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n,
                               ttr_error *error);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/saturate.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -21,12 +22,10 @@
 static const char *const allocation_names[] = {"GCAllocationTick", "GCSampledObjectAllocationHigh",
                                                "GCSampledObjectAllocationLow"};
 
-/* Values of the field "Type", and the names of the states in dotnet-trace. */
+/* Values of the field "Type" in .NET samples, and the names that dotnet-trace shows for them. */
 enum { TYPE_EXTERNAL = 1, TYPE_MANAGED = 2 };
 static const char *const state_names[] = {
     [TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
-
-/* --- Modules and mappings recorded as events --- */
 
 static uint64_t field_number(const ttr *t, const ttr_event *event, const char *name)
 {
@@ -36,40 +35,15 @@ static uint64_t field_number(const ttr *t, const ttr_event *event, const char *n
                : 0;
 }
 
-static bool add_object_event(struct ttr_profile *profile, const ttr_event *event)
-{
-    ttr *t = profile->t;
-    ttr_field field;
-    if (event->thread >= t->threads_n)
-        return true;
-    if (event->tag == TTR_OBJECT_MAPPING && !ttr_field_find(t, event, "address_in_module", &field))
-        return true; /* the reader of this format (perf) registers them in the context itself */
-    uint32_t process = t->threads[event->thread].process;
-    if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
-        return true;
-    uint32_t module = symbols_add_module(&t->symbols, process, event->link);
-    if (module && event->tag == TTR_OBJECT_MODULE)
-        symbols_set_module_name(&t->symbols, module, event->name);
-    if (!module || event->tag == TTR_OBJECT_MODULE)
-        return module;
-    struct symbol_range range = {.start = field_number(t, event, "start"),
-                                 .size = field_number(t, event, "size"),
-                                 .from = event->time,
-                                 .offset = field_number(t, event, "address_in_module"),
-                                 .process = process,
-                                 .module = module};
-    return symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
-}
-
 /* --- Samples --- */
 
-/* The addresses of a stack, innermost first. */
+/* Addresses of a stack, from the innermost frame to the outermost. */
 struct stack {
-    const uint64_t *address; /* the addresses: in memory of the reader, or in profile->address */
+    const uint64_t *address; /* in memory of the reader, or in profile->address */
     uint32_t n;
 };
 
-/* Finds the addresses of an event's stack. Returns false if memory runs out. */
+/* Reads the addresses of an event's stack. Returns false if memory runs out. */
 static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
 {
     size_t before = profile->address_room;
@@ -87,8 +61,8 @@ static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, s
     return true;
 }
 
-/* Adds the calls of a stack to the tree, outermost first, then the thread's state. Returns the
- * innermost node. */
+/* Adds a stack to the tree, outermost call first, then the thread's state. Returns the node of the
+ * innermost frame. */
 static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like,
                           const struct stack *stack, uint32_t lane)
 {
@@ -111,11 +85,13 @@ static uint32_t add_stack(struct ttr_profile *profile, const struct profile_plac
     return at == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, node, at, lane);
 }
 
-/* Returns the node of a stack, cached by its hash; PROFILE_NONE if memory is exhausted. */
+/* Returns the tree node of a stack. Stacks seen before are found by their hash. Returns
+ * PROFILE_NONE if memory is exhausted. */
 static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like,
                            const struct stack *stack, uint32_t lane)
 {
-    uint32_t process = profile->t->threads[like->thread].process;
+    /* 0 is an unknown process */
+    uint32_t process = like->thread ? profile->t->threads[like->thread].process + 1 : 0;
     uint32_t owner = profile->flags & TTR_PROFILE_MERGED ? process : lane;
     uint64_t key = hash_bytes(stack->address, stack->n * sizeof *stack->address);
     key = hash_pair(hash_pair(key, (uint64_t)owner << 32 | like->name),
@@ -128,7 +104,7 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
     return node != PROFILE_NONE && key_map_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
 }
 
-/* Returns the string id of the sampled thread's state; 0 if it is not recorded or
+/* Returns the string id of the thread's state in a sample. Returns 0 if the sample has none or
  * TTR_PROFILE_STATES is not set. */
 static ttr_id thread_state_name(const struct ttr_profile *profile, const ttr_event *event)
 {
@@ -139,7 +115,7 @@ static ttr_id thread_state_name(const struct ttr_profile *profile, const ttr_eve
     return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
 }
 
-/* Adds the time since a thread's previous sample to the weight of that sample's node. */
+/* Adds the time since the previous sample of a thread to the node of that sample. */
 static void weigh_previous_sample(struct ttr_profile *profile, size_t at, int64_t time)
 {
     struct profile_state *state = &profile->state[at];
@@ -147,8 +123,8 @@ static void weigh_previous_sample(struct ttr_profile *profile, size_t at, int64_
     if (state->leaf == PROFILE_NONE || time <= state->time)
         return;
     uint64_t weight = (uint64_t)time - (uint64_t)state->time;
-    profile->met[state->leaf].self += weight;
-    lane->weight += weight;
+    profile->met[state->leaf].self = saturate_add_u64(profile->met[state->leaf].self, weight);
+    lane->weight = saturate_add_u64(lane->weight, weight);
 }
 
 static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event, size_t at,
@@ -165,8 +141,9 @@ static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event
     } else {
         uint64_t period = field_number(profile->t, event,
                                        event->provider == profile->universal ? "Value" : "period");
-        profile->met[node].self += period ? period : 1;
-        lane->weight += period ? period : 1;
+        const uint64_t weight = period ? period : 1;
+        profile->met[node].self = saturate_add_u64(profile->met[node].self, weight);
+        lane->weight = saturate_add_u64(lane->weight, weight);
     }
     state->time =
         state->leaf == PROFILE_NONE || event->time > state->time ? event->time : state->time;
@@ -192,8 +169,8 @@ static bool add_sample_event(struct ttr_profile *profile, const ttr_event *event
     return node != PROFILE_NONE && add_event_weight(profile, event, lane, node);
 }
 
-/* Returns true for allocation events of the .NET runtime, which sample one of many allocations:
- * dotnet-trace counts these as samples too. */
+/* Returns true for allocation events of the .NET runtime. Only one of many allocations is recorded,
+ * so dotnet-trace counts these events as samples. */
 static bool is_allocation(const struct ttr_profile *profile, const ttr_event *event)
 {
     const ttr_id *names = profile->allocations;
@@ -211,17 +188,17 @@ static ttr_status add_batch_events(void *ctx, const ttr_batch *batch, ttr_error 
             (event->provider == profile->runtime && is_allocation(profile, event)))
             is_fine = add_sample_event(profile, event);
         else if (event->kind == TTR_KIND_OBJECT)
-            is_fine = add_object_event(profile, event);
+            is_fine = symbols_add_object(profile->t, event);
         if (!is_fine)
             return fail_memory(error);
     }
     return TTR_OK;
 }
 
-/* --- Spans, if there are no samples --- */
+/* --- Profiles of spans, for traces without samples --- */
 
-/* A reader between the input and the span forest that ends at the first sample, because spans are
- * then not needed. */
+/* Reader between the input and the span forest: ends at the first sample, because a trace with
+ * samples needs no spans. */
 struct tap {
     ttr_reader base;
     ttr_reader *in;
@@ -234,7 +211,7 @@ static ttr_status tap_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
     ttr_status status = ttr_read(tap->in, batch, error);
     if (status == TTR_OK && !(tap->profile->flags & TTR_PROFILE_SPANS))
         status = add_batch_events(tap->profile, batch, error);
-    /* The forest is discarded in this case, but a batch must not be empty. */
+    /* A batch must not be empty; the forest built from it is discarded. */
     if (status == TTR_OK && tap->profile->has_samples)
         batch->n = 1;
     return status;
@@ -309,6 +286,8 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
     *profile = (struct ttr_profile){.t = t,
                                     .alloc = &t->counted,
                                     .flags = options->flags,
+                                    .progress = options->progress,
+                                    .progress_ctx = options->user_data,
                                     .locate = options->locate,
                                     .locate_own = options->locate_user_data};
     if (profile->flags & TTR_PROFILE_MERGED)
@@ -322,7 +301,7 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
         status = profile->flags & TTR_PROFILE_SAMPLES
                      ? read_all_batches(in, &read_loop, error)
                      : read_samples_or_spans(profile, in, options, error);
-    /* After a failed read the samples so far are useful. If memory ran out, the profile cannot be
+    /* The samples before a failure are useful. If memory ran out, the profile cannot be
      * completed. */
     if (status != TTR_E_NOMEM && !finish_profile(profile))
         status = fail_memory(error);

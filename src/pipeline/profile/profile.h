@@ -25,21 +25,21 @@
 
 #define PROFILE_NONE TTR_PROFILE_NONE
 
-/* What is known about a frame before names are resolved: an address, or a name. */
+/* What a frame is before names are resolved: an address, or already a name. */
 enum place_kind { PLACE_ADDRESS, PLACE_MANAGED, PLACE_NAME, PLACE_STATE };
 
 struct profile_place {
     uint64_t address;
-    /* time in ns of the first occurrence, since the code at an address can change */
+    /* time in ns of the first sample with this frame; the code at an address can change later */
     int64_t first_ns;
     ttr_id thread; /* a thread of the process that executed the frame */
     ttr_id name;   /* string id for PLACE_NAME and PLACE_STATE */
-    /* enum place_kind; PLACE_MANAGED: an address in code of a runtime that names all of its
+    /* enum place_kind; PLACE_MANAGED: an address of managed code, in which the runtime names all
      * functions */
     uint8_t kind;
 };
 
-/* A frame under a specific caller: a node of the tree before names are resolved. `parent`: index of
+/* A frame below a specific caller, a tree node before names are resolved. `parent` is the index of
  * the caller's profile_met. */
 struct profile_met {
     uint32_t parent, place, lane;
@@ -65,7 +65,7 @@ struct ttr_profile {
     ttr_profile_thread *lane;
     struct profile_state *state;
     size_t lanes_n, lane_room, state_room;
-    /* key: (thread, 0); value: index of the lane, the timeline of one thread */
+    /* key: (thread id, 0); value: index in `lane` */
     struct pair_map lane_of;
 
     struct profile_place *place;
@@ -74,13 +74,15 @@ struct ttr_profile {
     struct profile_met *met;
     size_t met_n, met_room;
     struct pair_map met_of;
-    struct key_map stack_of; /* hash of a stack to its node */
+    struct key_map stack_of; /* hash of a stack -> its node */
     uint64_t *address;       /* buffer for the current stack */
     size_t address_room;
+    ttr_progress progress; /* false ends the search for names; may be NULL */
+    void *progress_ctx;
     ttr_symbolizer locate; /* asks the program for functions by address; may be NULL */
     void *locate_own;
-    ttr_id sampler, states[3]; /* strings: names of the .NET sampler, and of thread states */
-    /* string id: the provider of samples of the whole machine (record-trace) */
+    ttr_id sampler, states[3]; /* string ids: name of the .NET sampler, names of thread states */
+    /* string id of the provider that samples the complete machine (record-trace) */
     ttr_id universal;
     /* string ids: the provider of allocation events that count as samples, and their names */
     ttr_id runtime, allocations[3];
@@ -89,22 +91,22 @@ struct ttr_profile {
     size_t frames_n, frame_room;
     ttr_profile_node *node;
     size_t nodes_n, node_room;
-    uint32_t *renumber; /* node number by number of a profile_met; for timelines */
+    uint32_t *renumber; /* by index in `met`: number of the node, for timelines */
     size_t renumber_n;
 };
 
 /* --- profile_tree.c --- */
 
-/* Returns the index of a thread's lane, adding it if it is new. Returns SIZE_MAX if memory runs
+/* Returns the index in `lane` of a thread, added if it is new. Returns SIZE_MAX if memory runs
  * out. */
 size_t profile_lane(struct ttr_profile *profile, ttr_id thread);
 
-/* Returns the number of a frame (place), adding it if it is new. Returns PROFILE_NONE if memory
+/* Returns the index of a frame (profile_place), added if it is new. Returns PROFILE_NONE if memory
  * runs out. */
 uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *place);
 
-/* Returns the number of a frame called by `parent` (PROFILE_NONE = outermost) in a lane, adding it
- * if it is new. Returns PROFILE_NONE if memory runs out. */
+/* Returns the index of a frame called by `parent` (PROFILE_NONE = outermost) on the thread of
+ * `lane`, added if it is new. Returns PROFILE_NONE if memory runs out. */
 uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t place, uint32_t lane);
 
 /* --- profile_spans.c --- */
@@ -113,14 +115,14 @@ TTR_MUST bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tr
 
 /* --- profile_names.c --- */
 
-/* Resolves the collected addresses to names, and builds the public frames and nodes. Frees the
- * collected data. */
+/* Resolves the collected addresses to names and builds the public frames and nodes. Frees the
+ * collected data. Returns false if memory runs out. */
 TTR_MUST bool profile_finish(struct ttr_profile *profile);
 
 /* --- Timelines (profile_tree.c) --- */
 
-/* Appends to a lane's timeline that from `time` (ns, not decreasing) on the thread is in a node;
- * PROFILE_NONE = idle. No effect without TTR_PROFILE_TIMELINE. */
+/* Appends to a thread's timeline: from `time` (ns, not decreasing) on the thread is in node `met`;
+ * PROFILE_NONE = idle. Does nothing without TTR_PROFILE_TIMELINE. */
 TTR_MUST bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time,
                                uint32_t met);
 
@@ -133,7 +135,7 @@ struct profile_line {
 
 void profile_line_begin(struct profile_line *line, const struct ttr_profile *profile, size_t lane);
 
-/* Decodes the next change of the timeline: time and node.  Returns false after the last. */
+/* Decodes the next change of a timeline: time and node. Returns false after the last. */
 bool profile_line_next(struct profile_line *line);
 
 #endif

@@ -6,45 +6,11 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/saturate.h"
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
-/* Returns the name of the function that the symbolizer finds at an address of a mapped file; 0 if
- * unknown. */
-static ttr_id locate_function(const struct ttr_profile *profile, const struct profile_place *place)
-{
-    ttr *t = profile->t;
-    ttr_location found = {
-        .size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
-    const struct symbol_range *range =
-        profile->locate ? symbols_find_mapping(t, place->thread, place->address, place->first_ns)
-                        : NULL;
-    const struct symbol_module *module =
-        range && range->module ? &t->symbols.module[range->module - 1] : NULL;
-    if (!module || !module->path)
-        return 0;
-    const uint32_t *build_id = pair_map_get(&t->symbols.build_ids, module->path, module->source);
-    ttr_binary binary = {.size = sizeof binary,
-                         .number = range->module,
-                         .path = ttr_text_get(t, module->path),
-                         .build_id = {"", 0},
-                         .debug_link = {"", 0},
-                         .is_pic = true,
-                         .has_offsets = true};
-    if (build_id)
-        binary.build_id = ttr_text_get(t, *build_id);
-    profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset,
-                    &found);
-    size_t n = found.function.n;
-    for (size_t i = n; i-- > 0;) /* removes an offset at the end, as in "main+0x14" */
-        if (found.function.p[i] == '+') {
-            n = i;
-            break;
-        }
-    return n ? ttr_text_add(t, found.function.p, n) : 0;
-}
-
-/* Returns the string "module!function", or the known part of it. */
+/* Returns the text "module!function" of an address, or the known part of it, as a string id. */
 static ttr_id resolve_address_name(struct ttr_profile *profile, const struct profile_place *place,
                                    ttr_id *module)
 {
@@ -56,7 +22,8 @@ static ttr_id resolve_address_name(struct ttr_profile *profile, const struct pro
     (void)ttr_symbol_get(profile->t, place->thread, place->address, place->first_ns, &symbol);
     *module = symbol.module;
     if (!symbol.name)
-        symbol.name = locate_function(profile, place);
+        symbol.name = symbols_locate(profile->t, profile->locate, profile->locate_own,
+                                     place->thread, place->address, place->first_ns);
     if (symbol.module || is_managed) {
         ttr_text name = symbol.module
                             ? ttr_text_get(profile->t, symbol.module)
@@ -78,8 +45,8 @@ static ttr_id resolve_address_name(struct ttr_profile *profile, const struct pro
     return id;
 }
 
-/* Returns the number of the frame with a name, adding it if it is new; PROFILE_NONE if memory is
- * exhausted. */
+/* Returns the index of the public frame with a name, added if it is new. Returns PROFILE_NONE if
+ * memory is exhausted. */
 static uint32_t find_or_add_frame(struct ttr_profile *profile, struct pair_map *known,
                                   const ttr_profile_frame *frame)
 {
@@ -94,7 +61,8 @@ static uint32_t find_or_add_frame(struct ttr_profile *profile, struct pair_map *
     return (uint32_t)profile->frames_n++;
 }
 
-/* Resolves the names of all places. Replaces each place's address by the number of its frame. */
+/* Resolves the names of all collected frames. Replaces the address of each by the index of its
+ * public frame. */
 static bool name_places(struct ttr_profile *profile)
 {
     struct pair_map known;
@@ -102,6 +70,9 @@ static bool name_places(struct ttr_profile *profile)
     pair_map_init(&known, profile->alloc);
     for (size_t i = 0; i < profile->places_n && is_fine; i++) {
         struct profile_place *place = &profile->place[i];
+        /* after a stop, names that are not in the trace are not searched for */
+        if (profile->progress && !profile->progress(profile->progress_ctx))
+            profile->locate = NULL;
         bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
         ttr_profile_frame frame = {.is_state = place->kind == PLACE_STATE};
         frame.name =
@@ -116,8 +87,8 @@ static bool name_places(struct ttr_profile *profile)
     return is_fine;
 }
 
-/* Returns the node for a profile_met, adding it if it is new; PROFILE_NONE if memory is exhausted.
- */
+/* Returns the number of the public node of a profile_met, added if it is new. Returns PROFILE_NONE
+ * if memory is exhausted. */
 static uint32_t find_or_add_node(struct ttr_profile *profile, const struct profile_met *met)
 {
     uint32_t parent = met->parent == PROFILE_NONE ? PROFILE_NONE : profile->renumber[met->parent];
@@ -144,42 +115,45 @@ static bool make_nodes(struct ttr_profile *profile)
 {
     profile->renumber_n = profile->met_n;
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
-    pair_map_free(&profile->met_of); /* the map is used again, for nodes */
+    pair_map_free(&profile->met_of); /* The map now gets the keys of public nodes. */
     for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
         uint32_t at = find_or_add_node(profile, &profile->met[i]);
         if (at == PROFILE_NONE)
             return false;
         profile->renumber[i] = at;
-        profile->node[at].self += profile->met[i].self;
+        profile->node[at].self = saturate_add_u64(profile->node[at].self, profile->met[i].self);
         profile->node[at].count += profile->met[i].count;
     }
     return profile->renumber;
 }
 
-/* Computes the total weights of nodes and links siblings. Runs from children to parents. */
+/* Sums the total weights of nodes and links siblings. The loop goes from children to parents. */
 static void link_nodes(struct ttr_profile *profile)
 {
     for (size_t i = profile->nodes_n; i-- > 0;) {
         ttr_profile_node *node = &profile->node[i];
         uint32_t *first = node->parent == PROFILE_NONE ? &profile->lane[node->lane].first_root
                                                        : &profile->node[node->parent].first_child;
-        node->total += node->self;
-        if (node->parent != PROFILE_NONE)
-            profile->node[node->parent].total += node->total;
+        node->total = saturate_add_u64(node->total, node->self);
+        if (node->parent != PROFILE_NONE) {
+            uint64_t *parent_total = &profile->node[node->parent].total;
+            *parent_total = saturate_add_u64(*parent_total, node->total);
+        }
         node->next = *first;
         *first = (uint32_t)i;
     }
 }
 
-/* Adds the nodes of a sibling list and those below to the totals of their frames. A node counts
- * only if no node above it has the same frame (recursion). */
+/* Adds a list of siblings and their descendants to the totals of their frames. In a recursion only
+ * the outermost node of a frame counts. */
 static void sum_sibling_totals(struct ttr_profile *profile, uint32_t *running, uint32_t root)
 {
     uint32_t at = root;
     while (at != PROFILE_NONE) {
         const ttr_profile_node *node = &profile->node[at];
-        profile->frame[node->frame].self += node->self;
-        profile->frame[node->frame].total += running[node->frame]++ ? 0 : node->total;
+        ttr_profile_frame *frame = &profile->frame[node->frame];
+        frame->self = saturate_add_u64(frame->self, node->self);
+        frame->total = saturate_add_u64(frame->total, running[node->frame]++ ? 0 : node->total);
         if (node->first_child != PROFILE_NONE) {
             at = node->first_child;
             continue;
@@ -202,14 +176,14 @@ static bool sum_frames(struct ttr_profile *profile)
     return running;
 }
 
-/* Joins the nodes of all threads, as if there were one thread. */
+/* Merges the trees of all threads into that of the first. */
 static void merge_lanes(struct ttr_profile *profile)
 {
     for (size_t i = 1; i < profile->lanes_n; i++) {
         ttr_profile_thread *all = &profile->lane[0];
         const ttr_profile_thread *lane = &profile->lane[i];
         all->count += lane->count;
-        all->weight += lane->weight;
+        all->weight = saturate_add_u64(all->weight, lane->weight);
         all->first_ns = lane->first_ns < all->first_ns ? lane->first_ns : all->first_ns;
         all->last_ns = lane->last_ns > all->last_ns ? lane->last_ns : all->last_ns;
         buffer_free(&profile->state[i].line);
@@ -227,7 +201,7 @@ bool profile_finish(struct ttr_profile *profile)
     if (profile->flags & TTR_PROFILE_MERGED)
         merge_lanes(profile);
     for (size_t i = 0; i < profile->lanes_n; i++) {
-        profile->weight += profile->lane[i].weight;
+        profile->weight = saturate_add_u64(profile->weight, profile->lane[i].weight);
         profile->count += profile->lane[i].count;
     }
     if (!name_places(profile) || !make_nodes(profile))

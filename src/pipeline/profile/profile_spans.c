@@ -1,12 +1,13 @@
 /* A profile of spans: spans with equal names and equal paths of parents share a node. The node's
  * weight is the sum of their self times. */
+#include "base/saturate.h"
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
 struct spans {
     struct ttr_profile *profile;
     const ttr_tree_span *span;
-    uint32_t *node; /* by span: number of its profile_met */
+    uint32_t *node; /* index of the span's profile_met, by index of the span */
     size_t lane;
 };
 
@@ -29,10 +30,10 @@ static bool enter_span(struct spans *spans, uint32_t at)
     if (node == PROFILE_NONE)
         return false;
     spans->node[at] = node;
-    profile->met[node].self += span->self;
+    profile->met[node].self = saturate_add_u64(profile->met[node].self, span->self);
     profile->met[node].count++;
     lane->count++;
-    lane->weight += span->self;
+    lane->weight = saturate_add_u64(lane->weight, span->self);
     lane->first_ns = span->begin_ns < lane->first_ns ? span->begin_ns : lane->first_ns;
     lane->last_ns = end_of(span) > lane->last_ns ? end_of(span) : lane->last_ns;
     return profile_line_put(profile, spans->lane, span->begin_ns, node);
@@ -77,7 +78,7 @@ bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tree)
     spans.node = alloc_zero(profile->alloc, n, sizeof *spans.node);
     bool is_fine = spans.node != NULL;
     for (uint32_t i = 0; i < roots_n && is_fine; i++) {
-        /* activities overlap, so they do not use a thread's time */
+        /* Activities overlap in time, so they are not part of a thread's time. */
         if (spans.span[roots[i]].activity)
             continue;
         spans.lane = profile_lane(profile, spans.span[roots[i]].thread);

@@ -129,7 +129,8 @@ static void expect(const struct world *world, const char *wanted)
         if (node[i].self == 0)
             continue;
         n += put_path(world->profile, i, text + n, sizeof text - n);
-        n += (size_t)snprintf(text + n, sizeof text - n, " %u\n", (unsigned)node[i].self);
+        n += (size_t)snprintf(text + n, sizeof text - n, " %llu\n",
+                              (unsigned long long)node[i].self);
     }
     assert_string_equal(text, wanted);
 }
@@ -377,6 +378,59 @@ static void modules_that_the_trace_maps_name_addresses(void **state)
     end(&world);
 }
 
+/* Adds a sample of one address, of thread `tid` (0 = unknown), that weighs `period`. */
+static void sample_with_period(struct world *world, uint64_t tid, uint64_t period)
+{
+    ttr_event_begin(world->builder, TTR_KIND_SAMPLE, 0, NULL, NULL);
+    if (tid)
+        ttr_event_set_thread(world->builder, tid, tid);
+    ttr_add_uint(world->builder, "period", period);
+    ttr_add_field(world->builder, &(ttr_field){.name = {"frames", 6},
+                                               .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+    ttr_add_field(
+        world->builder,
+        &(ttr_field){.depth = 1, .name = {"", 0}, .value = {.type = TTR_TYPE_UINT, .v.u = 'a'}});
+    keep(world);
+}
+
+static void sample_without_thread_is_counted(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    sample_with_period(&world, 0, 3);
+    profile(&world, 0);
+    expect(&world, "0x61 3\n");
+    end(&world);
+}
+
+static void sample_without_thread_has_no_names_of_others(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    name(&world, 'a', 1, "f", 0);
+    sample_with_period(&world, 1, 1);
+    sample_with_period(&world, 0, 2);
+    profile(&world, TTR_PROFILE_MERGED);
+    expect(&world, "M!f 1\n0x61 2\n");
+    end(&world);
+}
+
+static void sum_of_weights_saturates(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    for (uint64_t tid = 1; tid <= 2; tid++)
+        for (unsigned i = 0; i < 2; i++)
+            sample_with_period(&world, tid, UINT64_MAX - 1);
+    profile(&world, TTR_PROFILE_MERGED);
+    assert_true(ttr_profile_weight(world.profile) == UINT64_MAX);
+    expect(&world, "0x61 18446744073709551615\n");
+    end(&world);
+}
+
 static bool profile_it(ttr *t, const ttr_event *events, size_t n)
 {
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n});
@@ -410,6 +464,9 @@ int main(void)
         cmocka_unit_test(spans_count_only_where_there_are_no_samples),
         cmocka_unit_test(timeline_has_each_change),
         cmocka_unit_test(modules_that_the_trace_maps_name_addresses),
+        cmocka_unit_test(sample_without_thread_is_counted),
+        cmocka_unit_test(sample_without_thread_has_no_names_of_others),
+        cmocka_unit_test(sum_of_weights_saturates),
         cmocka_unit_test(exhausted_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

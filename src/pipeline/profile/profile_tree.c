@@ -1,4 +1,5 @@
-/* Collects threads, frames, and frames under a caller; each is stored once. */
+/* Call tree while samples are read: stores each thread, each frame, and each frame below a caller
+ * once. */
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 #include "base/protobuf.h"
@@ -28,11 +29,13 @@ uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *
 {
     bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
     uint64_t a = has_address ? place->address : place->name, b = place->kind;
-    /* The code at an address depends on the process and on the modules loaded when the sample was
-     * recorded. */
-    if (has_address)
-        b = ((uint64_t)profile->t->threads[place->thread].process + 1) << 32 |
-            profile->t->symbols.reused;
+    /* The same address means other code in another process, or after modules were loaded or
+     * unloaded. */
+    if (has_address) {
+        const uint64_t process =
+            place->thread ? (uint64_t)profile->t->threads[place->thread].process + 1 : 0;
+        b = process << 32 | profile->t->symbols.reused;
+    }
     const uint32_t *known = pair_map_get(&profile->place_of, a, b);
     if (known)
         return *known;
@@ -92,14 +95,14 @@ void profile_line_begin(struct profile_line *line, const struct ttr_profile *pro
     const struct buffer *bytes = &profile->state[lane].line;
     *line = (struct profile_line){.profile = profile,
                                   .at = bytes->bytes,
-                                  .end = bytes->bytes + bytes->n,
+                                  /* an offset from NULL is undefined, even if it is 0 */
+                                  .end = bytes->n ? bytes->bytes + bytes->n : bytes->bytes,
                                   .time = profile->lane[lane].first_ns,
                                   .node = PROFILE_NONE};
-    if (bytes->n == 0)
-        line->end = line->at = NULL;
 }
 
-/* Decodes a number that profile_line_put wrote, so it need not be checked. */
+/* Decodes a variable-length number that profile_line_put encoded. Needs no check, because the bytes
+ * are not input. */
 static uint64_t next_number(struct profile_line *line)
 {
     uint64_t x = 0;

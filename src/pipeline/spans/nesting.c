@@ -12,8 +12,7 @@
 struct nest_item {
     int64_t begin, end;
     uint64_t at;
-    /* time in ns covered between begin and end; less than their difference if several spans were
-     * joined */
+    /* covered time in ns; less than end - begin if an item represents several spans */
     uint64_t length;
 };
 
@@ -48,15 +47,15 @@ static struct nest_lane *get_lane(struct nest *nest, size_t at)
     return lane;
 }
 
-/* Returns the time, in ns, that an item covers before the start `next` of the following item, so
- * that partially overlapping siblings count once. */
+/* Returns the time in ns that an item covers before `next`, the begin of the item after it.
+ * Overlapping siblings thus count once. */
 static uint64_t covered_before(const struct nest_item *item, int64_t next)
 {
     uint64_t overlap = item->end > next ? (uint64_t)item->end - (uint64_t)next : 0;
     return item->length > overlap ? item->length - overlap : 0;
 }
 
-/* Halves the memory of a lane's older items: joins them in pairs. */
+/* Joins the older items of a lane (thread or track) in pairs, which halves their memory. */
 static void join_older_items(struct nest_lane *lane)
 {
     size_t half = lane->n / 4 * 2, to = 0;

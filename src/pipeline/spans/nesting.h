@@ -29,8 +29,8 @@ struct nest_span {
     uint64_t from, at;
 };
 
-/* Returns true if a span that starts at (begin, at) is inside a span that ends no earlier and
- * starts at (from_time, from). */
+/* Returns true if a span that starts at (begin, at) is inside of another span that ends no earlier
+ * and contains everything from (from_time, from) on. */
 static inline bool nest_is_inside(int64_t begin, uint64_t at, int64_t from_time, uint64_t from)
 {
     return begin > from_time || (begin == from_time && at >= from);
@@ -50,7 +50,8 @@ struct nest {
     struct nest_lane *lane;
     size_t lanes_n, lanes_used;
     size_t items_max; /* approximate limit for the items of all lanes together */
-    /* number of spans that ended before their predecessor in the lane; they are not nested */
+    /* number of spans that ended before an earlier added span of the same lane; they are not
+     * nested */
     uint64_t late;
 };
 
@@ -60,8 +61,8 @@ struct nest {
 void nest_init(struct nest *nest, const struct alloc *alloc, size_t items_max);
 void nest_free(struct nest *nest);
 
-/* Adds a span.  Sets *covered to the time, in ns, that its children cover.  Returns false if memory
- * is exhausted. */
+/* Adds a span of a lane. Sets *covered to the time in ns that its children cover. Returns false if
+ * memory is exhausted. */
 TTR_MUST bool nest_add(struct nest *nest, size_t lane, const struct nest_span *span,
                        uint64_t *covered);
 

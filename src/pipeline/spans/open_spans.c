@@ -1,4 +1,5 @@
-/* Open spans: a stack per lane and a chain per async id, both in one array of slots. */
+/* Open spans: a stack per thread or track, and a list per async id. Both consist of slots in one
+ * array. */
 #include "pipeline/spans/open_spans.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ struct open_id open_id_of(const ttr *t, const struct open_event *party)
     return id;
 }
 
-/* Returns the key of by_link: the category without the process. */
+/* Returns the key of the map by_link: a scope's category, without its process. */
 static uint64_t category_of_scope(uint64_t scope)
 {
     return scope & UINT32_MAX;
@@ -51,8 +52,8 @@ static struct open_lane *get_lane(struct open_spans *open, size_t lane)
     return &open->lane[lane];
 }
 
-/* Finds a free slot without reserving it; *slot is `max` if all are used.  Returns false if memory
- * is exhausted. */
+/* Finds a free slot without reserving it; *slot is OPEN_FULL if there is none. Returns false if
+ * memory is exhausted. */
 static bool find_slot(struct open_spans *open, uint32_t *slot)
 {
     *slot = open->free - 1;
@@ -76,8 +77,8 @@ static uint32_t find_innermost(const struct pair_map *map, uint64_t a, uint64_t 
     return slot ? *slot : OPEN_NONE;
 }
 
-/* Makes an async slot the innermost of its two lists: that of its scope, and that of its category.
- */
+/* Makes an async slot the innermost of two lists: that of its id and scope, and that of its id and
+ * category. */
 static bool link_async(struct open_spans *open, const struct open_id *id, uint32_t slot)
 {
     struct open_slot *ctx = &open->slot[slot];
@@ -86,8 +87,7 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
     if (!pair_map_put(&open->by_scope, id->scope, id->link, slot))
         return false;
     if (!pair_map_put(&open->by_link, category_of_scope(id->scope), id->link, slot)) {
-        /* Replacing or removing an entry needs no memory, so undoing the first change cannot fail.
-         */
+        /* The undo cannot fail: replacing or removing a map entry needs no memory. */
         if (below == OPEN_NONE || !pair_map_put(&open->by_scope, id->scope, id->link, below))
             (void)pair_map_remove(&open->by_scope, id->scope, id->link);
         return false;
@@ -100,7 +100,7 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
     return true;
 }
 
-/* Makes `slot` the innermost one of a key; removes the key if `slot` is OPEN_NONE. */
+/* Makes `slot` the innermost slot of a map's key. OPEN_NONE removes the key. */
 static void set_innermost(struct pair_map *map, uint64_t a, uint64_t b, uint32_t slot)
 {
     uint32_t *at = pair_map_get(map, a, b);
@@ -127,8 +127,8 @@ bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot
     struct open_lane *lane = id->is_async ? NULL : get_lane(open, id->lane);
     if ((!lane && !id->is_async) || !find_slot(open, slot))
         return false;
-    /* If a begin of a lane has no slot, later begins inside of it get none either, only a count:
-     * spans end innermost first. */
+    /* Spans of a thread end innermost first. After a begin without a slot, later begins are
+     * therefore only counted, until as many ends have arrived. */
     if (*slot == OPEN_FULL || (lane && lane->too_many)) {
         *slot = OPEN_FULL;
         if (lane)
@@ -189,7 +189,7 @@ uint32_t open_pop(struct open_spans *open, const struct open_id *id)
 
 bool open_list_remaining(struct open_spans *open)
 {
-    /* The second half of the array is scratch space for sorting. */
+    /* the second half of the array is scratch space for sorting */
     if (!alloc_reserve(open->alloc, (void **)&open->left, &open->left_capacity, 2 * open->slots_n,
                        sizeof *open->left))
         return false;

@@ -21,12 +21,13 @@
 #include "pipeline/order/radix_sort.h"
 
 #define OPEN_NONE UINT32_MAX /* result of open_pop: the end has no begin */
-/* result of open_push and open_pop: the begin has no slot, since all are used */
+/* result of open_push and open_pop: the begin was counted but not stored, because all slots were in
+ * use */
 #define OPEN_FULL (UINT32_MAX - 1)
 
-/* Identity that a begin and its end have in common. */
+/* The identity by which the begin and the end of a span match. */
 struct open_id {
-    size_t lane;    /* index of the lane (a thread or track), for nested spans */
+    size_t lane;    /* open_lane_of the thread or track, for spans that nest */
     uint64_t scope; /* process and category, for async spans */
     uint64_t link;
     bool is_async;
@@ -35,15 +36,16 @@ struct open_id {
 struct open_slot {
     struct open_id id;
     uint64_t sequence; /* number of the begin, increasing; 0 = the slot is free */
-    /* slot that becomes the innermost one when this span ends; of a free slot the next free one */
+    /* slot of the enclosing span; in a free slot: the next free slot */
     uint32_t below;
-    /* of an async span: neighbours in the list of slots with the same category and id in any
-     * process */
+    /* async spans: neighbours in the list of open slots with this category and id, of all
+     * processes */
     uint32_t older, newer;
 };
 
 struct open_lane {
-    uint32_t top, too_many; /* innermost slot plus 1; number of open begins that have no slot */
+    uint32_t top, too_many; /* slot of the innermost open span, plus 1; number of open begins
+                             * without a slot */
 };
 
 struct open_spans {
@@ -54,8 +56,8 @@ struct open_spans {
     uint32_t free; /* first free slot plus 1; 0 = none */
     struct open_lane *lane;
     size_t lanes_n;
-    /* maps to the innermost slot: by_scope by process, category and id; by_link by category and id
-     */
+    /* maps to the innermost slot; key of by_scope: process, category and id; key of by_link:
+     * category and id */
     struct pair_map by_scope, by_link;
     uint64_t sequence;
     struct order_key *left; /* result of open_list_remaining; key.index is the slot */
@@ -65,34 +67,35 @@ struct open_spans {
 void open_init(struct open_spans *open, const struct alloc *alloc, uint32_t max);
 void open_free(struct open_spans *open);
 
-/* Returns the index of a lane; even numbers are threads, odd ones tracks. */
+/* Returns the number of a lane: a thread (even numbers), or a track without threads (odd
+ * numbers). */
 static inline size_t open_lane_of(ttr_id thread, ttr_id track)
 {
     return thread ? (size_t)thread * 2 : (size_t)track * 2 + 1;
 }
 
-/* The members of a begin or end that determine its identity.  `task`: id of an activity; 0 = none.
- */
+/* The attributes of a begin or end that determine its identity. `task`: task of an activity as a
+ * string id; 0 = no activity. */
 struct open_event {
     uint8_t kind;
     ttr_id thread, track, category, task;
     uint64_t link;
 };
 
-/* Returns the identity of a begin or an end. */
+/* Returns the identity of a begin or end. */
 struct open_id open_id_of(const ttr *t, const struct open_event *party);
 
 /* Opens a span and returns its slot in *slot, or OPEN_FULL if all are used. Returns false if memory
  * runs out. */
 TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);
 
-/* Closes the span that an end belongs to and returns its slot. The slot is then free, but the
- * caller's data for it stays valid until the next open_push. Returns OPEN_NONE or OPEN_FULL if the
- * span has no slot. */
+/* Closes the open span that an end belongs to and returns its slot. The slot becomes free; the
+ * caller's data for it stays valid until the next open_push. Returns OPEN_NONE if the begin is
+ * unknown, OPEN_FULL if the begin has no slot. */
 uint32_t open_pop(struct open_spans *open, const struct open_id *id);
 
-/* Lists the slots of all open spans in open->left, the most recent begin first.  Returns false if
- * memory is exhausted. */
+/* Lists all open spans, the most recent begin first. Sets open->left to their slots. Returns false
+ * if memory is exhausted. */
 TTR_MUST bool open_list_remaining(struct open_spans *open);
 
 #endif

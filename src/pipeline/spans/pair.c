@@ -18,7 +18,7 @@
 /* 65,536 open spans with some fields each need about 20 MiB. */
 #define OPEN_MAX 65536u
 
-/* A begin that waits for its end. event_copy_add encoded `fields`. */
+/* A begin that waits for its end. `fields` has the encoding of event_copy_add. */
 struct waiting {
     ttr_event begin;
     struct buffer fields;
@@ -28,19 +28,20 @@ struct pairer {
     ttr_reader base;
     ttr_reader *in;
     ttr_batch batch;
-    uint32_t at; /* index of the event in the output batch */
+    uint32_t at; /* index in `batch` of the next input event */
     struct open_spans open;
     struct waiting *slot; /* begins by slot of `open` */
     size_t slots_n;
     struct stage_notes stage_notes;
     int64_t last_time;
     bool is_at_end;
-    ttr_status ending; /* TTR_END, or the failure to return after the remaining spans */
+    ttr_status ending; /* TTR_END, or a failure of the input, which is returned after the remaining
+                        * spans */
     ttr_error ending_error;
-    size_t left_at; /* index in open.left of the next open span to return */
+    size_t left_at; /* index in open.left of the next remaining span to return */
     ttr_event out[BATCH];
-    /* by event of the batch: offset in `fields` plus 1; 0 = the payload is borrowed from the input
-     */
+    /* by event of the batch: offset of the payload in `fields`, plus 1; 0 = the payload is in the
+     * input */
     size_t payload_at[BATCH];
     uint32_t n;
     struct buffer fields;
@@ -86,7 +87,7 @@ static bool store_begin(struct pairer *pairer, uint32_t slot, const ttr_event *e
     return !waiting->fields.failed;
 }
 
-/* Appends a span: the attributes and fields of the begin, and the time and fields of the end. */
+/* Appends a complete span: attributes of the begin, end time, and the fields of both. */
 static ttr_event *append_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
 {
     ttr_event *span = append_event(pairer, &waiting->begin);
@@ -186,7 +187,7 @@ static bool pair_event(struct pairer *pairer, const ttr_event *event)
     }
 }
 
-/* Appends the spans that are still open at the end of the input, innermost first. */
+/* Appends spans that are still open at the end of the input, innermost first, marked as partial. */
 static void append_open_spans(struct pairer *pairer)
 {
     for (; pairer->n < BATCH && pairer->left_at < pairer->open.left_n; pairer->left_at++) {
@@ -195,8 +196,8 @@ static void append_open_spans(struct pairer *pairer)
     }
 }
 
-/* Fills the output from one batch of the input. After the input has ended or failed, fills it from
- * the open spans. */
+/* Fills the output batch from one batch of the input; after the end of the input, from the open
+ * spans. */
 static ttr_status fill_batch(struct pairer *pairer, ttr_error *error)
 {
     if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
@@ -218,7 +219,7 @@ static ttr_status fill_batch(struct pairer *pairer, ttr_error *error)
     return pairer->fields.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Sets the payload pointers of the batch, now that the buffer no longer grows. */
+/* Sets the payload pointers of the batch. The buffer does not grow any more. */
 static void set_payload_pointers(struct pairer *pairer)
 {
     for (uint32_t i = 0; i < pairer->n; i++)

@@ -1,5 +1,5 @@
-/* Complete spans from a stream of events.  Waiting begins are stored without fields, 80 bytes each.
- */
+/* Complete spans from a stream of events. A waiting begin needs 80 bytes; its fields are not
+ * stored. */
 #include "pipeline/spans/span_stream.h"
 
 #include "model/activity.h"
@@ -115,8 +115,8 @@ static bool emit_ready_spans(struct span_stream *stream, bool is_at_end)
     size_t n = reorder_ready(&stream->window, is_at_end);
     for (size_t i = 0; i < n; i++) {
         int64_t end = (int64_t)(stream->window.key[i].rank ^ (uint64_t)1 << 63);
-        /* Reads ahead into the cache: events are stored in order of arrival, so reading them in
-         * this order misses it. */
+        /* Prefetches an event: the window stores events by arrival, so access in sorted order
+         * misses the cache. */
         __builtin_prefetch(reorder_at(&stream->window, i + AHEAD < n ? i + AHEAD : i));
         stream->last_time = end > stream->last_time ? end : stream->last_time;
         if (!pair_event(stream, reorder_at(&stream->window, i), end))

@@ -9,11 +9,12 @@
 #include "pipeline/spans/open_spans.h"
 #include "pipeline/order/reorder_window.h"
 
-/* Values of event_ref.activity: no activity, one that belongs to its thread, one with an id.
- * Values from SPAN_ACTIVITY on are numbers that the sink passed to span_stream_add. */
+/* Values of event_ref.activity: not an activity, an activity of its thread, an activity with an id.
+ * Values from SPAN_ACTIVITY on are the numbers passed to span_stream_add. */
 enum { SPAN_PLAIN, SPAN_OF_THREAD, SPAN_ACTIVITY };
 
-/* A complete span.  Spans are in order of their ends, as far as the reorder window permits. */
+/* A complete span. Spans are passed on in order of their ends, except for events later than the
+ * reorder window permits. */
 struct complete_span {
     const struct event_ref *event; /* the event that records the span, or its begin */
     int64_t end;
@@ -21,11 +22,11 @@ struct complete_span {
     uint64_t from, at; /* stamps for nesting at equal times; see nesting.h */
     size_t lane;
     uint8_t flags;
-    bool is_async;      /* an async span: not part of a lane */
+    bool is_async;      /* async spans overlap freely; they are not nested by thread */
     bool is_unfinished; /* a begin without an end */
 };
 
-/* Receives each span.  Returns false if memory is exhausted. */
+/* Callback that receives each complete span. Returns false if memory is exhausted. */
 typedef bool (*span_sink)(void *ctx, const struct complete_span *span);
 
 struct span_stream {
@@ -35,7 +36,7 @@ struct span_stream {
     void *ctx;
     struct reorder window;
     struct open_spans open;
-    struct open_begin *begin; /* begins by slot of `open` */
+    struct open_begin *begin; /* the begin of each open span, indexed by slot of `open` */
     size_t begins_n;
     uint64_t ended;     /* number of spans that have ended so far, without async ones */
     uint64_t unmatched; /* number of ends without a begin */
@@ -55,13 +56,13 @@ static inline bool span_stream_wants(unsigned kind)
     return 1u << kind & SPAN_KINDS;
 }
 
-/* Adds an event of SPAN_KINDS.  `activity` (SPAN_ACTIVITY or higher) is stored with the begins of
- * activities with ids.  Returns false if memory is exhausted. */
+/* Adds an event of a kind in SPAN_KINDS. `activity` is a number from SPAN_ACTIVITY on for the begin
+ * of an activity with an id. Returns false if memory is exhausted. */
 TTR_MUST bool span_stream_add(struct span_stream *stream, const ttr_event *event,
                               uint32_t activity);
 
-/* Passes on the remaining spans: those in the window, then begins without an end, innermost first;
- * such a span lasts until the last event. */
+/* Ends the stream: passes on the spans in the window, then the begins without an end, innermost
+ * first. Such a span ends at the last event. Returns false if memory is exhausted. */
 TTR_MUST bool span_stream_end(struct span_stream *stream);
 
 #endif

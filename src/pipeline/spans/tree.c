@@ -122,7 +122,7 @@ static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
     return TTR_OK;
 }
 
-/* Builds the forest again with all spans sorted by (end, descending start, arrival). */
+/* Builds the forest again from all spans, sorted by end, then descending start, then arrival. */
 static void rebuild_forest(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -135,7 +135,7 @@ static void rebuild_forest(struct ttr_tree *tree, struct order_key *keys, struct
     for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(end_of(&tree->span[keys[i].index]));
     order_keys(keys, spare, n);
-    /* Stamps recorded the order of arrival; now they must record the sorted order. */
+    /* The stamps were arrival numbers; they become positions in sorted order. */
     for (uint32_t i = 0; i < n; i++)
         tree->side[keys[i].index] =
             (struct tree_side){.lane = tree->side[keys[i].index].lane, .at = i};
@@ -143,8 +143,8 @@ static void rebuild_forest(struct ttr_tree *tree, struct order_key *keys, struct
         claim_children(tree, keys[i].index);
 }
 
-/* Counts partially overlapping spans, with a stack of running spans per lane; side->at is the next
- * lower element of the stack. */
+/* Counts partially overlapping spans. Each thread or track has a stack of running spans, linked by
+ * side->at. */
 static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -169,7 +169,7 @@ static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct
     }
 }
 
-/* Converts each lane's list of unclaimed spans, newest first, to a list of roots in order of their
+/* Reverses each thread's or track's list of unclaimed spans, so that roots are in order of their
  * starts. */
 static bool list_roots(struct ttr_tree *tree)
 {
@@ -190,8 +190,8 @@ static bool list_roots(struct ttr_tree *tree)
     return true;
 }
 
-/* Sets the depths of a list of root spans and of all spans below. Does not recurse, since a file
- * may nest spans to any depth. */
+/* Sets the depth of root spans and of all their descendants. Does not recurse, since a file may
+ * nest spans to any depth. */
 static void set_span_depths(struct ttr_tree *tree, uint32_t root)
 {
     uint32_t depth = 0;
@@ -245,8 +245,7 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     tree->alloc = &t->counted;
     span_stream_init(&tree->stream, t, add_span, tree);
     ttr_status status = read_all_batches(in, &read_loop, error);
-    /* After a failed read the spans so far are useful. If memory ran out, the forest cannot be
-     * completed. */
+    /* The spans before a failure are useful. If memory ran out, the forest cannot be completed. */
     if (status != TTR_E_NOMEM && !finish_forest(tree))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)

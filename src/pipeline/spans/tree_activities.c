@@ -1,9 +1,10 @@
-/* Activities in the span forest.  They nest by their ids, not by time, since they change threads
- * and may last longer than the span that started them.
+/* Activities in the span forest. They nest by id, not by time: an activity may change threads, and
+ * may last longer than the span that started it.
  *
- * The parent of a span is the first that exists of: the open span with the same id, the one that
- * its begin names as related, the one with an id that is a path prefix of its own.  Among several
- * it is the last one started before the span.  Its self time is the time that no child covers. */
+ * The parent of a span is the first of these that exists: an open span with the same id; the span
+ * named as related by its begin; a span with an id that is a path prefix of its id. Among several
+ * spans, the one that started last before the span is selected. The self time of a span is the time
+ * that no child covers. */
 #include "model/activity.h"
 #include "pipeline/spans/tree_forest.h"
 
@@ -34,7 +35,7 @@ static int64_t span_end(const ttr_tree_span *span)
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
 
-/* Returns the span with an activity id that started last; TTR_TREE_NONE if there is none. */
+/* Returns the last started span with an activity id, or TTR_TREE_NONE. */
 static uint32_t find_latest_span(const struct pair_map *by_id, ttr_id id)
 {
     const uint32_t *at = id ? pair_map_get(by_id, id, 0) : NULL;
@@ -56,8 +57,7 @@ static uint32_t find_parent(const struct ttr_tree *tree, const struct pair_map *
     return parent;
 }
 
-/* Sorts the spans of activities by start, longer ones first at equal starts. Returns their number.
- */
+/* Sorts the spans of activities by start, longer spans first. Returns their number. */
 static uint32_t sort_activities(struct ttr_tree *tree, struct order_key *keys,
                                 struct order_key *spare)
 {

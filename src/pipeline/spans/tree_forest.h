@@ -6,21 +6,22 @@
 
 #include <tracetta/analyse.h>
 
-/* Data of a span that is only needed during construction. */
+/* Construction data of a span; freed when the forest is complete. */
 struct tree_side {
-    uint32_t lane; /* index of its lane; TTR_TREE_NONE: an activity */
-    uint32_t at;   /* of an activity: index of its tree_activity */
+    uint32_t lane; /* index in `lane` of the span's thread or track; TTR_TREE_NONE: an activity */
+    uint32_t at;   /* stamp for spans with equal times (nesting.h); for an activity: index of its
+                    * tree_activity */
     bool is_pair;
 };
 
 struct tree_lane {
-    size_t number; /* lane number from open_lane_of */
+    size_t number; /* thread or track, as numbered by open_lane_of */
     int64_t last_end;
-    uint32_t last; /* the newest unclaimed span of the lane */
+    uint32_t last; /* the most recent unclaimed span */
 };
 
-/* Ids of an activity as strings, recorded by its begin: its own, and that of the related activity.
- */
+/* Ids of an activity as string ids: its id, and that of the related activity. Recorded by its
+ * begin. */
 struct tree_activity {
     ttr_id ctx, related;
 };
@@ -34,7 +35,7 @@ struct ttr_tree {
     size_t span_room, side_room;
     struct tree_lane *lane;
     size_t lanes_n, lane_room;
-    uint32_t *lane_by_number; /* by lane number: index of the lane plus 1 */
+    uint32_t *lane_by_number; /* by open_lane_of: index in `lane`, plus 1 */
     size_t numbers_n;
     uint32_t *root;
     size_t roots_n, root_room;
@@ -45,13 +46,12 @@ struct ttr_tree {
     struct span_stream stream;
 };
 
-/* Stores the ids of an activity's begin and returns its number for span_stream_add; 0 if memory is
- * exhausted. */
+/* Stores the activity ids of a begin. Returns the activity's number for span_stream_add; 0 if
+ * memory is exhausted. */
 uint32_t tree_add_activity(struct ttr_tree *tree, const ttr_event *event);
 
-/* Builds the lists of activity spans, nested by their ids, as one more list of roots, for which
- * space exists. `keys` and `spare` are scratch space for all spans. Returns false if memory runs
- * out. */
+/* Nests activity spans by their ids and appends their roots as one more list, for which space
+ * exists. `keys` and `spare` are scratch space for all spans. Returns false if memory runs out. */
 TTR_MUST bool tree_nest_activities(struct ttr_tree *tree, struct order_key *keys,
                                    struct order_key *spare);
 

@@ -1,11 +1,12 @@
-/* Reader of the dialect: replaces field types of the dialect by the types they encode, before any
- * layout is compiled. The bits stay the same. Attributes are located in the specific context (RFC:
- * at the start of the payload) and copied into events.
+/* Reader of the dialect: replaces field types by the types that they represent (ctf_dialect.h),
+ * before any layout is compiled. The bits that they describe stay the same. Finds attributes in the
+ * specific context (v1.1: at the start of the payload) and copies them into events.
  *
  * Order of calls: ctf_dialect_prepare after metadata was parsed; ctf_dialect_find_attributes once
  * per event class; ctf_dialect_set_attributes per event.
  *
- * Traces that only claim to use the dialect are read as far as they follow it. */
+ * A trace may declare the dialect but not follow it. Types that do not match its rules are left
+ * unchanged. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 
 #include "base/bit_cursor.h"
@@ -16,9 +17,10 @@
 
 /* --- Replacing types --- */
 
-struct turning {
+struct replacer {
     struct ctf_description *description;
-    /* (type, use) to the index of its replacement; use 0: a type, 1: a root with attributes */
+    /* (type, use) -> index of the replacement in `type`. use 0: a field type; 1: a root; 2: a root
+     * with attributes; otherwise the role of a hidden number */
     struct pair_map done;
     const struct type **type;
     size_t n, capacity;
@@ -26,42 +28,42 @@ struct turning {
     bool failed;
 };
 
-static const struct type *replace_member(struct turning *turning, const struct type *type);
+static const struct type *replace_member(struct replacer *replacer, const struct type *type);
 
-static bool is_text_type(ttr_text text, const char *expected)
+static bool text_equals(ttr_text text, const char *expected)
 {
     return text.n == strlen(expected) && memcmp(text.p, expected, text.n) == 0;
 }
 
-static bool is_same_type(ttr_text a, ttr_text b)
+static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-static void *take(struct turning *turning, size_t size)
+static void *alloc_in_arena(struct replacer *replacer, size_t size)
 {
-    void *block = arena_alloc(&turning->description->arena, size);
-    turning->failed |= !block;
+    void *block = arena_alloc(&replacer->description->arena, size);
+    replacer->failed |= !block;
     return block;
 }
 
-static struct type *copy_type(struct turning *turning, const struct type *type)
+static struct type *copy_type(struct replacer *replacer, const struct type *type)
 {
-    struct type *copy = take(turning, sizeof *copy);
+    struct type *copy = alloc_in_arena(replacer, sizeof *copy);
     if (copy)
         *copy = *type;
     return copy;
 }
 
-/* Reports whether label i of an enumeration has this name and only this value. */
+/* Returns true if label i of an enumeration has this name and only this value. */
 static bool has_label(const struct type *type, uint32_t i, const char *name, uint64_t value)
 {
     const struct type_label *label = &type->labels->label[i];
-    return is_text_type(label->name, name) && label->ranges_n == 1 &&
+    return text_equals(label->name, name) && label->ranges_n == 1 &&
            label->ranges[0].low == value && label->ranges[0].high == value;
 }
 
-static const struct type *replace_number(struct turning *turning, const struct type *type)
+static const struct type *replace_number(struct replacer *replacer, const struct type *type)
 {
     uint32_t labels_n =
         type->labels && type->bits == 8 && type->kind == TYPE_UINT ? type->labels->n : 0;
@@ -70,7 +72,7 @@ static const struct type *replace_number(struct turning *turning, const struct t
          is_null = is_absent || (labels_n == 1 && has_label(type, 0, "null", 0));
     if (!is_bool && !is_null && (type->base != 16 || type->labels))
         return type;
-    struct type *copy = copy_type(turning, type);
+    struct type *copy = copy_type(replacer, type);
     if (!copy)
         return type;
     copy->labels = NULL;
@@ -82,17 +84,19 @@ static const struct type *replace_number(struct turning *turning, const struct t
     return copy;
 }
 
-/* Removes the structs that were flattened from the path to a length. */
-static void replace_reference(struct turning *turning, struct type *type)
+/* Removes the names of "elements" structs from the path to a length, because replace_struct
+ * replaces those structs by their content. */
+static void replace_reference(struct replacer *replacer, struct type *type)
 {
     struct type_reference *reference = &type->reference;
-    ttr_text *names = reference->names_n ? take(turning, reference->names_n * sizeof *names) : NULL;
+    ttr_text *names =
+        reference->names_n ? alloc_in_arena(replacer, reference->names_n * sizeof *names) : NULL;
     uint32_t n = 0;
     if (!names)
         return;
     for (uint32_t i = 0; i < reference->names_n; i++)
-        if (!is_text_type(reference->names[i], WRAPPER_ELEMENTS) &&
-            !is_text_type(reference->names[i], "_" WRAPPER_ELEMENTS))
+        if (!text_equals(reference->names[i], WRAPPER_ELEMENTS) &&
+            !text_equals(reference->names[i], "_" WRAPPER_ELEMENTS))
             names[n++] = reference->names[i];
     reference->names = names;
     reference->names_n = n;
@@ -104,23 +108,24 @@ static bool is_hexadecimal_byte(const struct type *type)
            !type->labels;
 }
 
-/* Replaces an array or sequence. `length`: type of its length field if known. */
-static const struct type *replace_array(struct turning *turning, const struct type *type,
+/* Replaces an array or sequence; a sequence of hexadecimal bytes becomes a byte string. `length`:
+ * type of its length field; NULL = unknown. */
+static const struct type *replace_array(struct replacer *replacer, const struct type *type,
                                         const struct type *length)
 {
-    struct type *copy = copy_type(turning, type);
+    struct type *copy = copy_type(replacer, type);
     if (!copy)
         return type;
     bool is_bytes = type->kind == TYPE_SEQUENCE && length && length->bits == LENGTH_BITS &&
                     is_hexadecimal_byte(type->element);
-    replace_reference(turning, copy);
+    replace_reference(replacer, copy);
     if (is_bytes)
         copy->kind = TYPE_BLOB;
-    copy->element = is_bytes ? NULL : replace_member(turning, type->element);
+    copy->element = is_bytes ? NULL : replace_member(replacer, type->element);
     return copy;
 }
 
-/* Reports whether member i is the length of the next member. */
+/* Returns true if member i is the length of the next member. */
 static bool is_length_of_next(const struct type *type, uint32_t i)
 {
     if (i + 1 >= type->members_n || type->members[i].type->kind != TYPE_UINT)
@@ -128,132 +133,134 @@ static bool is_length_of_next(const struct type *type, uint32_t i)
     const struct type *next = type->members[i + 1].type;
     bool is_counted = next->kind == TYPE_SEQUENCE || next->kind == TYPE_BLOB;
     return is_counted && !next->has_inline_length && next->reference.names_n &&
-           is_same_type(next->reference.names[next->reference.names_n - 1], type->members[i].name);
+           texts_are_equal(next->reference.names[next->reference.names_n - 1],
+                           type->members[i].name);
 }
 
-static const struct type *replace_value(struct turning *turning, const struct type *type,
+static const struct type *replace_value(struct replacer *replacer, const struct type *type,
                                         const struct type *length)
 {
     switch (type->kind) {
     case TYPE_SEQUENCE:
-        return replace_array(turning, type, type->has_inline_length ? type->length_type : length);
+        return replace_array(replacer, type, type->has_inline_length ? type->length_type : length);
     case TYPE_ARRAY:
-        return replace_array(turning, type, NULL);
+        return replace_array(replacer, type, NULL);
     case TYPE_BLOB: {
-        struct type *copy = copy_type(turning, type);
+        struct type *copy = copy_type(replacer, type);
         if (copy)
-            replace_reference(turning, copy);
+            replace_reference(replacer, copy);
         return copy ? copy : type;
     }
     default:
-        return replace_member(turning, type);
+        return replace_member(replacer, type);
     }
 }
 
-static ttr_text unescape_name(struct turning *turning, ttr_text name)
+static ttr_text unescape_name(struct replacer *replacer, ttr_text name)
 {
     struct buffer plain;
-    buffer_init(&plain, turning->description->alloc);
+    buffer_init(&plain, replacer->description->alloc);
     ctf_name_unescape(&plain, name);
     const char *ctx =
-        plain.failed ? NULL : arena_copy(&turning->description->arena, plain.bytes, plain.n);
+        plain.failed ? NULL : arena_copy(&replacer->description->arena, plain.bytes, plain.n);
     ttr_text text = {ctx ? ctx : "", ctx ? plain.n : 0};
-    turning->failed |= !ctx;
+    replacer->failed |= !ctx;
     buffer_free(&plain);
     return text;
 }
 
 /* Returns the earlier replacement of a type; NULL if it was not replaced yet. */
-static const struct type *find_replacement(const struct turning *turning, const struct type *type,
+static const struct type *find_replacement(const struct replacer *replacer, const struct type *type,
                                            unsigned use)
 {
-    const uint32_t *index = pair_map_get(&turning->done, (uintptr_t)type, use);
-    return index ? turning->type[*index] : NULL;
+    const uint32_t *index = pair_map_get(&replacer->done, (uintptr_t)type, use);
+    return index ? replacer->type[*index] : NULL;
 }
 
-static const struct type *add_replacement(struct turning *turning, const struct type *type,
+static const struct type *add_replacement(struct replacer *replacer, const struct type *type,
                                           unsigned use, const struct type *became)
 {
-    if (turning->n >= UINT32_MAX ||
-        !alloc_reserve(turning->description->alloc, (void **)&turning->type, &turning->capacity,
-                       turning->n + 1, sizeof *turning->type) ||
-        !pair_map_put(&turning->done, (uintptr_t)type, use, (uint32_t)turning->n)) {
-        turning->failed = true;
+    if (replacer->n >= UINT32_MAX ||
+        !alloc_reserve(replacer->description->alloc, (void **)&replacer->type, &replacer->capacity,
+                       replacer->n + 1, sizeof *replacer->type) ||
+        !pair_map_put(&replacer->done, (uintptr_t)type, use, (uint32_t)replacer->n)) {
+        replacer->failed = true;
         return became;
     }
-    turning->type[turning->n++] = became;
+    replacer->type[replacer->n++] = became;
     return became;
 }
 
-/* Returns a copy of a number that readers do not see; its bits remain in the record. */
-static const struct type *hide_number(struct turning *turning, const struct type *type,
+/* Returns a copy of a number with a role, which hides the number from field iteration; its bits
+ * remain in the record. */
+static const struct type *hide_number(struct replacer *replacer, const struct type *type,
                                       unsigned role)
 {
-    const struct type *known = find_replacement(turning, type, role);
-    struct type *copy = known ? NULL : copy_type(turning, type);
+    const struct type *known = find_replacement(replacer, type, role);
+    struct type *copy = known ? NULL : copy_type(replacer, type);
     if (!copy)
         return known ? known : type;
     copy->role = (uint16_t)role;
-    return add_replacement(turning, type, role, copy);
+    return add_replacement(replacer, type, role, copy);
 }
 
-static enum ctf_attribute attribute_of_member(ttr_text name)
+static enum ctf_attribute find_attribute_by_name(ttr_text name)
 {
     unsigned i = 0;
-    while (i < CTF_ATTRIBUTE_COUNT && !is_text_type(name, ctf_attribute_names[i]))
+    while (i < CTF_ATTRIBUTE_COUNT && !text_equals(name, ctf_attribute_names[i]))
         i++;
     return (enum ctf_attribute)i;
 }
 
-static const struct type *replace_members(struct turning *turning, const struct type *type,
+static const struct type *replace_members(struct replacer *replacer, const struct type *type,
                                           bool has_attributes)
 {
-    struct type *copy = copy_type(turning, type);
-    struct type_member *members = take(turning, type->members_n * sizeof *members + 1);
+    struct type *copy = copy_type(replacer, type);
+    struct type_member *members = alloc_in_arena(replacer, type->members_n * sizeof *members + 1);
     if (!copy || !members)
         return type;
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
         enum ctf_attribute attribute =
-            has_attributes ? attribute_of_member(member->shown) : CTF_ATTRIBUTE_COUNT;
+            has_attributes ? find_attribute_by_name(member->shown) : CTF_ATTRIBUTE_COUNT;
         members[i] = *member;
-        members[i].shown = unescape_name(turning, member->shown);
+        members[i].shown = unescape_name(replacer, member->shown);
         if (attribute != CTF_ATTRIBUTE_COUNT)
-            members[i].type = hide_number(turning, member->type, CTF_ROLE_ATTRIBUTE + attribute);
+            members[i].type = hide_number(replacer, member->type, CTF_ROLE_ATTRIBUTE + attribute);
         else if (is_length_of_next(type, i))
-            members[i].type = hide_number(turning, member->type, CTF_ROLE_HIDDEN);
+            members[i].type = hide_number(replacer, member->type, CTF_ROLE_HIDDEN);
         else
             members[i].type = replace_value(
-                turning, member->type,
+                replacer, member->type,
                 i && is_length_of_next(type, i - 1) ? type->members[i - 1].type : NULL);
     }
     copy->members = members;
     return copy;
 }
 
-static const struct type *replace_with_hint(struct turning *turning, const struct type *type,
+static const struct type *replace_with_hint(struct replacer *replacer, const struct type *type,
                                             uint8_t hint)
 {
-    struct type *copy = copy_type(turning, type);
+    struct type *copy = copy_type(replacer, type);
     if (copy)
         copy->hint = hint;
     return copy ? copy : type;
 }
 
-static const struct type *replace_struct(struct turning *turning, const struct type *type)
+static const struct type *replace_struct(struct replacer *replacer, const struct type *type)
 {
     const struct type_member *first = type->members;
-    if (type->members_n == 1 && is_text_type(first->shown, "koid") &&
+    if (type->members_n == 1 && text_equals(first->shown, "koid") &&
         (first->type->kind == TYPE_UINT || first->type->kind == TYPE_INT))
-        return replace_with_hint(turning, first->type, TTR_DISPLAY_KOID);
-    if (type->members_n == 1 && is_text_type(first->shown, "number") &&
+        return replace_with_hint(replacer, first->type, TTR_DISPLAY_KOID);
+    if (type->members_n == 1 && text_equals(first->shown, "number") &&
         first->type->kind == TYPE_STRING)
-        return replace_with_hint(turning, first->type, TTR_DISPLAY_DECIMAL);
-    if (type->members_n != 2 || !is_text_type(first[1].shown, WRAPPER_ELEMENTS) ||
+        return replace_with_hint(replacer, first->type, TTR_DISPLAY_DECIMAL);
+    if (type->members_n != 2 || !text_equals(first[1].shown, WRAPPER_ELEMENTS) ||
         !is_length_of_next(type, 0))
-        return replace_members(turning, type, false);
-    /* An array in an array: the length of the inner one becomes part of its type. */
-    struct type *copy = copy_type(turning, replace_value(turning, first[1].type, first->type));
+        return replace_members(replacer, type, false);
+    /* Element of an array of arrays: the length member becomes the inline length of the array. */
+    struct type *copy = copy_type(replacer, replace_value(replacer, first[1].type, first->type));
     if (!copy)
         return type;
     copy->reference = (struct type_reference){.names = NULL};
@@ -262,84 +269,85 @@ static const struct type *replace_struct(struct turning *turning, const struct t
     return copy;
 }
 
-static const struct type *replace_type(struct turning *turning, const struct type *type)
+static const struct type *replace_type(struct replacer *replacer, const struct type *type)
 {
     switch (type->kind) {
     case TYPE_UINT:
     case TYPE_INT:
-        return replace_number(turning, type);
+        return replace_number(replacer, type);
     case TYPE_STRUCT:
-        return replace_struct(turning, type);
+        return replace_struct(replacer, type);
     case TYPE_SEQUENCE:
     case TYPE_ARRAY:
     case TYPE_BLOB:
-        return replace_value(turning, type, NULL);
+        return replace_value(replacer, type, NULL);
     default:
         return type;
     }
 }
 
-static const struct type *replace_member(struct turning *turning, const struct type *type)
+static const struct type *replace_member(struct replacer *replacer, const struct type *type)
 {
-    const struct type *known = find_replacement(turning, type, 0);
-    if (known || turning->failed || turning->depth > TYPE_DEPTH_MAX)
+    const struct type *known = find_replacement(replacer, type, 0);
+    if (known || replacer->failed || replacer->depth > TYPE_DEPTH_MAX)
         return known ? known : type;
-    turning->depth++;
-    const struct type *became = replace_type(turning, type);
-    turning->depth--;
-    return add_replacement(turning, type, 0, became);
+    replacer->depth++;
+    const struct type *became = replace_type(replacer, type);
+    replacer->depth--;
+    return add_replacement(replacer, type, 0, became);
 }
 
-/* Replaces a root: only its members, including the attributes. */
-static const struct type *replace_root(struct turning *turning, const struct type *type,
+/* Replaces the members of a root (context or payload), but not the root itself. has_attributes:
+ * members may be attributes. */
+static const struct type *replace_root(struct replacer *replacer, const struct type *type,
                                        bool has_attributes)
 {
     if (!type || type->kind != TYPE_STRUCT)
         return type;
-    const struct type *known = find_replacement(turning, type, 1u + has_attributes);
+    const struct type *known = find_replacement(replacer, type, 1u + has_attributes);
     return known ? known
-                 : add_replacement(turning, type, 1u + has_attributes,
-                                   replace_members(turning, type, has_attributes));
+                 : add_replacement(replacer, type, 1u + has_attributes,
+                                   replace_members(replacer, type, has_attributes));
 }
 
-/* Hides the event size, which is only needed to read damaged packets. */
-static void hide_event_size(struct turning *turning, struct ctf_stream_class *stream)
+/* Hides the event size of v1.1 events, which only the skipping of damaged events needs. */
+static void hide_event_size(struct replacer *replacer, struct ctf_stream_class *stream)
 {
     const struct type *context = stream->event_context;
     if (!stream->rfc_has_event_size || !context || context->members_n != 1 ||
         context->members[0].type->role)
         return;
-    struct type *copy = copy_type(turning, context);
-    struct type_member *member = take(turning, sizeof *member);
+    struct type *copy = copy_type(replacer, context);
+    struct type_member *member = alloc_in_arena(replacer, sizeof *member);
     if (!copy || !member)
         return;
     *member = context->members[0];
-    member->type = hide_number(turning, member->type, CTF_ROLE_HIDDEN);
+    member->type = hide_number(replacer, member->type, CTF_ROLE_HIDDEN);
     copy->members = member;
     stream->event_context = copy;
 }
 
 ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *error)
 {
-    struct turning turning = {.description = description};
+    struct replacer replacer = {.description = description};
     bool is_rfc = description->version == CTF_RFC_1_1;
     if (!ctf_uses_dialect(description))
         return TTR_OK;
-    pair_map_init(&turning.done, description->alloc);
+    pair_map_init(&replacer.done, description->alloc);
     for (size_t i = 0; i < description->streams_n; i++) {
-        hide_event_size(&turning, description->streams[i]);
+        hide_event_size(&replacer, description->streams[i]);
         for (size_t k = 0; k < description->streams[i]->events_n; k++) {
             struct ctf_event_class *event = description->streams[i]->events[k];
             if (event->is_dialect_prepared)
                 continue;
-            event->context = replace_root(&turning, event->context, true);
-            event->payload = replace_root(&turning, event->payload, is_rfc);
+            event->context = replace_root(&replacer, event->context, true);
+            event->payload = replace_root(&replacer, event->payload, is_rfc);
             event->is_dialect_prepared = true;
         }
     }
-    pair_map_free(&turning.done);
-    alloc_free(description->alloc, turning.type, turning.capacity, sizeof *turning.type);
-    return turning.failed ? fail_memory(error) : TTR_OK;
+    pair_map_free(&replacer.done);
+    alloc_free(description->alloc, replacer.type, replacer.capacity, sizeof *replacer.type);
+    return replacer.failed ? fail_memory(error) : TTR_OK;
 }
 
 /* --- Attributes --- */
@@ -366,7 +374,7 @@ ttr_id ctf_intern_unescaped(ttr *t, ttr_text escaped, bool *failed)
     return id;
 }
 
-/* Parses a label as a number. Returns false unless it is a number of 32 bits. */
+/* Parses a label as a decimal number of 32 bits. Returns false if it is not one. */
 static bool parse_label_number(ttr_text label, uint32_t *number)
 {
     uint64_t value = 0;
@@ -379,9 +387,10 @@ static bool parse_label_number(ttr_text label, uint32_t *number)
     return label.n > 0 && value <= UINT32_MAX;
 }
 
-/* Copies an attribute that is the same for all events of the class. */
+/* Stores an attribute that is the same for all events of the class; its value is the label of the
+ * enumeration `type`. */
 static void set_constant_attribute(ttr *t, const struct type *type,
-                                   struct ctf_dialect_attributes *said)
+                                   struct ctf_dialect_attributes *attributes)
 {
     const struct type_label *label =
         type->labels && type->labels->n ? &type->labels->label[0] : NULL;
@@ -389,26 +398,26 @@ static void set_constant_attribute(ttr *t, const struct type *type,
         return;
     switch (type->role - CTF_ROLE_ATTRIBUTE) {
     case CTF_ATTRIBUTE_KIND:
-        said->kind = (uint8_t)label->ranges[0].low;
+        attributes->kind = (uint8_t)label->ranges[0].low;
         break;
     case CTF_ATTRIBUTE_CATEGORY:
-        said->category = ctf_intern_unescaped(t, label->name, &said->failed);
+        attributes->category = ctf_intern_unescaped(t, label->name, &attributes->failed);
         break;
     case CTF_ATTRIBUTE_PROVIDER:
-        said->provider = ctf_intern_unescaped(t, label->name, &said->failed);
+        attributes->provider = ctf_intern_unescaped(t, label->name, &attributes->failed);
         break;
     case CTF_ATTRIBUTE_EVENT_ID:
-        said->has_number = parse_label_number(label->name, &said->number);
+        attributes->has_number = parse_label_number(label->name, &attributes->number);
         break;
     default:
-        (void)parse_label_number(label->name, &said->version);
+        (void)parse_label_number(label->name, &attributes->version);
     }
 }
 
-/* Adds an attribute at bit `bit` from the start of the root. Returns its size in bits, or 0 if the
- * offsets after it are not fixed. */
-static uint64_t add_attribute_spot(const struct type *type, uint64_t bit,
-                                   struct ctf_dialect_attributes *said)
+/* Adds the position of an attribute that starts `bit` bits after the start of the root. Returns its
+ * size in bits, or 0 if the size varies, so that the offsets of later attributes are not fixed. */
+static uint64_t add_attribute_pos(const struct type *type, uint64_t bit,
+                                  struct ctf_dialect_attributes *attributes)
 {
     bool is_id = (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB) && type->count == 16 &&
                  !type->reference.names_n && (!type->element || type->element->bits == 8);
@@ -418,21 +427,22 @@ static uint64_t add_attribute_spot(const struct type *type, uint64_t bit,
     uint64_t bits = is_number ? type->bits : is_id ? 128 : 0;
     if ((!bits && !is_string) || (bit & 7) || bit / 8 > UINT16_MAX)
         return 0;
-    struct ctf_attribute_pos spot = {.at = (uint16_t)(bit / 8),
-                                     .bytes = is_string ? 1 : (uint8_t)(bits / 8),
-                                     .is_big_endian = type->is_big_endian,
-                                     .attribute = (uint8_t)(type->role - CTF_ROLE_ATTRIBUTE)};
-    if (spot.attribute > CTF_ATTRIBUTE_LAST_CONSTANT && said->n < CTF_ATTRIBUTE_COUNT &&
-        is_string == (spot.attribute == CTF_ATTRIBUTE_NAME))
-        said->spot[said->n++] = spot;
-    if (said->bytes < (uint32_t)spot.at + spot.bytes)
-        said->bytes = (uint32_t)spot.at + spot.bytes;
+    struct ctf_attribute_pos pos = {.at = (uint16_t)(bit / 8),
+                                    .bytes = is_string ? 1 : (uint8_t)(bits / 8),
+                                    .is_big_endian = type->is_big_endian,
+                                    .attribute = (uint8_t)(type->role - CTF_ROLE_ATTRIBUTE)};
+    if (pos.attribute > CTF_ATTRIBUTE_LAST_CONSTANT && attributes->n < CTF_ATTRIBUTE_COUNT &&
+        is_string == (pos.attribute == CTF_ATTRIBUTE_NAME))
+        attributes->pos[attributes->n++] = pos;
+    if (attributes->bytes < (uint32_t)pos.at + pos.bytes)
+        attributes->bytes = (uint32_t)pos.at + pos.bytes;
     return bits;
 }
 
-/* Adds the size in bits of a common context that contains only numbers, such as the RFC's event
- * size. Returns false for any other context. */
-static bool skip_common_context(const struct type *type, struct ctf_dialect_attributes *said)
+/* Stores the size in bits of a common context that contains only numbers, such as the event size of
+ * v1.1. Returns false if the context contains other types, so that attributes have no fixed
+ * offsets. */
+static bool skip_common_context(const struct type *type, struct ctf_dialect_attributes *attributes)
 {
     uint64_t bits = 0;
     for (uint32_t i = 0; type && i < type->members_n; i++) {
@@ -442,69 +452,69 @@ static bool skip_common_context(const struct type *type, struct ctf_dialect_attr
             return false;
         bits = ((bits + mask) & ~mask) + member->bits;
     }
-    said->context_align = type ? type->align : 0;
-    said->context_bits = (uint32_t)bits;
+    attributes->context_align = type ? type->align : 0;
+    attributes->context_bits = (uint32_t)bits;
     return bits < UINT32_MAX;
 }
 
 ttr_status ctf_dialect_find_attributes(const struct ctf_description *description, ttr *t,
                                        const struct ctf_event_class *event,
-                                       struct ctf_dialect_attributes *said, ttr_error *error)
+                                       struct ctf_dialect_attributes *attributes, ttr_error *error)
 {
     const struct type *type = description->version == CTF_RFC_1_1 ? event->payload : event->context;
     uint64_t bit = 0;
-    *said = (struct ctf_dialect_attributes){
+    *attributes = (struct ctf_dialect_attributes){
         .kind = TTR_KIND_INSTANT,
         .level = (uint8_t)(event->has_log_level ? ctf_level_of_log_level(event->log_level) : 0)};
     size_t unnamed_n = strlen(CTF_DIALECT_UNNAMED);
     bool is_unnamed =
         event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;
-    said->name = is_unnamed ? 0 : ctf_intern_unescaped(t, event->name, &said->failed);
-    said->align = type ? type->align : 0;
-    bool is_fixed = skip_common_context(event->stream->event_context, said);
+    attributes->name = is_unnamed ? 0 : ctf_intern_unescaped(t, event->name, &attributes->failed);
+    attributes->align = type ? type->align : 0;
+    bool is_fixed = skip_common_context(event->stream->event_context, attributes);
     for (uint32_t i = 0; type && i < type->members_n; i++) {
         const struct type *member = type->members[i].type;
         unsigned attribute = (unsigned)member->role - CTF_ROLE_ATTRIBUTE;
         if (member->role < CTF_ROLE_ATTRIBUTE || attribute >= CTF_ATTRIBUTE_COUNT)
-            break; /* attributes come before all other fields */
+            break; /* the first field that is not an attribute; no attributes follow */
         if (attribute <= CTF_ATTRIBUTE_LAST_CONSTANT)
-            set_constant_attribute(t, member, said);
+            set_constant_attribute(t, member, attributes);
         uint64_t mask = (UINT64_C(1) << member->align) - 1, bits = 0;
         bit = (bit + mask) & ~mask;
         if (is_fixed)
-            bits = add_attribute_spot(member, bit, said);
+            bits = add_attribute_pos(member, bit, attributes);
         is_fixed = bits > 0;
         bit += bits;
     }
-    said->is_names = said->kind == CTF_KIND_NAMES;
-    said->is_listed = ctf_is_listed_class(event);
-    return said->failed ? fail_memory(error) : TTR_OK;
+    attributes->is_names = attributes->kind == CTF_KIND_NAMES;
+    attributes->is_listed = ctf_is_listed_class(event);
+    return attributes->failed ? fail_memory(error) : TTR_OK;
 }
 
-static uint64_t load_attribute(const struct ctf_attribute_pos *spot, const uint8_t *p)
+static uint64_t load_attribute(const struct ctf_attribute_pos *pos, const uint8_t *p)
 {
-    switch (spot->bytes) {
+    switch (pos->bytes) {
     case 1:
         return *p;
     case 2:
-        return spot->is_big_endian ? load_u16be(p) : load_u16le(p);
+        return pos->is_big_endian ? load_u16be(p) : load_u16le(p);
     case 4:
-        return spot->is_big_endian ? load_u32be(p) : load_u32le(p);
+        return pos->is_big_endian ? load_u32be(p) : load_u32le(p);
     default:
-        return spot->is_big_endian ? load_u64be(p) : load_u64le(p);
+        return pos->is_big_endian ? load_u64be(p) : load_u64le(p);
     }
 }
 
 void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
-                                 struct ctf_dialect_threads *who, ttr_event *event)
+                                 struct ctf_dialect_threads *threads, ttr_event *event)
 {
     switch (attribute) {
     case CTF_ATTRIBUTE_PID:
     case CTF_ATTRIBUTE_TID:
     case CTF_ATTRIBUTE_OTHER_PID:
     case CTF_ATTRIBUTE_OTHER_TID:
-        who->number[attribute] = number;
-        who->has_attribute[attribute] = true;
+        threads->number[attribute] = number;
+        threads->has_attribute[attribute] = true;
         break;
     case CTF_ATTRIBUTE_CPU:
         event->cpu = (uint32_t)number;
@@ -539,32 +549,34 @@ void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
     }
 }
 
-/* Returns the thread for a pid and tid as far as they are known; 0 if neither is, or if memory is
- * out (*failed). */
-static ttr_id find_said_thread(const struct ctf_dialect_threads *who, enum ctf_attribute pid,
-                               ttr *t, uint16_t source, bool *failed)
+/* Returns the thread of a pid and tid, or of one of them if the other is unknown. Returns 0 if both
+ * are unknown and, with *failed set, if memory is out. */
+static ttr_id find_attribute_thread(const struct ctf_dialect_threads *threads,
+                                    enum ctf_attribute pid, ttr *t, uint16_t source, bool *failed)
 {
-    uint64_t process = who->number[pid], thread = who->number[pid + 1];
-    if (!who->has_attribute[pid] && !who->has_attribute[pid + 1])
+    uint64_t process = threads->number[pid], thread = threads->number[pid + 1];
+    if (!threads->has_attribute[pid] && !threads->has_attribute[pid + 1])
         return 0;
-    ttr_id id = !who->has_attribute[pid + 1] ? context_process_thread(t, source, process)
-                : who->has_attribute[pid]    ? context_thread(t, source, process, thread)
-                                             : context_thread_by_tid(t, source, thread);
+    ttr_id id = !threads->has_attribute[pid + 1] ? context_process_thread(t, source, process)
+                : threads->has_attribute[pid]    ? context_thread(t, source, process, thread)
+                                                 : context_thread_by_tid(t, source, thread);
     *failed |= !id;
     return id;
 }
 
-bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *who, ttr *t, uint16_t source,
+bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *threads, ttr *t, uint16_t source,
                                ttr_event *event)
 {
     bool failed = false;
-    event->thread = find_said_thread(who, CTF_ATTRIBUTE_PID, t, source, &failed);
-    if (who->has_attribute[CTF_ATTRIBUTE_OTHER_PID] || who->has_attribute[CTF_ATTRIBUTE_OTHER_TID])
-        event->link = find_said_thread(who, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
+    event->thread = find_attribute_thread(threads, CTF_ATTRIBUTE_PID, t, source, &failed);
+    if (threads->has_attribute[CTF_ATTRIBUTE_OTHER_PID] ||
+        threads->has_attribute[CTF_ATTRIBUTE_OTHER_TID])
+        event->link = find_attribute_thread(threads, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
     return !failed;
 }
 
-/* Sets the name of an event that contains its own name. */
+/* Sets the event's name from its name attribute, a string at `p` that ends before `end`. Returns
+ * false if memory is out. */
 static bool set_event_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_event *event)
 {
     const uint8_t *zero = memchr(p, 0, (size_t)(end - p));
@@ -575,15 +587,15 @@ static bool set_event_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_eve
     return !failed;
 }
 
-static bool fill_attribute(ttr *t, const struct ctf_attribute_pos *spot, const uint8_t *p,
-                           const uint8_t *end, ttr_event *event)
+static bool set_text_or_uuid(ttr *t, const struct ctf_attribute_pos *pos, const uint8_t *p,
+                             const uint8_t *end, ttr_event *event)
 {
-    switch (spot->attribute) {
+    switch (pos->attribute) {
     case CTF_ATTRIBUTE_ACTIVITY:
-        event->activity = spot->bytes == 16 ? p : NULL;
+        event->activity = pos->bytes == 16 ? p : NULL;
         break;
     case CTF_ATTRIBUTE_RELATED:
-        event->related = spot->bytes == 16 ? p : NULL;
+        event->related = pos->bytes == 16 ? p : NULL;
         break;
     default:
         return set_event_name(t, p, end, event);
@@ -591,28 +603,29 @@ static bool fill_attribute(ttr *t, const struct ctf_attribute_pos *spot, const u
     return true;
 }
 
-bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *said, ttr *t, uint16_t source,
-                                const struct bits *bits, ttr_event *event)
+bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *attributes, ttr *t,
+                                uint16_t source, const struct bits *bits, ttr_event *event)
 {
-    uint64_t context_mask = (UINT64_C(1) << said->context_align) - 1,
-             mask = (UINT64_C(1) << said->align) - 1;
+    uint64_t context_mask = (UINT64_C(1) << attributes->context_align) - 1,
+             mask = (UINT64_C(1) << attributes->align) - 1;
     uint64_t begin =
-        (((bits->at + context_mask) & ~context_mask) + said->context_bits + mask) & ~mask;
+        (((bits->at + context_mask) & ~context_mask) + attributes->context_bits + mask) & ~mask;
     const uint8_t *body = bits->base + (begin >> 3);
     size_t n = begin < bits->end ? (size_t)((bits->end - begin) >> 3) : 0;
-    struct ctf_dialect_threads who = {.has_attribute = {false}};
+    struct ctf_dialect_threads threads = {.has_attribute = {false}};
     bool is_fine = true;
-    if (n < said->bytes || (begin & 7))
-        return true; /* the name is truncated, which the layout reports */
-    for (uint32_t i = 0; i < said->n; i++) {
-        const struct ctf_attribute_pos *spot = &said->spot[i];
-        if (spot->attribute >= CTF_ATTRIBUTE_ACTIVITY)
-            is_fine = fill_attribute(t, spot, body + spot->at, body + n, event) && is_fine;
+    if (n < attributes->bytes || (begin & 7))
+        return true; /* the event is truncated; decoding its layout reports that */
+    for (uint32_t i = 0; i < attributes->n; i++) {
+        const struct ctf_attribute_pos *pos = &attributes->pos[i];
+        if (pos->attribute >= CTF_ATTRIBUTE_ACTIVITY)
+            is_fine = set_text_or_uuid(t, pos, body + pos->at, body + n, event) && is_fine;
         else
-            ctf_dialect_apply_attribute((enum ctf_attribute)spot->attribute,
-                                        load_attribute(spot, body + spot->at), &who, event);
+            ctf_dialect_apply_attribute((enum ctf_attribute)pos->attribute,
+                                        load_attribute(pos, body + pos->at), &threads, event);
     }
-    return (said->is_listed || ctf_dialect_apply_threads(&who, t, source, event)) && is_fine;
+    return (attributes->is_listed || ctf_dialect_apply_threads(&threads, t, source, event)) &&
+           is_fine;
 }
 
 bool ctf_dialect_apply_names(struct input *in, const ttr_event *event)
@@ -627,8 +640,8 @@ bool ctf_dialect_apply_names(struct input *in, const ttr_event *event)
     while (ttr_fields_next(&fields, &field)) {
         if (field.value.type != TTR_TYPE_TEXT || field.depth)
             continue;
-        const bool is_of_process = is_text_type(field.name, "process");
-        if (!is_of_process && !is_text_type(field.name, "thread"))
+        const bool is_of_process = text_equals(field.name, "process");
+        if (!is_of_process && !text_equals(field.name, "thread"))
             continue;
         const struct rename what = {.thread = event->thread,
                                     .is_of_process = is_of_process,

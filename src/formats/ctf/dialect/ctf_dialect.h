@@ -3,23 +3,25 @@
  *
  * A trace declares the dialect in its environment: tracer_name = "tracetta", tracetta_dialect = 1.
  * Then
- *   - the specific context starts with the attributes below that the event has; those that are the
- *     same for all events of a class (kind, category, provider) are enumerations with one label:
- * they need one byte, and every reader shows them;
- *   - the log level of an event class is a level (ctf_log_levels);
- *   - field names are escaped into identifiers (ctf_name_escape); labels and names of classes are
- *     escaped if they are not valid text;
- *   - a number in base 16 is a pointer; a struct with the single member "koid" is a koid; a string
- * in a struct "number" is a number; an 8-bit enumeration with the single label "null" or "absent"
- * is a null or a missing optional field, one with the labels "false" and "true" a boolean; a
- * sequence of bytes in base 16 is bytes; a number that is the length of the next member is not a
- * field;
- *   - a class with a name that starts with "tracetta:" has events without a name, unless the event
- * has a name attribute;
- *   - a record of the class "tracetta:names" is not an event: it names a process and a thread (kind
- *     CTF_KIND_NAMES);
- *   - an event of the class "tracetta:listed" contains a list of its attributes and fields, each
- * with its type.
+ * |  - the specific context starts with the attributes below that the event has. Attributes that
+ * |    are the same for all events of a class (kind, category, provider) are enumerations with
+ * |    one label: they need one byte, and every reader shows them;
+ * |  - the log level of an event class is a level (ctf_log_levels);
+ * |  - field names are escaped into identifiers (ctf_name_escape); labels and names of classes
+ * |    are escaped if they are not valid text;
+ * |  - a number in base 16 is a pointer;
+ * |  - a struct with the single member "koid" is a koid;
+ * |  - a string in a struct "number" is a decimal number;
+ * |  - an 8-bit enumeration with the single label "null" or "absent" is a null or a missing
+ * |    optional field, one with the labels "false" and "true" a boolean;
+ * |  - a sequence of bytes in base 16 is a byte string;
+ * |  - a number that is the length of the next member is not a field;
+ * |  - a class with a name that starts with "tracetta:" has events without a name, unless the
+ * |    event has a name attribute;
+ * |  - a record of the class "tracetta:names" is not an event: it names a process and a thread
+ * |    (kind CTF_KIND_NAMES);
+ * |  - an event of the class "tracetta:listed" contains a list of its attributes and fields,
+ * |    each with its type.
  *
  * Everything else is ordinary CTF. User documentation: docs/formats/ctf-dialect.md. Thread rule:
  * tables and pure functions. */
@@ -35,7 +37,7 @@
 #define CTF_DIALECT_TRACER "tracetta"
 #define CTF_DIALECT_VERSION 1
 #define CTF_DIALECT_NAMES "tracetta:names" /* class of the records that name threads */
-/* prefix of class names for events without a name of the class */
+/* prefix of the names of classes that do not name their events */
 #define CTF_DIALECT_UNNAMED "tracetta:"
 #define CTF_KIND_NAMES 255u                  /* kind of records of CTF_DIALECT_NAMES */
 #define CTF_DIALECT_LISTED "tracetta:listed" /* class of events that list their fields */
@@ -45,25 +47,27 @@ enum ctf_attribute {
     CTF_ATTRIBUTE_KIND,     /* enumeration: name and number of the kind; default: instant */
     CTF_ATTRIBUTE_CATEGORY, /* enumeration */
     CTF_ATTRIBUTE_PROVIDER, /* enumeration */
-    CTF_ATTRIBUTE_EVENT_ID, /* enumeration with one label: the provider's number of such events */
+    /* enumeration with one label: the event id that the provider assigned */
+    CTF_ATTRIBUTE_EVENT_ID,
     CTF_ATTRIBUTE_EVENT_VERSION, /* enumeration: version of the event's fields; default: 0 */
-    /* 32 or 64 bits, like all numbers below without a stated size; default: unknown */
+    /* 32 or 64 bits, like all numbers below without a stated size; default: process unknown */
     CTF_ATTRIBUTE_PID,
-    CTF_ATTRIBUTE_TID, /* default: the complete process, or no thread if the pid is missing, too */
-    CTF_ATTRIBUTE_CPU, /* if the packet context has no cpu_id */
-    CTF_ATTRIBUTE_DURATION,  /* ns */
-    CTF_ATTRIBUTE_LINK,      /* link id; for all kinds except switches */
-    CTF_ATTRIBUTE_OTHER_PID, /* with OTHER_TID, the thread that a switch takes off the CPU */
+    CTF_ATTRIBUTE_TID, /* default: the process as a whole; if the pid is missing too, no thread */
+    CTF_ATTRIBUTE_CPU, /* CPU number, if the packet context does not record it */
+    CTF_ATTRIBUTE_DURATION, /* ns */
+    CTF_ATTRIBUTE_LINK,     /* link id; for all kinds except switches */
+    /* with OTHER_TID: the thread that a context switch removes from the CPU */
+    CTF_ATTRIBUTE_OTHER_PID,
     CTF_ATTRIBUTE_OTHER_TID,
     CTF_ATTRIBUTE_TAG,      /* 16 bits */
     CTF_ATTRIBUTE_FLAGS,    /* 8 bits: ttr_event.flags, except raw and has_cpu */
-    CTF_ATTRIBUTE_LEVEL,    /* 8 bits: levels without a log level */
+    CTF_ATTRIBUTE_LEVEL,    /* 8 bits: level, if the log level of the class cannot express it */
     CTF_ATTRIBUTE_OPCODE,   /* 8 bits */
     CTF_ATTRIBUTE_KEYWORD,  /* 64 bits */
     CTF_ATTRIBUTE_SEQUENCE, /* 32 bits */
     CTF_ATTRIBUTE_ACTIVITY, /* 16 bytes */
     CTF_ATTRIBUTE_RELATED,  /* 16 bytes */
-    CTF_ATTRIBUTE_NAME,     /* string: the event's name if its class has none */
+    CTF_ATTRIBUTE_NAME,     /* string: name of the event, if the class does not name its events */
     CTF_ATTRIBUTE_COUNT
 };
 
@@ -73,11 +77,11 @@ enum ctf_attribute {
 /* Member names of the attributes. */
 extern const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT];
 
-/* Value of CTF_LISTED_PART for an attribute. Fields have their ttr_group instead. Attributes come
- * first in the list. */
+/* Value of CTF_LISTED_PART of an entry that is an attribute. Entries that are fields have the
+ * field's ttr_group instead. Attributes come first in the list. */
 #define CTF_LISTED_ATTRIBUTE 255u
 
-/* Members of a list entry, in this order. */
+/* Members of an entry in the list of a "tracetta:listed" event, in this order. */
 enum ctf_listed_member {
     CTF_LISTED_NAME, /* string, escaped; "" for array elements */
     /* CTF_LISTED_ATTRIBUTE or a ttr_group; 8 bits, like the members up to the hint */
@@ -87,114 +91,126 @@ enum ctf_listed_member {
     CTF_LISTED_BITS,
     CTF_LISTED_BASE,
     CTF_LISTED_HINT, /* ttr_display */
-    /* 64 bits: a number, the bits of a float, or the entries of an array or struct */
+    /* 64 bits: a number, the bits of a float, or the number of members of an array or struct */
     CTF_LISTED_VALUE,
     CTF_LISTED_TEXT, /* string: the value of a text field */
-    CTF_LISTED_DATA, /* sequence of bytes: the value of a field of bytes */
+    CTF_LISTED_DATA, /* byte string: the value of a field of bytes */
     CTF_LISTED_MEMBERS
 };
 extern const char *const ctf_listed_names[CTF_LISTED_MEMBERS];
 
-/* Log level for a level 1 to 6 (index), and level for a log level; 0 if there is none. */
+/* ctf_log_levels: LTTng log level of each TTR_LEVEL_*, by index 1 to 6. ctf_level_of_log_level:
+ * TTR_LEVEL_* of an LTTng log level; 0 if there is none. */
 extern const uint8_t ctf_log_levels[7];
 unsigned ctf_level_of_log_level(int64_t log_level);
 
-/* Appends a field name in a form that all metadata languages accept. "_x" and two hexadecimal
- * digits encode one byte. An "_x" in the name itself is escaped at its underscore, and a reserved
- * name at its first byte (`is_in_context`: attributes are reserved, too). An empty name is "_x_".
- * `is_identifier`: escapes everything except letters, digits and underscores; else only invalid
- * UTF-8 and zero bytes. `times`: occurrence of the name in its struct; from 2 on, "_xn2" etc. is
- * appended. */
+/* Appends a field name in a form that all metadata languages accept:
+ * |  one byte                     "_x" and two hexadecimal digits
+ * |  "_x" in the name itself      its underscore is escaped
+ * |  a reserved name              its first byte is escaped
+ * |  an empty name                "_x_"
+ * |  the n-th use of a name       "_xn" and the number is appended, from n = `times` = 2 on
+ * is_in_context: names of attributes are reserved, too. is_identifier: escapes everything except
+ * letters, digits and underscores; otherwise only invalid UTF-8 and zero bytes. */
 void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool is_in_context,
                      unsigned times);
 
-/* Appends a label or class name, escaped the same way. Names that start like CTF_DIALECT_UNNAMED
- * are escaped. */
+/* Appends a label or class name, escaped like a field name that need not be an identifier. Escapes
+ * the first byte of a text that starts like CTF_DIALECT_UNNAMED. */
 void ctf_label_escape(struct buffer *to, ttr_text text);
 
-/* Appends the original of an escaped name or label. */
+/* Appends the original text of an escaped name or label. */
 void ctf_name_unescape(struct buffer *to, ttr_text escaped);
 
-/* Reports whether a name contains escapes. */
+/* Returns true if the text contains "_x", so that it may have escapes. */
 bool ctf_has_escapes(ttr_text text);
 
-/* Reports whether the trace's environment declares the dialect. */
+/* Returns true if the trace's environment declares the dialect. */
 bool ctf_uses_dialect(const struct ctf_description *description);
 
 /* --- Reading (ctf_dialect.c) --- */
 
-/* Offset and size of an attribute in the body of an event. */
+/* Position of an attribute, relative to the start of the root that contains the attributes. */
 struct ctf_attribute_pos {
-    uint16_t at;   /* byte offset */
-    uint8_t bytes; /* size of a number or id; 1 for a string */
+    uint16_t at; /* byte offset */
+    /* size in bytes of a number or UUID; 1 for a string, which ends with a zero byte */
+    uint8_t bytes;
     uint8_t attribute;
     bool is_big_endian;
 };
 
-/* Attributes of an event class: constant values, and offsets of the values in each event. */
+/* Attributes of an event class: values that are the same for all events, and positions of the
+ * others in an event. */
 struct ctf_dialect_attributes {
     uint8_t kind, level;
-    /* log2 of the alignment in bits of the root that contains the attributes */
+    /* log2 of the alignment in bits of the root that contains the attributes: specific context or,
+     * in v1.1, payload */
     uint8_t align;
-    uint8_t context_align; /* log2 of the alignment in bits of the common context before it */
+    /* log2 of the alignment in bits of the common context, which precedes that root */
+    uint8_t context_align;
     uint32_t context_bits;
     bool is_names;  /* records of this class name threads and are not events */
     bool is_listed; /* events of this class list their fields and most of their attributes */
     bool failed;
     ttr_id name, category, provider;
-    bool has_number; /* event id and version are valid */
+    bool has_number; /* number (event id) and version are valid */
     uint32_t number, version;
-    struct ctf_attribute_pos spot[CTF_ATTRIBUTE_COUNT];
-    uint32_t n, bytes; /* n: spots; bytes: size of the body that they cover */
+    struct ctf_attribute_pos pos[CTF_ATTRIBUTE_COUNT];
+    uint32_t n, bytes; /* n: number of elements of `pos`; bytes: offset after the last attribute */
 };
 
-/* Replaces the types of event classes in the dialect by the types they encode. Does nothing for
- * other traces. Call before layouts are compiled, and again after classes were added. */
+/* Replaces the field types of a trace in the dialect by the types that they represent. Does nothing
+ * for other traces. Called before layouts are compiled, and again after classes were added. */
 TTR_MUST ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *error);
 
-/* Finds the attributes of a prepared event class. */
+/* Finds the attributes of an event class, whichever values are constant. ctf_dialect_prepare must
+ * have replaced its types. */
 TTR_MUST ttr_status ctf_dialect_find_attributes(const struct ctf_description *description, ttr *t,
                                                 const struct ctf_event_class *event,
-                                                struct ctf_dialect_attributes *said,
+                                                struct ctf_dialect_attributes *attributes,
                                                 ttr_error *error);
 
-/* Sets thread, duration and other attributes of an event; kind, level, name, category and provider
- * are already those of the class. `bits` is at the end of the event header; bits->end is the end of
- * the content. Threads belong to `source`. Returns false if memory is out. */
-TTR_MUST bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *said, ttr *t,
+/* Sets the attributes of an event that differ per event, such as thread and duration; the caller
+ * has set kind, level, name, category and provider from the class. `bits` is at the end of the
+ * event header; bits->end is the end of the content. Threads are registered for `source`. Returns
+ * false if memory is out. */
+TTR_MUST bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *attributes, ttr *t,
                                          uint16_t source, const struct bits *bits,
                                          ttr_event *event);
 
-/* Returns the string id of an unescaped name or text; 0 also if memory is out (*failed). */
+/* Unescapes and interns a name or text. Returns its string id; 0 for "" and, with *failed set, if
+ * memory is out. */
 ttr_id ctf_intern_unescaped(ttr *t, ttr_text escaped, bool *failed);
 
-/* Pids and tids of an event's two threads, collected while its attributes are read. */
+/* Pids and tids of an event's thread and of the other thread of a context switch, collected while
+ * attributes are read. Index: enum ctf_attribute. */
 struct ctf_dialect_threads {
     uint64_t number[CTF_ATTRIBUTE_OTHER_TID + 1];
     bool has_attribute[CTF_ATTRIBUTE_OTHER_TID + 1];
 };
 
-/* Apply a numeric attribute; after the last one, look up the threads. The latter returns false if
- * memory is out. */
+/* ctf_dialect_apply_attribute: sets the event member of a numeric attribute, or stores a pid or tid
+ * in `threads`. ctf_dialect_apply_threads: called after all attributes; looks up the threads.
+ * Returns false if memory is out. */
 void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
-                                 struct ctf_dialect_threads *who, ttr_event *event);
-TTR_MUST bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *who, ttr *t,
+                                 struct ctf_dialect_threads *threads, ttr_event *event);
+TTR_MUST bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *threads, ttr *t,
                                         uint16_t source, ttr_event *event);
 
 /* --- Listed fields (ctf_listed_fields.c) --- */
 
-/* Field iteration over events of a class with is_listed. The schema's context must start with a
+/* Iteration over the fields of "tracetta:listed" events. The schema's context must start with a
  * struct layout_schema, as layout_field_ops requires. */
 extern const struct field_ops ctf_listed_field_ops;
 
 bool ctf_is_listed_class(const struct ctf_event_class *event);
 
-/* Sets the attributes that the event lists; all other members of `event` must be set before.
- * Returns false if memory is out. */
+/* Sets the attributes in the list of a "tracetta:listed" event; all other members of `event` must
+ * be set before. Returns false if memory is out. */
 TTR_MUST bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event);
 
-/* Applies the names in a record of a class with is_names. The event must be complete and alone in
- * its batch. Returns false if memory is out. */
+/* Applies the thread and process names in a record of the class "tracetta:names". The record must
+ * be complete and the only element of its batch. Returns false if memory is out. */
 TTR_MUST bool ctf_dialect_apply_names(struct input *in, const ttr_event *event);
 
 #endif

@@ -1,5 +1,5 @@
-/* Names of the dialect: tables of attributes and levels, and the escaping of any name into an
- * identifier and back. */
+/* Names of the dialect: tables of attribute names and log levels, and the escaping of names into
+ * identifiers and back. */
 #include <string.h>
 
 #include "base/number.h"
@@ -51,8 +51,8 @@ unsigned ctf_level_of_log_level(int64_t log_level)
     return TTR_LEVEL_NONE;
 }
 
-/* Reports whether a name is reserved: attribute names in contexts, wrapper names in every struct.
- */
+/* Returns true if a field name has a meaning in the dialect: an attribute name in contexts, a
+ * wrapper name ("koid", "number", "elements") in every struct. */
 static bool is_reserved_name(ttr_text name, bool is_in_context)
 {
     static const char *const wrappers[] = {"koid", "number", "elements"};
@@ -121,12 +121,12 @@ bool ctf_has_escapes(ttr_text text)
     return false;
 }
 
-static int digit_of(char c)
+static int hex_digit_value(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reports whether the rest of the name is only an occurrence number. */
+/* Returns true if the text from p to `end` is a suffix "_xnNUMBER". */
 static bool is_occurrence_suffix(const char *p, const char *end)
 {
     if (end - p < 4 || p[2] != 'n')
@@ -142,8 +142,8 @@ void ctf_name_unescape(struct buffer *to, ttr_text escaped)
     const char *p = escaped.n ? escaped.p : "", *end = p + escaped.n;
     while (p < end) {
         bool is_escape = *p == '_' && end - p >= 3 && p[1] == 'x';
-        int high = is_escape && end - p >= 4 ? digit_of(p[2]) : -1,
-            low = high >= 0 ? digit_of(p[3]) : -1;
+        int high = is_escape && end - p >= 4 ? hex_digit_value(p[2]) : -1,
+            low = high >= 0 ? hex_digit_value(p[3]) : -1;
         if (low >= 0) {
             buffer_add_byte(to, (uint8_t)(high << 4 | low));
             p += 4;

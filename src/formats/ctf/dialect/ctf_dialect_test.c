@@ -201,7 +201,7 @@ static void dump(const ttr *t, const ttr_event *e, struct buffer *to)
     }
 }
 
-struct said {
+struct attributes {
     ttr *t;
     ttr_builder *builder;
     struct ttr_writer out;
@@ -218,7 +218,7 @@ struct said {
     struct bits body;
 };
 
-static void begin(struct said *s, enum ctf_version version, bool is_big, bool is_natural)
+static void begin(struct attributes *s, enum ctf_version version, bool is_big, bool is_natural)
 {
     memset(s, 0, sizeof *s);
     s->t = ttr_new(NULL);
@@ -242,7 +242,7 @@ static void begin(struct said *s, enum ctf_version version, bool is_big, bool is
     assert_non_null(s->kind);
 }
 
-static void end(struct said *s)
+static void end(struct attributes *s)
 {
     ctf_items_free(&s->items);
     ctf_field_list_free(&s->listing);
@@ -261,7 +261,7 @@ static void place(const struct layout_schema *schema, const ttr_event *event,
 }
 
 /* Returns the items that represent the event, and the key of their class. */
-static const struct ctf_items *collect(struct said *s, const ttr_event *event,
+static const struct ctf_items *collect(struct attributes *s, const ttr_event *event,
                                        struct ctf_class_key *key)
 {
     enum ctf_version version = s->trace.description.version;
@@ -296,13 +296,13 @@ static void assert_same_dump(enum ctf_version version, const struct buffer *expe
 }
 
 /* Encodes the builder's event, decodes it and compares. Returns the counted losses. */
-static void check_event(struct said *s, struct buffer *expected)
+static void check_event(struct attributes *s, struct buffer *expected)
 {
     /* long: encodes, decodes and compares in one sequence */
     struct buffer body, found;
     ttr_batch batch;
     ttr_error error;
-    struct ctf_dialect_attributes said;
+    struct ctf_dialect_attributes attributes;
     assert_int_equal(ttr_event_build(s->builder, &batch, NULL), TTR_OK);
     const ttr_event *event = batch.event;
     enum ctf_version version = s->trace.description.version;
@@ -332,22 +332,23 @@ static void check_event(struct said *s, struct buffer *expected)
     const struct layout *layout = layout_compile(&spec, &error);
     if (!layout)
         fail_msg("%s", error.text);
-    assert_int_equal(ctf_dialect_find_attributes(&s->trace.description, s->t, mine, &said, &error),
-                     TTR_OK);
+    assert_int_equal(
+        ctf_dialect_find_attributes(&s->trace.description, s->t, mine, &attributes, &error),
+        TTR_OK);
     s->schema = (struct layout_schema){.layout = layout, .scratch = &s->scratch, .place = place};
-    assert_int_equal(said.is_listed, s->is_listed);
+    assert_int_equal(attributes.is_listed, s->is_listed);
     ttr_event read = {.payload = body.bytes,
                       .payload_size = (uint32_t)encode.put.at / 8,
-                      .kind = said.kind,
-                      .level = said.level,
-                      .name = said.name,
-                      .category = said.category,
-                      .provider = said.provider};
+                      .kind = attributes.kind,
+                      .level = attributes.level,
+                      .name = attributes.name,
+                      .category = attributes.category,
+                      .provider = attributes.provider};
     read.schema = context_add_schema(
         s->t, &(struct schema){.ops = s->is_listed ? &ctf_listed_field_ops : &layout_field_ops,
                                .ctx = &s->schema});
     const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
-    assert_true(ctf_dialect_set_attributes(&said, s->t, 0, &bits, &read));
+    assert_true(ctf_dialect_set_attributes(&attributes, s->t, 0, &bits, &read));
     assert_true(!s->is_listed || ctf_listed_set_attributes(s->t, 0, &read));
     struct layout_cursor run = {.bits = bits_init(body.bytes, 0, encode.put.at)};
     assert_int_equal(layout_find_record_end(layout, &run), LAYOUT_OK);
@@ -359,7 +360,7 @@ static void check_event(struct said *s, struct buffer *expected)
     buffer_free(&found);
 }
 
-static uint64_t losses(const struct said *s)
+static uint64_t losses(const struct attributes *s)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < CTF_LOSSES; i++)
@@ -512,7 +513,7 @@ static void put_everything(ttr_builder *b)
 
 static void check_everything(enum ctf_version version, bool is_big, bool is_natural, bool is_listed)
 {
-    struct said s;
+    struct attributes s;
     struct buffer expected;
     ttr_batch batch;
     begin(&s, version, is_big, is_natural);
@@ -544,7 +545,7 @@ static void event_without_fields_lists_zero_fields(void **state)
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        struct said s;
+        struct attributes s;
         struct buffer expected;
         ttr_batch batch;
         struct ctf_class_key key;
@@ -585,7 +586,7 @@ static void inexpressible_events_are_refused(void **state)
     (void)state;
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
     for (size_t i = 0; i < 6; i++) {
-        struct said s;
+        struct attributes s;
         struct ctf_class_key key;
         ttr_batch batch;
         bool is_context = i >= 3, is_refused = !is_context || versions[i % 3] == CTF_1_8;
@@ -615,7 +616,7 @@ static void floats_keep_their_bits(void **state)
     (void)state;
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
     for (size_t i = 0; i < 3; i++) {
-        struct said s;
+        struct attributes s;
         struct buffer expected;
         begin(&s, versions[i], false, false);
         buffer_init(&expected, alloc_default());
@@ -639,7 +640,7 @@ static void floats_keep_their_bits(void **state)
 static void changed_values_are_counted_as_losses(void **state)
 {
     (void)state;
-    struct said s;
+    struct attributes s;
     struct buffer expected;
     begin(&s, CTF_1_8, false, false);
     buffer_init(&expected, alloc_default());
@@ -688,9 +689,9 @@ static void changed_values_are_counted_as_losses(void **state)
 static void thread_names_are_written_as_records(void **state)
 {
     (void)state;
-    struct said s;
+    struct attributes s;
     ttr_error error;
-    struct ctf_dialect_attributes said;
+    struct ctf_dialect_attributes attributes;
     struct buffer body;
     begin(&s, CTF_2, false, false);
     const struct ctf_items_config what = {.out = &s.out, .version = CTF_2, .is_dialect = true};
@@ -718,15 +719,15 @@ static void thread_names_are_written_as_records(void **state)
         .arena = &s.trace.description.arena,
         .root = {[ROOT_SPECIFIC_CONTEXT] = class->context, [ROOT_PAYLOAD] = class->payload}};
     const struct layout *layout = layout_compile(&spec, &error);
-    assert_int_equal(ctf_dialect_find_attributes(&s.trace.description, s.t, class, &said, &error),
-                     TTR_OK);
-    assert_true(said.is_names);
+    assert_int_equal(
+        ctf_dialect_find_attributes(&s.trace.description, s.t, class, &attributes, &error), TTR_OK);
+    assert_true(attributes.is_names);
     s.schema = (struct layout_schema){.layout = layout, .place = place};
     ttr_event event = {.payload = body.bytes, .payload_size = (uint32_t)body.n};
     event.schema =
         context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .ctx = &s.schema});
     const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
-    assert_true(ctf_dialect_set_attributes(&said, s.t, 0, &bits, &event));
+    assert_true(ctf_dialect_set_attributes(&attributes, s.t, 0, &bits, &event));
     struct input in = {.base = {.t = s.t}};
     assert_true(ctf_dialect_apply_names(&in, &event));
     ttr_thread thread;
@@ -740,11 +741,11 @@ static void thread_names_are_written_as_records(void **state)
 static void truncated_event_bodies_do_not_crash(void **state)
 {
     (void)state;
-    const struct ctf_dialect_attributes said = {
+    const struct ctf_dialect_attributes attributes = {
         .n = 2,
         .bytes = 12,
-        .spot = {{.at = 0, .bytes = 8, .attribute = CTF_ATTRIBUTE_DURATION},
-                 {.at = 8, .bytes = 4, .attribute = CTF_ATTRIBUTE_TID}}};
+        .pos = {{.at = 0, .bytes = 8, .attribute = CTF_ATTRIBUTE_DURATION},
+                {.at = 8, .bytes = 4, .attribute = CTF_ATTRIBUTE_TID}}};
     ttr *t = ttr_new(NULL);
     static const uint8_t bytes[12] = {1};
     for (size_t n = 0; n <= 12; n++) {
@@ -753,7 +754,7 @@ static void truncated_event_bodies_do_not_crash(void **state)
         assert_non_null(body);
         memcpy(body, bytes, n);
         const struct bits bits = bits_init(body, 0, n * 8);
-        assert_true(ctf_dialect_set_attributes(&said, t, 0, &bits, &event));
+        assert_true(ctf_dialect_set_attributes(&attributes, t, 0, &bits, &event));
         assert_int_equal(event.duration, n == 12);
         free(body);
     }

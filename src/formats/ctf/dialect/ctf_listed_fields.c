@@ -1,22 +1,24 @@
-/* Fields of events that list their fields (class "tracetta:listed", ctf_dialect.h). Each entry of
- * the list, a struct of ten members, becomes one field.
+/* Reads events of the class "tracetta:listed" (ctf_dialect.h). Each entry of their list, a struct
+ * of ten members, becomes one field.
  *
- * The list is iterated by the layout of its class, which handles byte order and alignment. Values
- * of an entry are checked and limited before they are returned. The iterator keeps no state beside
- * that of the layout, since each entry is self-contained. */
+ * The entries are decoded by the layout of the class, which handles byte order and alignment.
+ * Values of an entry are checked and limited before they are returned. The iterator needs only the
+ * state of the layout iterator, because each entry describes one field completely. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "layout/layout.h"
 
-#define DEPTH_MAX 64u /* maximum nesting that entries may claim */
+/* maximum of the declared nesting depth of a field; larger depths are reduced to it */
+#define DEPTH_MAX 64u
 
-/* Returns an upper bound of the remaining entries. */
+/* Returns an upper bound of the number of entries after the current one. */
 static uint64_t count_entries_left(const ttr_fields *fields)
 {
     const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     return walk->loops.depth == 1 && walk->loops.left[0] ? walk->loops.left[0] - 1 : 0;
 }
 
-/* Returns an unescaped name that lives as long as the batch. */
+/* Returns the unescaped name, valid as long as the batch. Returns the escaped name if memory is
+ * out. */
 static ttr_text unescape_batch_name(const ttr_fields *fields, ttr_text escaped)
 {
     const struct layout_schema *schema = fields->ctx;
@@ -31,7 +33,8 @@ static ttr_text unescape_batch_name(const ttr_fields *fields, ttr_text escaped)
     return name;
 }
 
-/* Replaces values that a caller could not handle, such as a length beyond the rest of the list. */
+/* Replaces values that are not valid in a field: unknown types, hints and bases, more than 64 bits,
+ * and more members than entries that are left. */
 static void limit_listed_value(ttr_value *value, uint64_t left, bool is_attribute)
 {
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
@@ -55,68 +58,68 @@ static void limit_listed_value(ttr_value *value, uint64_t left, bool is_attribut
         value->v.u = value->v.u != 0;
 }
 
-/* Copies one member of an entry into the field. */
-static void apply_entry_member(const ttr_fields *fields, uint32_t member, const ttr_value *said,
+/* Copies member `member` of an entry (CTF_LISTED_*) into the field. */
+static void apply_entry_member(const ttr_fields *fields, uint32_t member, const ttr_value *stored,
                                ttr_field *field)
 {
     switch (member) {
     case CTF_LISTED_NAME:
-        field->name = unescape_batch_name(fields, said->text);
+        field->name = unescape_batch_name(fields, stored->text);
         break;
     case CTF_LISTED_PART:
-        field->group = (uint8_t)said->v.u;
+        field->group = (uint8_t)stored->v.u;
         break;
     case CTF_LISTED_TYPE:
-        field->value.type = (uint8_t)said->v.u;
+        field->value.type = (uint8_t)stored->v.u;
         break;
     case CTF_LISTED_DEPTH:
-        field->depth = (uint16_t)(said->v.u < DEPTH_MAX ? said->v.u : DEPTH_MAX);
+        field->depth = (uint16_t)(stored->v.u < DEPTH_MAX ? stored->v.u : DEPTH_MAX);
         break;
     case CTF_LISTED_BITS:
-        field->value.bits = (uint8_t)said->v.u;
+        field->value.bits = (uint8_t)stored->v.u;
         break;
     case CTF_LISTED_BASE:
-        field->value.base = (uint8_t)said->v.u;
+        field->value.base = (uint8_t)stored->v.u;
         break;
     case CTF_LISTED_HINT:
-        field->value.hint = (uint8_t)said->v.u;
+        field->value.hint = (uint8_t)stored->v.u;
         break;
     case CTF_LISTED_VALUE:
-        field->value.v.u = said->v.u;
+        field->value.v.u = stored->v.u;
         break;
     case CTF_LISTED_TEXT:
         if (field->value.type == TTR_TYPE_TEXT)
-            field->value.text = said->text;
+            field->value.text = stored->text;
         break;
     default:
         if (field->value.type == TTR_TYPE_BYTES)
-            field->value.text = said->text;
+            field->value.text = stored->text;
     }
 }
 
-/* Returns the next entry as a field, with the group that it declares. Returns false at the end, or
- * if the list does not have the form of the dialect. */
+/* Decodes the next entry into `field`; its group is a ttr_group or CTF_LISTED_ATTRIBUTE. Returns
+ * false at the end of the list, or if the list does not have the form of the dialect. */
 static bool read_next_entry(ttr_fields *fields, ttr_field *field)
 {
-    ttr_field said;
+    ttr_field item;
     do {
-        if (!layout_field_ops.next(fields, &said))
+        if (!layout_field_ops.next(fields, &item))
             return false;
-    } while (said.value.type != TTR_TYPE_STRUCT || said.depth != 1);
+    } while (item.value.type != TTR_TYPE_STRUCT || item.depth != 1);
     uint64_t left = count_entries_left(fields);
-    uint32_t members = said.value.count;
+    uint32_t members = item.value.count;
     field_clear(field);
     field->value.text = (ttr_text){"", 0};
     for (uint32_t i = 0; i < members; i++) {
-        if (!layout_field_ops.next(fields, &said) || said.depth != 2)
+        if (!layout_field_ops.next(fields, &item) || item.depth != 2)
             return false;
-        apply_entry_member(fields, i, &said.value, field);
+        apply_entry_member(fields, i, &item.value, field);
     }
     limit_listed_value(&field->value, left, field->group == CTF_LISTED_ATTRIBUTE);
     return members == CTF_LISTED_MEMBERS;
 }
 
-static bool listed_next(ttr_fields *fields, ttr_field *field)
+static bool listed_fields_next(ttr_fields *fields, ttr_field *field)
 {
     do {
         if (!read_next_entry(fields, field))
@@ -125,31 +128,31 @@ static bool listed_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-static void listed_begin(ttr_fields *fields)
+static void listed_fields_begin(ttr_fields *fields)
 {
     layout_field_ops.begin(fields);
 }
 
-static void listed_begin_group(ttr_fields *fields, ttr_group group)
+static void listed_fields_begin_group(ttr_fields *fields, ttr_group group)
 {
     const struct field_ops *plain = &layout_field_ops;
     plain->begin_group(fields, group);
     fields->ops = plain;
 }
 
-static uint64_t listed_packet(const void *ctx, const ttr_event *event)
+static uint64_t listed_fields_packet(const void *ctx, const ttr_event *event)
 {
     return layout_field_ops.packet(ctx, event);
 }
 
-const struct field_ops ctf_listed_field_ops = {.begin = listed_begin,
-                                               .next = listed_next,
-                                               .begin_group = listed_begin_group,
-                                               .packet = listed_packet};
+const struct field_ops ctf_listed_field_ops = {.begin = listed_fields_begin,
+                                               .next = listed_fields_next,
+                                               .begin_group = listed_fields_begin_group,
+                                               .packet = listed_fields_packet};
 
 /* --- Attributes --- */
 
-static enum ctf_attribute attribute_named(ttr_text name)
+static enum ctf_attribute find_listed_attribute(ttr_text name)
 {
     unsigned i = 0;
     while (i < CTF_ATTRIBUTE_COUNT && (name.n != strlen(ctf_attribute_names[i]) ||
@@ -159,16 +162,17 @@ static enum ctf_attribute attribute_named(ttr_text name)
 }
 
 /* Returns the 16 bytes of a value; NULL if it has another size. */
-static const uint8_t *get_id16(const ttr_value *value)
+static const uint8_t *get_16_bytes(const ttr_value *value)
 {
     return value->type == TTR_TYPE_BYTES && value->text.n == 16 ? (const uint8_t *)value->text.p
                                                                 : NULL;
 }
 
-static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_dialect_threads *who,
-                                   ttr_event *event, bool *failed)
+static void apply_listed_attribute(const ttr_field *field, ttr *t,
+                                   struct ctf_dialect_threads *threads, ttr_event *event,
+                                   bool *failed)
 {
-    enum ctf_attribute attribute = attribute_named(field->name);
+    enum ctf_attribute attribute = find_listed_attribute(field->name);
     const ttr_value *value = &field->value;
     switch (attribute) {
     case CTF_ATTRIBUTE_KIND:
@@ -181,24 +185,24 @@ static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_di
         event->provider = ctf_intern_unescaped(t, value->text, failed);
         break;
     case CTF_ATTRIBUTE_ACTIVITY:
-        event->activity = get_id16(value);
+        event->activity = get_16_bytes(value);
         break;
     case CTF_ATTRIBUTE_RELATED:
-        event->related = get_id16(value);
+        event->related = get_16_bytes(value);
         break;
     default:
-        ctf_dialect_apply_attribute(attribute, value->v.u, who, event);
+        ctf_dialect_apply_attribute(attribute, value->v.u, threads, event);
     }
 }
 
 bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event)
 {
-    struct ctf_dialect_threads who = {.has_attribute = {false}};
+    struct ctf_dialect_threads threads = {.has_attribute = {false}};
     ttr_fields fields;
     ttr_field field;
     bool failed = false;
     ttr_fields_begin(t, event, &fields);
     while (read_next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
-        apply_listed_attribute(&field, t, &who, event, &failed);
-    return ctf_dialect_apply_threads(&who, t, source, event) && !failed;
+        apply_listed_attribute(&field, t, &threads, event, &failed);
+    return ctf_dialect_apply_threads(&threads, t, source, event) && !failed;
 }

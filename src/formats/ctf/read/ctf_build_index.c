@@ -44,10 +44,11 @@
 #include "formats/ctf/read/ctf_index_pass.h"
 #include "formats/ctf/read/ctf_resync.h"
 
-/* headers prefetched at once from a slow disk; this takes a quarter of the time for 40,000 headers
+/* number of headers to prefetch; on a slow disk, this reads 40,000 headers in a quarter of the time
  */
 #define AHEAD 32u
-/* after this many index entries without a packet, the rest of the index file is ignored */
+/* after this many entries without a packet at their offset, the rest of the index file is ignored
+ */
 #define LOST_ENTRIES_MAX 16u
 #define REST_BYTES ((size_t)64 << 10)
 
@@ -73,8 +74,8 @@ void ctf_file_index_unref(struct ctf_file_index *file_index)
 
 /* --- Entry points --- */
 
-/* Returns the packet index at which reading must start so that no queue loses its last packet with
- * events. */
+/* Returns the smallest index of the last packets with events of all queues; the index of the next
+ * packet if no queue has events. */
 static uint64_t find_oldest_needed_packet(const struct ctf_file_index *file_index)
 {
     uint64_t oldest_needed = file_index->packets;
@@ -111,9 +112,9 @@ static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame 
     return true;
 }
 
-/* Returns true if `from` is later than the last packet's end by more than the average packet
- * duration. No later packet confirms the end of the last one, so events shortly after it may still
- * belong to it. */
+/* Returns true if `from` is later than the end of the last packet by more than the average packet
+ * duration. No later packet confirms that end, so events shortly after it may still be in the last
+ * packet. */
 static bool is_far_after_last_packet(const struct ctf_file_index *file_index, int64_t from)
 {
     const struct ctf_packet_queue *queue = &file_index->queue[0];
@@ -130,7 +131,9 @@ const struct ctf_entry_point *ctf_get_entry_point(const struct ctf_file_index *f
     const uint64_t first = i * file_index->stride;
     const uint64_t enter =
         (mark->oldest_needed == first && first ? first - 1 : mark->oldest_needed) /
-        file_index->stride; /* one packet earlier, to read its counters */
+        /* index of an entry point at least one packet earlier, so that counters before the first
+         * packet are known */
+        file_index->stride;
     *wanted = file_index->n == 1 && !mark->is_empty ? first : mark->oldest_needed;
     *packet = enter * file_index->stride;
     return &file_index->entry_points[enter];
@@ -201,8 +204,8 @@ bool ctf_get_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t
     return true;
 }
 
-/* Grows the array of queues, which has one element at first (enough for most files), to
- * CTF_QUEUES_MAX. Returns false if memory is out. */
+/* Enlarges the array of queues, which starts with one element (enough for most files), to
+ * CTF_QUEUES_MAX elements. Returns false if memory is out. */
 static bool reserve_queues(struct ctf_file_index *file_index)
 {
     if (file_index->n < file_index->capacity)
@@ -223,7 +226,7 @@ static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf
                              bool has_begin, int64_t begin)
 {
     uint32_t any = CTF_QUEUES_MAX;
-    /* no size: the input of queue 0 searches for the next packet */
+    /* a packet without a size ends the index; the input of queue 0 searches for packets after it */
     if (frame->packet.size == UINT64_MAX)
         return 0;
     for (uint32_t i = 0; i < file_index->n; i++) {
@@ -262,7 +265,7 @@ struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index,
     return NULL;
 }
 
-/* Stores the queue of the packet. Only allocates the array when a second queue exists. Returns
+/* Stores the queue of the next packet. Allocates the array only when a second queue exists. Returns
  * false if memory is out. */
 static bool store_queue_of_packet(struct ctf_file_index *file_index, uint32_t queue)
 {
@@ -370,12 +373,13 @@ static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
         source_prefetch(source, pass->prefetched_to, CTF_PEEK_SIZE);
 }
 
-/* The packet at pass->at and its successor, which confirms its size. */
+/* The packet at pass->at and the next one, which confirms its size. */
 struct packet_pair {
     struct ctf_frame frame[2];
-    unsigned i; /* index in `frame` of the current packet's frame */
+    unsigned i; /* frame[i] is the current packet */
     enum ctf_framing framing, next;
-    bool has_next; /* the other element of `frame` contains the next packet */
+    /* the other element of `frame` and `next` are the result of parsing the next packet */
+    bool has_next;
 };
 
 static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pair,
@@ -413,7 +417,8 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
             break;
         case CTF_FRAME_FAILED:
             return error->status;
-        /* the packet extends past the end of the file, and other packets may be inside of it */
+        /* the file ends here; if it ends inside the last packet, that packet may hide others, so
+         * the index is not complete */
         case CTF_FRAME_SHORT:
             pass->file_index->is_whole = pass->at <= source_disk_size(pass->reader->in->source);
             return TTR_OK;
@@ -431,14 +436,13 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
         pass->at += pass->previous_size;
         prefetch_headers(pass, before);
         pass->file_index->is_whole = pass->at == source_disk_size(pass->reader->in->source);
-        if (pass->file_index
-                ->is_whole) /* normal end of a file; after damage the loop ends earlier */
+        if (pass->file_index->is_whole) /* the usual end; after damage, is_whole stays false */
             return TTR_OK;
     }
 }
 
-/* Compares the index entries for the file after damage with the packets at their offsets. Stops
- * after LOST_ENTRIES_MAX entries without a packet. */
+/* Compares the remaining entries of the index file, which are for packets after damage, with the
+ * packets at their offsets. Stops after LOST_ENTRIES_MAX entries without a packet. */
 static void check_remaining_index_entries(struct ctf_index_pass *pass)
 {
     unsigned lost = 0;
@@ -462,8 +466,8 @@ static void check_remaining_index_entries(struct ctf_index_pass *pass)
     ctf_index_check_finish(check, pass->file_index->is_whole);
 }
 
-/* Fills a frame with the values of an index entry. Copies the members that entries lack from
- * `like`, a parsed frame. Returns false if the stream class is unknown. */
+/* Sets `frame` to the values of an index entry and, for members that entries lack, of `like`, a
+ * parsed packet header. Returns false if the stream class is unknown. */
 static bool make_frame_from_index_entry(struct ctf_index_pass *pass,
                                         const struct ctf_index_entry *entry,
                                         const struct ctf_frame *like, struct ctf_frame *frame)
@@ -484,9 +488,9 @@ static bool make_frame_from_index_entry(struct ctf_index_pass *pass,
     return frame->kind != NULL;
 }
 
-/* Returns true if `entry` is a plausible successor of `before`. A valid index has one stream, in
- * order, so most wrong entries fail this test. Only a too early packet end passes;
- * ctf_verify_entry_point finds it in the next header. */
+/* Returns true if `entry` may follow `before`: the same stream, and times in order. Most wrong
+ * entries fail this test. An end that is too early passes; ctf_verify_entry_point detects it by the
+ * next header. */
 static bool is_index_entry_successor(const struct ctf_index_entry *entry,
                                      const struct ctf_index_entry *before)
 {
@@ -543,7 +547,8 @@ static void reset_index(struct ctf_index_pass *pass)
     pass->at = pass->previous_size = 0;
 }
 
-/* Indexes the file by its index file. Returns false if there is none, or it is not usable. */
+/* Builds the index from the trace's index file. Returns false, with an empty index, if there is
+ * none or it is not plausible. */
 static bool index_by_index_file(struct ctf_index_pass *pass)
 {
     struct ctf_index index;
@@ -619,7 +624,8 @@ bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
     const struct ctf_file_index *file_index = reader->file_index;
     struct ctf_frame frame;
     int64_t begin;
-    /* Without an index file all headers were read; with one, the last header was read. */
+    /* Without an index file, all headers were read. For UINT64_MAX the last packet is skipped, and
+     * its header was compared. */
     if (!file_index->is_indexed || *wanted == UINT64_MAX)
         return true;
     const struct ctf_entry_point *first = &file_index->entry_points[*wanted / file_index->stride];
@@ -649,8 +655,8 @@ void ctf_check_index(struct ctf_reader *reader)
     ctf_peek_end(&pass.peek);
 }
 
-/* Adds the packet at p, which follows a packet without size, to queue 0. Does nothing unless the
- * packet is valid, of the same stream, and begins after the queue's end. */
+/* Adds times and counters of the packet at p, which follows a packet without size, to queue 0. Does
+ * nothing unless the packet is valid, of the same stream, and begins after the queue's end. */
 static void add_packet_after_unsized(struct ctf_reader *reader, const uint8_t *p,
                                      const uint8_t *end)
 {
@@ -666,8 +672,8 @@ static void add_packet_after_unsized(struct ctf_reader *reader, const uint8_t *p
         update_queue(queue, &frame, true, times);
 }
 
-/* Tests the magic numbers in n bytes for packets. Returns the number of bytes searched. The tail is
- * left for the next call, since a header may be cut off there. */
+/* Adds the packets at magic numbers in n bytes. Returns the number of bytes searched; the last
+ * CTF_CANDIDATE_BYTES are left for the next call, because a header may be incomplete there. */
 static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;

@@ -21,11 +21,12 @@
 #include "formats/ctf/read/ctf_reader.h"
 
 #define CTF_QUEUES_MAX 16u
-/* per file; above this number of packets, only every second, fourth, ... packet has one */
+/* maximum number of entry points per file; in files with more packets, only every second, fourth,
+ * ... packet has one */
 #define CTF_ENTRY_POINTS_MAX 4096u
 
-/* Values that identify a packet among the packets of its stream. Values that the packet does
- * not declare are 0. */
+/* Begin and end time, sequence number and size of a packet, which identify it in its stream. Values
+ * that the packet does not declare are 0. */
 struct ctf_identity {
     uint64_t begin, end, sequence, size;
 };
@@ -41,12 +42,13 @@ struct ctf_packet_queue {
     struct ctf_counters last; /* counters after the last packet of the queue */
     /* index in the file of the last packet with events; UINT64_MAX = none */
     uint64_t last_with_events;
-    struct ctf_identity first; /* identity of the first packet with a begin time */
-    /* counters at the end of the earlier file that this queue continues */
+    /* begin, end, sequence number and size of the first packet that has a begin time */
+    struct ctf_identity first;
+    /* counters at the end of the previous file of the same data stream; unset if there is none */
     struct ctf_counters initial;
-    /* Packets that other files contain too, each with a state: CTF_DUPLICATE_SKIP (the other file's
-     * copy is read), or CTF_DUPLICATE_REPLACES plus an index into `replaced` (this copy is read,
-     * since the other one is damaged). NULL = none. */
+    /* Packets that another file of the stream contains, too, with a state: CTF_DUPLICATE_SKIP (the
+     * other file's copy is read), or CTF_DUPLICATE_REPLACES plus an index into `replaced` (this
+     * copy is read, because the other one is damaged). NULL = none. */
     struct pair_map *duplicates;
     struct ctf_counters *replaced; /* counters before each packet that replaces a damaged one */
     size_t replaced_n, replaced_capacity;
@@ -58,12 +60,12 @@ struct ctf_packet_queue {
 /* A packet at which reading can start. */
 struct ctf_entry_point {
     uint64_t offset;
-    /* index of the first earlier packet that may be needed: one with events, and the last such
-     * packet of its queue; the index of this packet if there is none */
+    /* packet index at which reading must start so that no queue misses its last packet with events
+     * before this one; the index of this packet if there is none */
     uint64_t oldest_needed : 63;
     bool is_empty : 1;      /* the packet has no events */
     uint64_t previous_size; /* size of the previous packet in bytes; 0 = there is none */
-    /* ns; all earlier packets end at or before this time, and this packet begins at or before it */
+    /* ns; latest end of all earlier packets, or the begin of this packet if that is later */
     int64_t before;
 };
 
@@ -73,60 +75,62 @@ struct ctf_file_index {
     /* array of queues; allocated for one queue, then for CTF_QUEUES_MAX */
     struct ctf_packet_queue *queue;
     uint32_t n, capacity; /* number of queues, at least 1 */
-    /* number of indexed packets: all before the first invalid one */
+    /* number of indexed packets; the index ends at the first invalid packet header */
     uint64_t packets;
     /* queue index of each packet; NULL = all packets belong to queue 0 */
     uint8_t *queue_of;
     size_t queue_of_capacity;
     struct ctf_entry_point *entry_points; /* in file order; element i describes packet i * stride */
     size_t entry_points_n, entry_points_capacity;
-    uint64_t stride; /* an entry point is stored for every packet with an index divisible by this */
+    uint64_t stride; /* packets per entry point: packet i has one if i is divisible by this */
     int64_t end;     /* latest end of all packets so far, ns */
     bool has_times;  /* every packet declares begin and end times */
     /* file offset of a packet without a declared size, at which the index ends; UINT64_MAX = none
      */
     uint64_t unsized_at;
-    /* the file also contains packets of other traces, which `packets` does not count */
+    /* the file also contains packets with the UUID of another trace, which `packets` does not count
+     */
     bool has_foreign_packets;
     bool is_whole;   /* the index covers the file up to its end */
-    bool is_indexed; /* built from the tracer's index file; only some packet headers were read */
-    bool has_repaired_sizes; /* the sizes of some packets were repaired */
+    bool is_indexed; /* built from the tracer's index file, not from packet headers */
+    /* at least one impossible packet size was replaced (ctf_size_repair.c) */
+    bool has_repaired_sizes;
     /* the tracer's index file was compared with all headers, and differences were reported */
     bool is_checked;
 };
 
-/* Builds the index of the reader's file. Uses the trace's index file if it is plausible. Otherwise
- * reads the headers of all packets, and reports how the index file differs from them. A file
- * without random access (compressed) gets one queue that is not in order. Returns NULL with `error`
- * on failure. */
+/* Builds the index of the reader's file, from the trace's index file if that is plausible.
+ * Otherwise reads the headers of all packets, and reports how the index file differs from them. A
+ * file without random access (compressed) gets one queue that is not in order. Returns NULL with
+ * `error` on failure. */
 struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *error);
 
-/* Searches for more packets after a packet that declares no size, by their magic number. Accepts
- * packets of the first queue's stream that begin after all earlier packets. Adds them to the
- * queue's counters and time range, which a file that continues the stream needs. Does nothing if
- * all packets are known. Returns false if memory is out. */
+/* Searches by magic number for packets after a packet that declares no size. Of packets of the
+ * first queue's stream that begin after all earlier packets, adds counters and times to the queue,
+ * because a file that continues the stream needs these. Does nothing if the index covers all
+ * packets. Returns false if memory is out. */
 TTR_MUST bool ctf_index_after_unsized_packet(struct ctf_reader *reader);
 
-/* Returns true if queue `i` of the reader's file contains the first packet of `queue`, which
- * belongs to another file (overlapping snapshots). Reads headers from the last entry point before
- * that packet on. Does not find a packet that follows damage. */
+/* Returns true if queue `i` of the reader's file contains the first packet of `queue`, a queue of
+ * another file (overlapping snapshots). Reads packet headers, starting at the last entry point
+ * before that packet. Does not find a packet that follows damage. */
 bool ctf_queue_contains_first_packet(struct ctf_reader *reader, uint32_t i,
                                      const struct ctf_packet_queue *queue);
 
-/* A packet queue of a file. */
+/* Refers to a packet queue of a file: reader of the file, and index of the queue. */
 struct ctf_queue_ref {
     struct ctf_reader *reader;
     uint32_t queue;
 };
 
-/* Marks the packets of queue `here` that queue `first` contains too as duplicates, which are not
- * read from `here`. If a packet is damaged in `first` and valid in `here`, it is read from `here`
- * instead. Returns false if memory is out. */
+/* Marks each packet of queue `here` that queue `first` also contains as a duplicate, so that it is
+ * not read from `here`. If the packet is damaged in `first` and valid in `here`, it is read from
+ * `here` instead. Returns false if memory is out. */
 TTR_MUST bool ctf_mark_duplicates(const struct ctf_queue_ref *first,
                                   const struct ctf_queue_ref *here);
 
-/* Returns the state of a packet that other files contain too: CTF_DUPLICATE_SKIP, or
- * CTF_DUPLICATE_REPLACES and above. Returns 0 for a packet that only this file contains. */
+/* Returns 0 if only this file contains the packet. Otherwise returns CTF_DUPLICATE_SKIP, or
+ * CTF_DUPLICATE_REPLACES plus an index into queue->replaced. */
 uint32_t ctf_duplicate_state(const struct ctf_packet_queue *queue, const struct ctf_packet *packet);
 
 /* Returns the index of the queue that packet `i` belongs to. */
@@ -135,9 +139,9 @@ static inline uint32_t ctf_queue_of_packet(const struct ctf_file_index *file_ind
     return file_index->queue_of && i < file_index->packets ? file_index->queue_of[i] : 0;
 }
 
-/* Skips packets of other queues: returns the last entry point before the next packet of this
- * queue's stream, and sets *i to its packet index. Returns NULL if there is no such entry point;
- * then reading continues with packet *i. */
+/* Finds a later entry point for a reader of `queue` that is at packet *i of another stream. Returns
+ * the last entry point that does not skip packets of the queue's stream, and sets *i to its packet
+ * index. Returns NULL if there is none after *i. */
 const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index *file_index,
                                                     uint32_t queue, uint64_t *i);
 
@@ -155,38 +159,39 @@ static inline bool ctf_queue_accepts_packet(const struct ctf_packet_queue *queue
            queue->number == frame->number;
 }
 
-/* Returns the queue that packet `i` belongs to. For a packet after the indexed ones, returns the
- * first queue of its stream, or NULL if there is none. */
+/* Returns the queue that packet `i` was assigned to. For a packet that is not indexed, returns the
+ * first queue of its stream. Returns NULL if no queue has this stream. */
 struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index, uint64_t i,
                                         const struct ctf_frame *frame);
 
-/* Returns the entry point for a time range that starts at `from`, and sets *packet to its packet
- * index. Sets *wanted to the first packet to read; of the packets in between, only the counters are
- * read. Returns NULL and leaves *wanted unchanged if reading must start at the beginning.
+/* Returns the entry point to read a time range that starts at `from`, and sets *packet to its
+ * packet index. Sets *wanted to the index of the first packet with events to read; only the
+ * counters of the packets in between are needed. Returns NULL and leaves *wanted unchanged if
+ * reading must start at the beginning.
  *
- * A packet is skipped if it ends before `from`, and the next packet with events of its queue begins
- * before `from` too. So a wrong end time alone never hides events; only the order of packets within
- * a stream is relied on. The last packet of a file with one queue has no successor. It is skipped
- * if `from` is later than its end by more than the average packet duration. Later events are
- * reported when the packet is read (ctf.late-event). */
+ * A packet is skipped if it ends before `from`, and the next packet with events of its queue also
+ * begins before `from`. So a wrong end time alone never hides events; only the order of packets
+ * within a stream is relied on. The last packet of a file with one queue has no successor. It is
+ * skipped if `from` is later than its end by more than the average packet duration. Later events
+ * are reported when the packet is read (ctf.late-event). */
 const struct ctf_entry_point *ctf_find_entry_point(const struct ctf_file_index *file_index,
                                                    int64_t from, uint64_t *packet,
                                                    uint64_t *wanted);
 
-/* Like ctf_find_entry_point, but returns entry point `i`, and always sets *wanted. */
+/* Returns entry point `i` for reading; sets *packet and *wanted as ctf_find_entry_point does. */
 const struct ctf_entry_point *ctf_get_entry_point(const struct ctf_file_index *file_index, size_t i,
                                                   uint64_t *packet, uint64_t *wanted);
 
-/* Checks the result of ctf_find_entry_point against packet headers if the index was built from an
- * index file. Returns false if the first wanted packet does not begin before the range; then
- * reading must start earlier. Moves the entry point to that packet, unless the previous header is
- * valid and adjacent. */
+/* Verifies the result of ctf_find_entry_point by packet headers if the index was built from an
+ * index file. Returns false if packet *wanted does not begin before `from`; then reading must start
+ * earlier. Moves the entry point to packet *wanted if the header before that is invalid or not
+ * adjacent. */
 bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
                             const struct ctf_entry_point **mark, uint64_t *packet,
                             uint64_t *wanted);
 
-/* Compares the tracer's index file with all packets, and reports differences. Does this only once,
- * and only if the index was built from that file. */
+/* Compares the tracer's index file with the headers of all packets, and reports differences. Does
+ * nothing if the index was not built from that file, or after the first call. */
 void ctf_check_index(struct ctf_reader *reader);
 
 /* Drops a reference; NULL is allowed. */

@@ -26,8 +26,8 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     int64_t end =
         packet->has_end && is_at_end ? ctf_ticks_to_ns(line, packet->end, &is_clamped) : begin;
     int64_t from = before->has_end ? ctf_ticks_to_ns(line, before->end, &is_clamped) : begin;
-    /* A gap must not end after the begin of this packet's events, and must not begin before events
-     * already emitted. */
+    /* The gap must not start after this packet's begin, nor before events that were already
+     * emitted. */
     from = from < begin ? from : begin;
     from = from > reader->time ? from : reader->time;
     ttr_event *event = input_add_event(reader->in);
@@ -37,12 +37,12 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     if (tag == TTR_GAP_PACKETS)
         event->sequence = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     bool is_far = false;
-    /* no event of the stream is earlier than the clock's zero */
+    /* time of tick 0; no event of the stream is earlier */
     const int64_t zero = ctf_ticks_to_ns(line, 0, &is_far);
     event->time = from > INT64_MIN ? from : zero < 0 ? zero : 0;
     event->duration = end > from && from > INT64_MIN
                           ? (uint64_t)end - (uint64_t)from
-                          : 0; /* the begin of the loss is unknown, so the gap has no duration */
+                          : 0; /* the start of the gap is unknown, so its duration is 0 */
     event->track = reader->stream->track;
     event->offset = packet->offset;
     event->ticks = before->has_end ? before->end : packet->begin;
@@ -57,14 +57,14 @@ static void emit_discarded_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_counters *before = ctf_get_counters(reader->stream);
-    /* traces of our own writer store gaps as events */
+    /* traces in the dialect store gaps as events */
     if (!packet->has_discarded || reader->trace->class->is_dialect)
         return;
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;
         const uint64_t lost =
             compute_counter_difference(packet->discarded, before->discarded, width);
-        /* An increase above half of the counter's range means that the counter went back. */
+        /* A difference above half of the counter's range means that the counter decreased. */
         if (packet->discarded < before->discarded && lost >> (width - 1))
             input_add_diagnostic(
                 reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.discarded-order",

@@ -1,11 +1,11 @@
-/* Finds duplicate packets of overlapping files by their headers.
+/* Finds packets that two overlapping files contain, by their headers.
  *
  * Algorithm: merge join. Both files are read in order of packet begin, starting at the last entry
  * point before the time that both cover. Packets are equal if begin, end, sequence number and size
- * are. If the bytes of equal packets differ, ctf_duplicate_packets.c chooses the copy to read. The
- * result is a map from packet to state in each packet queue (ctf_packet_queue.duplicates). Cost:
- * one header per packet of the common time. Left out: packets without begin and end time, which are
- * never duplicates. */
+ * are equal. If the bytes of equal packets differ, ctf_duplicate_packets.c chooses the copy to
+ * read. The result is a map from packet to state in each packet queue
+ * (ctf_packet_queue.duplicates). Cost: one header per packet of the common time. Left out: packets
+ * without begin and end time, which are never duplicates. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/read/ctf_duplicate_packets.h"
@@ -18,10 +18,11 @@ static bool is_same_packet(const struct ctf_identity *a, const struct ctf_identi
            a->size == b->size;
 }
 
-/* Returns true if packets stored after one that begins at `begin` may begin at or before `other`.
- */
-static bool may_later_packets_precede(const struct ctf_file_index *file_index, int64_t begin,
-                                      int64_t other)
+/* Returns true if a packet that is stored after one with the begin time `begin` may begin at or
+ * before the time `other`. In a file with one queue in order, that is true only if `begin` is at or
+ * before `other`. */
+static bool may_later_packet_begin_before(const struct ctf_file_index *file_index, int64_t begin,
+                                          int64_t other)
 {
     return begin <= other || file_index->n > 1 || !file_index->queue[0].is_in_order;
 }
@@ -32,7 +33,7 @@ struct packet_iter {
     uint64_t packet; /* index of the packet at file offset pass.at */
     uint32_t queue;
     struct ctf_frame frame; /* frame of the packet that packet_iter_next found */
-    int64_t begin;          /* begin time of that packet, ns */
+    int64_t begin;          /* ns; begin time of the packet in `frame` */
     bool is_over;
 };
 
@@ -90,13 +91,14 @@ bool ctf_queue_contains_first_packet(struct ctf_reader *reader, uint32_t i,
     while (goes_on && !is_found && packet_iter_next(&iter)) {
         const struct ctf_identity found = ctf_get_packet_identity(&iter.frame.packet);
         is_found = is_same_packet(&found, &queue->first);
-        goes_on = may_later_packets_precede(reader->file_index, iter.begin, queue->begin);
+        goes_on = may_later_packet_begin_before(reader->file_index, iter.begin, queue->begin);
     }
     ctf_peek_end(&iter.pass.peek);
     return is_found;
 }
 
-/* Computes a 128-bit key that is equal only for copies of one packet. */
+/* Computes a 128-bit key of a packet's begin, end, sequence number and size; equal for copies of
+ * one packet. */
 static void make_packet_key(const struct ctf_packet *packet, uint64_t key[2])
 {
     const struct ctf_identity identity = ctf_get_packet_identity(packet);
@@ -120,8 +122,8 @@ static struct ctf_packet_copy get_packet_copy(const struct packet_iter *iter)
     return (struct ctf_packet_copy){iter->pass.reader, iter->pass.at - size};
 }
 
-/* Advances `here` until it is not before `first` in time. Returns true if both are then at the same
- * packet. Sets *has_other to false at the end of `here`. */
+/* Advances `here` to the first packet that does not begin before the packet of `first`. Returns
+ * true if both are then at equal packets. Sets *has_other to false at the end of `here`. */
 static bool advance_to_duplicate(const struct packet_iter *first, struct packet_iter *here,
                                  bool *has_other)
 {
@@ -132,8 +134,9 @@ static bool advance_to_duplicate(const struct packet_iter *first, struct packet_
     return *has_other && is_same_packet(&a, &b);
 }
 
-/* Makes the reader use the second file's copy of a packet: marks it as a duplicate in the first
- * file, and as a replacement in the second. Returns false if memory is out. */
+/* Makes the reader use the copy in `here` of a packet that is damaged in `first`: marks the packet
+ * as a duplicate in `first`, and as a replacement in `here`. `before`: counters before the packet.
+ * Returns false if memory is out. */
 static bool replace_damaged_packet(const struct packet_iter *first, const struct packet_iter *here,
                                    const struct ctf_counters *before)
 {
@@ -168,8 +171,8 @@ static bool is_second_copy_better(const struct packet_iter *first, const struct 
            ctf_second_copy_is_better(&a, &b, first->frame.packet.size / 8);
 }
 
-/* Marks the packet as a duplicate in the second file. Does nothing if an earlier comparison chose
- * the second file's copy. Returns false if memory is out. */
+/* Marks the current packet of `first` as a duplicate in `here`. Does nothing if an earlier
+ * comparison chose the copy in `here`. Returns false if memory is out. */
 static bool mark_duplicate(const struct packet_iter *first, const struct packet_iter *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;
@@ -200,7 +203,7 @@ bool ctf_mark_duplicates(const struct ctf_queue_ref *first, const struct ctf_que
                 ? replace_damaged_packet(&iter, &other, &before)
                 : mark_duplicate(&iter, &other);
         ctf_update_counters(&before, &iter.frame.packet);
-        goes_on = may_later_packets_precede(first->reader->file_index, iter.begin, queue->end);
+        goes_on = may_later_packet_begin_before(first->reader->file_index, iter.begin, queue->end);
     }
     is_fine = is_fine && iter.pass.peek.bytes && other.pass.peek.bytes;
     ctf_peek_end(&iter.pass.peek);

@@ -1,5 +1,5 @@
-/* Compares duplicate packets byte by byte, in blocks. Only if they differ, decodes both as streams
- * of one packet each. */
+/* Compares two copies of a packet byte by byte, in blocks. Only if they differ, decodes each copy
+ * as a stream file of one packet. */
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ static bool packet_copies_are_equal(const struct ctf_packet_copy *first,
     return is_same;
 }
 
-/* Decodes the bytes as a stream file of the trace of `like`. Returns false if there is damage, or
- * if decoding cannot be tried. */
+/* Decodes the bytes as a stream file of the trace of `like`. Returns false if there is damage or
+ * the input cannot be created. */
 static bool packet_decodes_without_damage(const struct ctf_reader *like, const uint8_t *bytes,
                                           size_t n)
 {
@@ -75,8 +75,8 @@ static bool is_packet_undamaged(const struct ctf_packet_copy *copy, uint64_t siz
     return is_fine;
 }
 
-/* Reports, once per trace, that duplicates differ but were not decoded. It is then unknown which
- * copy is valid. */
+/* Reports, once per trace, that copies of a packet differ but were not decoded, so that it is
+ * unknown which copy is valid. */
 static void report_undecoded_duplicate(const struct ctf_packet_copy *first,
                                        const struct ctf_packet_copy *second, uint64_t size)
 {

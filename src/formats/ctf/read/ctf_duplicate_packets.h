@@ -8,10 +8,10 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* differing duplicates that are decoded per trace; for more, the first copy is read, and this is
- * reported once */
+/* maximum number of differing duplicates per trace of which both copies are decoded; of further
+ * ones the first copy is read, which is reported once */
 #define CTF_DECODED_DUPLICATES_MAX 256u
-/* duplicates larger than this are not decoded either */
+/* bytes; of larger duplicates the first copy is read, which is reported once */
 #define CTF_DUPLICATE_BYTES_MAX ((uint64_t)16 << 20)
 
 /* One copy of a packet. */

@@ -8,8 +8,7 @@
 #include "formats/ctf/read/ctf_event_class.h"
 
 #define FIRST_IDS 4u
-/* smaller ids are looked up in an array by id; for larger ids, the class index is looked up first
- */
+/* event ids below this are looked up in the array stream->by_id; larger ids by hash map */
 #define DENSE_IDS 65536u
 
 /* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels with increasing
@@ -24,8 +23,8 @@ static uint8_t level_from_lttng(const struct ctf_event_class *event)
     return event->log_level < (int64_t)sizeof levels ? levels[event->log_level] : TTR_LEVEL_DEBUG;
 }
 
-/* Compiles the layout of event contexts and payload. The result is cached in the event class.
- * Returns false with `error` on failure. */
+/* Compiles the layout of event contexts and payload, and caches it in the event class. Returns
+ * false with `error` on failure. */
 static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *event,
                                ttr_error *error)
 {
@@ -132,8 +131,8 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
     return schema->id != 0;
 }
 
-/* Sets the attributes that traces of our own writer declare for an event class (level, provider,
- * ...). */
+/* In traces of the dialect, sets the attributes that an event class declares (kind, level,
+ * provider, ...). Returns false with `error` on failure. */
 static bool set_class_attributes(struct ctf_reader *reader, const struct ctf_event_class *event,
                                  struct ctf_event_decoder *class, ttr_error *error)
 {
@@ -164,7 +163,7 @@ static bool set_class_attributes(struct ctf_reader *reader, const struct ctf_eve
     return true;
 }
 
-/* Returns true if all streams of the trace use one schema per event class. */
+/* Returns true if all streams of the trace share one schema per event class. */
 static bool has_shared_schemas(const struct ctf_reader *reader)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 && !reader->has_cpu &&
@@ -245,7 +244,10 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
         class->pid = thread_fields->pid;
         class->tid = thread_fields->tid;
         class->name = thread_fields->name;
-        class->has_thread = thread_fields->pid.bytes || thread_fields->tid.bytes;
+        class->has_variable_number = thread_fields->has_variable_number;
+        class->has_variable_name = thread_fields->has_variable_name;
+        class->has_thread = thread_fields->pid.bytes || thread_fields->tid.bytes ||
+                            thread_fields->has_variable_number;
     }
     class->shape = layout_get_shape(class->layout);
     class->model = (ttr_event){
@@ -264,7 +266,8 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
     return class;
 }
 
-/* Grows stream->by_index, with zeroed elements. Returns false if memory is out. */
+/* Enlarges stream->by_index to at least `need` elements; new ones are NULL. Returns false if memory
+ * is out. */
 static bool reserve_class_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
     size_t before = stream->by_index_n;
@@ -309,7 +312,8 @@ static struct layout_byte_shape get_event_size_rule(const struct ctf_stream *str
     return layout_shape_to_bytes(&shape);
 }
 
-/* Sets the decoder of an event id, and copies the members that the fast loop needs to its entry. */
+/* Sets the decoder in the entry of an event id, and copies from it the members that the fast loop
+ * needs. A NULL decoder only clears the entry. */
 static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_event_decoder *class)
 {
     struct ctf_class_entry *entry = &stream->by_id[id];

@@ -11,8 +11,8 @@
 TTR_MUST bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
                                   const struct event_class *about);
 
-/* Returns the stream that the event belongs to, by stream class and track. If a caller changed the
- * event's track, returns any stream of the class; NULL if there is none. */
+/* Returns the stream of an event, identified by stream class and track. Returns another stream of
+ * the class if none has that track, and NULL if the class has no stream. */
 struct ctf_stream *ctf_find_stream_of_event(const struct ctf_reader *reader,
                                             const struct ctf_stream_class *class, ttr_id track);
 
@@ -20,8 +20,8 @@ struct ctf_stream *ctf_find_stream_of_event(const struct ctf_reader *reader,
 struct ctf_stream *ctf_find_known_stream(const struct ctf_reader *reader,
                                          const struct ctf_frame *frame);
 
-/* Returns the added stream with the same stream number in the other byte order (RFC v1.1). Returns
- * `stream` if there is none. */
+/* Returns the stream with the same stream number that was added for the other byte order (RFC
+ * v1.1). Returns `stream` if there is none. */
 struct ctf_stream *ctf_find_stream_of_other_order(const struct ctf_reader *reader,
                                                   struct ctf_stream *stream);
 
@@ -29,7 +29,8 @@ struct ctf_stream *ctf_find_stream_of_other_order(const struct ctf_reader *reade
  * than CTF_LINEAR_SEARCH_MAX streams. Returns false if memory is out. */
 TTR_MUST bool ctf_add_last_stream_to_index(struct ctf_reader *reader);
 
-/* Implements layout_schema.place: sets `run` to the body of an event. */
+/* Implements layout_schema.place: sets `run` to the start of the event's body (after the event
+ * header). */
 void ctf_locate_event_body(const struct layout_schema *base, const ttr_event *event,
                            struct layout_cursor *run);
 

@@ -1,7 +1,7 @@
-/* Field access of events: finds the body, the packet context and the event header of an event in
- * its packet. Also supplies the field values that a layout depends on and that are stored before
- * the event body. Implements the callbacks of struct layout_schema (layout/layout.h); decoding
- * itself is in layout/. */
+/* Access to the fields of an event: finds the body, the packet context and the event header of an
+ * event in its packet. Also supplies values that a layout needs from fields before the event body,
+ * such as lengths in the packet header. Implements the callbacks of struct layout_schema
+ * (layout/layout.h); decoding itself is in layout/. */
 #include <string.h>
 
 #include "formats/ctf/read/ctf_event_class.h"
@@ -14,8 +14,8 @@ struct event_view {
     struct bits header; /* bits of the event, from the start of its header */
 };
 
-/* Returns the layout of a structure that is stored before the event body (packet header, packet
- * context or event header), and sets *bits to its position. Returns NULL if there is no such
+/* Returns the layout of a structure that precedes the event body (packet header, packet context or
+ * event header), and sets *bits to its position. Returns NULL if the trace does not have that
  * structure. */
 static const struct layout *find_earlier_structure(const struct event_view *view,
                                                    enum type_root root, struct bits *bits)
@@ -32,8 +32,8 @@ static const struct layout *find_earlier_structure(const struct event_view *view
     return root == ROOT_EVENT_HEADER ? view->kind->header : NULL;
 }
 
-/* Fills the slots of a layout that need values of structures stored before it. Recursive, because
- * the layouts of those structures may need values in turn. */
+/* Sets the slots of `run` to the values that the layout needs from structures before it. Recursive,
+ * because decoding those structures may need earlier values, too. */
 static void fill_earlier_values(const struct event_view *view, const struct layout *layout,
                                 struct layout_cursor *run)
 {
@@ -76,8 +76,9 @@ struct ctf_origin ctf_find_event_origin(const struct ctf_schema *schema, const t
     return origin;
 }
 
-/* Returns the start of an event, in bytes from its packet's base. Uses file offsets, since the
- * payload may be a copy. v1.1 uses addresses, since unpacked content has no file offsets. */
+/* Returns the start of an event, in bytes from packet->base. Computes it from file offsets, because
+ * the payload may be a copy; in v1.1 from addresses, because unpacked content has no file offsets.
+ */
 static uint64_t get_event_offset_in_packet(const struct ctf_reader *reader,
                                            const struct ctf_packet *packet, const ttr_event *event)
 {
@@ -116,7 +117,7 @@ void ctf_locate_event_body(const struct layout_schema *base, const ttr_event *ev
     run->bits.base = packet->base;
     run->bits.at = from + ctf_event_body_bit(event);
     run->bits.end = end < packet->content_end ? end : packet->content_end;
-    run->bits.failed = from > packet->content_end; /* true if the event is not from this packet */
+    run->bits.failed = from > packet->content_end; /* the slot was reused for another packet */
     if (!schema->has_imports || run->bits.failed)
         return;
     struct event_view view = make_event_view(&origin, event, &from);
@@ -160,11 +161,12 @@ uint64_t ctf_packet_number_of_event(const struct layout_schema *base, const ttr_
                : 0;
 }
 
-/* Positions at which a type can end, as flags. NOWHERE: the type may be empty. */
+/* Flags of positions at which a value of a type can end. ENDS_NOWHERE: the value may have no bits;
+ * ENDS_AT_BYTE: at a byte boundary; ENDS_INSIDE: inside a byte. */
 enum { ENDS_NOWHERE = 1u, ENDS_AT_BYTE = 2u, ENDS_INSIDE = 4u };
 
-/* Returns the set of positions at which a type can end. In a sequence of types the end of the last
- * one is used; if that may be empty, the end of the previous one is possible too. */
+/* Returns the ENDS_* flags of a type. A struct ends like its last member; if that may have no bits,
+ * like the member before, too. */
 static unsigned find_possible_ends(const struct type *type)
 {
     unsigned ends = ENDS_NOWHERE;

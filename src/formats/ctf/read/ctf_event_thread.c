@@ -1,11 +1,15 @@
 /* Threads of events: finds the pid, tid and name fields in the common event context, once per event
- * class. Registers the thread of each event. */
+ * class, and registers the thread of each event.
+ *
+ * Fields at a fixed position, in events that start at a byte boundary, are loaded directly. If a
+ * string or sequence precedes a field, or its size is unusual, the context is decoded field by
+ * field. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Decodes a LEB128 number. It ends inside the body, whose size was computed before. */
+/* Decodes a LEB128 number at p. The caller has verified that the body is complete. */
 static uint64_t load_leb128(const uint8_t *p, bool is_signed)
 {
     uint64_t value = 0;
@@ -34,39 +38,131 @@ static uint64_t load_context_field(const struct ctf_field_pos *pos, const uint8_
     return pos->is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
-/* Sets the name of an unnamed thread from its name field of fixed size (such as LTTng's procname).
- * Returns false if memory is out. */
+static const char *const pid_names[] = {"_vpid",     "vpid",     "_pid", "pid",
+                                        "_perf_pid", "perf_pid", NULL};
+static const char *const tid_names[] = {"_vtid",     "vtid",     "_tid", "tid",
+                                        "_perf_tid", "perf_tid", NULL};
+static const char *const thread_names[] = {"_procname", "procname", "_perf_comm", "perf_comm",
+                                           NULL};
+
+/* A context field that was found by name; `rank` is the index of the name in its list of names. */
+struct ranked_value {
+    ttr_value value;
+    size_t rank;
+    bool is_set;
+};
+
+struct context_values {
+    struct ranked_value pid, tid, name;
+};
+
+/* Stores the value of a field in `kept` if its name is in the list, before the name of the value
+ * stored so far. */
+static void keep_if_named(struct ranked_value *kept, const char *const *names,
+                          const ttr_field *field)
+{
+    const ttr_value *value = &field->value;
+    bool is_text = value->type == TTR_TYPE_TEXT,
+         is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
+    if (names == thread_names ? !is_text : !is_number)
+        return;
+    for (size_t i = 0; names[i] && (!kept->is_set || i < kept->rank); i++)
+        if (strlen(names[i]) == field->name.n &&
+            memcmp(names[i], field->name.p, field->name.n) == 0)
+            *kept = (struct ranked_value){.value = *value, .rank = i, .is_set = true};
+}
+
+/* Decodes the common context of an event and finds its pid, tid and name. */
+static void decode_context(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                           const struct ctf_event_place *place, struct context_values *found)
+{
+    struct layout_iter iter;
+    struct bits body = bits_init(place->base, place->body_at, place->end),
+                header = bits_init(place->base, place->header_at, place->end);
+    ttr_field field;
+    const struct type *type;
+    *found = (struct context_values){.pid = {.is_set = false}};
+    layout_iter_begin(&iter, class->layout, &body, &reader->trace->scratch);
+    if (class->has_imports)
+        ctf_fill_earlier_values(reader, class->layout, &header, &iter.run);
+    while (layout_iter_next(&iter, &field, &type) && field.group == TTR_GROUP_COMMON) {
+        if (field.depth > 0)
+            continue;
+        keep_if_named(&found->pid, pid_names, &field);
+        keep_if_named(&found->tid, tid_names, &field);
+        keep_if_named(&found->name, thread_names, &field);
+    }
+}
+
+/* Sets the name of a thread that has no name yet. Returns false if memory is out. */
+static bool name_unnamed_thread(ttr *t, ttr_id id, ttr_text text)
+{
+    ttr_thread thread;
+    if (!ttr_thread_get(t, id, &thread) || thread.thread_name)
+        return true;
+    uint32_t name = intern_add(&t->strings, text.p, text.n);
+    if (name && name != UINT32_MAX)
+        context_name_thread(t, id, name);
+    return name != UINT32_MAX;
+}
+
+/* Sets the name of a thread that has no name yet from the event's name field (such as LTTng's
+ * procname). Returns false if memory is out. */
 static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                             const uint8_t *body, ttr_id id)
 {
-    ttr *t = reader->trace->t;
-    ttr_thread thread;
-    if (!class->name.bytes || !ttr_thread_get(t, id, &thread) || thread.thread_name)
+    if (!class->name.bytes)
         return true;
     const uint8_t *p = body + class->name.at, *zero = memchr(p, 0, class->name.bytes);
-    uint32_t name = intern_add(&t->strings, p, zero ? (size_t)(zero - p) : class->name.bytes);
-    if (name == UINT32_MAX)
-        return false;
-    if (name)
-        context_name_thread(t, id, name);
-    return true;
+    ttr_text text = {(const char *)p, zero ? (size_t)(zero - p) : class->name.bytes};
+    return name_unnamed_thread(reader->trace->t, id, text);
+}
+
+/* Registers the thread with the numbers that are known. Returns 0 if memory is out, or if neither
+ * is known. */
+static ttr_id register_thread(struct ctf_reader *reader, const uint64_t *pid, const uint64_t *tid)
+{
+    ttr *t = reader->trace->t;
+    uint16_t source = reader->trace->thread_source;
+    if (pid && tid)
+        return context_thread(t, source, *pid, *tid);
+    if (tid)
+        return context_thread_by_tid(t, source, *tid);
+    return pid ? context_process_thread(t, source, *pid) : 0;
+}
+
+ttr_id ctf_find_thread_in_context(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                                  const struct ctf_event_place *place)
+{
+    struct context_values found;
+    decode_context(reader, class, place, &found);
+    ttr_id id = register_thread(reader, found.pid.is_set ? &found.pid.value.v.u : NULL,
+                                found.tid.is_set ? &found.tid.value.v.u : NULL);
+    if (id && found.name.is_set &&
+        !name_unnamed_thread(reader->trace->t, id, found.name.value.text))
+        return 0;
+    return id;
+}
+
+bool ctf_name_thread_from_context(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                                  const struct ctf_event_place *place, ttr_id id)
+{
+    struct context_values found;
+    if (!id || reader->trace->t->threads[id].name)
+        return true;
+    decode_context(reader, class, place, &found);
+    return !found.name.is_set || name_unnamed_thread(reader->trace->t, id, found.name.value.text);
 }
 
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                        const uint8_t *body)
 {
-    ttr *t = reader->trace->t;
-    uint16_t source = reader->trace->thread_source;
     uint64_t pid = class->pid.bytes ? load_context_field(&class->pid, body) : 0,
              tid = class->tid.bytes ? load_context_field(&class->tid, body) : 0;
     if (reader->last_thread && pid == reader->last_pid && tid == reader->last_tid)
         return reader->last_thread;
-    ttr_id id;
-    if (!class->tid.bytes)
-        id = context_process_thread(t, source, pid);
-    else
-        id = class->pid.bytes ? context_thread(t, source, pid, tid)
-                              : context_thread_by_tid(t, source, tid);
+    ttr_id id =
+        register_thread(reader, class->pid.bytes ? &pid : NULL, class->tid.bytes ? &tid : NULL);
     if (!id || !set_thread_name(reader, class, body, id))
         return 0;
     reader->last_pid = pid;
@@ -80,8 +176,9 @@ static bool is_leb128_type(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
 }
 
-/* Finds the start of a member of the common context: a fixed byte offset, or an offset followed by
- * LEB128 numbers. Returns the type of the member, or NULL. */
+/* Sets pos->at and pos->skipped for a member of the common context: a fixed byte offset, optionally
+ * followed by LEB128 numbers to skip. Returns the type of the member; NULL if it has no such
+ * position. */
 static const struct type *find_member_start(const struct layout *layout, const struct type *context,
                                             ttr_text name, struct ctf_field_pos *pos)
 {
@@ -103,17 +200,31 @@ static const struct type *find_member_start(const struct layout *layout, const s
     return type;
 }
 
-/* Returns the position of the first member of the context that has one of the names, and is a
- * number or text of a supported size. Returns all zeros if there is none. */
-static struct ctf_field_pos find_context_field(const struct layout *layout,
-                                               const struct type *context, const char *const *names)
+/* Returns true if a member of this type can be a thread name (is_name) or a pid or tid. */
+static bool may_identify_thread(const struct type *type, bool is_name)
 {
-    for (; *names; names++) {
+    return is_name ? type->kind == TYPE_TEXT || type->kind == TYPE_STRING
+                   : type->kind == TYPE_INT || type->kind == TYPE_UINT || is_leb128_type(type);
+}
+
+/* Returns the position of the context member with the first of the names that exists and has a
+ * suitable type. Returns zeros if there is none. Sets `is_variable` if position or size differ per
+ * event. */
+static struct ctf_field_pos find_context_field(const struct layout *layout,
+                                               const struct type *context, const char *const *names,
+                                               bool *is_variable)
+{
+    const bool is_name = names == thread_names;
+    for (; context && context->kind == TYPE_STRUCT && *names; names++) {
         struct ctf_field_pos pos = {0};
-        const struct type *type =
-            find_member_start(layout, context, (ttr_text){*names, strlen(*names)}, &pos);
-        if (!type)
+        const ttr_text name = {*names, strlen(*names)};
+        const struct type_member *member = type_find_member(context, name);
+        if (!member || !may_identify_thread(member->type, is_name))
             continue;
+        const struct type *type = find_member_start(layout, context, name, &pos);
+        *is_variable = !type;
+        if (!type)
+            break;
         pos.is_big_endian = type->is_big_endian;
         pos.is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
         pos.is_leb = is_leb128_type(type);
@@ -122,10 +233,11 @@ static struct ctf_field_pos find_context_field(const struct layout *layout,
             pos.bytes = (uint8_t)(type->bits / 8);
         if (pos.is_leb)
             pos.bytes = 8;
-        if (type->kind == TYPE_TEXT && type->count && type->count < 256 && !pos.skipped)
+        if (type->kind == TYPE_TEXT && type->count && type->count < 256 &&
+            type->encoding <= ENCODING_NONE && !pos.skipped)
             pos.bytes = (uint8_t)type->count;
-        if (pos.bytes)
-            return pos;
+        *is_variable = !pos.bytes;
+        return pos;
     }
     return (struct ctf_field_pos){0};
 }
@@ -133,25 +245,18 @@ static struct ctf_field_pos find_context_field(const struct layout *layout,
 const struct ctf_thread_fields *ctf_find_thread_fields(struct ctf_trace *trace,
                                                        struct ctf_event_class *event)
 {
-    static const char *const pids[] = {"_vpid",     "vpid",     "_pid", "pid",
-                                       "_perf_pid", "perf_pid", NULL};
-    static const char *const tids[] = {"_vtid",     "vtid",     "_tid", "tid",
-                                       "_perf_tid", "perf_tid", NULL};
-    static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
     struct ctf_thread_fields *thread_fields =
         event->thread_fields ? NULL
                              : arena_alloc(&trace->class->description.arena, sizeof *thread_fields);
     if (!thread_fields)
         return event->thread_fields;
     const struct type *context = event->stream->event_context;
-    *thread_fields = (struct ctf_thread_fields){find_context_field(event->layout, context, pids),
-                                                find_context_field(event->layout, context, tids),
-                                                find_context_field(event->layout, context, names)};
-    if (thread_fields->name.is_leb)
-        thread_fields->name.bytes = 0;
-    if (thread_fields->pid.bytes != 4 && thread_fields->pid.bytes != 8)
-        thread_fields->pid.bytes = 0;
-    if (thread_fields->tid.bytes != 4 && thread_fields->tid.bytes != 8)
-        thread_fields->tid.bytes = 0;
+    bool is_pid_variable = false, is_tid_variable = false, is_name_variable = false;
+    *thread_fields = (struct ctf_thread_fields){
+        .pid = find_context_field(event->layout, context, pid_names, &is_pid_variable),
+        .tid = find_context_field(event->layout, context, tid_names, &is_tid_variable),
+        .name = find_context_field(event->layout, context, thread_names, &is_name_variable)};
+    thread_fields->has_variable_number = is_pid_variable || is_tid_variable;
+    thread_fields->has_variable_name = is_name_variable;
     return event->thread_fields = thread_fields;
 }

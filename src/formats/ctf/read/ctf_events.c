@@ -14,13 +14,14 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-#define ZERO_BYTES_MIN 4u /* number of zero bytes from which on space is considered unwritten */
+/* bytes; if at least this many bytes are zero, the space is regarded as unwritten */
+#define ZERO_BYTES_MIN 4u
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* State of the loops, kept in registers if possible. */
+/* State of the loops over events. Short-lived, so that the compiler may keep it in registers. */
 struct event_loop {
     struct ctf_reader *reader;
-    ttr_event *events; /* output array with `room` elements; n are filled */
+    ttr_event *events; /* output array of `room` elements, of which n are filled */
     uint32_t n, room;
     const struct ctf_header_plan *plan;
     const uint8_t *base;
@@ -30,7 +31,7 @@ struct event_loop {
     struct ctf_event_decoder *class;
 };
 
-/* Decodes an event header that two loads cannot read. */
+/* Decodes an event header field by field (ctf_read_event_header), if two loads cannot read it. */
 static enum ctf_stop_reason read_event_header_by_layout(struct event_loop *loop)
 {
     struct bits bits = bits_init(loop->base, loop->at, loop->end);
@@ -94,8 +95,8 @@ static enum ctf_stop_reason find_event_body_end(struct event_loop *loop)
     return end == LAYOUT_TRUNCATED ? CTF_STOP_EDGE : CTF_STOP_BAD;
 }
 
-/* Finds the event class and computes the end of the body. Returns CTF_STOP_FULL if the body is
- * complete, otherwise the reason to stop. */
+/* Sets loop->class by the event id, and loop->at to the end of the body. Returns CTF_STOP_FULL if
+ * the body is complete, otherwise the reason to stop. */
 static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
 {
     struct ctf_stream *stream = loop->reader->stream;
@@ -131,8 +132,8 @@ static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Tests for unwritten space. Returns CTF_STOP_ZERO if the next event header is all zero,
- * CTF_STOP_EDGE if the window ends inside of it, otherwise CTF_STOP_FULL. */
+/* Detects the unwritten rest of a packet that was not finished. Returns CTF_STOP_ZERO if the next
+ * event header is all zero, CTF_STOP_EDGE if the window ends inside it, otherwise CTF_STOP_FULL. */
 static enum ctf_stop_reason check_zero_header(const struct event_loop *loop)
 {
     const struct ctf_reader *reader = loop->reader;
@@ -205,8 +206,8 @@ static inline void set_event_time(struct ctf_reader *reader, ttr_event *event,
     reader->time = event->time;
 }
 
-/* Returns true if the time `ticks` is at or after the time limit of the read; the input is stopped
- * then. */
+/* Returns true, and stops the input, if `ticks` is at or after the time limit of this read
+ * (in->until). */
 static bool reaches_time_limit(struct ctf_reader *reader, const struct ctf_packet_views *views,
                                uint64_t ticks)
 {
@@ -216,13 +217,27 @@ static bool reaches_time_limit(struct ctf_reader *reader, const struct ctf_packe
         return false;
     int64_t time = ctf_ticks_to_ns(views->timeline, ticks, &is_clamped);
     if (time >= in->until)
-        ctf_stop_before(in, time);
+        ctf_report_next_event_time(in, time);
     return in->is_stopped;
 }
 
-/* Decodes consecutive events with a header of two loads, a known class, and no fields outside of
- * their bytes. Stops at the start of any other event, and before a plain event if the fast loop can
- * continue (`has_plain`). State is copied to locals, because stores to events might alias it. */
+/* Returns the thread of an event; 0 if it has no thread, or memory is out. */
+static ttr_id find_event_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                                const struct ctf_event_place *place)
+{
+    if (UNLIKELY(class->has_variable_number || (place->body_at & 7)))
+        return ctf_find_thread_in_context(reader, class, place);
+    ttr_id id = ctf_find_thread(reader, class, place->base + (place->body_at >> 3));
+    if (UNLIKELY(class->has_variable_name) &&
+        !ctf_name_thread_from_context(reader, class, place, id))
+        return 0;
+    return id;
+}
+
+/* Decodes consecutive events that have a header of two loads, a known class, and no fields that
+ * depend on the packet. Stops at the start of any other event and, if `has_plain`, before an event
+ * that the fast loop can decode. State is copied to locals, because the compiler must assume that
+ * stores to events alias it. */
 static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
                                                         const struct ctf_packet_views *shared,
                                                         bool has_plain)
@@ -273,8 +288,8 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
             break;
         fill_event(event, &views, class, header_at, body_at, next);
         event->ticks = header.ticks;
-        if (class->has_thread && !(body_at & 7))
-            event->thread = ctf_find_thread(reader, class, views.base + (body_at >> 3));
+        const struct ctf_event_place place = {views.base, header_at, body_at, next};
+        event->thread = class->has_thread ? find_event_thread(reader, class, &place) : 0;
         set_event_time(reader, event, &views);
         ticks = header.ticks;
         at = next;
@@ -284,9 +299,9 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
     loop->header.ticks = ticks;
 }
 
-/* Sets the attributes that traces of our own writer store in the event. An event that only names a
- * thread is not emitted. The batch is returned before such an event, so that earlier events still
- * have the old name. */
+/* In traces of the dialect, sets the attributes that are stored in the event. A record that only
+ * names a thread is not emitted. The batch is returned before such a record, so that its events
+ * still have the old name. */
 static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
@@ -311,8 +326,8 @@ static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_ev
     return CTF_STOP_FAILED;
 }
 
-/* Updates the clock from fields of the event body that are mapped to the clock. They affect later
- * events (CTF 1.8.3, section 8). */
+/* Sets the clock from fields of the event body that are mapped to it. They affect later events (CTF
+ * 1.8.3, section 8). */
 static void advance_clock_by_fields(struct event_loop *loop)
 {
     struct layout_cursor *run = &loop->reader->run;
@@ -322,7 +337,8 @@ static void advance_clock_by_fields(struct event_loop *loop)
     ctf_apply_mapped_times(loop->class->times, &body, run->slots, &loop->header);
 }
 
-/* Decodes one event, whatever its header and class. */
+/* Decodes one event of any header form and class. Returns CTF_STOP_FULL on success, otherwise the
+ * reason to stop. */
 static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     struct event_loop *loop, const struct ctf_packet_views *views)
 {
@@ -337,7 +353,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
         stop = find_class_and_body_end(loop);
     if (stop == CTF_STOP_FULL && loop->at == at)
         stop = CTF_STOP_ZERO;
-    /* Restore the clock: bytes that are not an event of this read must not change it. */
+    /* Restore clock and position: the event is not emitted by this read. */
     if (stop != CTF_STOP_FULL || reaches_time_limit(reader, views, loop->header.ticks)) {
         loop->header.ticks = ticks;
         loop->at = at;
@@ -348,8 +364,10 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     ttr_event *event = &loop->events[loop->n++];
     fill_event(event, views, loop->class, loop->header_at, loop->body_at, loop->at);
     event->ticks = loop->header.ticks;
-    if (loop->class->has_thread && !(loop->body_at & 7))
-        event->thread = ctf_find_thread(reader, loop->class, loop->base + (loop->body_at >> 3));
+    if (loop->class->has_thread)
+        event->thread = find_event_thread(
+            reader, loop->class,
+            &(struct ctf_event_place){loop->base, loop->header_at, loop->body_at, loop->at});
     set_event_time(reader, event, views);
     if (loop->class->times)
         advance_clock_by_fields(loop);
@@ -375,7 +393,7 @@ static void read_fast_events(struct event_loop *loop, const struct ctf_packet_vi
     run.ticks = loop->header.ticks;
     ctf_fast_loop_read(&run, views->there, &some);
     if (some.is_stopped)
-        ctf_stop_before(reader->in, some.next);
+        ctf_report_next_event_time(reader->in, some.next);
     loop->n = some.n;
     loop->at = ctf_fast_loop_bit(&run, loop->at);
     loop->header.ticks = run.ticks;
@@ -438,8 +456,8 @@ static bool has_usual_events(const struct ctf_reader *reader)
            !ctf_ends_with_zeros(&reader->frame);
 }
 
-/* Stores the loop's position and clock in the reader. `before` is the number of events at the
- * start. */
+/* Stores the loop's position and clock in the reader. `before`: number of events in the batch
+ * before the loop. */
 static void store_loop_state(struct ctf_reader *reader, const struct event_loop *loop,
                              uint32_t before)
 {
@@ -461,7 +479,7 @@ enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader)
         const uint32_t before = loop.n;
         if (has_plain)
             read_fast_events(&loop, &views);
-        /* the other loops would stop at this position too */
+        /* at the end of the content or window, all loops stop */
         if (has_usual && loop.at >= loop.end) {
             stop = loop.n < loop.room && !in->is_stopped ? CTF_STOP_EDGE : CTF_STOP_FULL;
             continue;

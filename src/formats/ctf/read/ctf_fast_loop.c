@@ -1,11 +1,12 @@
-/* Implementation of the fast loop; ctf_fast_loop.h describes it. The loop's state is copied to
- * locals first, since stores to events might alias it. */
+/* Implements the fast loop that ctf_fast_loop.h describes. Its state is copied to locals first,
+ * because the compiler must assume that stores to events alias it. */
 #include <stddef.h>
 #include <string.h>
 
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-/* bytes decoded per call; must be below LAYOUT_BYTE_SHAPE_NONE */
+/* maximum of bytes per call; below LAYOUT_BYTE_SHAPE_NONE, so that no valid offset equals that
+ * value */
 #define PLAIN_BYTES ((uint64_t)1 << 30)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
@@ -16,7 +17,7 @@ bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
            views->has_time && views->plain_ticks > 0;
 }
 
-/* Returns the number of ticks from which on adding `shift` could overflow. */
+/* Returns the exclusive upper bound of ticks to which `shift` can be added without overflow. */
 static inline uint64_t get_max_plain_ticks(uint64_t shift)
 {
     return (uint64_t)INT64_MAX - ((int64_t)shift > 0 ? shift : 0);
@@ -80,7 +81,8 @@ struct plain_event {
     int64_t time;
 };
 
-/* Fills an event with 8- and 16-byte stores, each address written once; see input_clear_event. */
+/* Fills an event with 8- and 16-byte stores that write each address once (see input_clear_event).
+ */
 static inline __attribute__((always_inline)) void fill_plain_event(
     ttr_event *event, const struct ctf_class_entry *entry, const struct ctf_fast_loop *run,
     uint32_t body, struct plain_event seen)
@@ -110,7 +112,7 @@ static inline __attribute__((always_inline)) void fill_plain_event(
     to[15] = run->kind | combine_u32_pair(load_event_u32(&entry->kind), 0);
 }
 
-/* Returns the end of a body whose text is longer than the vector search covers. `first` is the
+/* Returns the end of a body with a text that the vector search did not find the end of. `first`:
  * offset of the text. */
 static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout_byte_shape *bytes,
                                                              const uint8_t *base, uint64_t first,
@@ -120,7 +122,8 @@ static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout
     return zero ? (uint64_t)(zero - base) + bytes->rest : UINT64_MAX;
 }
 
-/* Copy of all state that find_plain_event needs, so that the compiler keeps it in registers. */
+/* Constants of one call that find_plain_event needs, as a local copy that the compiler can keep in
+ * registers. */
 struct plain_finder {
     const uint8_t *bytes;
     struct ctf_class_entry *by_id;
@@ -129,7 +132,9 @@ struct plain_finder {
     uint64_t escape, wider;
     unsigned id_at, id_shift;
     uint64_t end, last_header;
-    uint64_t last_body; /* last offset at which the fixed-size start of a body may end */
+    /* maximum offset of the end of a body's fixed-size start, so that the text search may load
+     * bytes after it */
+    uint64_t last_body;
     uint64_t plain_ticks, plain_shift;
     int64_t until;
 };
@@ -138,13 +143,15 @@ struct plain_finder {
 struct plain_found {
     uint64_t at, ticks;
     int64_t time;
-    uint64_t header_at, next, id; /* of the event: start of the header, end of the body, event id */
-    uint64_t wider;               /* bytes that its header is longer than a short one */
+    /* of the last event: start of its header, end of its body, event id */
+    uint64_t header_at, next, id;
+    /* bytes by which the header of the last event is longer than a short one */
+    uint64_t wider;
 };
 
 enum finding { FOUND, FOUND_LATER, FOUND_NONE };
 
-/* Form of the event headers; the loop is compiled once for each. */
+/* Forms of event headers; the loop is compiled once for each form. */
 enum header_kind {
     HEADER_ANY,
     HEADER_SIMPLE,  /* byte-aligned, with the id in the lowest bits */
@@ -172,8 +179,8 @@ static inline uint64_t find_batch_end(const struct ctf_fast_loop *run)
     return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
 }
 
-/* Copies the state of the loop. `there` is the number of loadable bytes, at least run->end. Returns
- * false if not even one event fits. */
+/* Initializes the finder. `there`: number of loadable bytes, at least run->end. Returns false if no
+ * event can fit. */
 static inline __attribute__((always_inline)) bool init_plain_finder(struct plain_finder *finder,
                                                                     const struct ctf_fast_loop *run,
                                                                     uint64_t there, int64_t until,
@@ -209,8 +216,9 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
            there >= LAYOUT_BYTE_SHAPE_LOOKAHEAD;
 }
 
-/* Finds the next event. Its start is the end of the previous one, so the latency of this dependency
- * chain limits the speed. */
+/* Decodes header and size of the event at found->at. Its start is the end of the previous event, so
+ * the latency of this dependency chain limits the speed of the loop. FOUND_LATER: the event is
+ * after the time limit; FOUND_NONE: it is not plain. */
 static inline __attribute__((always_inline)) enum finding find_plain_event(
     const struct plain_finder *finder, struct plain_found *found, enum header_kind header_kind)
 {

@@ -35,22 +35,23 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Values that are equal for all events of the current packet. */
+/* Values that all events of the current packet share. */
 struct ctf_packet_views {
     const struct ctf_timeline *timeline;
     const uint8_t *base;
     uint64_t offset; /* file offset of `base` */
-    /* number of loadable bytes from `base`, including bytes after the packet's content */
+    /* number of bytes from `base` that may be loaded; includes bytes after the packet's content */
     uint64_t there;
     uint32_t part, cpu;
     uint8_t cpu_flag;
     bool has_time;
-    /* ticks below this are converted to ns by adding plain_shift; 0 = no ticks are */
+    /* ticks below this are converted to ns by adding plain_shift; 0: no ticks can be converted so
+     */
     uint64_t plain_ticks;
     uint64_t plain_shift;
 };
 
-/* State of the loop. */
+/* State of the fast loop: position, clock, and values for the events. */
 struct ctf_fast_loop {
     const uint8_t *next; /* end of the last event */
     const uint8_t *bytes;
@@ -60,16 +61,17 @@ struct ctf_fast_loop {
     const struct ctf_header_plan *plan;
     struct ctf_class_entry *by_id;
     uint64_t plain_shift;
-    uint64_t before; /* file offset of a byte minus its address */
-    /* initial values of the last two words of each ttr_event; the class adds its bits */
+    uint64_t before; /* difference between the file offset of a byte and its address */
+    /* last 16 bytes of each ttr_event; the event class adds its kind, level, opcode and flags */
     uint64_t origin, kind;
     uint16_t body; /* size of the event header, bits */
-    /* bytes that an extended event header is longer; 0 = the loop stops at such headers */
+    /* bytes by which an extended event header is longer than a short one; 0 = the loop stops at
+     * extended headers */
     uint8_t wider;
     uint32_t ids;
 };
 
-/* Copies an event with 16-byte vectors; see input_clear_event. */
+/* Copies an event with 16-byte loads and stores (see input_clear_event). */
 static inline void ctf_copy_event(ttr_event *to, const ttr_event *from)
 {
     typedef uint64_t vec16 __attribute__((vector_size(16), aligned(8), may_alias));
@@ -79,11 +81,11 @@ static inline void ctf_copy_event(ttr_event *to, const ttr_event *from)
     part[4] = of[4], part[5] = of[5], part[6] = of[6], part[7] = of[7];
 }
 
-/* Returns true if events with this header plan and clock can be plain. */
+/* Returns true if the fast loop can decode event headers of this plan and times of this clock. */
 bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
                                const struct ctf_packet_views *views);
 
-/* Initializes the state at reader->bits of the current packet. */
+/* Initializes the state. The loop starts at reader->bits.at in the current packet. */
 void ctf_fast_loop_init(struct ctf_fast_loop *run, const struct ctf_reader *reader,
                         const struct ctf_packet_views *views);
 
@@ -93,8 +95,8 @@ static inline uint64_t ctf_fast_loop_offset(const struct ctf_fast_loop *run)
     return (uint64_t)(run->next - run->bytes);
 }
 
-/* Returns the position of the next event in bits. `before` is the bit position at init, which is
- * returned if the loop decoded no event, since it may be inside a byte. */
+/* Returns the position of the next event in bits. `before`: bit position before ctf_fast_loop_init;
+ * returned unchanged if the loop decoded no event, because it may be inside a byte. */
 static inline uint64_t ctf_fast_loop_bit(const struct ctf_fast_loop *run, uint64_t before)
 {
     const uint64_t at = ctf_fast_loop_offset(run);

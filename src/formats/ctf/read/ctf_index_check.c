@@ -1,5 +1,5 @@
 /* Compares the entries of an index file with the headers of the packets, number by number. Reports
- * the first wrong number with both values, and counts the others.
+ * the first wrong number with both values; further reports are only counted.
  *
  * Not compared: the size of a packet that declares none; stream and packet numbers that the header
  * or the index lacks. */
@@ -27,8 +27,8 @@ void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *read
             reader->file, CTF_INDEX_MAGIC);
 }
 
-/* Reads the next entry into check->entry, unless it contains an entry that was not compared yet.
- * Returns false if there is none. */
+/* Makes check->entry the next entry that was not compared yet; reads an entry from the file if
+ * needed. Returns false if there is none. */
 static bool peek_index_entry(struct ctf_index_check *check)
 {
     if (check->is_there && !check->is_taken)
@@ -66,7 +66,8 @@ struct entry_numbers {
     uint64_t found[NUMBERS], expected[NUMBERS];
 };
 
-/* Fills `both`. Returns the index of the first wrong number, or NUMBERS if all are equal. */
+/* Compares an entry with a packet header. Fills `both`, and returns the index of the first wrong
+ * number, or NUMBERS if all are equal. */
 static unsigned compare_index_entry(const struct ctf_index *index,
                                     const struct ctf_index_entry *entry, uint64_t offset,
                                     const struct ctf_frame *frame, struct entry_numbers *both)

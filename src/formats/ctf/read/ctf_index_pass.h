@@ -7,7 +7,7 @@
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/read/ctf_peek_header.h"
 
-/* A pass over the packet headers of a file. */
+/* State while the packet headers of a file are read in order. */
 struct ctf_index_pass {
     struct ctf_reader *reader;
     struct ctf_file_index *file_index;

@@ -19,7 +19,8 @@ void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_pa
 {
     struct ctf_packet_queue *stream = &at->stream;
     if (!queue->has_begin) {
-        /* A queue in order without a stream has no packets, so it does not lack their times. */
+        /* A queue without a stream decoder that is in order has no packets; all other queues lack
+         * times here. */
         at->file_without_times = queue->kind || !queue->is_in_order ? file : at->file_without_times;
         return;
     }
@@ -35,7 +36,8 @@ void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_pa
 bool ctf_queue_end_is_unreliable(const struct ctf_trace *trace,
                                  const struct ctf_packet_queue *queue)
 {
-    const bool is_unclosed = !queue->last.has_end; /* an end of 0 is treated as undeclared */
+    /* the packet parser treats an end of 0 as undeclared */
+    const bool is_unclosed = !queue->last.has_end;
     return queue->has_begin && (trace->class->quirks.event_after_packet ||
                                 (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
 }

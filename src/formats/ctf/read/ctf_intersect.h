@@ -7,9 +7,9 @@
 #include "formats/ctf/read/ctf_build_index.h"
 
 struct ctf_intersection {
-    /* intersection of the streams added completely, ns, both inclusive */
+    /* intersection of the streams before `stream`, ns, both inclusive */
     int64_t from, to;
-    /* the stream being added: time range of all its packet queues so far */
+    /* the stream that queues are being added to, with the time range of its queues so far */
     struct ctf_packet_queue stream;
     size_t streams;
     const char
@@ -26,9 +26,9 @@ void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_pa
 bool ctf_queue_end_is_unreliable(const struct ctf_trace *trace,
                                  const struct ctf_packet_queue *queue);
 
-/* Sets the end of the queue to the time of its last event; to the begin of the last packet if that
- * packet has no events. `in` must be an unread input of this queue. The function always closes it.
- */
+/* Decodes the last packet of the queue and sets queue->end to the time of its last event, or to its
+ * begin if it has no events. `in` must be an input of this queue that was not read yet; it is
+ * closed in any case. */
 TTR_MUST ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue,
                                          ttr_error *error);
 

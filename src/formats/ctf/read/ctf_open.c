@@ -37,8 +37,8 @@
 #define WINDOW_SMALL ((size_t)32 << 10)
 #define WINDOW_TINY ((size_t)12 << 10)
 #define READERS_MAX 1024u
-/* up to this number of inputs, all windows together take 16 MiB; larger windows would mostly
- * contain skipped packets */
+/* up to this number of inputs, windows may use 16 MiB together; larger ones would mostly contain
+ * packets that the input skips */
 #define LARGE_WINDOWS_MAX ((size_t)256)
 
 /* --- Stream files --- */
@@ -48,7 +48,7 @@ static bool is_opened_for_copy(const struct ctf_opening *opening)
     return opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
 }
 
-/* Returns true if the name is that of a stream file. */
+/* Returns true if the file is a stream file by its name and, if `only` is set, has that name. */
 static bool is_stream_file_name(const struct ctf_opening *opening, const struct folder_file *file)
 {
     if (strchr(file->name, '/') || strcmp(file->name, CTF_METADATA) == 0 || file->name[0] == '.')
@@ -56,9 +56,9 @@ static bool is_stream_file_name(const struct ctf_opening *opening, const struct 
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
 
-/* Returns true if a file is empty and the trace is not copied; copies include empty files. `source`
- * is NULL if the file cannot be opened. A file that was deleted since the folder was listed is not
- * empty, so that it is reported. */
+/* Returns true if a file is empty and may be skipped; copies include empty files. `source` is NULL
+ * if the file cannot be opened. A file that was deleted after the folder was listed does not count
+ * as empty, so that it is reported. */
 static bool is_empty_stream_file(const struct ctf_opening *opening, const struct folder_file *file,
                                  const struct source *source)
 {
@@ -78,7 +78,8 @@ static bool file_has_stream_class(const struct ctf_opening *opening, const struc
            rfc11_find_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
-/* Lowers the limit of packets per batch if windows are small because there are many inputs. */
+/* Reduces the maximum number of packets per batch if windows are small, because there are many
+ * inputs. */
 static void set_packet_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->source_options.chunk;
@@ -87,8 +88,8 @@ static void set_packet_slot_limit(const struct ctf_opening *opening, struct inpu
             chunk <= WINDOW_TINY ? CTF_SLOTS_MIN : CTF_SLOTS_SMALL;
 }
 
-/* Returns an input for a stream file. Owns `source`; NULL means that the file could not be opened.
- */
+/* Returns an input for a stream file. Consumes `source`; NULL means that the file could not be
+ * opened. Returns NULL with `error` on failure. */
 static struct input *make_stream_input(struct ctf_opening *opening, const struct folder_file *file,
                                        struct source *source, ttr_error *error)
 {
@@ -107,7 +108,7 @@ static struct input *make_stream_input(struct ctf_opening *opening, const struct
     return in;
 }
 
-/* Returns a further input for a file that is already open. */
+/* Opens a stream file again and returns a further input for it, for another packet queue. */
 static struct input *make_second_input(struct ctf_opening *opening, const struct folder_file *file,
                                        ttr_error *error)
 {
@@ -116,7 +117,8 @@ static struct input *make_second_input(struct ctf_opening *opening, const struct
         folder_open_file(opening->trace->folder, file, &opening->source_options, error), error);
 }
 
-/* Sets the packet queue that the input reads. */
+/* Sets the packet queue that the input reads; an input for copies reads all queues. Adds a
+ * reference to the index. */
 static void assign_queue(struct input *in, struct ctf_file_index *file_index, uint32_t i)
 {
     struct ctf_reader *reader = in->ctx;
@@ -131,8 +133,9 @@ static void assign_queue(struct input *in, struct ctf_file_index *file_index, ui
     in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }
 
-/* Sets the end of the queue added last to the time of its last event. Does so only if an
- * intersection is requested, and the tracer is known to declare wrong packet ends. */
+/* Sets the end of the queue added last to the time of its last event, which must be decoded for
+ * that. Does so only if the option stream-intersection is set and the tracer is known to declare
+ * wrong packet ends. */
 static ttr_status correct_queue_end(struct ctf_opening *opening, const struct folder_file *file,
                                     ttr_error *error)
 {
@@ -157,7 +160,8 @@ static void extend_trace_time_range(struct ctf_trace *trace, const struct ctf_pa
         trace->end = queue->end;
 }
 
-/* Adds packet queue `i` of the file to the set, with the input that reads it. */
+/* Adds packet queue `i` of the file to the set, with the input that reads it. The set owns the
+ * input, even on failure. */
 static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                                   struct ctf_file_index *file_index, uint32_t i, ttr_error *error)
 {
@@ -179,7 +183,8 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                : fail_memory(error);
 }
 
-/* Returns true if the error concerns only one trace or file, so that the others can be read. */
+/* Returns true if the error concerns only one trace or file, so that the others can be read anyway.
+ */
 static bool is_error_of_one_trace(const struct ctf_stream_set *set, ttr_status status)
 {
     bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
@@ -187,7 +192,7 @@ static bool is_error_of_one_trace(const struct ctf_stream_set *set, ttr_status s
            status != TTR_AGAIN;
 }
 
-/* Returns an input without events. The caller adds it to the set. */
+/* Returns an input without events for file number `number`. The caller must add it to the set. */
 static struct input *make_eventless_input(struct ctf_opening *opening, const char *path,
                                           uint64_t number, ttr_error *error)
 {
@@ -232,7 +237,7 @@ static ttr_status add_damage_input(struct ctf_opening *opening, const struct fol
     return TTR_OK;
 }
 
-/* Divides the window size of a file by the number of its packet queues, so that a file with many
+/* Divides the window size of a file among the inputs of its packet queues, so that a file with many
  * queues needs no more memory than others. */
 static void divide_window_size(struct ctf_opening *opening, struct input *first,
                                const struct ctf_file_index *file_index)
@@ -260,9 +265,9 @@ static ttr_status replace_unreadable_file(struct ctf_opening *opening,
                             reason.text, error);
 }
 
-/* RFC v1.1: skips and reports a file whose name matches no stream class. If no file of the trace
- * matches (`is_lost`), stream classes are missing from the metadata, and the events are reported as
- * damage. */
+/* RFC v1.1: skips and reports a file with a name that matches no stream class. If no file of the
+ * trace matches (`is_lost`), the metadata lack stream classes, and the file is reported as damage.
+ */
 static ttr_status skip_file_without_stream_class(struct ctf_opening *opening,
                                                  const struct folder_file *file, bool is_lost,
                                                  ttr_error *error)
@@ -318,8 +323,8 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
     return status;
 }
 
-/* Reports entries of the folder that have no random access (pipes, sockets), and so cannot be
- * stream files. */
+/* Reports folder entries that are not regular files (pipes, sockets, broken links), and so cannot
+ * be stream files. */
 static void report_unusable_entries(struct ctf_opening *opening)
 {
     const char *name;
@@ -372,7 +377,8 @@ static ttr_status add_eventless_trace(struct ctf_opening *opening, ttr_error *er
     struct input *in = make_eventless_input(opening, opening->path, 0, error);
     if (!in)
         return error->status;
-    in->size = opening->metadata_n; /* diagnostics have offsets in the metadata file */
+    /* size of the metadata file, because diagnostics have offsets in that file */
+    in->size = opening->metadata_n;
     ttr_status status = ctf_stream_set_add(
         opening->set, &(struct ctf_opened_queue){.in = in, .folder = opening->set->folders}, error);
     if (status != TTR_OK)
@@ -389,7 +395,7 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
     if (!in)
         return error->status;
     in->size = opening->metadata_n;
-    in->shares_file = true; /* this input does not contribute to the progress in bytes */
+    in->shares_file = true; /* so that this input is not part of the progress in bytes */
     ttr_status status =
         ctf_stream_set_add(opening->set,
                            &(struct ctf_opened_queue){
@@ -404,8 +410,8 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
 
 /* --- Folders --- */
 
-/* Parses an option with two values. Sets *is_other to true if its value is `other`, which is not
- * the default. */
+/* Parses an option with two possible values. Sets *is_other to true if the option is `other`, and
+ * to false if it is the default or unset. */
 static ttr_status parse_choice_option(const struct ctf_opening *opening, const char *key,
                                       const char *default_value, const char *other, bool *is_other,
                                       ttr_error *error)
@@ -460,7 +466,7 @@ static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
                                                            : status;
 }
 
-/* Adds the inputs of a folder's trace to the set. Owns the folder. */
+/* Opens the trace in a folder and adds its inputs to the set. Consumes the folder. */
 static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *folder,
                                     const char *only, ttr_error *error)
 {
@@ -508,7 +514,8 @@ static ttr_status add_unreadable_trace(struct ctf_stream_set *set, const char *p
     return status;
 }
 
-/* Replaces a folder without metadata by an input that reports this. Closes the folder. */
+/* Replaces a folder with stream files but without metadata by an input that reports this. Closes
+ * the folder. */
 static ttr_status add_folder_without_metadata(struct ctf_stream_set *set,
                                               const struct found_folder *found, ttr_error *error)
 {
@@ -519,8 +526,8 @@ static ttr_status add_folder_without_metadata(struct ctf_stream_set *set,
     return add_unreadable_trace(set, path, "directory.untold", found->unreadable_reason, error);
 }
 
-/* Adds the inputs of one of several folders. If the folder is unreadable, reports it, increments
- * *bad, and stores the first such error in `first`. */
+/* Opens the trace in one of several folders. If that fails, adds an input that reports the error,
+ * increments *bad, and stores the first such error in `first`. */
 static ttr_status open_folder_or_report(struct ctf_stream_set *set, struct folder *folder,
                                         size_t *bad, ttr_error *first)
 {
@@ -557,8 +564,8 @@ static size_t count_readers_sharing_windows(const ttr_read_options *options)
     return readers < READERS_MAX ? readers : READERS_MAX;
 }
 
-/* Compares the metadata of several folders, or of one folder and the file `further`, to find which
- * are a prefix of others. */
+/* Finds which metadata are a prefix of others, among several folders, or of one folder and the file
+ * `further`. Stores the result in set->prefix_set. */
 static ttr_status compare_metadata_prefixes(struct ctf_stream_set *set,
                                             const struct found_folders *found, const char *further,
                                             ttr_error *error)
@@ -569,8 +576,8 @@ static ttr_status compare_metadata_prefixes(struct ctf_stream_set *set,
     return set->prefix_set ? TTR_OK : error->status;
 }
 
-/* Compares the metadata of several folders, unless the option `metadata` replaces them. Invalid
- * options are reported later, by open_folder_trace. */
+/* Compares the metadata of the folders, unless the option `metadata` replaces them. Does not report
+ * invalid options; open_folder_trace does. */
 static ttr_status compare_folder_metadata(struct ctf_stream_set *set,
                                           const struct found_folders *found, ttr_error *error)
 {

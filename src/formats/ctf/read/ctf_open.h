@@ -12,22 +12,22 @@ struct ctf_opening {
     struct ctf_trace *trace;
     const char *only;
     const ttr_read_options *options;
-    char **copies; /* format options of this trace, without the prefix "ctf."; copies_n elements */
+    char **copies; /* format options without the prefix "ctf."; copies_n strings */
     size_t copies_n;
     /* diagnostics of the metadata parser, kept until an input exists that can report them */
     struct diagnostics notes;
     char path[1024]; /* path of the metadata file */
-    /* size in bytes of the folder's own metadata; the class may have been parsed from another file
-     */
+    /* size in bytes of the metadata file in the folder, even if longer metadata of another folder
+     * are used */
     size_t metadata_n;
-    struct source_options source_options; /* options for the opening stream files */
+    struct source_options source_options; /* options with which stream files are opened */
     size_t files;
     struct input *first; /* first input of the trace; reports the diagnostics */
-    /* `first` is a placeholder without events that stands for the metadata file */
+    /* `first` is an input without events, which represents the metadata file */
     bool is_metadata;
-    /* the folder's metadata are a prefix of longer metadata in another folder */
+    /* the metadata in the folder are a prefix of longer metadata in another folder */
     bool is_part;
-    /* path of the longer metadata that are used instead; NULL = the folder's own are used */
+    /* path of longer metadata that are used instead; NULL = the metadata in the folder are used */
     const char *longer;
     size_t unreadable; /* stream files that cannot be opened */
     ttr_error reason;  /* error of the first stream file that cannot be opened */
@@ -47,7 +47,7 @@ const ttr_diagnostic *ctf_opening_find_damage(const struct ctf_opening *opening)
 /* Moves the stored diagnostics to the first input. */
 void ctf_opening_report_diagnostics(const struct ctf_opening *opening);
 
-/* Reads a metadata file that is not in the trace folder. The buffer has room for one more byte than
+/* Reads a metadata file at any path into new memory. The buffer has space for one byte more than
  * *n. */
 TTR_MUST ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
                                            ttr_error *error);

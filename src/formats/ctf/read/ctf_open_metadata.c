@@ -60,7 +60,8 @@ const ttr_diagnostic *ctf_opening_find_damage(const struct ctf_opening *opening)
     return NULL;
 }
 
-/* Returns true if the text of the diagnostic starts with the file name, as TSDL diagnostics do. */
+/* Returns true if the text of the diagnostic starts with the path of the metadata file, as TSDL
+ * diagnostics do. */
 static bool diagnostic_starts_with_file_name(const struct ctf_opening *opening,
                                              const ttr_diagnostic *note)
 {
@@ -81,8 +82,9 @@ static ttr_status refuse_damaged_metadata(const struct ctf_opening *opening, ttr
                 damage->text, damage->code);
 }
 
-/* Returns true if metadata without the TSDL opening comment are probably TSDL. v1.1 has no ":="
- * outside of strings. An error of the v1.1 grammar would then be misleading. */
+/* Returns true if metadata that were parsed as v1.1, because they lack the opening comment of TSDL,
+ * are probably TSDL: they contain ":=", which v1.1 has only inside strings. The error of the v1.1
+ * parser would then be misleading. */
 static bool is_probably_tsdl(const struct ctf_text *text)
 {
     return text->p && text->n && memmem(text->p, text->n, ":=", 2);
@@ -129,9 +131,9 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
         status = ctf_trace_compile(trace, error);
     if (status != TTR_OK)
         return status;
-    ctf_find_quirks(trace);
-    /* Do not share a class with diagnostics, since their texts contain the file name. Do not share
-     * a v1.1 class, since it depends on the packets. */
+    ctf_detect_tracer_quirks(trace);
+    /* Do not share a class with diagnostics, because their texts contain the file name, nor a v1.1
+     * class, because it depends on the packets. */
     if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
         ctf_trace_publish_class(trace);
     return TTR_OK;
@@ -139,8 +141,8 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
 
 /* --- Metadata with a common prefix --- */
 
-/* Parses longer metadata of another folder. Their diagnostics are not stored; they are reported
- * when that folder is opened. */
+/* Parses the longer metadata of another folder and stores the class in the prefix set. Their
+ * diagnostics are reported when that folder is opened. */
 static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
@@ -168,8 +170,8 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* Finds and parses longer metadata. Sets *longer to the result, or to NULL if there are none or
- * they are unusable. */
+/* Sets *longer to the trace with the parsed longer metadata of another folder. Sets it to NULL if
+ * the folder has no longer metadata, or they are unusable or lack a UUID. */
 static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct ctf_trace **longer,
                                        ttr_error *error)
 {
@@ -194,9 +196,9 @@ static void set_longer_metadata(struct ctf_opening *opening, const struct ctf_tr
     ctf_trace_set_class(opening->trace, longer->class);
 }
 
-/* Uses longer metadata of another folder, if those are not damaged, or the folder's own are damaged
- * too. Reason: a tracer declares an event class before it writes such events, but an older copy of
- * the metadata may lack the declaration. */
+/* Uses longer metadata of another folder if they are undamaged, or if the folder's own metadata are
+ * damaged, too. Reason: a tracer declares an event class before it writes such events, but an older
+ * copy of the metadata may lack the declaration. */
 static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer;
@@ -216,8 +218,8 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
     return TTR_OK;
 }
 
-/* Uses longer metadata if parsing failed because the folder's own end before a stream class is
- * declared. Returns the original error if there are no longer metadata. */
+/* Uses longer metadata of another folder if parsing failed because the folder's own metadata end
+ * too early. Returns the original error if there are no longer metadata. */
 static ttr_status use_longer_metadata_after_failure(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer = NULL;
@@ -268,7 +270,8 @@ ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
                             : use_longer_metadata_after_failure(opening, error);
 }
 
-/* Returns the part of a message that explains the consequence of truncated metadata. */
+/* Returns a text to append to a diagnostic of truncated metadata, which states the consequence; ""
+ * for other diagnostics. */
 static const char *consequence_of_diagnostic(const struct ctf_opening *opening,
                                              const ttr_diagnostic *note)
 {
@@ -277,8 +280,9 @@ static const char *consequence_of_diagnostic(const struct ctf_opening *opening,
     return opening->longer ? "; the longer metadata of another folder are used" : "; skipped";
 }
 
-/* Diagnostics of undamaged metadata are reported by the first stream's input. Offsets of that input
- * are in the stream file, so the text of each diagnostic contains the offset in the metadata. */
+/* If the trace has an input for the metadata file, that input reports all diagnostics with their
+ * offsets. Otherwise the input of the first stream file reports them; their offsets in the metadata
+ * are then part of the text. */
 void ctf_opening_report_diagnostics(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {

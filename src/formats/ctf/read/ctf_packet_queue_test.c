@@ -188,7 +188,7 @@ static void next_number_is_found_without_trying_used_ones(void **state)
     struct ctf_stream_class class = {.name = {"", 0}};
     const struct ctf_stream_class_out kind = {.class = &class};
     const uint64_t like = hash_bytes("s", 1);
-    key_map_init(&w.given, alloc_default());
+    key_map_init(&w.names_in_use, alloc_default());
     assert_int_equal(ctf_find_last_name_number(&w, &trace, like), 0);
     assert_true(ctf_record_name_number(&w, &trace, like, 7));
     assert_int_equal(ctf_find_last_name_number(&w, &trace, like), 7);
@@ -197,7 +197,7 @@ static void next_number_is_found_without_trying_used_ones(void **state)
     assert_true(ctf_is_file_name_used(&w, &trace, (ttr_text){"s-7", 3}));
     assert_false(ctf_is_file_name_used(&w, &trace, (ttr_text){"s-8", 3}));
     assert_false(ctf_is_file_name_used(&w, &other, (ttr_text){"s-7", 3}));
-    key_map_free(&w.given);
+    key_map_free(&w.names_in_use);
 }
 
 static void v1_1_file_names_match_the_longest_section(void **state)
@@ -208,7 +208,7 @@ static void v1_1_file_names_match_the_longest_section(void **state)
     struct ctf_stream_class_out kind[] = {{.class = &class[0]}, {.class = &class[1]}},
                                 *kinds[] = {&kind[0], &kind[1]};
     struct ctf_trace_out trace = {.description.version = CTF_RFC_1_1, .kinds = kinds, .kinds_n = 1};
-    key_map_init(&w.given, alloc_default());
+    key_map_init(&w.names_in_use, alloc_default());
     assert_null(ctf_find_similar_class(&w, &trace, 1));
     assert_true(ctf_record_similar_class(&w, &trace, 1));
     trace.kinds_n = 2;
@@ -228,7 +228,7 @@ static void v1_1_file_names_match_the_longest_section(void **state)
     assert_true(ctf_section_has_files(&w, &trace, (ttr_text){"s-5_1", 5}));
     assert_false(ctf_section_has_files(&w, &trace, (ttr_text){"s", 1}));
     assert_false(ctf_section_has_files(&w, &trace, (ttr_text){"s-", 2}));
-    key_map_free(&w.given);
+    key_map_free(&w.names_in_use);
 }
 
 static void fields_in_a_shared_file_belong_to_their_own_packets(void **state)

@@ -17,7 +17,7 @@ bool ctf_peek_begin(struct ctf_header_peek *peek, struct ctf_reader *reader)
     return peek->bytes != NULL;
 }
 
-/* Grows the buffer and keeps its bytes. Returns false if memory is out. */
+/* Enlarges the buffer to `room` bytes and keeps its content. Returns false if memory is out. */
 static bool grow_peek_buffer(struct ctf_header_peek *peek, size_t room)
 {
     uint8_t *larger = alloc_resize(peek->alloc, peek->bytes, peek->room, room, 1);
@@ -32,11 +32,12 @@ static bool grow_peek_buffer(struct ctf_header_peek *peek, size_t room)
 struct loaded_bytes {
     struct bits bits;
     bool is_end; /* the file ends after these bytes */
-    bool is_all; /* the buffer is full, so it must grow before more bytes can be read */
+    bool is_all; /* the buffer was filled, so it must be enlarged to read more bytes */
 };
 
-/* Makes at least CTF_PEEK_SIZE bytes at `offset` available, or all that the file has. With
- * `wants_all`, fills the buffer. Returns false on a read error. */
+/* Sets `to` to the bytes at `offset`: at least CTF_PEEK_SIZE bytes or all up to the end of the
+ * file. Reads from the file if the buffer does not have them, or with `wants_all`, to fill the
+ * buffer. Returns false on a read error. */
 static bool load_header_bytes(struct ctf_header_peek *peek, uint64_t offset, bool wants_all,
                               struct loaded_bytes *to, ttr_error *error)
 {
@@ -45,7 +46,7 @@ static bool load_header_bytes(struct ctf_header_peek *peek, uint64_t offset, boo
     *to = (struct loaded_bytes){.is_end = false};
     if (wants_all || offset < peek->from || offset > loaded_to ||
         loaded_to - offset < CTF_PEEK_SIZE) {
-        /* If the buffer cannot grow, small reads are used, which is only slower. */
+        /* If the buffer cannot be enlarged, reads stay small, which is only slower. */
         if (peek->has_small_packets &&
             (peek->room >= PEEK_DENSE || grow_peek_buffer(peek, PEEK_DENSE)))
             wanted = PEEK_DENSE;

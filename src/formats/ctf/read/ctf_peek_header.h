@@ -14,7 +14,7 @@ struct ctf_header_peek {
     uint8_t *bytes; /* bytes of the file from offset `from` on; NULL = allocation failed */
     size_t room, n;
     uint64_t from;
-    bool has_small_packets; /* the last packet was small, so reads fetch several headers at once */
+    bool has_small_packets; /* the last packet was small, so one read may return several headers */
 };
 
 /* Initializes the state. Returns false if memory is out. */
@@ -28,7 +28,7 @@ enum ctf_framing ctf_peek_header(struct ctf_header_peek *peek, uint64_t offset,
  * The bytes are valid until the next call. */
 struct bits ctf_peek_bytes(struct ctf_header_peek *peek, uint64_t offset, uint64_t wanted);
 
-/* Frees an unusually large buffer, which a very large or invalid header needed. */
+/* Shrinks the buffer to its initial size if a very large or invalid header enlarged it. */
 void ctf_peek_shrink(struct ctf_header_peek *peek);
 
 void ctf_peek_end(struct ctf_header_peek *peek);

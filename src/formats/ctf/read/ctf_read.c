@@ -32,10 +32,10 @@
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* first bytes read per packet; most packet headers with their contexts are smaller */
+/* bytes to load before a packet header is parsed; most headers with their contexts are smaller */
 #define HEAD_BYTES ((size_t)128)
 #define HEAD_MAX ((size_t)16 << 20)
-/* events that may precede those of a packet: a packet definition and two gaps */
+/* maximum of events emitted before those of a packet: a stream definition and two gaps */
 #define EVENTS_BEFORE 3u
 
 static bool is_offset_in_window(const struct ctf_reader *reader, uint64_t offset)
@@ -62,7 +62,7 @@ static const uint8_t *window_bytes_at(const struct ctf_reader *reader, uint64_t 
     return reader->in->window.bytes + (offset - reader->in->window.offset);
 }
 
-/* Returns the bytes of the packet at reader->next that are in the window. */
+/* Returns the bytes of the next packet, at reader->next, that are in the window. */
 static struct bits bits_of_next_packet(const struct ctf_reader *reader)
 {
     return bits_init(window_bytes_at(reader, reader->next), 0,
@@ -103,8 +103,8 @@ static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
 
 /* --- Between packets --- */
 
-/* Finishes the input: reports a truncated last packet, and emits the stream definition of a file
- * without packets. */
+/* Finishes the input: reports a truncated last packet. For a file without packets, emits the stream
+ * definition first, with STEP_GO, and is called again. */
 static enum ctf_step finish_stream_file(struct ctf_reader *reader)
 {
     const uint64_t end = source_end_offset(reader->in->source);
@@ -127,8 +127,8 @@ static enum ctf_step finish_stream_file(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Skips the end of the file if it is too short for a packet's header and context. Reports it unless
- * it is empty. */
+/* Skips the last bytes of the file, which are too few for a packet's header and context. Reports
+ * them as damage, or as a remark if all are zero. */
 static enum ctf_step skip_file_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -156,10 +156,10 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
     bool is_zero;
     if (reader->in->n)
         return STEP_HOLD;
-    ttr_status status =
-        ctf_search_packet(reader, reader->is_lost ? from : from + 1,
-                          /* after an invalid event, a packet may start at this very byte */
-                          &is_zero);
+    ttr_status status = ctf_search_packet(reader, reader->is_lost ? from : from + 1,
+                                          /* is_lost: the search follows an event, not a bad header,
+                                           * so a packet may start at this byte */
+                                          &is_zero);
     if (status != TTR_OK)
         return ctf_step_from_status(reader, status);
     uint64_t n = reader->next - from;
@@ -186,8 +186,8 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
                                  (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
-/* Copies header and context of the packet to `heads`, since their fields may be read after the
- * window has moved. Returns false if memory is out. */
+/* Copies the bytes of header and context to reader->heads, because their fields may be read after
+ * the window has moved. Returns false if memory is out. */
 static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);
@@ -201,7 +201,7 @@ static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *pa
 static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
-    /* The wrong size of a resized packet is reported as damage instead. */
+    /* For a packet with a repaired size, ctf_advance_to_next_packet reports damage instead. */
     const bool reports_content = !frame->is_resized && !ctf_reader_is_rfc11(reader);
     reader->is_foreign |= frame->is_foreign;
     if (frame->is_foreign && !ctf_reader_is_rfc11(reader))
@@ -235,8 +235,9 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
                              "a packet of %s ends before it begins", reader->file);
 }
 
-/* Returns the time for events without a clock: the begin of their packet; if unknown, the end of
- * the previous packet; if unknown too (start of a CTF 2 stream), the zero of the default clock. */
+/* Returns the time for events without timestamps, ns: the begin of their packet; if unknown, the
+ * end of the previous packet; if that is unknown, too, in a new CTF 2 stream the zero of the
+ * default clock, else the current time. */
 static int64_t get_time_without_clock(const struct ctf_reader *reader,
                                       const struct ctf_packet *packet)
 {
@@ -253,8 +254,9 @@ static int64_t get_time_without_clock(const struct ctf_reader *reader,
     return has_zero ? ctf_ticks_to_ns(line, 0, &is_clamped) : reader->time;
 }
 
-/* Switches to a packet of another stream in the same input. Times that go back are detected per
- * stream, so reader->time becomes the last time of the new stream. */
+/* Called when a packet of another stream of the same input follows. Stores the time of the previous
+ * stream, and sets reader->time to the last time of the new stream, because times that go back are
+ * detected per stream. */
 static void switch_to_stream(struct ctf_reader *reader, struct ctf_stream *last,
                              const struct ctf_packet *packet)
 {
@@ -269,13 +271,13 @@ static void switch_to_stream(struct ctf_reader *reader, struct ctf_stream *last,
     reader->time = ctx->time > INT64_MIN ? ctx->time : begin < reader->time ? begin : reader->time;
 }
 
-/* Reports a first event that is earlier than its packet's begin time. A time range that ends before
- * the packet misses this event (ctf_packet_is_after_range). */
+/* Reports a diagnostic if the first event of a packet is earlier than the packet's begin time. A
+ * time range that ends before the packet misses such an event (ctf_packet_is_after_range). */
 static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct bits bits = bits_of_next_packet(reader);
     uint64_t ticks;
-    /* For a packet that ends before it begins, "ctf.begin-after-end" is reported instead. */
+    /* If the packet ends before it begins, "ctf.begin-after-end" is reported instead. */
     const bool has_times = packet->has_begin && !(packet->has_end && packet->end < packet->begin);
     if (has_times && !reader->trace->class->quirks.event_before_packet &&
         ctf_decode_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
@@ -328,15 +330,15 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     switch_to_stream(reader, last, packet);
     if (ctf_packet_overlaps_range(reader, packet))
         ctf_emit_gaps(reader);
-    /* events without a clock; set after gaps were emitted, which use the previous time */
+    /* after gaps were emitted, because they use the time of the previous packet */
     if (!has_time)
         reader->time = get_time_without_clock(reader, packet);
     return ctf_reader_is_rfc11(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader))
                                        : STEP_GO;
 }
 
-/* Moves the window so that it contains the bytes needed to enter the packet: the complete packet
- * for copies, otherwise its first event. */
+/* Moves the window so that it contains the bytes that enter_packet needs: the complete packet for
+ * copies, otherwise up to the first event. */
 static enum ctf_step fill_packet_window(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
@@ -362,8 +364,8 @@ static bool is_packet_of_reader_queue(const struct ctf_reader *reader,
            ctf_queue_accepts_packet(&reader->file_index->queue[reader->queue], frame);
 }
 
-/* Skips a packet that another input reads, or that is outside of the time range. Records its
- * counters. */
+/* Skips a packet that another input reads (not is_mine), or that is outside of the time range.
+ * Stores its counters if it is of this input's stream. */
 static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
@@ -393,9 +395,9 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
     return step;
 }
 
-/* Returns true if the packet is read from another file of the stream (overlapping snapshots). If
- * the packet is read here because the other copy is damaged, sets the counters to those before that
- * copy. */
+/* Returns true if the packet must be skipped, because another file of the stream also contains it
+ * and is read instead (overlapping snapshots). If the packet is read here, because the other copy
+ * is damaged, sets the counters to those before that copy. */
 static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_packet_queue *queue =
@@ -408,8 +410,8 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
     return had == CTF_DUPLICATE_SKIP;
 }
 
-/* Reads the packet, skips it, or stops at the end of the time range. Its header and context are
- * complete. */
+/* Called with a complete packet header and context. Enters the packet, skips it, or ends the input
+ * if the packet is after the time range. */
 static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -423,8 +425,8 @@ static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
     if (step != STEP_GO)
         return step;
     const struct bits bits = bits_of_next_packet(reader);
-    /* After damage packets may be out of order, and an empty packet has no event that confirms its
-     * times. So these do not end the input. */
+    /* Not STEP_END in two cases: after damage packets may be out of order, and an empty packet does
+     * not have an event that confirms its times. */
     if (is_mine && ctf_packet_is_after_range(reader, frame, &bits))
         return (!reader->file_index || reader->file_index->is_whole) && !ctf_packet_is_empty(frame)
                    ? STEP_END
@@ -444,8 +446,8 @@ static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
-/* Returns true if the file ends at reader->next. For reads up to a time limit, this must be known
- * while events are pending, when the window cannot move. */
+/* Returns true if the file ends at reader->next. Reads up to a time limit must know this even while
+ * events are pending and the window cannot move. */
 static bool is_end_of_file(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
@@ -459,8 +461,8 @@ static bool is_end_of_file(struct ctf_reader *reader)
     return reader->is_over;
 }
 
-/* Returns true if the index pass found the next packet at the end of this one, so the size needs no
- * check. */
+/* Returns true if the index pass found the next packet at the declared end of this one, so that the
+ * size need not be verified. */
 static bool is_size_verified(const struct ctf_reader *reader)
 {
     const struct ctf_file_index *file_index = reader->file_index;
@@ -516,8 +518,8 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
 
 /* --- Batches --- */
 
-/* Frees the slots and headers of the previous batch. Keeps those of the current packet, moved to
- * slot 0. */
+/* Frees the packet slots and stored headers of the previous batch. If a packet is being read, moves
+ * its slot and header to the start. */
 static void begin_reader_batch(struct ctf_reader *reader)
 {
     arena_reset(&reader->trace->scratch);
@@ -536,9 +538,9 @@ static void begin_reader_batch(struct ctf_reader *reader)
     reader->slots_n = 1;
 }
 
-/* For reads up to a time limit, moves the window before it is used up. Such a read must return all
- * events before the limit, which may be after the window's end. The number of bytes needed is
- * estimated from the previous reads. */
+/* Used for reads up to a time limit. Such a read must return all events before the limit, but the
+ * window cannot move while events are pending. So moves the window before the read if it has fewer
+ * bytes left than reads usually consume. */
 static enum ctf_step move_window_early(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
@@ -563,7 +565,7 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     if (reader->is_eventless && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
-    /* Repeats, because packets may fill all slots of the batch without any event to emit. */
+    /* Repeats if the packet slots of the batch are full but no event was emitted. */
     do {
         step = STEP_GO;
         if (in->n == 0)
@@ -586,7 +588,7 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
         reader->to == INT64_MAX)
         ctf_check_index(reader);
     if (step == STEP_END && in->n && in->until != INT64_MAX)
-        ctf_stop_before(in, INT64_MAX);
+        ctf_report_next_event_time(in, INT64_MAX);
     return in->n || in->is_stopped ? TTR_OK : TTR_END;
 }
 

@@ -35,8 +35,8 @@
 enum ctf_definition {
     CTF_DEFINITION_STREAM = 1,
     CTF_DEFINITION_PACKET = 2,
-    /* an event of another type (metric, log, ...) that the packet definition includes in its count
-     */
+    /* a record of the dialect that names a thread; the event count of the packet definition
+     * includes it */
     CTF_DEFINITION_EVENT = 3
 };
 
@@ -56,16 +56,17 @@ struct ctf_stream_decoder;
 /* Parsed metadata and everything compiled from them. Traces of one library context with equal
  * metadata share one class. */
 struct ctf_trace_class {
-    /* entry in the library context's list of shared objects; see ctf_trace_publish_class */
+    /* entry in the library context's list of shared objects (ctf_trace_publish_class); must be the
+     * first member */
     struct offer offer;
-    uint32_t users; /* references held by traces */
+    uint32_t users; /* number of traces that refer to the class */
     bool is_offered;
     bool rounds_times; /* option time=double */
     bool hides_mapped; /* option mapped=hidden */
     struct ctf_description description;
-    uint8_t *metadata; /* metadata file as stored, which copies of the trace contain */
+    uint8_t *metadata; /* bytes of the metadata file, which copies of the trace contain unchanged */
     size_t metadata_n;
-    bool has_bad_metadata; /* metadata are damaged; a copy does not contain them as stored */
+    bool has_bad_metadata; /* the metadata are damaged, so a copy does not contain these bytes */
     bool is_dialect;       /* the trace was written by our own writer (ctf_dialect.h) */
     /* packets start with the magic number; packet headers contain the trace UUID */
     bool has_magic, has_uuid;
@@ -73,33 +74,34 @@ struct ctf_trace_class {
     char version[8];  /* version number as text, such as "1.8" */
     struct ctf_quirks quirks;
     const struct layout *packet_header; /* layout of packet headers; NULL if packets have none */
-    /* fast decoder of the packet header, if its fields have fixed offsets */
+    /* positions of the packet header's fields if they are fixed; is_fixed is false otherwise */
     struct ctf_fixed_root head;
     /* decoders by index in description.streams, compiled at first use; NULL before */
     struct ctf_stream_decoder **kinds;
     size_t kinds_capacity;
-    const struct ctf_stream_decoder
-        *latest; /* the decoder added last, which is not compiled yet; NULL = none */
+    const struct ctf_stream_decoder *latest; /* the stream decoder compiled last; NULL = none */
 };
 
 struct ctf_trace {
     ttr *t;
     struct ctf_trace_class *class;
-    uint32_t users; /* references held by inputs */
-    /* number of duplicate packets with differing bytes of which both copies were decoded
+    uint32_t users; /* number of inputs and writers that refer to the trace */
+    /* number of duplicate packets with different bytes of which both copies were decoded
      * (ctf_duplicate_packets.h) */
     uint32_t decoded_duplicates;
-    bool has_undecoded_duplicates; /* more duplicates differ than may be decoded; reported once */
-    bool has_damaged_duplicates;   /* some packet is damaged in both files that contain it */
-    struct folder *folder;         /* trace folder; NULL for live traces */
+    /* duplicates that differ were not decoded, because of a limit; reported once */
+    bool has_undecoded_duplicates;
+    /* at least one packet is damaged in both files that contain it */
+    bool has_damaged_duplicates;
+    struct folder *folder; /* trace folder; NULL for live traces */
     const struct format *format;
-    /* readers by source id of their events, minus `readers_from`. An element is NULL if the source
-     * is not of this trace, or is closed. */
+    /* readers by source id minus `readers_from`. An element is NULL if that source is not of this
+     * trace, or is closed. */
     const struct ctf_reader **readers;
     size_t readers_n;
     uint16_t readers_from;
     struct arena scratch; /* temporary memory for decoding fields; reset for each batch */
-    /* memory of the streams and event classes that all inputs have read so far, on few pages */
+    /* memory for streams and event decoders of all inputs; shared, so that it covers few pages */
     struct arena class_arena;
     /* schemas by event class number, shared by all streams. An element is NULL if no event of the
      * class was read yet, or if each stream has its own schema. */
@@ -108,8 +110,9 @@ struct ctf_trace {
     /* RFC v1.1: type of a packet context that contains the cpu number of the file name */
     const struct type *cpu_context;
     const struct layout *cpu; /* compiled layout of cpu_context */
-    uint32_t group;           /* number that is equal for traces that were opened together */
-    /* some streams declare no begin times of packets; `begin` and `end` are invalid then */
+    /* id of the first input of the set; equal for traces that were opened together */
+    uint32_t group;
+    /* packets of at least one stream have no begin time; `begin` and `end` are invalid then */
     bool lacks_times;
     int64_t begin, end;     /* earliest begin and latest end of all packets, ns */
     uint16_t thread_source; /* source id under which the threads of all streams are registered */
@@ -120,12 +123,12 @@ struct ctf_trace {
     enum ctf_alignment assumed_alignment;
     /* RFC v1.1: size limit of an unpacked packet, in bytes; 0 = 1 GiB */
     uint64_t unpacked_max;
-    /* RFC v1.1: trace with the same metadata for packets of the other byte order; NULL until needed
-     */
+    /* RFC v1.1: the same metadata, parsed for packets of the other byte order; NULL until needed */
     struct ctf_trace *other_order;
     struct rfc11_packet first; /* RFC v1.1: header of the first packet, a template for copies */
     bool has_first;
-    bool has_foreign; /* packets of another trace were read; RFC v1.1: or of the other byte order */
+    /* packets with another UUID were read; RFC v1.1: also with another byte order or session id */
+    bool has_foreign;
 };
 
 /* The part of a data stream that one file contains. */
@@ -133,19 +136,20 @@ struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
     const struct ctf_stream_decoder *kind;
-    /* this stream; RFC v1.1: for packets of the second byte order, the same stream in the first one
-     */
+    /* this stream; RFC v1.1: for packets of the other byte order, the stream of the metadata's byte
+     * order, with which it shares track and counters */
     struct ctf_stream *first;
     uint64_t number; /* stream instance id; if packets have none, the index of the file */
     bool has_number;
     const char *file; /* file name relative to the trace folder; NULL if unknown */
     ttr_id track;
-    struct ctf_schema *schema; /* schema of the stream's definitions */
-    /* The following members are private to the reader: event classes by id, and counters of the
-     * previous packet. */
+    struct ctf_schema *schema; /* schema of the definition events of this stream */
+    /* Members from here on are private to the reader: decoders of event classes, and counters of
+     * the previous packet. */
     struct ctf_class_entry *by_id; /* aligned to a cache line */
-    void *by_id_memory;            /* allocated block that contains by_id, to be freed */
-    bool has_extended;             /* some event ids do not fit a compact event header */
+    void *by_id_memory;            /* allocated block that contains the aligned array by_id */
+    /* at least one event id needs the extended form of the event header */
+    bool has_extended;
     struct ctf_event_decoder **by_index;
     size_t by_id_n, by_index_n;
     struct ctf_counters {
@@ -154,28 +158,29 @@ struct ctf_stream {
         uint64_t sequence, discarded, end;
     } before;
     bool is_entered_late; /* reading started at a later packet than the first of the file */
-    /* time of the last event, ns; set when a packet of another stream follows; INT64_MIN = none */
+    /* ns; time of the last event before a packet of another stream; INT64_MIN = none */
     int64_t time;
 };
 
-/* An event class, in ttr_event.schema's `ctx`. All streams of a trace share one schema, so that it
- * stays in the cache. Each stream has its own if events are copied with packets, or if the printed
- * fields differ per stream (RFC v1.1). */
+/* An event class as the schema of events. All streams of a trace share one schema per class, so
+ * that it stays in the cache. Each stream has a separate schema if events are copied with packets,
+ * or if the printed fields differ per stream (RFC v1.1). */
 struct ctf_schema {
     struct layout_schema base;
     struct ctf_trace *trace;
     const struct ctf_event_class *event; /* event class; NULL in the schema of definitions */
     ttr_id id;
-    bool has_imports; /* its fields depend on fields of the packet or of the event header */
+    /* decoding needs fields of the packet or of the event header, such as lengths */
+    bool has_imports;
     bool ends_inside; /* events may end at a bit that is not a byte boundary */
-    /* both NULL if streams share the schema; ctf_find_event_origin finds them for each event then
-     */
+    /* both NULL if all streams share the schema; then ctf_find_event_origin finds them for each
+     * event */
     struct ctf_stream *stream;
     const struct ctf_reader *reader;
 };
 
-/* Reader and stream of an event, found by the event's source and track; a caller must not have
- * changed these. Both are NULL once the input is closed. */
+/* Reader and stream of an event, found by its source and track, which must be those that the reader
+ * set. Both are NULL once the input is closed. */
 struct ctf_origin {
     const struct ctf_reader *reader;
     struct ctf_stream *stream;
@@ -183,7 +188,8 @@ struct ctf_origin {
 
 struct ctf_origin ctf_find_event_origin(const struct ctf_schema *schema, const ttr_event *event);
 
-/* A packet with events in the batch; ttr_event.part is its index in reader->packets. */
+/* A packet with events in the current batch. ttr_event.part is the index of the packet in
+ * reader->packets. */
 struct ctf_packet {
     uint64_t offset;        /* file offset */
     uint64_t size, content; /* declared sizes of packet and content, bits */
@@ -194,14 +200,14 @@ struct ctf_packet {
     uint32_t cpu;
     bool has_cpu;
     uint8_t sequence_bits; /* width of the sequence field in bits; 0 = 64 */
-    /* Address from which bit offsets are measured, in the window or in unpacked memory. Its
-     * distance from the packet's start is a multiple of 1 << kind->step bits. */
+    /* Address that bit offsets refer to, in the window or in unpacked memory. Its distance from the
+     * packet's start is a multiple of 1 << kind->step bits. */
     const uint8_t *base;
     uint64_t base_bit;        /* distance of `base` from the packet's start, bits */
     uint64_t content_end;     /* end of the content, in bits from `base` */
     uint64_t first_bit;       /* offset of the first event, in bits from the packet's start */
-    uint32_t head_at, head_n; /* range of its header and context in the reader's `heads`, bytes */
-    uint64_t context_bit;     /* offset of the packet context in that range, in bits */
+    uint32_t head_at, head_n; /* byte range in reader->heads of the packet header and context */
+    uint64_t context_bit;     /* offset of the packet context in that range, bits */
 };
 
 /* Returns the packet's sequence number minus `shift`, wrapped to the width of its field. */

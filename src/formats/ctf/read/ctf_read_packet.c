@@ -1,6 +1,6 @@
-/* State of the reader inside a packet. Calls the event loops of ctf_events.c, and handles the
- * reasons for which they stop: end of the window, end of the content, invalid events. See
- * ctf_read.c for the state machine. */
+/* The state "inside a packet" of the reader (ctf_read.c describes the state machine). Calls the
+ * event loops of ctf_events.c, and handles the reasons for which they stop: end of the window, end
+ * of the content, invalid events. */
 #include "base/status.h"
 #include "formats/ctf/read/ctf_read_step.h"
 #include "formats/ctf/read/ctf_resync.h"
@@ -45,11 +45,11 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
                          (unsigned long long)reader->previous_size));
 }
 
-/* Reports events that are later than their packet's end time. A time range that starts long after
- * the packet misses such events (ctf_find_entry_point). */
+/* Reports a diagnostic if the last event of a packet is later than the packet's end time. A time
+ * range that starts long after the packet misses such events (ctf_find_entry_point). */
 static void report_late_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
-    /* For RFC v1.1, late events are reported in rfc11_read.c. */
+    /* rfc11_report_late_event does this for RFC v1.1 */
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
                            reader->events_read && !ctf_reader_is_rfc11(reader);
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
@@ -64,14 +64,14 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
     const bool was_unpacked = reader->is_unpacked;
     reader->is_inside = false;
     if (ctf_reader_is_rfc11(reader))
-        rfc11_leave_packet(reader);
+        rfc11_report_late_event(reader);
     ctf_update_counters(ctf_get_counters(reader->stream), packet);
     if (reader->events_read)
         ctf_record_packet_end(reader, reader->stream->kind, packet);
     report_late_event(reader, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) /
-                                         /* the search for a lost packet starts at the byte that
-                                          * contains the first unread bit */
+                                         /* if is_lost, the search for the next packet starts at the
+                                          * byte of the first unread bit */
                                          8;
     enum ctf_step step = STEP_GO;
     if (packet->size == UINT64_MAX)
@@ -120,8 +120,8 @@ enum ctf_step ctf_move_window(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Returns true if the unread bits pad the last byte. If the content size has byte granularity, up
- * to 7 zero bits may follow the last event. */
+/* Returns true if the unread bits are zeros that fill the last byte. If the declared content size
+ * is in bytes, up to 7 such bits may follow the last event. */
 static bool is_byte_padding(const struct ctf_reader *reader)
 {
     const struct bits *bits = &reader->bits;
@@ -129,13 +129,13 @@ static bool is_byte_padding(const struct ctf_reader *reader)
     if (!reader->frame.is_rounded || left == 0 || left >= 8 || bits->end % 8)
         return false;
     unsigned last = bits->base[bits->end / 8 - 1];
-    /* The unread bits are the high bits of a little-endian byte, the low bits of a big-endian one.
-     */
+    /* Unread bits are the high bits of a byte in little-endian order, the low bits in big-endian
+     * order. */
     return last >> (8 - left) == 0 || (last & ((1u << left) - 1)) == 0;
 }
 
-/* Handles the end of the content or of the window: moves the window, leaves the packet, or reports
- * a truncated event. */
+/* Called if the next event exceeds the content or the window. Moves the window, leaves the packet,
+ * or reports a truncated event. */
 static enum ctf_step handle_content_edge(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -159,8 +159,8 @@ static enum ctf_step handle_content_edge(struct ctf_reader *reader)
     return status == TTR_OK ? leave_packet(reader) : ctf_step_from_status(reader, status);
 }
 
-/* Skips an event that cannot be decoded. If the event's size is stored (RFC v1.1), only this event
- * is skipped, otherwise the rest of the packet. */
+/* Skips an event that cannot be decoded. Skips only this event if its size is stored (RFC v1.1),
+ * otherwise the rest of the packet. */
 static enum ctf_step skip_bad_event(struct ctf_reader *reader, const char *code, const char *what)
 {
     switch (ctf_reader_is_rfc11(reader) ? rfc11_skip_event(reader, code, what)

@@ -8,7 +8,7 @@
 /* Result of one state transition. */
 enum ctf_step {
     STEP_GO,
-    STEP_HOLD, /* the window must move, but events that point into it were not emitted yet */
+    STEP_HOLD, /* the window must move first, but the batch has events that point into it */
     STEP_END,
     STEP_FAILED /* reader->status has the error */
 };
@@ -28,18 +28,19 @@ static inline bool ctf_reader_is_rfc11(const struct ctf_reader *reader)
 
 /* --- Inside a packet (ctf_read_packet.c) --- */
 
-/* Moves the reader to the next packet. `offset` is the start of the current packet, and `from` the
- * end of what was read. Only the input that reads the packet's queue (`is_mine`) reports a wrong
- * size. */
+/* Moves the reader to the next packet. `offset`: start of the current packet; `from`: end of the
+ * bytes that were read. Reports a wrong packet size only if `is_mine`: this input reads the
+ * packet's queue. */
 enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct ctf_packet *packet,
                                          uint64_t offset, uint64_t from, bool is_mine);
 
-/* Records the end time of a packet of this input, whether the packet is read or skipped. */
+/* Records the end time of a packet of this input's queue in reader->packet_end, whether its events
+ * are read or not. */
 void ctf_record_packet_end(struct ctf_reader *reader, const struct ctf_stream_decoder *kind,
                            const struct ctf_packet *packet);
 
-/* Moves the window to the start of the next event of the current packet. Reports the packet as
- * damaged if one event is larger than the option max_record. */
+/* Moves the window to the start of the next event of the current packet. If the event is larger
+ * than the option max_record, reports the rest of the packet as damage and leaves the packet. */
 enum ctf_step ctf_move_window(struct ctf_reader *reader);
 
 /* Reads events of the current packet until the batch is full or the packet ends. */

@@ -9,7 +9,7 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* bytes that must suffice for header and context of a candidate packet */
+/* bytes; enough for header and context of a possible packet */
 #define CTF_CANDIDATE_BYTES ((size_t)4096)
 /* Returns true if all n bytes are zero. */
 bool ctf_is_all_zero(const uint8_t *bytes, size_t n);
@@ -18,18 +18,20 @@ bool ctf_is_all_zero(const uint8_t *bytes, size_t n);
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
                               const uint8_t *end);
 
-/* Sets *is_one to whether the n bytes at p start with a valid packet header of this trace. Returns
- * an error only if the test itself fails. */
+/* Sets *is_one to true if the n bytes at p start with a valid packet header of this trace. Returns
+ * an error only if the header cannot be checked, because memory is out or metadata cannot be
+ * compiled. */
 TTR_MUST ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
                                      bool *is_one);
 
 /* Searches for a packet from file offset `from` on. Sets reader->next to its offset, or to the end
- * of the input. Sets *is_zero to whether all skipped bytes are zero. The batch must be empty. */
+ * of the input. Sets *is_zero to true if all skipped bytes are zero. The batch must be empty,
+ * because the window moves. */
 TTR_MUST ttr_status ctf_search_packet(struct ctf_reader *reader, uint64_t from, bool *is_zero);
 
-/* Reports the event at reader->bits.at as damage, together with the rest of its packet. If the end
- * of the packet is unknown, ctf_search_packet is called next. Returns an error only in strict mode.
- */
+/* Reports the rest of the packet, from the event at reader->bits.at on, as damage. If the end of
+ * the packet is unknown, only sets is_lost; ctf_search_packet is called later and its caller
+ * reports the damage. Returns an error only in strict mode. */
 TTR_MUST ttr_status ctf_report_bad_event(struct ctf_reader *reader, const char *code,
                                          const char *what);
 
@@ -38,13 +40,13 @@ TTR_MUST ttr_status ctf_skip_foreign_packet(struct ctf_reader *reader);
 
 /* --- Packet sizes (ctf_size_repair.c) --- */
 
-/* Returns the file offset at which to continue after the current packet. `from` is the end of what
- * was read, and `next` the end of the packet by its declared size. Returns `next`, unless no packet
- * starts there (or the file ends earlier) and a packet starts between the two. Returns `next` at
- * once if the index pass has verified the size. */
+/* Returns the file offset at which to continue after the current packet. `from`: end of the bytes
+ * that were read; `next`: end of the packet by its size. Returns `next`, unless no packet starts
+ * there (or the file ends before) and one starts between the two. Returns `next` at once if the
+ * index pass found a packet there. */
 uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, uint64_t next);
 
-/* A packet whose size must be verified. */
+/* A packet with a size that must be verified. */
 struct ctf_size_question {
     uint64_t offset;
     uint64_t previous_size; /* size of the previous packet, bytes; 0 = there is none */

@@ -36,10 +36,12 @@
 #define PEEK_NEAR ((size_t)8 << 10)
 #define PEEK_BYTES ((size_t)64 << 10)
 #define PEEK_HEAD ((size_t)1024)
-#define CHAIN 3u /* packet headers that must follow each other if packets have no magic number */
-/* least size of a header in bits; smaller ones match by chance */
+/* number of packet headers that must follow each other by their sizes, if packets have no magic
+ * number */
+#define CHAIN 3u
+/* bits; minimum size of a header to accept; smaller headers match by chance */
 #define CHAIN_HEAD ((uint64_t)64)
-/* bytes searched for a chain of headers; limited, since each byte is a candidate */
+/* maximum bytes to search for a chain of headers, because every byte is a candidate */
 #define CHAIN_BYTES_MAX ((uint64_t)16 << 20)
 ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
                             bool *is_one)
@@ -53,8 +55,8 @@ ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, s
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
 }
 
-/* Returns the first magic number in the range, or NULL. RFC v1.1: in either byte order, if the
- * trace has packets of both. */
+/* Returns the first magic number in the range, or NULL. In RFC v1.1 traces that have packets of
+ * both byte orders, finds both forms. */
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
                               const uint8_t *end)
 {
@@ -84,8 +86,8 @@ static bool is_same_stream(const struct ctf_frame *a, const struct ctf_frame *b)
            a->number == b->number;
 }
 
-/* Returns true if `frame` is a later packet of the same stream than `before`, by its begin time or
- * because its packet number follows. */
+/* Returns true if `frame` is a packet of the same stream that is later than `before`, by its begin
+ * time or because its packet number is the next one. */
 static bool is_later_packet(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
@@ -126,8 +128,8 @@ static bool is_plausible_successor(const struct ctf_frame *frame, const struct c
     return !packet->has_begin || !last->has_begin || packet->begin >= last->begin;
 }
 
-/* Returns true if the packet number of `frame` follows that of `before`, and its begin is not
- * earlier (if both have times). */
+/* Returns true if `frame` has the next packet number after `before`, and its begin is not earlier
+ * (if both have times). */
 static bool has_next_packet_number(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
@@ -136,8 +138,8 @@ static bool has_next_packet_number(const struct ctf_frame *frame, const struct c
            (!packet->has_begin || !last->has_begin || packet->begin >= last->begin);
 }
 
-/* Returns true if CHAIN valid packets follow each other from the offset on, or two up to the end of
- * the file. */
+/* Returns true if CHAIN valid packets follow each other from the offset on, or at least two up to
+ * the end of the file. `before`: packet before the first one. */
 static bool is_packet_chain(const struct ctf_reader *reader, uint64_t offset,
                             const struct ctf_frame *before)
 {
@@ -155,8 +157,8 @@ static bool is_packet_chain(const struct ctf_reader *reader, uint64_t offset,
     return true;
 }
 
-/* Returns true if `frame`, at the file offset, is the successor of `before`: by its packet number,
- * or because a chain starts there. */
+/* Returns true if `frame`, the header at file offset `offset`, is the next packet after `before`:
+ * by its packet number, or because a chain of packets starts at `offset`. */
 static bool is_successor_at(const struct ctf_reader *reader, uint64_t offset,
                             const struct ctf_frame *frame, const struct ctf_frame *before)
 {
@@ -168,8 +170,8 @@ static bool is_successor_at(const struct ctf_reader *reader, uint64_t offset,
             is_packet_chain(reader, offset, before));
 }
 
-/* Parses the header in `bits`, and returns true if it is a successor of `before` (see
- * is_successor_at). */
+/* Parses the header in `bits`, which is at file offset `offset`. Returns true if is_successor_at
+ * accepts it as the next packet after `before`. */
 static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offset,
                                   const struct bits *bits, const struct ctf_frame *before)
 {
@@ -183,8 +185,8 @@ static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offs
 
 /* --- Search for the next packet --- */
 
-/* Returns true if the packet at p has an impossible size, but its time or number makes it a
- * successor of `before`. */
+/* Returns true if the packet at p has an impossible size, but is later than `before` by time or
+ * number. NULL as `before` returns false. */
 static bool is_successor_with_bad_size(const struct ctf_reader *reader, const uint8_t *p,
                                        const uint8_t *end, const struct ctf_frame *before)
 {
@@ -197,13 +199,13 @@ static bool is_successor_with_bad_size(const struct ctf_reader *reader, const ui
            frame.is_size_wrong && !frame.is_foreign && is_later_packet(&frame, before);
 }
 
-/* Bytes to search for a packet. Candidates start in the first `starts_n` bytes; the rest only
- * completes their headers. */
+/* Bytes of a file to search for a packet. A packet may start in the first `starts_n` bytes; the
+ * others only complete its header. */
 struct search_bytes {
     const uint8_t *bytes;
     size_t n, starts_n;
     uint64_t offset;
-    /* the packet whose successor is searched; NULL: any packet matches */
+    /* the packet before the searched one; NULL: accept any packet */
     const struct ctf_frame *before;
 };
 
@@ -234,8 +236,8 @@ static const uint8_t *search_packet_chain(const struct ctf_reader *reader,
     return NULL;
 }
 
-/* Returns the file offset of the first packet in [from, to), or `to`. Does not move the window,
- * which cannot go back. */
+/* Returns the file offset of the first packet in [from, to) after `before`; `to` if there is none.
+ * Reads with source_peek_at, because the window cannot move back. */
 static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, uint64_t to,
                               const struct ctf_frame *before)
 {
@@ -277,8 +279,9 @@ uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, 
 
 /* --- Sizes --- */
 
-/* Returns true if another packet is hidden in the padding, at the size of the previous packet. For
- * the first packet of a file, *previous_size is set to the size of the next packet. */
+/* Returns true if the padding contains another packet, at the distance of the previous packet's
+ * size. For the first packet of a file, sets *previous_size to the size of the next packet and uses
+ * that. */
 static bool padding_hides_packet(const struct ctf_reader *reader, uint64_t offset,
                                  uint64_t *previous_size, const struct ctf_frame *frame)
 {
@@ -310,8 +313,8 @@ static bool next_packet_confirms_size(const struct ctf_reader *reader, uint64_t 
            (!is_sure && is_packet && is_plausible_successor(next, frame));
 }
 
-/* Returns true if the packet at the declared end (`next`) is not the successor by number, and the
- * successor is in the padding. Sets *size to the size up to that successor. */
+/* Returns true if the packet at the declared end (`next`) does not have the next packet number, and
+ * the packet with that number is in the padding. Sets *size to the size up to that packet. */
 static bool size_skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
                                    const struct ctf_frame *frame, const struct ctf_frame *next,
                                    uint64_t *size)
@@ -332,8 +335,8 @@ static bool size_skips_next_packet(const struct ctf_reader *reader, uint64_t off
 
 enum size_verdict { SIZE_IS_WRONG, SIZE_IS_RIGHT, SIZE_SKIPS_PACKET };
 
-/* Classifies the declared size by the packet at the declared end. Corrects *size if a packet in the
- * padding was skipped. */
+/* Compares the declared size with the packet at the declared end. Reduces *size if it skips a
+ * packet in the padding. */
 static enum size_verdict classify_size(const struct ctf_reader *reader,
                                        const struct ctf_size_question *sized,
                                        const struct ctf_frame *frame, uint64_t *size)
@@ -354,7 +357,8 @@ static enum size_verdict classify_size(const struct ctf_reader *reader,
                                                                      : SIZE_IS_RIGHT;
 }
 
-/* Returns true if a later packet of the stream of `frame` is at the file offset. */
+/* Returns true if a packet of the stream of `frame` that is later than `frame` starts at the file
+ * offset. */
 static bool is_later_packet_at(const struct ctf_reader *reader, uint64_t offset,
                                const struct ctf_frame *frame)
 {
@@ -363,8 +367,8 @@ static bool is_later_packet_at(const struct ctf_reader *reader, uint64_t offset,
            is_later_packet(&next, frame);
 }
 
-/* Returns the file offset at which the search for the next packet ends. It is after the declared
- * end only if the declared size is impossible, or packets have no magic number. */
+/* Returns the file offset at which the search for the next packet ends: the declared end or, if the
+ * declared size is impossible or packets have no magic number, an offset after it. */
 static uint64_t find_search_end(const struct ctf_reader *reader, uint64_t offset,
                                 const struct ctf_frame *frame)
 {
@@ -380,8 +384,9 @@ static uint64_t find_search_end(const struct ctf_reader *reader, uint64_t offset
     return room < CHAIN_BYTES_MAX ? end : offset + CHAIN_BYTES_MAX;
 }
 
-/* Returns the file offset of the next packet, or `to`. Before `inner`, the declared end of the
- * content, only later packets of the stream are accepted. */
+/* Returns the file offset of the next packet, or `to` if there is none before. Before `inner`, the
+ * declared end of the content, only later packets of the stream are accepted, because events may
+ * contain bytes like a packet. */
 static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uint64_t inner,
                                  uint64_t to, const struct ctf_frame *frame)
 {
@@ -430,7 +435,8 @@ static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
     frame->is_size_wrong = false;
 }
 
-/* Returns true if the result of parsing the header leaves a size to verify. */
+/* Returns true if the header was parsed and declares a size, even an impossible one, that can be
+ * verified. */
 static bool has_size_to_verify(const struct ctf_size_question *sized, const struct ctf_frame *frame)
 {
     const bool is_framed =

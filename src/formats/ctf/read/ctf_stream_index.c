@@ -1,17 +1,17 @@
-/* Finds a data stream among those of one stream file, by packet or by event. Up to
- * CTF_LINEAR_SEARCH_MAX streams are searched linearly, more by a hash table. */
+/* Finds a data stream of a stream file by packet or by event. Up to CTF_LINEAR_SEARCH_MAX streams
+ * are searched linearly, more by a hash table. */
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Offsets added to an address to form a key of the hash table of streams. The structures at these
- * addresses are larger than the offsets, so different keys never collide. */
+/* Offsets that are added to an address to form the first key of the hash table of streams. The
+ * structures at these addresses are larger than the offsets, so different keys never collide. */
 enum stream_key {
-    /* key: address of the stream decoder + KEY_PACKET, and stream number; + 1 if packets have no
-     * number */
+    /* (stream decoder, stream number) of a packet; + 1 if packets have a number, otherwise the
+     * second key is 0 */
     KEY_PACKET = 0,
-    /* key: decoder of the first byte order, and stream number; finds the stream added first */
+    /* (decoder of the metadata's byte order, stream number); finds the stream added first */
     KEY_FIRST = 2,
-    KEY_TRACK = 4, /* key: stream class, and track of its events */
-    KEY_CLASS = 5  /* key: stream class; finds the stream added first */
+    KEY_TRACK = 4, /* (stream class, track of its events) */
+    KEY_CLASS = 5  /* (stream class, 0); finds the stream added first */
 };
 
 static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const void *of,

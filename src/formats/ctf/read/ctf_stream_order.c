@@ -1,5 +1,5 @@
-/* Decides whether streams may be copied one after another, instead of merged by time. Then only one
- * stream is in memory, and no events are sorted.
+/* Decides whether a copy may write one stream after the other, instead of merging their events by
+ * time. Then only one stream is in memory, and no events are sorted.
  *
  * This is possible only if packets are copied unchanged; re-encoding depends on the order of all
  * events. */
@@ -15,9 +15,9 @@ static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_tra
            (is_same || ctf_can_describe(trace, &w->options));
 }
 
-/* Implements a member of struct format_writer. Returns true if all inputs are copied, and each has
- * a stream file of its own. Marks the inputs with re-encoded packets, whose packets need not be
- * complete in the window. */
+/* Implements struct format_writer.can_use_stream_order. Returns true if there are several inputs,
+ * all are copied, and no two inputs share a stream file. Marks the inputs that will be encoded
+ * again (is_encoded), so that their packets need not be complete in the window. */
 bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
 {
     const struct ctf_writer *w = out->ctx;
@@ -26,7 +26,8 @@ bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
     bool takes = true, may_copy = false;
     size_t i = 0;
     for (; (input = reader_input(in, i)); i++) {
-        if (input->format != &format_ctf) /* replaces an unreadable trace, and has no events */
+        /* an input without events, in place of an unreadable trace */
+        if (input->format != &format_ctf)
             continue;
         struct ctf_reader *reader = input->ctx;
         if (reader->trace && reader->trace != last)

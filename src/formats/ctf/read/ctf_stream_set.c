@@ -1,9 +1,10 @@
 /* Merge order of inputs, and continuation of streams across files; see ctf_stream_set.h.
  *
  * Events of equal time are emitted in the order of babeltrace2: by trace UUID, stream class, stream
- * number, then begin time of the file. Traces without a UUID are last, ordered by host and folder.
- * v1.1 files are ordered by name with numbers compared by value. No other program reads them, and
- * nothing else identifies their streams. */
+ * number, then begin time of the file. Traces without a UUID are next, ordered by the identity of
+ * CTF 2: namespace, name and uid. Traces with neither are last, ordered by host and folder.
+ * v1.1 files are ordered by name, with numbers in names compared by value, because nothing but the
+ * name identifies their streams. */
 #include "formats/ctf/read/ctf_stream_set.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "formats/ctf/description/ctf_attributes.h"
 #include "formats/ctf/read/ctf_intersect.h"
 #include "formats/ctf/read/ctf_name_order.h"
+#include "formats/ctf/read/ctf_shared_clock.h"
 
 ttr_status ctf_stream_set_add(struct ctf_stream_set *set, const struct ctf_opened_queue *opened,
                               ttr_error *error)
@@ -83,6 +85,24 @@ static int compare_trace_names(const struct ctf_opened_queue *a, const struct ct
     return get_trace_name_byte(x, x_place, i) - get_trace_name_byte(y, y_place, i);
 }
 
+static int compare_texts(ttr_text a, ttr_text b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    return order ? order : compare_u64(a.n, b.n);
+}
+
+/* Compares traces without UUIDs by namespace, name and uid (CTF 2). Traces without a uid have no
+ * identity and are last; all of them compare as equal here. */
+static int compare_identities(const struct ctf_description *x, const struct ctf_description *y)
+{
+    if (!x->uid.n || !y->uid.n)
+        return (x->uid.n == 0) - (y->uid.n == 0);
+    int order = compare_texts(x->ns, y->ns);
+    order = order ? order : compare_texts(x->name, y->name);
+    return order ? order : compare_texts(x->uid, y->uid);
+}
+
 static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     const struct ctf_description *x = get_queue_description(a), *y = get_queue_description(b);
@@ -92,7 +112,10 @@ static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_ope
         return x->has_uuid ? -1 : 1;
     if (x->has_uuid)
         return memcmp(x->uuid, y->uuid, 16);
-    int order = a->folder == b->folder ? 0 : compare_trace_names(a, b);
+    int order = compare_identities(x, y);
+    if (order || x->uid.n)
+        return order;
+    order = a->folder == b->folder ? 0 : compare_trace_names(a, b);
     return order ? order : compare_u64(a->folder, b->folder);
 }
 
@@ -119,7 +142,7 @@ static int compare_opened_queues(const void *a, const void *b)
     return order ? order : compare_u64(x->file, y->file);
 }
 
-/* Returns true if two inputs are different files of one data stream. */
+/* Returns true if the two inputs read different files of one data stream. */
 static bool is_stream_in_two_files(const struct ctf_opened_queue *a,
                                    const struct ctf_opened_queue *b)
 {
@@ -138,8 +161,8 @@ static bool contains_first_packet_of(const struct ctf_opened_queue *here,
            ctf_queue_contains_first_packet(before->in->ctx, before->queue_i, &here->queue);
 }
 
-/* Returns true if `queue` continues the stream: it begins at or after `end`, or its counters are
- * larger than `last`. */
+/* Returns true if `queue` continues the stream of earlier files: it begins at or after their end,
+ * or its first sequence number is above their last one. */
 static bool queue_continues_after(const struct ctf_packet_queue *queue,
                                   const struct ctf_counters *last, int64_t end)
 {
@@ -147,8 +170,8 @@ static bool queue_continues_after(const struct ctf_packet_queue *queue,
                                    queue->first.sequence > last->sequence);
 }
 
-/* If another file continues the stream of element i, completes the queue with the packets after a
- * packet without a size. Returns false if memory is out. */
+/* If the next element is another file of the same stream, adds to the end and counters of element i
+ * the packets that follow a packet without a size. Returns false if memory is out. */
 static bool complete_continued_queue(struct ctf_stream_set *set, size_t i)
 {
     struct ctf_opened_queue *here = &set->opened[i];
@@ -162,19 +185,19 @@ static bool complete_continued_queue(struct ctf_stream_set *set, size_t i)
     return is_fine;
 }
 
-/* Returns true if the file of element i must be compared with the earlier element k. In general
- * only two earlier files are compared: `latest`, which ends last, and i - 1. They contain all
- * packets that the others share with i. If the trace has packets damaged in two files, all files
- * are compared, since any may have a valid copy. */
+/* Returns true if element i must be compared with the earlier element k of its stream. Usually only
+ * two earlier files are compared: `latest`, which ends last, and i - 1. They contain all packets
+ * that i has in common with any earlier file. If packets were found that are damaged in two files,
+ * all files are compared, because any may have a valid copy. */
 static bool must_compare_files(const struct ctf_stream_set *set, size_t k, size_t i, size_t latest)
 {
     const struct ctf_reader *reader = set->opened[k].in->ctx;
     return k == latest || k == i - 1 || reader->trace->has_damaged_duplicates;
 }
 
-/* Compares each file with the earlier files of its stream: marks duplicate packets, and passes
- * counters on to the continuing file. Files that overlap without a common packet are left
- * unchanged: their tracer gives all streams one number. Returns false if memory is out. */
+/* Compares each file with the earlier files of its stream: marks duplicate packets, and sets the
+ * initial counters of a file that continues others. Files that overlap without a common packet stay
+ * unchanged: their tracer uses one number for all streams. Returns false if memory is out. */
 static bool link_streams(struct ctf_stream_set *set)
 {
     struct ctf_counters last = {.is_there = false};
@@ -218,8 +241,20 @@ static size_t find_end_of_trace(const struct ctf_stream_set *set, size_t i)
     return end;
 }
 
-/* Sets the attribute of the folder name for each trace that is stored in one folder. Returns false
- * if memory is out. */
+/* Gives the folders of each trace the same clock offsets, and sorts again if times changed. */
+static void share_clock_offsets(struct ctf_stream_set *set)
+{
+    bool is_changed = false;
+    for (size_t i = 0, end; i < set->n; i = end) {
+        end = find_end_of_trace(set, i);
+        is_changed = ctf_share_clock_offsets(set, i, end) || is_changed;
+    }
+    if (is_changed)
+        qsort(set->opened, set->n, sizeof *set->opened, compare_opened_queues);
+}
+
+/* Sets the attribute with the folder name for each trace that consists of only one folder. Returns
+ * false if memory is out. */
 static bool set_folder_attributes(struct ctf_stream_set *set)
 {
     bool is_fine = true;
@@ -238,14 +273,14 @@ static bool set_folder_attributes(struct ctf_stream_set *set)
 
 /* --- Merging --- */
 
-/* Merges n readers, which belong to the result afterwards. Returns NULL with `error` on failure. */
+/* Merges n readers into one, which owns them. Returns NULL with `error` on failure. */
 static ttr_reader *merge_readers(ttr *t, ttr_reader **list, size_t n, ttr_error *error)
 {
     return n == 1 && list[0]->order == TTR_ORDER_TIME ? list[0] : ttr_merge(t, list, n, error);
 }
 
-/* Returns a reader that only emits the events of `in` inside the intersection. The bounds are
- * shifted by the option time-offset, as the event times are. */
+/* Returns a reader that emits only the events of `in` inside the intersection. Shifts the bounds by
+ * the option time-offset, because event times include it. Consumes `in`. */
 static ttr_reader *limit_reader_to_intersection(const struct ctf_stream_set *set,
                                                 const struct ctf_intersection *at, ttr_reader *in,
                                                 ttr_error *error)
@@ -268,7 +303,7 @@ static bool is_same_data_stream(const struct ctf_opened_queue *a, const struct c
     return is_of_file || is_stream_in_two_files(a, b);
 }
 
-/* Moves the readers of elements i to end - 1 into the list, and returns their number. */
+/* Moves the readers of the elements [i, end) into the list, and returns their number. */
 static size_t move_readers(struct ctf_stream_set *set, size_t i, size_t end, ttr_reader **list)
 {
     size_t n = 0;
@@ -280,8 +315,8 @@ static size_t move_readers(struct ctf_stream_set *set, size_t i, size_t end, ttr
     return n;
 }
 
-/* Merges the elements i to end - 1, which are one trace, into a reader limited to the intersection
- * of their streams. Stores it in list[i]. */
+/* Merges the elements [i, end), which are one trace, into a reader that is limited to the
+ * intersection of their streams. Stores the reader in list[i]. */
 static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t end,
                                   ttr_reader **list, ttr_error *error)
 {
@@ -295,7 +330,7 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
                 &at, &set->opened[k].queue,
                 k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]), reader->file);
     }
-    if (!first->trace->folder) { /* input that replaces an unreadable trace */
+    if (!first->trace->folder) { /* no folder: the input replaces an unreadable trace */
         list[i] = &set->opened[i].in->base;
         set->opened[i].in = NULL;
         return TTR_OK;
@@ -313,7 +348,8 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
     return list[i] ? TTR_OK : error->status;
 }
 
-/* Makes one reader per trace. Returns their number, or 0 with `error`. */
+/* Makes one reader per trace, limited to the intersection of its streams. Returns the number of
+ * readers, or 0 with `error`. */
 static size_t intersect_traces(struct ctf_stream_set *set, ttr_reader **list, ttr_error *error)
 {
     size_t n = 0;
@@ -340,6 +376,7 @@ ttr_reader *ctf_stream_set_merge(struct ctf_stream_set *set, ttr_error *error)
     }
     if (room)
         qsort(set->opened, room, sizeof *set->opened, compare_opened_queues);
+    share_clock_offsets(set);
     if (!link_streams(set) || !set_folder_attributes(set))
         (void)fail_memory(error);
     else

@@ -33,13 +33,13 @@
 struct ctf_opened_queue {
     struct input *in;
     const struct ctf_trace *trace; /* trace that `in` belongs to; set by ctf_stream_set_add */
-    /* `in` is the input of the file's first queue, and reads all queues: copies need packets in
+    /* `in` belongs to the file's first queue and reads all queues, because copies need packets in
      * file order */
     bool is_shared;
     uint32_t queue_i; /* index of the queue among the queues of the file */
     struct ctf_packet_queue queue;
-    /* stream instance id. If packets have none: the index of the file in name order, which does not
-     * affect the order of v1.1 files. */
+    /* stream instance id. If packets have none: the index of the file in name order, which v1.1
+     * does not use for its merge order. */
     uint64_t number;
     /* index of the folder among all folders, and of the file in its folder, both in name order */
     size_t folder, file;
@@ -50,7 +50,8 @@ struct ctf_stream_set {
     const ttr_read_options *options;
     size_t files; /* at most this many stream files will be opened */
     size_t chunk; /* window size of each input in bytes; see source_chunk_size */
-    /* comparison of the folders' metadata while the folders are opened; NULL = not compared */
+    /* result of comparing the folders' metadata; valid while the folders are opened; NULL = not
+     * compared */
     struct ctf_prefix_set *prefix_set;
     size_t folders;  /* folders opened so far */
     bool intersects; /* limit each trace to the time in which all its streams are active */

@@ -24,7 +24,7 @@
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
 
-#define HEADER_ROOM 64u /* bytes; most event headers fit */
+#define HEADER_ROOM 64u /* bytes; enough for most event headers */
 
 uint64_t ctf_count_first_event_bytes(const struct ctf_frame *frame)
 {
@@ -69,8 +69,8 @@ bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_fr
     return header.end == LAYOUT_OK;
 }
 
-/* Sets *time to the time of the packet's first event in ns. Returns false if the event cannot be
- * decoded, as ctf_decode_first_ticks does. */
+/* Sets *time to the time of the packet's first event, ns. Returns false if ctf_decode_first_ticks
+ * cannot decode it, or the time does not fit in 64 bits. */
 static bool decode_first_event_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
                                     const struct bits *bits, int64_t *time)
 {
@@ -84,14 +84,14 @@ static bool decode_first_event_time(const struct ctf_reader *reader, const struc
 
 /* --- Start of a range --- */
 
-/* Point at which to start reading: an entry point, its packet index, and the first packet to
- * decode. Of the packets between the two, only counters are read. */
+/* Where to start reading: an entry point, its packet index, and the index of the first packet to
+ * decode events of. Of the packets between the two, only counters are read. */
 struct range_entry {
     const struct ctf_entry_point *mark;
     uint64_t packet, wanted;
 };
 
-/* Iterator over packet headers. It does not use the reader's window. */
+/* Iterator over packet headers that does not move the reader's window. */
 struct header_iter {
     struct ctf_header_peek peek;
     uint64_t at, previous_size;
@@ -99,7 +99,7 @@ struct header_iter {
     struct ctf_frame frame;
 };
 
-/* Advances the iterator to the packet with index `packet`; jumps to an entry point if that is
+/* Advances the iterator to the packet with index `packet`; starts from an entry point if that is
  * closer. Returns false if a header on the way is invalid. */
 static bool advance_to_packet(struct header_iter *iter, const struct ctf_file_index *file_index,
                               uint64_t packet)
@@ -128,8 +128,8 @@ static bool advance_to_packet(struct header_iter *iter, const struct ctf_file_in
     }
 }
 
-/* Sets *time to the time of the first event that would be decoded, and moves the iterator to its
- * packet. Returns false if the event cannot be decoded. */
+/* Sets *time to the time of the first event that would be read from this entry, and moves the
+ * iterator to its packet. Returns false if there are no events, or the first cannot be decoded. */
 static bool decode_entry_time(const struct ctf_reader *reader, const struct range_entry *entry,
                               struct header_iter *iter, int64_t *time)
 {
@@ -159,9 +159,10 @@ static bool is_later_than_packet(const struct ctf_frame *frame, int64_t time)
            time > ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
-/* Checks an entry point by decoding its first event. If that event is already in the range, moves
- * the entry back, twice as far each time. For a range far after the last packet, only that packet's
- * declared end shows that it can be skipped; its first event must not be later than this end. */
+/* Verifies an entry point by decoding its first event. While that event is already in the range,
+ * moves the entry back, twice as far each time. If the range is far after the last packet, the
+ * packet may be skipped only because of its declared end; so checks that its first event is not
+ * later than that end. */
 static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry *entry)
 {
     const struct ctf_file_index *file_index = reader->file_index;
@@ -177,8 +178,8 @@ static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry
     else if (is_seen)
         for (size_t i = (size_t)(entry->wanted / file_index->stride), step = 1;
              entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
-            /* an unreadable header means damage or a wrong index: start at the beginning of the
-             * file */
+            /* a header or event that cannot be decoded means damage or a wrong index: start at the
+             * beginning of the file */
             i = is_seen && i > step ? i - step : 0;
             entry->mark = ctf_get_entry_point(file_index, i, &entry->packet, &entry->wanted);
             is_seen = decode_entry_time(reader, entry, &iter, &time);
@@ -196,7 +197,7 @@ void ctf_seek_range_start(struct ctf_reader *reader)
         return;
     if (!ctf_verify_entry_point(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
         ctf_check_index(reader);
-        /* only the index, which is wrong, showed that all packets are known */
+        /* is_whole came from the index file, which is wrong */
         reader->file_index->is_whole = false;
         return;
     }

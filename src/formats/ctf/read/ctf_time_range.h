@@ -24,13 +24,13 @@ bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_fr
  * of the file if the index turns out to be wrong. */
 void ctf_seek_range_start(struct ctf_reader *reader);
 
-/* Returns true if the times declared by the packet overlap the range. Packets outside of it are
- * only read because their events may be outside of the declared times. */
+/* Returns true if the packet's declared times overlap the range. Other packets are read only
+ * because their events may be outside of their declared times. */
 bool ctf_packet_overlaps_range(const struct ctf_reader *reader, const struct ctf_packet *packet);
 
-/* Returns true if the packet and all later ones are after the range. `bits` holds the available
- * bytes of the packet. Its first events may be earlier than its begin time, but not than the
- * previous packet's end time. */
+/* Returns true if this packet and all later ones are after the range, by begin time and, if
+ * possible, by the time of the first event. `bits` holds the available bytes of the packet. Its
+ * first events may be earlier than its begin time, but not than the previous packet's end time. */
 bool ctf_packet_is_after_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
                                const struct bits *bits);
 

@@ -1,5 +1,5 @@
-/* The trace, which the inputs of its stream files share, and the trace class, which several traces
- * may share. Compiles stream classes at first use. */
+/* Struct ctf_trace, which the inputs of its stream files share, and struct ctf_trace_class, which
+ * several traces may share. Compiles stream classes at first use. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CLASS_ARENA_BYTES_MIN 1024u /* bytes, enough for one stream with few event classes */
+#define CLASS_ARENA_BYTES_MIN 1024u /* bytes; enough for one stream with few event classes */
 
 /* --- Trace classes --- */
 
@@ -97,8 +97,8 @@ void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *
     in->base.per_source_format = trace->format;
 }
 
-/* Returns how many elements to insert at the start of `readers` for a source id below all others.
- * Doubles the array, so that descending ids cost amortized constant time. */
+/* Returns how many elements to insert at the start of trace->readers for a source id below all
+ * others. Doubles the array, so that descending ids cost amortized constant time. */
 static size_t count_slots_to_insert(const struct ctf_trace *trace, uint16_t id)
 {
     if (trace->readers_n == 0 || id >= trace->readers_from)
@@ -134,7 +134,8 @@ void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reade
         trace->readers[at] = NULL;
 }
 
-/* Returns a hash of everything that makes trace classes equal: metadata and options. */
+/* Returns a hash of the metadata and options of a trace class. Traces share a class if these are
+ * equal. */
 static uint64_t hash_trace_class(const struct ctf_trace_class *class)
 {
     return hash_pair(hash_bytes(class->metadata, class->metadata_n),
@@ -149,6 +150,14 @@ void ctf_trace_publish_class(struct ctf_trace *trace)
     context_publish_offer(trace->t, &class->offer);
 }
 
+void ctf_trace_retract_class(const struct ctf_trace *trace)
+{
+    struct ctf_trace_class *class = trace->class;
+    if (class->is_offered)
+        context_withdraw_offer(trace->t, &class->offer);
+    class->is_offered = false;
+}
+
 void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class)
 {
     class->users++;
@@ -159,7 +168,7 @@ void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class)
 bool ctf_trace_use_published_class(struct ctf_trace *trace)
 {
     struct ctf_trace_class *ctx = trace->class;
-    /* The cast is valid because `offer` is the first member of the class. */
+    /* the cast is valid because `offer` is the first member of struct ctf_trace_class */
     struct ctf_trace_class *like =
         (struct ctf_trace_class *)context_find_offer(trace->t, &format_ctf, hash_trace_class(ctx));
     if (!like || like->rounds_times != ctx->rounds_times ||
@@ -188,8 +197,8 @@ void ctf_trace_unref(struct ctf_trace *trace)
     alloc_free(alloc, trace, 1, sizeof *trace);
 }
 
-/* Compiles the layout of a packet header or packet context: with all fields, or without hidden
- * ones. */
+/* Compiles the layout of a packet header, packet context or event header. shows_hidden: with the
+ * fields that are not printed. Returns NULL with `error` on failure. */
 static const struct layout *compile_packet_layout(const struct ctf_trace *trace,
                                                   const struct ctf_stream_class *class,
                                                   enum type_root root, bool shows_hidden,
@@ -234,8 +243,8 @@ ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* Returns the granularity of window moves: the largest alignment in the class, within CTF_STEP_MIN
- * and CTF_STEP_MAX. */
+/* Returns ctf_stream_decoder.step: log2 of the largest alignment of any type in the class, within
+ * CTF_STEP_MIN and CTF_STEP_MAX. */
 static uint8_t compute_window_step(const struct ctf_trace *trace,
                                    const struct ctf_stream_class *class)
 {
@@ -256,8 +265,8 @@ static uint8_t compute_window_step(const struct ctf_trace *trace,
     return step < CTF_STEP_MAX ? step : CTF_STEP_MAX;
 }
 
-/* Compiles the layout of the event header. Reuses the layout of the previous class if both headers
- * are equal: hundreds of v1.1 stream classes have the same header. */
+/* Compiles the layout of the event header. Returns that of the previous class if both have the same
+ * types, because traces of v1.1 have hundreds of classes with one header. */
 static const struct layout *compile_event_header(const struct ctf_trace *trace,
                                                  const struct ctf_stream_class *class,
                                                  ttr_error *error)

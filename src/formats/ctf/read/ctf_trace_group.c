@@ -1,16 +1,17 @@
-/* Groups of output folders that readers treat as one trace: folders with one UUID, such as the
- * chunks of a rotated session.
+/* For the writer: groups of output folders with one UUID, such as the chunks of a rotated session,
+ * which readers treat as one trace.
  *
  * Babeltrace reads all folders of a group with the metadata of one of them. So ids of stream
  * classes and event classes must have the same meaning in each folder, and each folder must in the
- * end declare the classes of all. Left out: v1.1, whose readers use each folder's own metadata. */
+ * end declare the classes of all. Left out: v1.1, because its readers use the metadata of each
+ * folder. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Key spaces of the group's map: the id given to equal classes, and the ids in use. */
+/* Kinds of keys in ids_in_use: hash of a class -> its id, and id -> 1. */
 enum group_key_space { KEY_LIKENESS = 1, KEY_USED_ID };
 
 static uint64_t make_group_key(enum group_key_space space, uint64_t scope, uint64_t what)
@@ -35,7 +36,7 @@ static struct ctf_trace_group *add_trace_group(struct ctf_writer *w, const struc
     struct ctf_trace_group *new = alloc_zero(alloc, 1, sizeof *new);
     if (!new)
         return NULL;
-    key_map_init(&new->given, alloc);
+    key_map_init(&new->ids_in_use, alloc);
     memcpy(new->uuid, uuid, sizeof new->uuid);
     w->groups[w->groups_n++] = new;
     return new;
@@ -58,7 +59,7 @@ bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, 
 {
     const uint32_t *known =
         trace->joined
-            ? key_map_get(&trace->joined->given, make_group_key(KEY_LIKENESS, scope, likeness))
+            ? key_map_get(&trace->joined->ids_in_use, make_group_key(KEY_LIKENESS, scope, likeness))
             : NULL;
     if (known)
         *id = *known;
@@ -68,22 +69,22 @@ bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, 
 bool ctf_trace_group_uses_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id)
 {
     return trace->joined &&
-           key_map_get(&trace->joined->given, make_group_key(KEY_USED_ID, scope, id));
+           key_map_get(&trace->joined->ids_in_use, make_group_key(KEY_USED_ID, scope, id));
 }
 
 bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                             uint64_t id)
 {
     return !trace->joined || id > UINT32_MAX ||
-           (key_map_put(&trace->joined->given, make_group_key(KEY_LIKENESS, scope, likeness),
+           (key_map_put(&trace->joined->ids_in_use, make_group_key(KEY_LIKENESS, scope, likeness),
                         (uint32_t)id) &&
-            key_map_put(&trace->joined->given, make_group_key(KEY_USED_ID, scope, id), 1));
+            key_map_put(&trace->joined->ids_in_use, make_group_key(KEY_USED_ID, scope, id), 1));
 }
 
 /* --- Completion of the metadata --- */
 
-/* Returns the clock with the same name. Adds it if it is missing, because metadata with types that
- * refer to an undeclared clock cannot be parsed. */
+/* Returns the clock of `description` with the name of `clock`. Adds a copy if it is missing,
+ * because metadata cannot be parsed if types refer to an undeclared clock. */
 static const struct ctf_clock *find_or_add_clock(struct ctf_description *description,
                                                  const struct ctf_clock *clock)
 {
@@ -117,8 +118,8 @@ static struct ctf_stream_class *copy_stream_class(struct ctf_description *to,
     return stream;
 }
 
-/* Adds the classes of `from` that `to` lacks. The types are shared, not copied. Returns false if
- * memory is out. */
+/* Adds to `to` the stream and event classes of `from` that it lacks. The field types are shared,
+ * not copied. Returns false if memory is out. */
 static bool add_missing_classes(struct ctf_description *to, const struct ctf_description *from)
 {
     for (size_t i = 0; i < from->streams_n; i++) {
@@ -168,7 +169,7 @@ bool ctf_trace_groups_complete(const struct ctf_writer *w, const struct alloc *a
 void ctf_trace_groups_free(struct ctf_writer *w, const struct alloc *alloc)
 {
     for (size_t i = 0; i < w->groups_n; i++) {
-        key_map_free(&w->groups[i]->given);
+        key_map_free(&w->groups[i]->ids_in_use);
         alloc_free(alloc, w->groups[i], 1, sizeof *w->groups[i]);
     }
     alloc_free(alloc, w->groups, w->groups_capacity, sizeof *w->groups);

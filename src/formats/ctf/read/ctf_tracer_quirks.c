@@ -41,7 +41,7 @@ static int64_t get_environment_number(const struct ctf_description *description,
     return entry && entry->is_number ? entry->number : 0;
 }
 
-void ctf_find_quirks(struct ctf_trace *trace)
+void ctf_detect_tracer_quirks(struct ctf_trace *trace)
 {
     const struct ctf_description *description = &trace->class->description;
     const struct ctf_environment *tracer = ctf_find_environment(description, "tracer_name");

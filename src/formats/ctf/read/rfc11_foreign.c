@@ -3,7 +3,8 @@
  * otherwise the packets are read.
  *
  * "Native" byte order (4.1.3) is that of the packet, and all types and layouts depend on it. So the
- * metadata are parsed a second time, for the other byte order, into a trace without streams. */
+ * metadata are parsed again, for the other byte order, into a second struct ctf_trace without
+ * streams. */
 #include "base/status.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
@@ -13,8 +14,8 @@
 #define SESSION_AT 4u
 #define NUMBER_BYTES 4u
 
-/* Parses the metadata for the other byte order. They were parsed successfully before, so only a
- * lack of memory can fail. */
+/* Parses the metadata of `trace` into `other` for the other byte order. Can fail only if memory is
+ * out, because the same metadata were parsed before. */
 static ttr_status parse_in_other_order(struct ctf_trace *other, const struct ctf_trace *trace,
                                        ttr_error *error)
 {

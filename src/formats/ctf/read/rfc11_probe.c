@@ -1,17 +1,17 @@
-/* Determines properties that v1.1 metadata may omit from the stream files: the byte order of
+/* Determines from the stream files two properties that v1.1 metadata may omit: the byte order of
  * plain-text metadata, and the alignment of the traced architecture (decision 15).
  *
  * Alignment, by trial decoding:
  * |  1. Decode the first packet with events as packed, natural with 64-bit words, natural with
  * |     32-bit words. An alignment is possible if all ids are known and the last event ends
  * |     exactly at the end of the content.
- * |  2. Prefer alignments with times that ascend within the packet's, and with payload
- * |     sizes equal to the stored ones.
+ * |  2. Prefer alignments with which event times ascend and are within the packet's times, and
+ * |     payload sizes equal the stored ones.
  * |  3. If several remain, try further packets (at most PROBE_SAMPLES per file, PROBE_ALL in
  * |     all).
  * |  4. If several still remain, choose the one with the fewest implausible values: text that
  * |     is not UTF-8, enumeration values without a label. If they differ in the decoded values,
- * |     report that it is a guess.
+ * |     report that the choice is a guess.
  *
  * Cost: at most PROBE_BYTES decoded three times; of a larger packet only its start is tried. */
 #include <string.h>
@@ -22,17 +22,19 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-#define PROBE_BYTES ((size_t)4 << 20) /* most bytes tried per packet, both stored and unpacked */
-#define PROBE_PACKETS 64u             /* packets per file searched for packets with events */
-/* packets with events tried per file, as long as several alignments are possible */
+#define PROBE_BYTES ((size_t)4 << 20) /* maximum bytes decoded per packet, stored and unpacked */
+#define PROBE_PACKETS 64u             /* maximum packets per file that are searched for events */
+/* maximum packets with events that are decoded per file */
 #define PROBE_SAMPLES 4u
 #define ORDER_N 3u
-#define PROBE_ALL 64u /* packets tried in all files; PROBE_BYTES limits their total size */
+/* maximum packets decoded in all files; PROBE_BYTES limits their total size */
+#define PROBE_ALL 64u
 
-/* Opens file i if its name can be that of a stream file; otherwise sets *source to NULL. */
-static ttr_status open_probe_stream(const struct ctf_trace *trace, size_t i,
-                                    const struct folder_file **file, struct source **source,
-                                    ttr_error *error)
+/* Opens file i of the folder if it may be a stream file by its name and is not empty; otherwise
+ * sets *source to NULL. */
+static ttr_status open_probe_file(const struct ctf_trace *trace, size_t i,
+                                  const struct folder_file **file, struct source **source,
+                                  ttr_error *error)
 {
     struct source_options options = {.chunk = 16384};
     uint64_t size;
@@ -54,7 +56,7 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
         struct source *source;
         struct window window = {.n = 0};
         struct rfc11_packet packet;
-        ttr_status status = open_probe_stream(trace, i, &file, &source, error);
+        ttr_status status = open_probe_file(trace, i, &file, &source, error);
         if (status == TTR_OK && source)
             status = source_fill(source, 0, RFC11_HEADER, &window, error);
         if (status == TTR_OK && window.n) {
@@ -69,10 +71,11 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* The packet being decoded by trial, and the results of all packets so far. */
+/* The packet that is decoded by trial, and the results of all packets so far. */
 struct probe_sample {
     struct ctf_trace *trace;
-    /* the trace whose metadata apply: `trace`, or trace->other_order for the other byte order */
+    /* trace with the metadata for this packet: `trace`, or trace->other_order for the other byte
+     * order */
     struct ctf_trace *read_by;
     const struct ctf_stream_class *section;
     struct source *source;
@@ -81,7 +84,7 @@ struct probe_sample {
     uint64_t n;
     bool is_whole; /* the packet is complete; false: only the start of a large packet */
     bool is_found;
-    /* alignments that no packet has excluded, as bits numbered by index in `order` */
+    /* bit i is set: no packet has excluded alignment order[i] */
     unsigned possible;
     unsigned tried; /* number of packets tried */
     uint64_t tried_bytes;
@@ -94,8 +97,8 @@ struct probe_sample {
 static const enum ctf_alignment order[ORDER_N] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64,
                                                   CTF_ALIGN_NATURAL_32};
 
-/* Loads the packet at `offset` for trial decoding if it has readable events. Sets *size to the
- * number of bytes up to the next packet; 0 = no packet follows. */
+/* Loads the packet at `offset` for trial decoding; sets is_found if it has readable events. Sets
+ * *size to the number of bytes up to the next packet; 0 = no valid packet is at `offset`. */
 static ttr_status load_sample_packet(struct probe_sample *sample, uint64_t offset, uint64_t *size,
                                      ttr_error *error)
 {
@@ -137,24 +140,26 @@ static ttr_status load_sample_packet(struct probe_sample *sample, uint64_t offse
 struct alignment_trial {
     const struct probe_sample *sample;
     struct arena arena;
-    /* layouts by index of the event class; the last element is the layout of the event context
-     * alone */
+    /* layouts by index of the event class, compiled at first use; the last element is the layout of
+     * the event context alone */
     const struct layout **layouts;
     struct ctf_header_plan plan;
     uint64_t ticks, values, oddities;
-    /* number of decoded values; limited, because values of zero bits could repeat forever */
+    /* number of decoded values; limited, because an array of values without bits could be endless
+     */
     uint64_t seen;
-    /* is_late: event times go back or exceed the packet's; is_missized: sizes differ from stored
-     * ones */
+    /* is_late: an event time is before the previous one or after the packet's end; is_missized: a
+     * payload size differs from the stored one */
     bool is_late, is_missized;
     bool is_cut; /* the limit of values was reached, so the hash `values` is incomplete */
 };
 
-/* Plausibility of an alignment for a sample. */
+/* Result of decoding a packet with an alignment: not possible, possible with implausible times or
+ * sizes, possible. */
 enum alignment_fit { FITS_NOT, FITS_ODDLY, FITS_WELL };
 
-/* Compiles the layout of an event, of the event context alone, or (without both) of the event
- * header. */
+/* Compiles a layout: of the event class `event` (context and payload), of the event context alone
+ * (is_context), or of the event header (neither). */
 static const struct layout *compile_trial_layout(struct alignment_trial *trial,
                                                  const struct ctf_event_class *event,
                                                  bool is_context, ttr_error *error)
@@ -184,7 +189,8 @@ static void record_decoded_value(struct alignment_trial *trial, const ttr_value 
     trial->oddities += type && type->labels && !type_find_label(type->labels, value->v.u, 0);
 }
 
-/* Decodes the fields of a layout and records their values, up to the limit of values. */
+/* Decodes the fields of a layout and records their values. After the limit of values, only finds
+ * the end of the fields. */
 static enum layout_status record_decoded_values(struct alignment_trial *trial,
                                                 const struct layout *layout, struct bits *bits)
 {
@@ -208,8 +214,8 @@ static enum layout_status record_decoded_values(struct alignment_trial *trial,
     return end;
 }
 
-/* Compares the stored payload size with the decoded end `to`, a bit offset. `from` is the start of
- * the event context. */
+/* Sets is_missized if the stored payload size does not lead to `to`, the decoded end of the payload
+ * as a bit offset. `from`: start of the event context. */
 static ttr_status check_payload_size(struct alignment_trial *trial, const struct bits *from,
                                      uint64_t to, ttr_error *error)
 {
@@ -287,10 +293,10 @@ static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alig
     if (header) {
         ctf_header_plan_init(&trial.plan, sample->section, header);
         *fit = rate_alignment_fit(&trial, error);
-        sample->values[i] =
-            hash_pair(sample->values[i],
-                      /* an incomplete hash must differ from all others, so use the index */
-                      trial.is_cut ? i : trial.values);
+        sample->values[i] = hash_pair(sample->values[i],
+                                      /* an incomplete hash cannot show equality, so use a value
+                                       * that differs per alignment */
+                                      trial.is_cut ? i : trial.values);
         sample->oddities[i] += trial.oddities;
     }
     ttr_status status = trial.layouts && error->status != TTR_E_NOMEM ? TTR_OK : fail_memory(error);
@@ -299,8 +305,8 @@ static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alig
     return status;
 }
 
-/* Removes the alignments that the loaded packet excludes. If it excludes all, it is damaged and is
- * ignored. */
+/* Removes from sample->possible the alignments that the loaded packet excludes. If it excludes all,
+ * the packet is damaged and is ignored. */
 static ttr_status exclude_alignments(struct probe_sample *sample, ttr_error *error)
 {
     unsigned allowed[FITS_WELL + 1] = {0};
@@ -354,7 +360,7 @@ static ttr_status probe_stream_files(struct probe_sample *sample, ttr_error *err
          i++) {
         uint32_t cpu;
         bool has_cpu;
-        status = open_probe_stream(sample->trace, i, &file, &sample->source, error);
+        status = open_probe_file(sample->trace, i, &file, &sample->source, error);
         if (!sample->source)
             continue;
         status = probe_stream_file(sample,
@@ -366,8 +372,8 @@ static ttr_status probe_stream_files(struct probe_sample *sample, ttr_error *err
     return status;
 }
 
-/* Returns the index in `order` of the best alignment that is possible. Sets *is_guess if another
- * possible alignment decodes other values. */
+/* Returns the index in `order` of the possible alignment with the fewest implausible values. Sets
+ * *is_guess if another possible alignment decodes different values. */
 static size_t choose_alignment(const struct probe_sample *sample, bool *is_guess)
 {
     size_t best = ORDER_N;

@@ -1,6 +1,6 @@
-/* Parts of the stream reader that only RFC v1.1 needs: packet headers, and content that may be
- * compressed, encrypted and checked (docs/formats/ctf-rfc-v1.1.md, decisions 7 to 9, 25 to 27, 30).
- */
+/* Functions of the reader that only RFC v1.1 needs: packet headers, and content that may be
+ * compressed, encrypted and checksummed (docs/formats/ctf-rfc-v1.1.md, decisions 7 to 9, 25 to 27,
+ * 30). */
 #include "formats/ctf/read/rfc11_read.h"
 
 #include <stdio.h>
@@ -58,8 +58,8 @@ void rfc11_assign_stream_class(struct ctf_reader *reader)
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
-/* The cpu number of the file name, as a packet context with one field. Other versions store this
- * field in packets. */
+/* Packet context with one field, the CPU number of the file name. In other versions packets store
+ * this field. */
 static const struct type cpu_number = {
     .kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
 static const struct type_member cpu_member = {
@@ -106,7 +106,8 @@ static void copy_packet_header(const struct rfc11_packet *rfc, bool has_time,
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* Marks impossible content sizes. The content then ends after the last event. */
+/* Checks the declared sizes and sets the flags of impossible ones. The content then ends after the
+ * last event. */
 static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->declared_content = frame->packet.content;
@@ -161,8 +162,8 @@ static bool is_compressed_or_encrypted(const struct rfc11_packet *rfc)
 #define CONTENT_SIZE_AT 8u
 #define CONTENT_SIZE_BYTES 4u
 
-/* Returns the number of bytes needed to find the real end of the content: the complete packet, but
- * at most CHECK_BYTES_MAX after the declared end. */
+/* Returns the number of bytes of the packet that are needed to find the real end of the content:
+ * all, but at most CHECK_BYTES_MAX after the declared end. */
 static uint64_t content_bytes_to_check(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
@@ -183,7 +184,9 @@ struct stored_content {
     const uint8_t *packet;
     uint64_t offset; /* file offset of the content's first byte */
     size_t n;
-    size_t room; /* bytes from the start of the content to the end of the packet */
+    /* available bytes from the start of the content, of which content_bytes_to_check limits the
+     * number */
+    size_t room;
     bool is_cut; /* the file ends inside the content */
 };
 
@@ -213,8 +216,8 @@ static ttr_status report_content_size(struct ctf_reader *reader, const char *how
         (unsigned long long)end, how);
 }
 
-/* Replaces a wrong content size by n bytes, found by the checksum or the end of the compressed
- * data, and reports it. */
+/* Sets the content size to n bytes, which the checksum or the end of the compressed data showed,
+ * and reports the wrong declared size. */
 static ttr_status correct_content_size(struct ctf_reader *reader, struct stored_content *content,
                                        size_t n, const char *how)
 {
@@ -240,7 +243,8 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         return TTR_OK;
     }
     if (content->is_cut &&
-        content->room == content->n) /* without all its bytes, the content cannot be verified */
+        /* the content is truncated, so its checksum cannot be verified */
+        content->room == content->n)
         return TTR_OK;
     if (!rfc11_compute_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
                                 &checksum)) {
@@ -266,7 +270,7 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         rfc->checksum);
 }
 
-/* Sets the content to zero bytes, if it cannot be decoded. */
+/* Makes the content empty, because it cannot be decoded. */
 static void use_empty_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
@@ -293,8 +297,8 @@ static ttr_status report_lost_content(struct ctf_reader *reader,
                             (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
-/* Unpacks content that continues after its declared end. Returns its real size in bytes, or 0 if
- * unpacking fails. */
+/* Unpacks content that continues after its declared end into reader->unpacked. Returns its real
+ * size in bytes, or 0 if unpacking fails. */
 static size_t unpack_past_content_end(struct ctf_reader *reader,
                                       const struct stored_content *content,
                                       struct rfc11_packet *rfc,
@@ -384,7 +388,7 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
     return report_content_size(reader, "the last event", packet->size / 8);
 }
 
-void rfc11_leave_packet(const struct ctf_reader *reader)
+void rfc11_report_late_event(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     if (reader->events_read && reader->ticks > packet->end)
@@ -395,7 +399,7 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
 
 /* --- Unreadable events --- */
 
-/* Compiles the layout of the event context alone, at first use. Returns NULL with `error` on
+/* Returns the layout of the event context alone, compiled at first use; NULL with `error` on
  * failure. */
 static const struct layout *compile_event_context(struct ctf_trace *trace,
                                                   struct ctf_stream_decoder *kind, ttr_error *error)

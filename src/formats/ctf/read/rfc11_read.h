@@ -1,6 +1,6 @@
-/* Code of the reader that only RFC v1.1 needs: packet headers, stream classes of files,
- * verification and decompression of content, undeclared alignment, events skipped by their size.
- * State and thread rule are the reader's. */
+/* Functions of the reader that only RFC v1.1 needs: packet headers, stream classes of files,
+ * verification and decompression of content, undeclared alignment, skipping of events by their
+ * stored size. State and thread rule are the reader's. */
 #ifndef TRACETTA_FORMATS_CTF_READ_RFC11_READ_H
 #define TRACETTA_FORMATS_CTF_READ_RFC11_READ_H
 
@@ -13,15 +13,15 @@
 TTR_MUST ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n,
                                        ttr_error *error);
 
-/* Sets the byte order of plain-text metadata to that of the first stream file that contains a
- * packet. Call before parsing. */
+/* Sets the byte order of plain-text metadata, which do not record it, to that of the first stream
+ * file with a packet. Called before parsing. */
 TTR_MUST ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error);
 
 /* Determines an alignment that the metadata do not declare, by decoding the first packets with
  * events (decision 15). Reports the result by description->note. Call after parsing. */
 TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error);
 
-/* Compiles the packet context type whose only field is the cpu number of the file name. */
+/* Compiles a packet context type with one field: the CPU number of the file name. */
 TTR_MUST ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error);
 
 /* Sets the reader's stream class and cpu number from the name of its file. */
@@ -56,16 +56,18 @@ TTR_MUST ttr_status rfc11_report_foreign(struct ctf_reader *reader);
 
 /* --- Content of packets --- */
 
-/* Returns the number of bytes that the window must contain to enter the packet. Sets
- * *wants_empty_batch if the batch must be empty, because the buffer `unpacked` is reused. */
+/* Returns the number of bytes that the window must contain before rfc11_enter_packet. Sets
+ * *wants_empty_batch if the batch must be empty, because events in it point into the buffer
+ * `unpacked`, which is reused. */
 uint64_t rfc11_count_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
 
 /* Verifies, decrypts and decompresses the content of the current packet. Afterwards reader->bits
  * and reader->content_end describe the unpacked content; they are empty if it is unreadable. */
 TTR_MUST ttr_status rfc11_enter_packet(struct ctf_reader *reader);
 
-/* Reports the last event of the current packet if it is later than the packet's end time. */
-void rfc11_leave_packet(const struct ctf_reader *reader);
+/* Reports a diagnostic if the last event of the current packet is later than the packet's end time.
+ */
+void rfc11_report_late_event(const struct ctf_reader *reader);
 
 enum rfc11_skip_result {
     /* reader->bits.at is after the event; reader->status has the result of reporting it */
@@ -74,8 +76,8 @@ enum rfc11_skip_result {
     RFC11_NOT_SKIPPED /* the event does not store its size */
 };
 
-/* Returns the end of the payload as a bit offset, computed from the member payload_size in the
- * event context at run->bits. Returns 0 if there is none. `context` is the layout of the event
+/* Returns the end of the payload as a bit offset: the end of the event context at run->bits plus
+ * its member payload_size. Returns 0 if it cannot be computed. `context`: layout of the event
  * context alone. */
 uint64_t rfc11_find_payload_end(const struct layout *context, struct layout_cursor *run);
 

@@ -29,27 +29,31 @@
 #include "formats/ctf/write/ctf_write.h"
 #include "layout/bit_offsets.h"
 
-/* An event of the open packet that will be written. */
+/* Position of an event of the open packet that was not filtered out. at, end: bit offsets in the
+ * packet; ticks: time. */
 struct ctf_kept {
     uint64_t at, end, ticks;
     const struct ctf_event_class *event;
-    /* a gap event, or an event that names a thread (ctf_dialect.h); the packet definition does not
-     * count it as an event */
+    /* the event is a gap or names a thread (ctf_dialect.h), so the event count of the packet
+     * definition excludes it */
     bool is_uncounted;
 };
 
 /* Buffers for an open packet, reused by later packets. */
 struct ctf_packet_buffers {
-    struct buffer image; /* bytes of the packet from offset `image_at` up to the last kept event */
+    /* bytes of the packet from byte offset ctf_open_packet.image_at up to the end of the last kept
+     * event */
+    struct buffer image;
     struct ctf_kept *kept;
     size_t kept_capacity;
 };
 
-/* Counters of a data stream that is copied; one or several files contain the stream. */
+/* Counters of a data stream that is copied. The stream may consist of several files. */
 struct ctf_stream_copy {
     int64_t shift; /* sequence number in the source minus sequence number in the copy */
     bool is_begun; /* at least one packet was written */
-    /* number of events and packets that are missing after the last written packet */
+    /* number of events and packets that the source reports as missing after the last written packet
+     */
     uint64_t events, packets;
 };
 
@@ -60,49 +64,51 @@ struct ctf_trace_copy {
     struct ctf_output_dir home;
     uint8_t uuid[16]; /* UUID of the copy: the source's or a changed one */
     bool is_refused;  /* the trace cannot be copied; its events are transcoded instead */
-    /* cache of ctf_filter_packet.c: type -> log2 of its largest alignment; event class -> byte
-     * orders of its numbers */
+    /* cache of ctf_filter_packet.c: (type, 0) -> log2 of the type's largest alignment in bits;
+     * (event class, KEY_ORDERS) -> bit set of byte orders */
     struct pair_map aligns;
     struct pair_map stream_of; /* (stream class, stream number) -> index in `streams` */
     struct ctf_stream_copy *streams;
     size_t streams_n, streams_capacity;
     struct bit_offsets places;
-    /* buffers that no packet uses; files that are read one after the other share them */
+    /* buffers that no open packet uses; the next packet of any file uses them */
     struct ctf_packet_buffers spare;
 };
 
-/* The open packet: its definition, which follows its events, has not arrived yet. */
+/* The packet that arriving events belong to. It is open until its packet definition arrives, which
+ * follows its events. */
 struct ctf_open_packet {
     bool is_open;
-    /* description of the packet; its pointers are not valid, because the reader owns their targets
-     */
+    /* copy of the reader's packet description; do not dereference its pointers, because the reader
+     * may have freed the bytes */
     struct ctf_packet about;
     const struct ctf_stream_decoder *kind;
     uint64_t number; /* number of the data stream */
-    /* bytes of packet header and context, with the UUID of the copy */
+    /* bytes of packet header and packet context; the UUID is that of the copy */
     struct buffer head;
     /* byte offset in `head` of the UUID if it was changed; UINT64_MAX = unchanged */
     uint64_t uuid_at;
     struct ctf_packet_buffers room;
-    uint64_t image_at; /* bytes; offset in the packet of `room.image`; a multiple of 4,096 */
+    /* byte offset in the packet of the first byte of `room.image`; a multiple of 4,096 */
+    uint64_t image_at;
     /* kept_n: number of entries in room.kept; uncounted_n: those with is_uncounted */
     size_t kept_n, uncounted_n;
-    /* file offset in the source of the packet whose counters report the last gap */
+    /* file offset in the source of the packet that reports the gap in gap_events and gap_packets */
     uint64_t gap_at;
     uint64_t gap_events, gap_packets;
-    /* bytes of the current batch that are not copied to the image yet, borrowed; NULL = none */
+    /* byte range of the current batch that is not copied to the image yet; borrowed; NULL = none */
     const uint8_t *from, *to;
     uint64_t from_at; /* bytes; offset of `from` in the packet */
 };
 
-/* Index file of a source stream. */
+/* LTTng index of a source stream file. It is kept if all its entries match the copied packets. */
 struct ctf_source_index {
     struct folder *folder;
     const struct folder_file *file; /* index file; NULL if the source has none */
-    /* the index is valid and all entries compared so far match the written packets */
+    /* the header is valid and all entries compared so far match the written packets */
     bool fits;
     uint32_t entry_bytes, compared;
-    uint64_t at; /* bytes; file offset of the next entry to compare */
+    uint64_t at; /* index of the next entry to compare */
 };
 
 /* A stream file that is copied. */
@@ -114,24 +120,28 @@ struct ctf_file_copy {
     struct ctf_open_packet packet;
     uint64_t offset; /* bytes written */
     bool is_changed; /* at least one packet differs from the source */
-    /* its last packet records no size, so it extends to the end of the file and no packet may
-     * follow */
+    /* the last packet records no size, so readers extend it to the end of the file; no packet may
+     * follow it */
     bool is_ended;
-    /* name of the first file if the copy was continued in further files; NULL = one file */
+    /* name of the first file if the stream was continued in further files (ctf_copy_next_file);
+     * NULL = one file */
     const char *first_name;
-    uint64_t part; /* number of further files */
-    bool is_dirty; /* `packet` borrows bytes of the batch, which ctf_copy_save must copy */
+    uint64_t part; /* number of files after the first one */
+    /* the file is in the writer's list of files that may borrow bytes of the batch (ctf_copy_save)
+     */
+    bool is_dirty;
     struct ctf_file_copy *next_dirty;
-    struct ctf_index_out index; /* index entries of the written packets */
-    /* bit i is set: packets do not record the i-th number of index entries */
+    struct ctf_index_out index; /* new index, with an entry for each written packet */
+    /* bit i is set: the packets do not contain the i-th number of an index entry, so it is not
+     * compared */
     uint32_t unnumbered;
     struct ctf_source_index old_index;
 };
 
-/* --- ctf_copy_next_file.c --- */
+/* --- ctf_copy_part.c --- */
 
-/* Called before each packet is written. If no packet may follow in the current file, finishes the
- * file and creates the next one, whose name is derived from the first. */
+/* Prepares the file for the next packet. If no packet may follow in the current file (is_ended),
+ * finishes that file and creates another, named as the first with a number appended. */
 TTR_MUST ttr_status ctf_copy_next_file(struct ctf_file_copy *file, struct ttr_writer *out,
                                        ttr_error *error);
 
@@ -139,7 +149,8 @@ TTR_MUST ttr_status ctf_copy_next_file(struct ctf_file_copy *file, struct ttr_wr
 TTR_MUST ttr_status ctf_copy_finish_file(struct ctf_file_copy *file, struct ttr_writer *out,
                                          ttr_error *error);
 
-/* Returns true if an index will be written, so entries must be collected. */
+/* Returns true if an index will be written for the file: the option index=yes is set, or the source
+ * has an index and index=no is not set. */
 bool ctf_copy_keeps_index(const struct ctf_file_copy *file);
 
 /* Writes the buffered index entries if ctf_index_out_is_full returns true. */
@@ -158,15 +169,16 @@ TTR_MUST ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_
 TTR_MUST ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                                    const ttr_event *event, ttr_error *error);
 
-/* Copies the borrowed bytes of unfinished packets, before the batch becomes invalid. */
+/* Copies the bytes that the open packet borrows from the batch. Called before the batch becomes
+ * invalid. */
 TTR_MUST ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error);
 
-/* Rebuilds the last packet if it has no definition, and finishes the file. */
+/* Rebuilds the last packet if its definition has not arrived, and finishes the file. */
 TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out,
                                     ttr_error *error);
 
-/* Counts as lost the gaps after the last packet of each stream. Called after all files of the trace
- * are finished. */
+/* Counts as lost the gaps after the last packet of each stream, because no packet can report them.
+ * Called after all files of the trace are finished. */
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out);
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
@@ -174,8 +186,8 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 /* Returns true if version and options allow the trace's packets to be written unchanged. */
 bool ctf_can_copy(const struct ctf_trace *trace, const struct ctf_options *options);
 
-/* Returns true if the target's metadata language can express the trace's description. If it returns
- * false, the trace must be transcoded. */
+/* Returns true if the metadata language of the target version can express the trace's description.
+ * If not, the trace must be transcoded. */
 bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *options);
 
 /* Starts the copy of a trace and writes its metadata. Sets is_refused if the trace must be
@@ -187,9 +199,9 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
 
 /* --- ctf_filter_packet.c --- */
 
-/* Overwrites the UUID in the open packet's header with the UUID of the copy if the source's UUID
- * was changed, or if the target is CTF 2 and the source CTF 1.8, which accepts packets with other
- * UUIDs. */
+/* Overwrites the UUID in `head` of the open packet with the UUID of the copy. Does so if the copy
+ * has another UUID than the source, or if CTF 1.8 is copied to CTF 2. CTF 1.8 readers accept
+ * packets with a wrong UUID, CTF 2 readers do not. */
 void ctf_set_packet_uuid(struct ctf_file_copy *file);
 
 /* Rebuilds the open packet from its kept events and writes it. Writes nothing if no events were
@@ -197,23 +209,26 @@ void ctf_set_packet_uuid(struct ctf_file_copy *file);
 TTR_MUST ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                                       ttr_error *error);
 
-/* Writes a packet with its bytes unchanged, except for the sequence number if earlier packets were
- * dropped, and the UUID (ctf_set_packet_uuid). */
+/* Writes the bytes of a packet unchanged, with two exceptions: the sequence number, if earlier
+ * packets were dropped, and the UUID (ctf_set_packet_uuid). */
 TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                                      const uint8_t *bytes, size_t n, ttr_error *error);
 
-/* Returns the data stream that the open packet belongs to; NULL if memory runs out. */
+/* Returns the counters of the data stream that the open packet belongs to; adds them at the first
+ * call. Returns NULL if memory runs out. */
 struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file);
 
 /* --- ctf_index_keep.c --- */
 
-/* Opens the index of a source file if it exists and is valid; otherwise leaves old->file NULL. */
+/* Opens the index of a source stream file. Leaves old->file NULL if the source does not have one,
+ * and old->fits false if its header is not valid. */
 TTR_MUST ttr_status ctf_source_index_open(struct ctf_source_index *old, struct folder *folder,
                                           const char *name, const struct alloc *alloc,
                                           ttr_error *error);
 
-/* Compares the next entries of the source's index with those of the written packets. If bit i of
- * `unnumbered` is set, packets do not record the i-th number and it is not compared. */
+/* Compares the next entries of the source's index with `entries`, those of the written packets.
+ * Clears old->fits at the first difference. Does not compare the i-th number of each entry if bit i
+ * of `unnumbered` is set. */
 TTR_MUST ttr_status ctf_source_index_compare(struct ctf_source_index *old,
                                              const struct buffer *entries, uint32_t unnumbered,
                                              ttr_error *error);

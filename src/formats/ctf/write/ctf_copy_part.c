@@ -1,5 +1,5 @@
-/* End of a copied file: writes its index. If more packets follow a packet that extends to the end
- * of the file, continues the copy in a new file. */
+/* Finishes copied files and writes their indexes. If a packet without a recorded size is followed
+ * by more packets, continues the copy in a new file. */
 #include "formats/ctf/write/ctf_copy.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -46,8 +46,8 @@ static ttr_status write_copied_index(struct ctf_file_copy *file, struct ttr_writ
     return to ? ctf_source_index_copy(old, to, error) : status;
 }
 
-/* Returns an unused file name, FIRST_2, FIRST_3 and so on, that no source file has either. Returns
- * NULL if memory runs out. */
+/* Returns the next name of the series FIRST_2, FIRST_3 ... that no source file has; the caller
+ * frees it. Sets *size to its allocated bytes. Returns NULL if memory runs out. */
 static char *name_next_file(struct ctf_file_copy *file, const char *first,
                             const struct alloc *alloc, size_t *size)
 {

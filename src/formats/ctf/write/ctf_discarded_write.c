@@ -1,5 +1,5 @@
-/* Discarded events of transcoded streams: gaps of the source become counters of the packets that
- * follow them.
+/* Discarded events of transcoded streams: gap events of the source become counters of the packets
+ * that follow them.
  *
  * Readers see a number of discarded events only as the difference between the counters of two
  * packets. Therefore an empty packet is written before the first packet with events if events are
@@ -9,10 +9,12 @@
  * |  meaning            7 missing before                      2 missing at the end
  *
  * Sequence numbers are assigned again if packets are split or dropped, so that no other gaps
- * appear. A file that continues a stream continues the counters of the file before it. */
+ * appear. If a data stream continues in another file, that file continues the counters of the
+ * previous file. */
+#include "base/saturate.h"
 #include "base/status.h"
 #include "formats/ctf/read/ctf_build_index.h"
-#include "formats/ctf/write/ctf_write.h"
+#include "formats/ctf/write/ctf_pending_gaps.h"
 
 /* --- Gaps --- */
 
@@ -48,9 +50,7 @@ static void record_gap_times(struct ctf_pending_gaps *missing, const ttr_event *
 {
     const bool is_packets = event->tag == TTR_GAP_PACKETS,
                is_second = ctf_pending_gaps_have_count(missing);
-    const uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
-    const int64_t end =
-        event->duration < room ? (int64_t)((uint64_t)event->time + event->duration) : INT64_MAX;
+    const int64_t end = saturate_end_ns(event->time, event->duration);
     missing->has_mixed_times |= (event->flags & TTR_EVENT_NO_TIME) ||
                                 (is_packets ? missing->packets : missing->events) ||
                                 (is_second && missing->begin != event->time);
@@ -113,15 +113,16 @@ static void count_gaps_as_lost(struct ttr_writer *out, struct ctf_pending_gaps *
 
 /* --- Counters --- */
 
-/* Returns true if readers treat the stream classes as one: equal ids in folders of one trace. */
+/* Returns true if readers treat the two stream classes as one: they are the same, or have equal ids
+ * in two folders of one trace. */
 static bool is_same_stream_class(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     return a->kind == b->kind || (a->trace->joined && a->trace->joined == b->trace->joined &&
                                   a->kind->class->id == b->kind->class->id);
 }
 
-/* Returns the stream file whose data stream continues in `stream`, as readers see it; NULL if there
- * is none. */
+/* Returns the stream file before `stream` that has the same data stream, by class and stream
+ * number. Returns NULL if there is none, and for v1.1. */
 static struct ctf_stream_out *find_preceding_file(const struct ctf_writer *w,
                                                   const struct ctf_stream_out *stream)
 {
@@ -136,7 +137,8 @@ static struct ctf_stream_out *find_preceding_file(const struct ctf_writer *w,
     return NULL;
 }
 
-/* Returns true if the source has packets of this data stream but none of its events was written. */
+/* Returns true if the source file contains only packets of this data stream, by stream class and
+ * stream number. */
 static bool source_has_data_stream(const struct ctf_stream_out *stream, uint16_t source)
 {
     const struct ctf_trace *trace = stream->trace->source;
@@ -165,8 +167,8 @@ static void move_pending_gaps(struct ctf_pending_gaps *to, struct ctf_pending_ga
     clear_pending_gaps(from);
 }
 
-/* Adds the gaps of other sources of the same data stream that have no output file: sources before
- * this file and, if this file is the last, sources after it. */
+/* Moves to `missing` the pending gaps of other source files of the same data stream that have no
+ * output file: files before this one and, if this is the last file, files after it. */
 static void collect_gaps_of_stream(struct ctf_writer *w, const struct ctf_stream_out *stream,
                                    struct ctf_pending_gaps *missing)
 {
@@ -178,7 +180,8 @@ static void collect_gaps_of_stream(struct ctf_writer *w, const struct ctf_stream
     }
 }
 
-/* Continues the counters of the file `before` and adds the gap at its end to `missing`. */
+/* Continues the counters of the file `before`, and moves the pending gap after its last packet to
+ * `missing`. */
 static void continue_counters(struct ctf_writer *w, struct ctf_stream_out *stream,
                               struct ctf_stream_out *before, struct ctf_pending_gaps *missing)
 {
@@ -197,18 +200,21 @@ static void clear_implied_gap(struct ctf_stream_out *stream, struct ctf_pending_
     stream->counts_to_end = stream_counts_discarded_to_end(stream);
 }
 
-/* Sets the first counters of a stream that continues no other file. Returns true if an empty packet
- * must come first. A gap of unknown size is not lost if the first counter implies it. */
-static bool start_counters(struct ctf_stream_out *stream, const struct ctf_first_packet *first,
-                           struct ctf_pending_gaps *missing)
+/* Sets the first counters of a stream that does not continue another file. Returns true if an empty
+ * packet must come first. Subtracts one from the gaps of unknown size if the first counters show
+ * that events are missing. */
+static bool init_stream_counters(struct ctf_stream_out *stream,
+                                 const struct ctf_first_packet *first,
+                                 struct ctf_pending_gaps *missing)
 {
     const uint64_t behind = ctf_pending_gaps_have_count(missing) ? missing->packets + 1 : 0;
     const uint64_t sequence = first->is_continuation ? behind : first->about->sequence,
                    discarded = first->is_continuation ? missing->events : first->about->discarded;
-    const bool is_told =
-        /* packet 0: readers compare its counter with 0, so it reports the complete gap */
+    const bool is_reported =
+        /* readers compare the counter of packet 0 with 0, so that counter reports the complete gap
+         */
         sequence == 0 && discarded == missing->events;
-    const bool needs_lead = missing->packets || (missing->events && !is_told);
+    const bool needs_lead = missing->packets || (missing->events && !is_reported);
     stream->sequence = !needs_lead                   ? sequence
                        : sequence > missing->packets ? sequence - missing->packets - 1
                                                      : 0;
@@ -229,7 +235,7 @@ bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out
     if (first->is_continuation)
         collect_gaps_of_stream(w, stream, missing);
     if (!before)
-        return start_counters(stream, first, missing);
+        return init_stream_counters(stream, first, missing);
     continue_counters(w, stream, before, missing);
     return false;
 }
@@ -237,7 +243,7 @@ bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out
 /* --- Times of gaps --- */
 
 /* Converts a time in nanoseconds to ticks of a transcoded stream. */
-static uint64_t time_to_stream_ticks(const struct ctf_stream_out *stream, int64_t time)
+static uint64_t ns_to_stream_ticks(const struct ctf_stream_out *stream, int64_t time)
 {
     const struct ctf_trace_out *trace = stream->trace;
     const struct ctf_timeline *line = &stream->kind->source->timeline;
@@ -246,9 +252,10 @@ static uint64_t time_to_stream_ticks(const struct ctf_stream_out *stream, int64_
     return time < trace->base ? 0 : (uint64_t)time - (uint64_t)trace->base;
 }
 
-/* A gap starts at the end of the packet before it. It ends at the end of the packet that reports
- * it; missing packets, and all gaps in v1.1, end at that packet's start. Events inside this period
- * belong to the reporting packet, which is empty if there are none. */
+/* Readers derive the times of a gap from two packets. A gap starts at the end of the packet before
+ * it. It ends at the end of the packet that reports it; gaps of packets, and all gaps in v1.1, end
+ * at the start of that packet. Events in this period belong to the reporting packet; if nothing
+ * happened in it, that packet is empty. */
 bool ctf_pending_gaps_find_times(const struct ctf_pending_gaps *missing,
                                  const struct ctf_stream_out *stream, uint64_t ticks,
                                  struct ctf_gap_times *place)
@@ -258,11 +265,11 @@ bool ctf_pending_gaps_find_times(const struct ctf_pending_gaps *missing,
     const uint64_t until =
         stream->is_open ? (stream->end > stream->last ? stream->end : stream->last) : 0;
     const uint64_t packets_end =
-        missing->packets ? time_to_stream_ticks(stream, missing->packets_end) : 0;
+        missing->packets ? ns_to_stream_ticks(stream, missing->packets_end) : 0;
     const uint64_t events_end =
-        missing->events ? time_to_stream_ticks(stream, missing->events_end) : 0;
+        missing->events ? ns_to_stream_ticks(stream, missing->events_end) : 0;
     const bool is_to_end = missing->events && stream_counts_discarded_to_end(stream);
-    *place = (struct ctf_gap_times){.before = time_to_stream_ticks(stream, missing->begin),
+    *place = (struct ctf_gap_times){.before = ns_to_stream_ticks(stream, missing->begin),
                                     .end = is_to_end ? events_end : 0};
     place->is_alone = is_to_end && events_end < ticks;
     place->begin = missing->packets ? packets_end
@@ -291,7 +298,7 @@ void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_o
 
 /* --- End of all streams --- */
 
-/* For each source, adds the gaps in source files that follow its last written file. */
+/* For each data stream, adds the gaps in source files after the last file that was written. */
 static void collect_gaps_of_last_files(struct ctf_writer *w)
 {
     for (size_t i = 0; i < w->missing_n; i++)
@@ -299,7 +306,8 @@ static void collect_gaps_of_last_files(struct ctf_writer *w)
             collect_gaps_of_stream(w, w->missing[i].stream, &w->missing[i]);
 }
 
-/* Writes an empty packet that reports the gap after the last packet of a stream. */
+/* Starts an empty packet at the end of a stream. Its counters report the gap after the last packet.
+ */
 static ttr_status write_final_gap(struct ttr_writer *out, struct ctf_stream_out *stream,
                                   struct ctf_pending_gaps *missing, ttr_error *error)
 {

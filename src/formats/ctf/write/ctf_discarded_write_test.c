@@ -45,7 +45,7 @@ struct scene {
     const char *options[4];
     char folder[64];                /* output folder; "" = no output */
     uint64_t gaps, events, packets; /* lost gaps of unknown size; lost events and packets */
-    uint64_t times;                 /* gaps whose times changed */
+    uint64_t times;                 /* gaps with changed times */
 };
 
 static void put_u32(uint8_t **to, uint32_t value)

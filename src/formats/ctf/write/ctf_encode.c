@@ -9,22 +9,21 @@
 #include "base/status.h"
 #include "encodings/json/timeline.h"
 #include "formats/ctf/read/ctf_name_order.h"
-#include "formats/ctf/write/ctf_write.h"
+#include "formats/ctf/write/ctf_pending_gaps.h"
 
-/* maximum of stream files per CPU; events of further CPUs are written to one common file, with the
- * CPU as a field */
+/* once a trace has more stream files than this, events of further CPUs are written to the file for
+ * events without CPU, with the CPU as a field */
 #define CPUS_MAX 64u
 
-/* NAMES_MAX: classes per stream after which a new event name is written as a field instead of as a
- * new class. CLASSES_MAX: classes per stream after which events of new shapes are written as lists.
- * Both bound the metadata of inputs with random names or fields. */
+/* Limits of the number of event classes in a stream, against inputs with random names or fields.
+ * With NAMES_MAX classes, new event names are written as a field instead of as a new class. With
+ * CLASSES_MAX classes, events with new field types are written as lists (ctf_flatten_list.c). */
 #define NAMES_MAX 2048u
 #define CLASSES_MAX 4096u
 
 /* --- Traces and streams --- */
 
-/* Returns the path of the event's trace. If the trace is a file, the path ends before the file's
- * extension. */
+/* Returns the path of the event's trace. Cuts off the file extension if the trace is a file. */
 static ttr_text get_trace_path(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct source_entry *source =
@@ -37,8 +36,8 @@ static ttr_text get_trace_path(const struct ttr_writer *out, const ttr_event *ev
     return path;
 }
 
-/* Returns the source that represents the event's trace: inputs that share an environment are one
- * trace. */
+/* Returns the source id that identifies the event's trace: inputs that share an environment have
+ * the same. */
 static uint16_t find_representative_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const ttr *t = out->t;
@@ -72,19 +71,19 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
                : NULL;
 }
 
-/* Returns the CTF trace that contains the event; NULL if the event is of another format. */
+/* Returns the CTF trace that the event was read from; NULL if it was read from another format. */
 static const struct ctf_trace *find_ctf_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    /* a sorted event has a schema of its own, which refers to that of its reader */
+    /* events from the sort stage have a new schema, which refers to the schema of the reader */
     if (schema->base_schema)
         schema = context_schema(out->t, schema->base_schema);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
     return ctx ? ctx->trace : NULL;
 }
 
-/* Returns the output trace of the event's source; starts it, in the dialect, if it is new. Returns
- * NULL if memory runs out. */
+/* Returns the output trace of the event's source; adds a trace in the dialect at the first call.
+ * Returns NULL if memory runs out. */
 static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
     const struct ctf_writer *w = out->ctx;
@@ -115,8 +114,8 @@ static struct ctf_trace_out *get_encoded_trace(struct ttr_writer *out, const ttr
     return index ? w->traces[*index] : add_encoded_trace(out, event);
 }
 
-/* Returns the trace's stream class for events with or without a CPU; adds it at first use. Returns
- * NULL if memory runs out. */
+/* Returns the trace's stream class for packets with or without a CPU; adds the class at the first
+ * call. Returns NULL if memory runs out. */
 static struct ctf_stream_class_out *get_stream_class(struct ctf_trace_out *trace, bool has_cpu)
 {
     for (size_t i = 0; i < trace->kinds_n; i++)
@@ -199,8 +198,8 @@ static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
 
 /* --- Names of threads --- */
 
-/* Returns the table entry of `id`. Grows the table, with zeros, if it is too small. Returns NULL if
- * memory runs out. */
+/* Returns the entry of `id` in a table of struct ctf_written_names. Enlarges the table with zeros
+ * if `id` is beyond its end. Returns NULL if memory runs out. */
 static uint32_t *get_written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
                                         uint32_t id)
 {
@@ -211,8 +210,8 @@ static uint32_t *get_written_name_entry(uint32_t **table, size_t *n, const struc
     return &(*table)[id];
 }
 
-/* Writes an event that names a thread and its process, if a name changed since it was last written.
- */
+/* Appends an event with the names of a thread and its process, if a name is known and was not
+ * written yet. */
 static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_out *stream,
                                      ttr_id id, uint64_t ticks, ttr_error *error)
 {
@@ -276,8 +275,8 @@ static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_
 }
 
 /* Returns true if readers deliver events of `a` before events of `b` that have the same time.
- * Readers order streams by class id and number, and v1.1 sections, whose ids may be equal, by file
- * name. */
+ * Readers order streams by class id and number. Sections of v1.1 may have equal ids; then readers
+ * order them by file name. */
 static bool is_stream_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     if (a->kind->class->id != b->kind->class->id)
@@ -300,14 +299,14 @@ void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *st
     w->latest = stream;
 }
 
-/* An event converted for writing: its items and its event class. */
+/* An event to be written: its items and its event class. */
 struct encoded_event {
     const struct ctf_items *items;
     const struct ctf_event_class *class; /* NULL if memory ran out */
 };
 
-/* Converts the event, whose items are in w->items, to a list of attributes and fields. The last
- * item must be the event name. */
+/* Converts w->items, the items of `event`, to a list of (name, value) entries. The last attribute
+ * must be the event name. */
 static struct encoded_event convert_event_to_list(struct ttr_writer *out,
                                                   struct ctf_stream_out *stream,
                                                   const ttr_event *event)
@@ -316,9 +315,9 @@ static struct encoded_event convert_event_to_list(struct ttr_writer *out,
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
-        /* unknown levels are among the attributes already */
+        /* w->items already has levels above FATAL as an attribute */
         event->level <= TTR_LEVEL_FATAL ? event->level : 0;
-    /* list entries store numbers without their labels */
+    /* list entries store numbers only, so labels are lost */
     for (size_t i = 0; i < w->items.n; i++) {
         const unsigned hint = w->items.field[i].value.hint;
         if (hint == CTF_ITEM_LABELLED || hint == CTF_ITEM_FLAGS)
@@ -335,8 +334,8 @@ static struct encoded_event convert_event_to_list(struct ttr_writer *out,
                   : NULL};
 }
 
-/* Returns the event class for w->items. Makes a new class only if the stream has fewer than `most`
- * classes. Returns NULL if it may not make one, or if memory runs out. */
+/* Returns the event class for w->items; adds a class if the stream has fewer than `most` classes.
+ * Returns NULL if the stream has that many, or if memory runs out. */
 static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w,
                                                             struct ctf_stream_out *stream,
                                                             const struct ctf_class_key *key,
@@ -415,7 +414,8 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
                                    error);
 }
 
-/* Writes the gaps of a source that arrived before its first event, as an event of the dialect. */
+/* Writes the pending gaps of a source as one gap event of the dialect. They are pending because
+ * they arrived before its first event, when it was not known whether the source is transcoded. */
 static ttr_status write_pending_gap(struct ttr_writer *out, const ttr_event *event,
                                     ttr_error *error)
 {
@@ -447,8 +447,8 @@ ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_
 
 /* --- End of all streams --- */
 
-/* Returns the stream of a trace whose last event is the last one that readers deliver; NULL if the
- * trace has no streams. */
+/* Returns the stream with the last event of the trace in reading order; NULL if the trace has no
+ * streams. */
 static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
                                                const struct ctf_trace_out *trace)
 {
@@ -463,8 +463,8 @@ static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
     return last;
 }
 
-/* Writes the names of threads that became known after their last event, as events at the end of
- * each trace. */
+/* Writes the names of threads that became known only after the last event of their thread, as
+ * events at the end of each trace. */
 static ttr_status write_final_names(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;
@@ -535,7 +535,7 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc)
     ctf_trace_groups_free(w, alloc);
     pair_map_free(&w->trace_of);
     pair_map_free(&w->stream_of);
-    key_map_free(&w->given);
+    key_map_free(&w->names_in_use);
     alloc_free(alloc, w->missing, w->missing_n, sizeof *w->missing);
     ctf_items_free(&w->items);
     ctf_items_free(&w->packet_items);

@@ -1,17 +1,17 @@
-/* Creation of files in a trace's folder. */
+/* Creates and writes files in the folder of an output trace. */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
-struct sink *ctf_create_file(const char *folder, struct ttr_writer *out, const char *before,
-                             const char *name, const char *behind, ttr_error *error)
+struct sink *ctf_create_file(const char *folder, struct ttr_writer *out, const char *prefix,
+                             const char *name, const char *suffix, ttr_error *error)
 {
     struct buffer path;
     struct sink *sink = NULL;
     buffer_init(&path, &out->t->counted);
     buffer_add_text(&path, folder ? folder : "");
-    buffer_add_text(&path, before);
+    buffer_add_text(&path, prefix);
     buffer_add_text(&path, name);
-    buffer_add(&path, behind, strlen(behind) + 1);
+    buffer_add(&path, suffix, strlen(suffix) + 1);
     if (path.failed)
         (void)fail_memory(error);
     else

@@ -43,8 +43,8 @@
 
 #define CTF_UUID_BYTES ((size_t)16)
 
-/* Position and width of a number in the packet's header or context that gets a new value; `at` and
- * `bits` are in bits. */
+/* A number in the packet's header or context that gets a new value: type, bit offset, and width in
+ * bits. */
 struct number_pos {
     const struct type *type;
     uint64_t at, bits;
@@ -56,18 +56,18 @@ struct packet_filter {
     struct number_pos number_pos[CTF_ROLE_COUNT];
     struct buffer bytes;
     struct bit_writer put;
-    const uint8_t
-        *source; /* bytes that bit_offsets_visit_root reads values from, in copy_event_by_value */
-    /* bits; width of the narrowest timestamp in event headers; 64 = timestamps cannot wrap */
+    const uint8_t *source; /* copy_event_by_value: bytes that copy_value reads from */
+    /* width in bits of the narrowest timestamp in event headers; 64 = timestamps cannot wrap */
     unsigned time_width;
     unsigned header_align;
-    uint64_t begin, end;        /* ticks; start and end of the packet that is being rebuilt */
-    uint64_t events, uncounted; /* number of `events` that do not count as events (is_uncounted) */
+    uint64_t begin, end; /* ticks; start and end of the packet that is being rebuilt */
+    /* number of copied events, and of those that a packet's event count excludes (is_uncounted) */
+    uint64_t events, uncounted;
 };
 
-/* --- Numbers of the head --- */
+/* --- Numbers in packet header and context --- */
 
-/* Overwrites an unsigned LEB128 number without changing its length. */
+/* Overwrites an unsigned LEB128 number. Pads the new value to the length of the old one. */
 static void overwrite_leb128(struct bit_writer *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
@@ -93,18 +93,20 @@ static void store_number(struct bit_writer *put, const struct number_pos *number
                                 width);
 }
 
-static void record_role(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
+static void record_role_position(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct number_pos *number_pos = ctx;
-    /* the entry of CTF_ROLE_NONE is unused: it is overwritten by each number without a role */
+    /* the entry of CTF_ROLE_NONE receives every value, and so ends as the last value of the packet
+     * context */
     number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
         number_pos[type->role] = (struct number_pos){type, at, bits};
 }
 
-/* Sets the position of the number with each role in header and context, and evaluates numbers that
- * event fields refer to. Returns false if header and context cannot be decoded. */
+/* Decodes packet header and context. Sets number_pos[role] to the position of the number with that
+ * role, and keeps numbers that event fields refer to (lengths, selectors). Returns false if the
+ * bytes cannot be decoded. */
 static bool find_role_positions(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
     const struct ctf_open_packet *packet = &file->packet;
@@ -114,7 +116,7 @@ static bool find_role_positions(struct ctf_file_copy *file, struct number_pos *n
     bit_offsets_reset(places);
     places->bits = bits_init(packet->head.bytes, 0, (uint64_t)packet->head.n * 8);
     places->ctx = number_pos;
-    places->value = record_role;
+    places->value = record_role_position;
     places->align = NULL;
     return (!header || bit_offsets_visit_root(places, ROOT_PACKET_HEADER, header)) &&
            (!context || bit_offsets_visit_root(places, ROOT_PACKET_CONTEXT, context));
@@ -122,7 +124,8 @@ static bool find_role_positions(struct ctf_file_copy *file, struct number_pos *n
 
 /* --- UUID --- */
 
-/* Returns the byte offset of the UUID in `head`; UINT64_MAX if there is no UUID. */
+/* Returns the byte offset of the UUID in `head`; UINT64_MAX if the packet header does not have one.
+ */
 static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffer *head)
 {
     struct layout_iter walk;
@@ -133,7 +136,8 @@ static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffe
     layout_iter_begin(&walk, trace->class->packet_header, &bits, NULL);
     while (layout_iter_next(&walk, &field, &type)) {
         if (is_inside)
-            /* the iterator is one byte after the start of the UUID */
+            /* this is the first element of a UUID array; the iterator is one byte after the start
+             * of the array */
             return walk.run.bits.at / 8 - 1;
         if (type->role == CTF_ROLE_UUID && type->kind == TYPE_TEXT)
             return walk.run.bits.at / 8 - CTF_UUID_BYTES;
@@ -184,16 +188,17 @@ struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file)
     return &trace->streams[trace->streams_n++];
 }
 
-/* Clears the gap before a written packet, because its counters report it. In front of the first
- * packet of a stream only sequence number 0 can report a gap; a gap that is not reported is counted
- * as lost. */
+/* Clears the stream's pending gap when a packet is written, because the packet's counters report
+ * the gap. Before the first packet of a stream, only a packet with sequence number 0 can report a
+ * gap; any other gap is counted as lost there. */
 static void report_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
                        struct ctf_stream_copy *stream, uint64_t sequence)
 {
     const struct ctf_packet *about = &file->packet.about;
     const bool is_number_0 = about->has_sequence && sequence == 0,
-               is_told = stream->is_begun || (is_number_0 && about->discarded == stream->events);
-    if (!is_told)
+               is_reported =
+                   stream->is_begun || (is_number_0 && about->discarded == stream->events);
+    if (!is_reported)
         output_count_losses(out, CTF_LOST_EVENTS, stream->events, about->offset);
     if (!stream->is_begun)
         output_count_losses(out, CTF_LOST_PACKETS, stream->packets, about->offset);
@@ -213,7 +218,8 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     report_gap(file, out, stream, ctf_shift_sequence(&packet->about, shift));
     out->events += packet->kept_n - packet->uncounted_n;
     file->offset += n;
-    /* a packet that records no size extends to the end of the file, so no packet may follow */
+    /* readers extend a packet that records no size to the end of the file, so no packet may follow
+     */
     file->is_ended = packet->about.size == UINT64_MAX;
     if (shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
@@ -240,8 +246,8 @@ static unsigned max_alignment(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns log2 of the largest alignment inside a type. Searches all nested types, because a
- * variant's alignment does not include that of its options. */
+/* Returns log2 of the largest alignment in bits inside a type, from the cache if possible. Searches
+ * all nested types, because a variant's alignment does not include that of its options. */
 static unsigned find_type_alignment(struct ctf_trace_copy *trace, const struct type *type,
                                     unsigned depth)
 {
@@ -262,7 +268,7 @@ static unsigned find_type_alignment(struct ctf_trace_copy *trace, const struct t
     align = max_alignment(align, find_type_alignment(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
         align = max_alignment(align, find_type_alignment(trace, type->members[i].type, depth + 1));
-    /* If the cache is out of memory, the alignment is computed again at the next use. */
+    /* If memory for the cache runs out, the alignment is computed again at the next call. */
     bool is_kept = pair_map_put(&trace->aligns, (uintptr_t)type, 0, align);
     return is_kept ? align : max_alignment(align, 0);
 }
@@ -278,8 +284,8 @@ static unsigned find_event_alignment(const struct packet_filter *r,
                                               find_type_alignment(trace, event->payload, 0)));
 }
 
-/* Returns the width in bits of the narrowest number in the header that updates the clock; 0 if it
- * is a LEB128 number, 64 if there is none. */
+/* Returns the width in bits of the narrowest timestamp in an event header type; 0 if a timestamp is
+ * a LEB128 number, 64 if there is none. */
 static unsigned find_min_time_width(const struct type *type, unsigned depth)
 {
     unsigned width = 64;
@@ -332,12 +338,12 @@ static void copy_value(void *ctx, const struct type *type, uint64_t at, uint64_t
 }
 
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
-/* second key of byte orders in `aligns`; alignments have the second key 0 */
+/* second key of byte orders in the map `aligns`; the second key of alignments is 0 */
 enum { KEY_ORDERS = 1 };
 
-/* Returns a bit set of the byte orders of all numbers in a type that do not fill complete bytes.
- * For these the byte order selects the bits of a byte. Only CTF 2 allows both orders in one event.
- */
+/* Returns the byte orders (ORDER_* bits) of all numbers in a type that do not fill complete bytes.
+ * For such numbers, the byte order decides which bits of a byte they use. Only CTF 2 allows both
+ * orders in one event. */
 static unsigned find_type_byte_orders(const struct type *type, unsigned depth)
 {
     unsigned orders = 0;
@@ -351,8 +357,8 @@ static unsigned find_type_byte_orders(const struct type *type, unsigned depth)
            find_type_byte_orders(type->length_type, depth + 1);
 }
 
-/* Returns the byte orders in an event, as in find_type_byte_orders. Caches them per class; if the
- * cache is out of memory, computes them at each use. */
+/* Returns the byte orders (ORDER_* bits) that find_type_byte_orders finds in all types of an event.
+ * Caches them per class; if memory for the cache runs out, computes them at each call. */
 static unsigned find_event_byte_orders(const struct packet_filter *r,
                                        const struct ctf_event_class *event)
 {
@@ -370,8 +376,8 @@ static unsigned find_event_byte_orders(const struct packet_filter *r,
     return found;
 }
 
-/* Writes an event value by value, with new padding. Returns false if the event cannot be decoded,
- * which the reader has ruled out. */
+/* Copies an event value by value, with new padding for its new position. Returns false if the event
+ * cannot be decoded; the reader decoded it before, so this should not happen. */
 static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
                                 const uint8_t *image, uint64_t at, uint64_t end)
 {
@@ -434,8 +440,8 @@ static void start_rebuilt_packet(struct packet_filter *r, uint64_t ticks)
     r->events = r->uncounted = 0;
 }
 
-/* Returns the checksum scheme for a rebuilt packet: that of the packet, else that of the trace's
- * first packet, else none. */
+/* Returns the checksum scheme for a rebuilt packet: that of the source packet if known, else that
+ * of the trace's first packet if known, else none. */
 static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
@@ -447,8 +453,8 @@ static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11
                : RFC11_CHECKSUM_NONE;
 }
 
-/* Writes the rebuilt packet in v1.1, whose sizes are in bytes and whose content may be compressed
- * and encrypted. */
+/* Writes a rebuilt v1.1 packet: builds its header again, then compresses, encrypts and checksums
+ * its content as in the source packet. */
 static ttr_status write_rebuilt_rfc_packet(struct packet_filter *r, uint64_t sequence,
                                            ttr_error *error)
 {
@@ -485,8 +491,8 @@ static void add_rebuilt_index_entry(const struct packet_filter *r, uint64_t cont
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    /* The index has the same times as the packet header. A source packet that was never closed has
-     * no end time; the rebuilt packet has one. */
+    /* Index times equal the times in the packet. The end time may be missing in the source packet,
+     * if it was never closed, but not in the rebuilt packet. */
     const uint64_t begin = r->number_pos[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
                    end = r->number_pos[CTF_ROLE_TIME_END].type ? r->end : 0;
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset,
@@ -501,7 +507,8 @@ static void add_rebuilt_index_entry(const struct packet_filter *r, uint64_t cont
     ctf_index_out_add(&file->index, numbers);
 }
 
-/* Returns true if the packet records its size; otherwise it extends to the end of the file. */
+/* Returns true if packets record their size; otherwise readers extend a packet to the end of the
+ * file. */
 static bool packet_has_size(const struct packet_filter *r)
 {
     return r->number_pos[CTF_ROLE_PACKET_SIZE].type || r->number_pos[CTF_ROLE_CONTENT_SIZE].type;
@@ -528,7 +535,8 @@ static ttr_status write_rebuilt_packet(struct packet_filter *r, bool is_last, tt
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
         return write_rebuilt_rfc_packet(r, sequence, error);
     if (!r->number_pos[CTF_ROLE_PACKET_SIZE].type)
-        /* without a packet size readers use the content size, so it must be a multiple of 8 bits */
+        /* readers use the content size as packet size if the latter is missing, so it must be a
+         * multiple of 8 bits */
         content = r->put.at;
     store_number(&r->put, &r->number_pos[CTF_ROLE_CONTENT_SIZE], content);
     store_number(&r->put, &r->number_pos[CTF_ROLE_PACKET_SIZE], r->put.at);
@@ -545,8 +553,8 @@ static ttr_status write_rebuilt_packet(struct packet_filter *r, bool is_last, tt
     return status == TTR_OK ? sink_write(file->sink, r->bytes.bytes, r->bytes.n, error) : status;
 }
 
-/* Returns true if an event at `ticks` after one at `before` would get a wrong time, because the
- * header has too few bits for the difference. */
+/* Returns true if readers would compute a wrong time for an event at `ticks` that follows an event
+ * at `before`, because the event header has too few bits for the difference. */
 static bool is_time_ambiguous(const struct packet_filter *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
@@ -557,7 +565,7 @@ static ttr_status copy_events(struct packet_filter *r, ttr_error *error)
     const struct ctf_open_packet *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
     bool may_split = about->has_begin;
-    /* readers extend the first event's timestamp from this time */
+    /* time that readers extend the next truncated timestamp from */
     uint64_t last = about->has_begin ? about->begin : 0;
     ttr_status status = TTR_OK;
     start_rebuilt_packet(r, about->has_begin ? last : packet->room.kept[0].ticks);

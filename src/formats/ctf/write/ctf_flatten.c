@@ -12,7 +12,7 @@
  *
  * Order of calls (ctf_items_collect): add_field_items walks the event's fields and brings each
  * value into a canonical form; move_contexts_to_payload moves contexts into the payload if the
- * target has none; hash_region_shapes computes one hash per region.
+ * target has none; hash_scope_shapes computes one hash per region.
  *
  * A shape is the hash of everything that a type depends on: names, types, widths, bases, nesting,
  * labels. The number of elements is left out if all elements have one shape. Invariant: equal items
@@ -27,58 +27,62 @@
 #include "base/hash.h"
 #include "layout/layout.h"
 
-#define LIKES 16u /* maximum of element types per event for which find_array_of_type is called */
+/* maximum number of element types per event for which another array is searched
+ * (find_nonempty_array_of_type) */
+#define LIKES 16u
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
-/* Shapes of the elements of empty arrays, taken from other arrays of the event with the same
- * element type. */
+/* Element shapes for empty arrays. A non-empty array of the same event with the same declared
+ * element type provides the shape. */
 struct known_shapes {
     struct {
         const char *type; /* element type, cast by union kept_type */
-        /* item index of the first element of another array with that type; 0 = none */
+        /* item index of the first element of a non-empty array with that element type; 0 = none */
         size_t at;
         uint64_t shape;
     } like[LIKES];
     size_t n;
 };
 
-/* State while one event is converted. */
+/* State of the conversion of one event. */
 struct flattening {
     struct ctf_items *items;
     struct known_shapes *known_shapes;
-    bool is_trial; /* the event is converted a second time, so its losses are not counted again */
+    bool is_trial; /* hash only: do not mark arrays as mixed and do not count losses */
     const struct ctf_items_config *what;
     uint64_t offset;
-    /* iterator that provides declared field types, for transcoding; NULL in the dialect */
+    /* transcoding: iterator that provides the declared field types; NULL in the dialect */
     const ttr_fields *walk;
-    const ttr_fields *labels; /* iterator that provides labels; NULL = no labels */
+    const ttr_fields *labels; /* iterator that provides enumeration labels; NULL = no labels */
 };
 
 #define NUMBERS_KEPT 16u
 
-/* The last unsigned members of a struct. The length of an array or of bytes is searched among them.
- */
+/* The last NUMBERS_KEPT unsigned members of a struct. One of them may be the length of a later
+ * array or byte string. */
 struct open_numbers {
-    /* item indices in a ring buffer: the i-th number is at i % NUMBERS_KEPT */
+    /* item indices, as a ring buffer: the i-th number of the struct is at i % NUMBERS_KEPT */
     size_t item[NUMBERS_KEPT];
     uint32_t n;
 };
 
-/* Stack of structs and arrays whose members are not all added yet. */
+/* Stack of the structs and arrays that still lack members. */
 struct open_items {
     struct open_numbers
-        /* unsigned members of each open struct; index 0 is the root */
+        /* unsigned members by nesting depth; index 0 = outside of any struct */
         numbers[CTF_ITEMS_DEPTH + 1];
     size_t item[CTF_ITEMS_DEPTH];
     uint32_t left[CTF_ITEMS_DEPTH];
     unsigned n;
-    uint64_t skip; /* number of fields to skip, including nested ones, because they are too deep */
+    /* number of fields that are still to be skipped, because they are nested too deep; includes
+     * their members */
+    uint64_t skip;
 };
 
-/* Progress through the regions of the list: common context, specific context, payload. A region
- * ends at the first field of a later one. */
-struct regions {
-    bool has_common, has_context; /* has_common, has_context: the region has ended */
+/* Which scopes of the item list are complete. The list has three: common context, specific context,
+ * payload. A scope ends at the first field of a later scope. */
+struct scopes {
+    bool has_common, has_context; /* the scope's end (common_n, context_n) is set */
 };
 
 /* --- Values --- */
@@ -88,8 +92,8 @@ static void count_item_loss(const struct flattening *f, enum ctf_loss loss)
     output_count_loss(f->what->out, loss, f->offset);
 }
 
-/* Returns true for the 8-bit enumerations that our dialect uses for booleans, nulls and constants.
- */
+/* Returns true if the type is an 8-bit enumeration as our dialect writes for booleans, nulls and
+ * constants. */
 static bool is_dialect_enumeration(const struct type *type)
 {
     const struct type_labels *labels = type->labels;
@@ -97,14 +101,14 @@ static bool is_dialect_enumeration(const struct type *type)
                                                  memcmp(labels->label[0].name.p, "false", 5) == 0));
 }
 
-/* Keeps the labels of a number if the source declares them and the target can express all.
- * Otherwise removes them and counts a loss. */
+/* Sets the hint of a number to CTF_ITEM_LABELLED or CTF_ITEM_FLAGS if the source declares its
+ * labels and the target can express all of them. Otherwise counts a loss and clears the hint. */
 static void normalize_labels(const struct flattening *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_DISPLAY_FLAGS,
          is_sayable = !is_flags || f->what->version == CTF_2;
     const struct type *type = f->labels ? fields_declared_type(f->labels) : NULL;
-    /* v1.1 lists every labelled value, so ranges of values must be small */
+    /* v1.1 metadata list every value of a label's range, so the ranges must be small */
     if (type && type->labels && f->what->version == CTF_RFC_1_1)
         is_sayable = is_sayable && rfc11_can_list_labels(type->labels);
     bool has_labels =
@@ -181,8 +185,8 @@ static void normalize_float(const struct flattening *f, ttr_value *value)
     value->bits = is_narrow && ((double)(float)x == x || x != x) ? 32 : 64;
 }
 
-/* Converts a value to the form that the target can express, and counts a loss if that changes it.
- */
+/* Converts a value to a type, width and hint that the target can express. Counts a loss if that
+ * changes the value's type or meaning. */
 static void normalize_value(const struct flattening *f, ttr_value *value)
 {
     switch (value->type) {
@@ -225,10 +229,10 @@ static bool matches_length_name(ttr_text name, ttr_text shown)
            (shown.n == 0 || memcmp(name.p + skip, shown.p, shown.n) == 0);
 }
 
-#define UNNAMED UINT32_MAX /* represents the name of a length member whose name is empty */
+#define UNNAMED UINT32_MAX /* text id that represents an empty name of a length member */
 
 /* Sets *name to the name of the member that holds the length of values of `type`. Returns false if
- * the type has no length member. */
+ * no member does. */
 static bool find_length_name(const struct type *type, ttr_text *name)
 {
     if (type && type->reference.names_n)
@@ -238,8 +242,8 @@ static bool find_length_name(const struct type *type, ttr_text *name)
     return name->n || (type && type->reference.names_n);
 }
 
-/* Links an array or bytes value to the earlier member of the same struct that holds its length, if
- * name and value match. */
+/* Sets v.u of an array or byte string to 1 + the index of the earlier member of the same struct
+ * that holds its length, if name and value of that member match. Sets v.u to 0 if none does. */
 static void link_length_item(const struct flattening *f, const struct open_items *open,
                              ttr_value *value)
 {
@@ -263,22 +267,22 @@ static void link_length_item(const struct flattening *f, const struct open_items
     }
 }
 
-/* Converts a type pointer to the text pointer of a value, and back. */
+/* Converts a type pointer to a text pointer and back, because items store types in value.text. */
 union kept_type {
     const char *text;
     const struct type *type;
 };
 
-/* Returns the declared element type of an array, in the form that value.text stores; NULL inside if
- * the source declares none. */
+/* Returns the declared element type of the iterator's current array as a text for value.text; its
+ * pointer is NULL if the source declares none. */
 static ttr_text store_element_type(const struct flattening *f)
 {
     const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
 }
 
-/* Marks arrays, bytes and texts whose size the source declares as fixed, so that the target type
- * has that size, too. */
+/* Sets the hint CTF_ITEM_FIXED on arrays, byte strings and texts that have a fixed size in the
+ * source's type, so that the target type has the same fixed size. */
 static void mark_fixed_size(const struct flattening *f, ttr_value *value)
 {
     const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
@@ -296,8 +300,8 @@ static void mark_fixed_size(const struct flattening *f, ttr_value *value)
     value->v.u = type->count;
 }
 
-/* Subtracts `by` missing members or elements from the count of a struct or array. Unlinks the
- * member that holds an array's length, because its value differs now. */
+/* Subtracts `by`, the number of members that were not added, from the count of a struct or array.
+ * Unlinks an array from its length member, because the length is now wrong. */
 static void subtract_missing_members(ttr_value *value, uint64_t by)
 {
     value->count -= (uint32_t)by;
@@ -312,14 +316,14 @@ static bool is_array_element(const struct ctf_items *items, const struct open_it
     return open->n && items->field[open->item[open->n - 1]].value.type == TTR_TYPE_ARRAY;
 }
 
-static void close_complete_groups(struct open_items *open)
+static void pop_complete_containers(struct open_items *open)
 {
     while (open->n && open->left[open->n - 1] == 0)
         open->n--;
 }
 
-/* Adds one field of the iterator to the list. Skips it if the target has no such field or if it is
- * nested too deeply. */
+/* Appends one field of the iterator to the list. Skips absent fields, which the target cannot
+ * express, and fields that are nested too deep. */
 static void add_field_item(const struct flattening *f, struct open_items *open,
                            const ttr_field *given)
 {
@@ -329,7 +333,7 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
         open->skip += (is_group ? given->value.count : 0) - UINT64_C(1);
         return;
     }
-    close_complete_groups(open);
+    pop_complete_containers(open);
     if (open->n)
         open->left[open->n - 1]--;
     if (given->value.hint == TTR_DISPLAY_ABSENT && f->walk) {
@@ -374,23 +378,22 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
     }
 }
 
-/* Ends all regions before `group` (TTR_GROUP_*). Returns true if a new region starts. */
-static bool close_regions_before(struct ctf_items *items, struct regions *regions, uint8_t group)
+/* Ends all scopes before the scope of `group` (TTR_GROUP_*). Returns true if a scope ended. */
+static bool end_scopes_before(struct ctf_items *items, struct scopes *scopes, uint8_t group)
 {
-    bool had_common = regions->has_common, had_context = regions->has_context;
-    if (!regions->has_common && group != TTR_GROUP_COMMON) {
+    bool had_common = scopes->has_common, had_context = scopes->has_context;
+    if (!scopes->has_common && group != TTR_GROUP_COMMON) {
         items->common_n = items->n;
-        regions->has_common = true;
+        scopes->has_common = true;
     }
-    if (!regions->has_context && group != TTR_GROUP_COMMON && group != TTR_GROUP_CONTEXT) {
+    if (!scopes->has_context && group != TTR_GROUP_COMMON && group != TTR_GROUP_CONTEXT) {
         items->context_n = items->n;
-        regions->has_context = true;
+        scopes->has_context = true;
     }
-    return had_common != regions->has_common || had_context != regions->has_context;
+    return had_common != scopes->has_common || had_context != scopes->has_context;
 }
 
-/* Starts the iterator over the event's own fields or, with is_packet, over the fields of its
- * packet. */
+/* Starts the iterator over the event's fields or, with is_packet, over the fields of its packet. */
 static void start_field_iterator(struct flattening *f, const ttr_event *event, ttr_fields *walk)
 {
     const ttr *t = f->what->out->t;
@@ -402,16 +405,17 @@ static void start_field_iterator(struct flattening *f, const ttr_event *event, t
     f->labels = walk;
 }
 
-/* Returns true for packet fields that the packet writer writes itself: fields with a role. The CPU
- * is an ordinary field, except in v1.1, where the file name contains it. */
+/* Returns true if the iterator is at a packet field with a role, which ctf_packet_writer.c computes
+ * and writes. The CPU is copied like other fields, except in v1.1, where the file name contains it.
+ */
 static bool is_written_by_packet_writer(const struct flattening *f)
 {
     const struct type *type = f->what->is_packet && f->walk ? fields_declared_type(f->walk) : NULL;
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
-/* Returns true for the field payload_size, which v1.1 adds to the common context if its option
- * event-size is set. */
+/* Returns true for the common context field payload_size, which v1.1 writers add with the option
+ * event-size. */
 static bool is_payload_size(const struct flattening *f, const ttr_field *field)
 {
     static const char name[] = "payload_size";
@@ -423,8 +427,8 @@ static bool is_payload_size(const struct flattening *f, const ttr_field *field)
 static void add_field_items(struct flattening *f, const ttr_event *event)
 {
     struct ctf_items *items = f->items;
-    struct regions regions = {.has_common = f->what->is_dialect || f->what->is_packet,
-                              .has_context = f->what->is_packet};
+    struct scopes scopes = {.has_common = f->what->is_dialect || f->what->is_packet,
+                            .has_context = f->what->is_packet};
     struct open_items open;
     ttr_fields walk;
     ttr_field field;
@@ -436,24 +440,26 @@ static void add_field_items(struct flattening *f, const ttr_event *event)
         if (is_written_by_packet_writer(f) || (f->what->drops_size && is_payload_size(f, &field)))
             continue;
         if (open.skip == 0)
-            close_complete_groups(&open);
-        if (open.skip == 0 && open.n == 0 && close_regions_before(items, &regions, field.group))
+            pop_complete_containers(&open);
+        if (open.skip == 0 && open.n == 0 && end_scopes_before(items, &scopes, field.group))
             open.numbers[0].n = 0;
-        if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && regions.has_context &&
+        if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && scopes.has_context &&
             !f->what->is_packet)
             count_item_loss(f, CTF_LOST_CONTEXT);
         add_field_item(f, &open, &field);
     }
-    close_complete_groups(&open);
-    (void)close_regions_before(items, &regions, TTR_GROUP_PAYLOAD);
-    /* The iterator ended early: subtract the missing members of all open structs and arrays. */
+    pop_complete_containers(&open);
+    (void)end_scopes_before(items, &scopes, TTR_GROUP_PAYLOAD);
+    /* If the iterator ended early, the open structs and arrays lack members: reduce their counts.
+     */
     for (unsigned i = 0; i < open.n; i++)
         subtract_missing_members(&items->field[open.item[i]].value, open.left[i]);
     f->walk = f->labels = NULL;
 }
 
-/* Moves contexts to the start of the payload: the specific context, which v1.1 does not have, and
- * the common context if events start with their size. context_members counts the moved fields. */
+/* v1.1: moves the specific context, which v1.1 does not have, to the start of the payload. Moves
+ * the common context, too, if has_no_common is set. Sets context_members to the number of moved
+ * fields. */
 static void move_contexts_to_payload(const struct flattening *f)
 {
     struct ctf_items *items = f->items;
@@ -472,8 +478,8 @@ static void move_contexts_to_payload(const struct flattening *f)
 
 /* --- Shapes --- */
 
-/* Returns the hash of the labels' content. Their address does not identify them, because memory is
- * reused after a reader is closed. */
+/* Returns a hash of the label names and ranges. Their address cannot identify them, because memory
+ * is reused after a reader is closed. */
 static uint64_t hash_labels(const ttr_value *value)
 {
     union {
@@ -499,8 +505,8 @@ static uint64_t hash_scalar_shape(const ttr_value *value)
 
 static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
 
-/* Sets `element` to a number with the labels of the enumeration. Returns false if not every version
- * can express these labels. */
+/* Adds the labels of an enumeration to the example number `element`. Returns false if a version
+ * cannot express these labels. */
 static bool copy_example_labels(const struct type *type, ttr_value *element)
 {
     if ((type->hint != TTR_DISPLAY_ENUM && type->hint != TTR_DISPLAY_NONE) ||
@@ -541,9 +547,9 @@ bool ctf_items_make_example(const ttr_value *array, ttr_value *element)
            (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
 
-/* Returns the index of the first element of a non-empty array with this element type; 0 if there is
- * none. */
-static size_t find_array_of_type(const struct ctf_items *items, const char *type)
+/* Returns the item index of the first element of any non-empty array with this element type; 0 if
+ * there is none. */
+static size_t find_nonempty_array_of_type(const struct ctf_items *items, const char *type)
 {
     for (size_t i = 0; i < items->n; i++) {
         const ttr_value *value = &items->field[i].value;
@@ -553,8 +559,8 @@ static size_t find_array_of_type(const struct ctf_items *items, const char *type
     return 0;
 }
 
-/* Returns the shape of the elements that an empty array would have, taken from another array of the
- * same type. The recursion ends because types cannot contain themselves. */
+/* Returns the shape of the elements of an empty array, from a non-empty array with the same element
+ * type. The recursion ends because types cannot contain themselves. */
 static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *array)
 {
     struct known_shapes *known_shapes = f->known_shapes;
@@ -565,7 +571,7 @@ static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *ar
         return SHAPE_EMPTY;
     if (i == known_shapes->n) {
         struct flattening trial = *f;
-        size_t at = find_array_of_type(f->items, array->text.p), behind = at;
+        size_t at = find_nonempty_array_of_type(f->items, array->text.p), behind = at;
         trial.is_trial = true;
         known_shapes->like[known_shapes->n].type = array->text.p;
         known_shapes->like[known_shapes->n].at = at;
@@ -577,8 +583,9 @@ static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *ar
     return known_shapes->like[i].shape;
 }
 
-/* Returns the shape of an array. If all elements have one shape, their number is not part of it.
- * Otherwise marks the array as mixed and includes every element. */
+/* Returns the shape of an array. If all elements have the same shape and the size is not fixed, the
+ * hash does not depend on their number. If shapes differ, marks the array as mixed and hashes the
+ * shape of every element. */
 static uint64_t hash_array_shape(const struct flattening *f, ttr_field *array, size_t *at)
 {
     ttr_value likeness;
@@ -635,8 +642,8 @@ static uint64_t hash_value_shape(const struct flattening *f, size_t *at)
     return hash_scalar_shape(value);
 }
 
-/* Computes the shape hash of each region. */
-static void hash_region_shapes(const struct flattening *all)
+/* Computes the shape hashes of common context, specific context and payload. */
+static void hash_scope_shapes(const struct flattening *all)
 {
     struct known_shapes known_shapes;
     struct flattening f = *all;
@@ -660,7 +667,7 @@ void ctf_items_complete(struct ctf_items *items, const struct ctf_items_config *
     const struct flattening f = {.items = items, .what = what, .offset = offset};
     for (size_t i = items->attributes_n; i < items->n; i++)
         normalize_value(&f, &items->field[i].value);
-    hash_region_shapes(&f);
+    hash_scope_shapes(&f);
 }
 
 void ctf_items_collect(struct ctf_items *items, const struct ctf_items_config *what,
@@ -673,5 +680,5 @@ void ctf_items_collect(struct ctf_items *items, const struct ctf_items_config *w
         ctf_items_add_attributes(items, what, event);
     add_field_items(&f, event);
     move_contexts_to_payload(&f);
-    hash_region_shapes(&f);
+    hash_scope_shapes(&f);
 }

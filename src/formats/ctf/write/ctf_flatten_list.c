@@ -1,6 +1,7 @@
-/* Events as lists. An event is written as a list of entries with one common shape if the stream has
- * too many classes, or if readers would reject every class for it (ctf_dialect.h, `CTF_LISTED_*`).
- * The event name is not part of the list. */
+/* Writes an event as an array of (name, type, value) entries, so that events with any fields can
+ * share one event class. Used if the stream has too many classes, or if readers would reject every
+ * class for the event. The members of an entry are the CTF_LISTED_* values of ctf_dialect.h. The
+ * event name is not part of the list. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/bit_cursor.h"
@@ -9,9 +10,9 @@
 
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
-/* bytes; upper bound of what escaping adds to a name, apart from its escaped characters */
+/* bytes; maximum that escaping adds to a name besides escaped characters */
 #define MARKS 8u
-/* index in ctf_field_list.name of the name of the list itself */
+/* index in ctf_field_list.name of the name of the array of entries */
 #define MEMBER_FIELDS CTF_LISTED_MEMBERS
 
 static const struct type_range ranges[] = {
@@ -42,8 +43,8 @@ void ctf_field_list_free(struct ctf_field_list *listing)
 
 /* --- Entries --- */
 
-/* Structs and arrays that contain the current item, by depth: number of members left, number of
- * members, and whether the elements differ in type. */
+/* Stack of the structs and arrays that contain the current item. left: number of members to come;
+ * count: number of members; is_mixed: array with elements of different types; n: depth. */
 struct nesting {
     uint32_t left[CTF_ITEMS_DEPTH + 1];
     uint32_t count[CTF_ITEMS_DEPTH + 1];
@@ -77,8 +78,8 @@ static void add_labelled_member(struct ctf_field_list *listing, unsigned member,
                                  .text = {(const char *)labels, 0}});
 }
 
-/* Appends the escaped text to the list's text buffer and returns the copy. reserve_list has
- * reserved the space, so earlier copies stay valid. */
+/* Appends the escaped text to listing->text and returns the copy. reserve_list has reserved the
+ * space, so the buffer does not move and earlier copies stay valid. */
 static ttr_text append_escaped_name(struct ctf_field_list *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
@@ -86,7 +87,8 @@ static ttr_text append_escaped_name(struct ctf_field_list *listing, ttr_text tex
     return (ttr_text){(const char *)listing->text.bytes + begin, listing->text.n - begin};
 }
 
-/* Returns the name of an item's entry. Elements of a mixed array are named by their index. */
+/* Returns the name of an item's entry: the field name or, in a mixed array, the index of the
+ * element. */
 static ttr_text get_entry_name(struct ctf_field_list *listing, const ttr *t, const ttr_field *field,
                                const struct nesting *nesting)
 {
@@ -104,8 +106,8 @@ static ttr_text get_entry_name(struct ctf_field_list *listing, const ttr *t, con
     return name.n ? append_escaped_name(listing, name) : name;
 }
 
-/* Returns the number that an entry stores: the value, or the number of members of a struct or
- * array. */
+/* Returns the number that an entry stores: the value, the number of members of a struct or array,
+ * or 0 for texts, byte strings and null. */
 static uint64_t get_entry_number(const ttr_value *value)
 {
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
@@ -164,12 +166,12 @@ static void add_level_entry(struct ctf_field_list *listing, uint8_t level)
     add_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
 }
 
-/* Numbers of entries and of text bytes that a list needs. */
+/* Upper bounds of the number of entries and of text bytes that a list needs. */
 struct list_size {
     size_t entries, text;
 };
 
-/* Returns an upper bound of the list's size. Escaping turns one byte into up to four; elements of
+/* Returns an upper bound of the list's size. Escaping turns one byte into at most four; elements of
  * mixed arrays need the digits of their index. */
 static struct list_size measure_list(const ttr *t, const struct ctf_items *from)
 {
@@ -187,8 +189,8 @@ static struct list_size measure_list(const ttr *t, const struct ctf_items *from)
     return size;
 }
 
-/* Reserves memory for the complete list, because entries point into the text buffer, which must not
- * move. */
+/* Reserves memory for all texts of the list, because entries point into the text buffer, which must
+ * not move. Returns false if memory runs out. */
 static bool reserve_list(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
@@ -211,7 +213,8 @@ static void add_entries(struct ctf_field_list *listing, const ttr *t, const stru
         bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT,
              is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
-            continue; /* the last attribute is the event name, which is not part of the list */
+            /* skip the last attribute, the event name: it is written as a field next to the list */
+            continue;
         while (nesting.n && nesting.left[nesting.n - 1] == 0)
             nesting.n--;
         if (nesting.n)

@@ -1,8 +1,8 @@
 /* Index of a copied stream file. If all entries of the source's index match the written packets,
- * the index is copied byte by byte, since it may contain data that we do not know. Otherwise a new
- * index is written.
+ * the index file is copied byte by byte, because its entries may contain data that this writer does
+ * not know. Otherwise a new index is written.
  *
- * Entries are compared in pieces while packets are written. They may differ because tracers leave
+ * Entries are compared in blocks while packets are written. They may differ because tracers leave
  * stale indexes, and because LTTng before 2.4 wrote entries without stream and packet numbers. */
 #include "base/cursor.h"
 #include "base/status.h"
@@ -18,9 +18,9 @@ static struct source *open_source_index(const struct ctf_source_index *old, ttr_
     return folder_open_file(old->folder, old->file, &how, error);
 }
 
-/* Returns TTR_OK for all failures but TTR_E_NOMEM, because an unreadable index is treated as
+/* Returns TTR_OK for all errors except TTR_E_NOMEM: an index that cannot be read is treated as
  * missing. */
-static ttr_status keep_only_nomem(ttr_status status)
+static ttr_status ignore_all_but_nomem(ttr_status status)
 {
     return status == TTR_E_NOMEM ? status : TTR_OK;
 }
@@ -41,7 +41,7 @@ static ttr_status read_index_header(struct ctf_source_index *old, ttr_error *err
                     old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MAX;
     }
     source_close(source);
-    return keep_only_nomem(status);
+    return ignore_all_but_nomem(status);
 }
 
 ttr_status ctf_source_index_open(struct ctf_source_index *old, struct folder *folder,
@@ -94,7 +94,7 @@ ttr_status ctf_source_index_compare(struct ctf_source_index *old, const struct b
                     cursor_skip(&is, CTF_INDEX_ENTRY_1 - old->compared);
     old->at += n;
     source_close(source);
-    return keep_only_nomem(status);
+    return ignore_all_but_nomem(status);
 }
 
 bool ctf_source_index_matches(const struct ctf_source_index *old)

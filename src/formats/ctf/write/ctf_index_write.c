@@ -1,7 +1,7 @@
-/* Writer of the LTTng index of a stream file; ctf_index.h draws its bytes. Entries are buffered and
- * written in pieces of ENTRIES_WAIT bytes, so memory does not grow with the number of packets. If
- * the file system cannot store the stream's name with ".idx", the index is counted as lost; the
- * trace can be read without it. */
+/* Writes the LTTng index of a stream file; ctf_index.h shows its byte layout. Entries are buffered
+ * and written in blocks of at least ENTRIES_WAIT bytes, so memory does not grow with the number of
+ * packets. If the file system cannot store the stream's name with ".idx" appended, the index is
+ * counted as lost. The trace can be read without it. */
 #include <errno.h>
 
 #include "base/status.h"
@@ -45,7 +45,8 @@ ttr_status ctf_index_create_file(struct ttr_writer *out, const char *folder, con
     return TTR_OK;
 }
 
-/* Creates the index file and writes the header and the buffered entries. */
+/* Creates the index file and writes its header and the buffered entries. Sets is_refused if the
+ * file system cannot store the name. */
 static ttr_status create_index_with_header(struct ctf_index_out *index, struct ttr_writer *out,
                                            const char *folder, const char *name, ttr_error *error)
 {
@@ -95,7 +96,7 @@ ttr_status ctf_index_out_finish(struct ctf_index_out *index, struct ttr_writer *
     ttr_status status = write_index_entries(index, out, folder, name, error);
     struct sink *file = index->file;
     const bool is_refused = index->is_refused;
-    /* a copied stream may continue in another file, whose name may be shorter */
+    /* a copied stream may continue in another file, and its index name may be short enough */
     index->is_refused = false;
     if (status != TTR_OK || is_refused)
         return status;

@@ -1,5 +1,5 @@
-/* List of an event's items, and the attributes at its start. Attributes are properties of an event
- * that are not fields, such as kind, provider or thread (ctf_dialect.h). */
+/* The item list: allocation, and conversion of event attributes to items. Attributes are properties
+ * of an event that are not fields, such as kind, provider or thread (ctf_dialect.h). */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/number.h"
@@ -79,8 +79,8 @@ void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribut
                                    .text = label};
 }
 
-/* Adds a number of 32 bits if the value fits, otherwise of 64 bits. No other widths are used,
- * because each width needs an event class of its own. */
+/* Adds a number of 32 bits if the value fits, otherwise of 64 bits. Other widths are not used,
+ * because each width needs another event class. */
 static void add_number_attribute_32_or_64(struct ctf_items *items, enum ctf_attribute attribute,
                                           uint64_t value)
 {
@@ -146,8 +146,8 @@ static void add_kind_attribute(struct ctf_items *items, const struct ctf_items_c
         ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
 }
 
-/* Adds the event's number, as its provider assigned it, as the label of a constant, because it is
- * the same for all events of the class. */
+/* Adds the event id and version of the provider as labels of constants. They need no bits in the
+ * events, because all events of a class have the same values. */
 static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;

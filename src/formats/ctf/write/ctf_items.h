@@ -15,7 +15,7 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "model/output.h"
 
-/* maximum nesting of structs and arrays; deeper ones are lost */
+/* maximum nesting depth of structs and arrays; their members below it are lost */
 #define CTF_ITEMS_DEPTH 12u
 
 /* --- ctf_flatten.c --- */
@@ -27,9 +27,10 @@ enum ctf_item_hint {
     /* ARRAY, BYTES: the number of elements is the same in all events of the class; TEXT: stored in
      * value.v.u bytes, padded with zeros */
     CTF_ITEM_FIXED,
-    CTF_ITEM_MIXED,    /* ARRAY with elements of different types */
-    CTF_ITEM_LABELLED, /* number with labels; value.text.p points to a struct type_labels */
-    CTF_ITEM_FLAGS     /* like CTF_ITEM_LABELLED, with labels of single bits */
+    CTF_ITEM_MIXED,    /* ARRAY with elements of different types; written as a struct */
+    CTF_ITEM_LABELLED, /* number of an enumeration; value.text.p points to its struct type_labels */
+    /* number of bit flags; value.text.p points to a struct type_labels with names of bits */
+    CTF_ITEM_FLAGS
 };
 
 /* An event as a list of items, in the order in which they are encoded.  A struct or array is
@@ -45,18 +46,18 @@ struct ctf_items {
     ttr_field *field;
     size_t n, capacity;
     size_t common_n; /* items [0, common_n) belong to the common context */
-    /* items [common_n, context_n) are attributes and the specific context; the items from context_n
-     * on are the payload */
+    /* items [common_n, context_n) are attributes and the specific context; items [context_n, n) are
+     * the payload */
     size_t context_n;
     size_t attributes_n;
-    /* index of the first payload field; items between context_n and it are attributes */
+    /* index of the first payload field; v1.1 has attributes in [context_n, payload_at) */
     size_t payload_at;
     uint64_t common_shape, context_shape, payload_shape;
     uint64_t offset; /* bytes; file offset of the event */
-    /* v1.1: number of payload members, from the first on, that were moved from the event's contexts
-     */
+    /* v1.1: the first context_members members of the payload are fields moved there from the
+     * contexts */
     uint32_t context_members;
-    /* event number and version as text, used as labels */
+    /* decimal text of the event's number and version; labels of constant items point here */
     char number[NUMBER_MAX], version[NUMBER_MAX];
     const struct alloc *alloc;
     bool failed; /* memory ran out while items were added */
@@ -66,35 +67,38 @@ struct ctf_items {
 struct ctf_items_config {
     struct ttr_writer *out;
     enum ctf_version version;
-    bool is_dialect; /* the target is in our dialect: event attributes are written as fields */
+    bool is_dialect; /* write in the dialect: event attributes become fields */
     bool has_cpu;    /* the packet context has the CPU, so events do not record it */
-    /* collect the fields of the event's packet, as payload, instead of the event's own fields */
+    /* collect the packet context fields of the event's packet instead of the event's fields */
     bool is_packet;
-    /* the target has no common context: its fields become the first payload fields */
+    /* the target has no common context; the fields of the source's common context become the first
+     * payload fields */
     bool has_no_common;
-    /* omit the field payload_size of the common context, because v1.1 writes the size before the
-     * event */
+    /* omit the common context field payload_size, because the v1.1 packet writer stores the event
+     * size itself */
     bool drops_size;
 };
 
-/* Converts an event to items and computes the hashes of their shapes. Counts losses; sets `failed`
- * if memory runs out. */
+/* Converts an event to items and computes their shape hashes. Counts losses; sets `failed` if
+ * memory runs out. */
 void ctf_items_collect(struct ctf_items *items, const struct ctf_items_config *what,
                        const ttr_event *event);
 
-/* Adds an item for each attribute of the event, and increases attributes_n by their number. */
+/* Appends an item for each attribute that the event has, and sets attributes_n to the number of
+ * items. */
 void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_config *what,
                               const ttr_event *event);
 
-/* Build a list without an event: ctf_items_clear empties the list, each `add` function appends one
- * attribute or text, ctf_items_complete computes the shape hashes. */
+/* Functions to build a list without an event: ctf_items_clear empties the list, each `add` function
+ * appends one attribute or text, ctf_items_complete computes the shape hashes. */
 void ctf_items_clear(struct ctf_items *items);
 void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
                             ttr_text label);
 void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread,
                           enum ctf_attribute pid);
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text);
-/* Adds the event name as the last attribute; for events whose class does not record the name. */
+/* Inserts the event name after the last attribute, for event classes that do not have the name
+ * themselves. */
 void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
 void ctf_items_complete(struct ctf_items *items, const struct ctf_items_config *what,
                         uint64_t offset);
@@ -109,23 +113,24 @@ ttr_field *ctf_items_add(struct ctf_items *items);
  */
 size_t ctf_items_count_nested(const struct ctf_items *items, size_t at);
 
-/* Sets `element` to an example of the elements of an empty array: a number or a text. Returns false
- * if the element type is not known. */
+/* Sets `element` to an example element of an empty array, from the element type that the source
+ * declares. Returns false if that type is unknown, or is not a number or string that all versions
+ * can express. */
 bool ctf_items_make_example(const ttr_value *array, ttr_value *element);
 
 /* --- ctf_flatten_list.c --- */
 
-/* An event as a list of (name, value) entries that all have the same type. Used if a stream has too
- * many event classes: all such events share few classes. */
+/* An event as an array of (name, value) entries of one struct type. Used if a stream has too many
+ * event classes, because events with any fields can share this class. */
 struct ctf_field_list {
     struct ctf_items items;
     struct buffer text; /* escaped names of the entries */
     ttr_id name[CTF_LISTED_MEMBERS + 1];
 };
 
-/* Converts `from` to a list. The last attribute of `from` must be the event name. `level`: log
- * level of the event; 0 = none, or an item has it. The caller zeroes `listing` except for its
- * allocators. Returns false if memory runs out. */
+/* Converts `from` to an array of entries. The last attribute of `from` must be the event name.
+ * `level`: log level of the event; 0 = none, or already an attribute. The caller zeroes `listing`
+ * except for its allocators. Returns false if memory runs out. */
 TTR_MUST bool ctf_field_list_build(struct ctf_field_list *listing, ttr *t,
                                    const struct ctf_items *from, uint8_t level, bool is_rfc);
 void ctf_field_list_free(struct ctf_field_list *listing);

@@ -1,4 +1,4 @@
-/* The metadata file of a trace: text of the description, as it is or in packets.
+/* Writes the metadata file of a trace: as plain text, or as packets with this header:
  *
  * |  CTF 1.8, 2    [0..3] magic 0x75D11D57 | [4..19] UUID | [20..23] checksum |
  * |                [24..27] content size, bits | [28..31] packet size, bits |
@@ -26,7 +26,7 @@ ttr_status ctf_print_metadata(const struct ctf_description *description, enum ct
     }
 }
 
-/* Appends one metadata packet of CTF 1.8 or 2. */
+/* Appends a metadata packet of CTF 1.8 or 2 with `n` bytes of text. */
 static void add_metadata_packet(const struct ctf_description *description, bool is_2,
                                 const uint8_t *text, size_t n, struct buffer *to)
 {
@@ -57,7 +57,8 @@ static size_t find_string_end(const struct buffer *text, size_t at)
     return at < text->n ? at + 1 : text->n;
 }
 
-/* Returns the index after the next block in braces and the newlines that follow the block. */
+/* Returns the index after the next block in braces that starts at or after `at`, and after the
+ * newlines that follow the block. */
 static size_t find_block_end(const struct buffer *text, size_t at)
 {
     size_t depth = 0;
@@ -73,8 +74,8 @@ static size_t find_block_end(const struct buffer *text, size_t at)
     return at;
 }
 
-/* Writes v1.1 metadata as one packet. Each block is an entry that ends with a zero byte (RFC v1.1,
- * 7). */
+/* Appends v1.1 metadata as one packet. Each block in braces is an entry that ends with a zero byte
+ * (RFC v1.1, 7). */
 static ttr_status add_rfc_metadata_packet(const struct ctf_metadata *metadata,
                                           const struct buffer *text, struct buffer *to,
                                           ttr_error *error)

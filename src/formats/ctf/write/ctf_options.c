@@ -8,7 +8,7 @@
 #define ALIGN_DEFAULT 4096u /* bytes; RFC v1.1, 5: "aligned on page size" */
 #define PACKET_ALIGN_MAX (1u << 20)
 
-/* Fails with a message that lists the words that the option accepts. */
+/* Fails with TTR_E_MISUSE and the words that the option accepts. */
 static ttr_status fail_choice(const char *key, const char *value, const char *words,
                               ttr_error *error)
 {
@@ -16,8 +16,8 @@ static ttr_status fail_choice(const char *key, const char *value, const char *wo
                 words);
 }
 
-/* Sets *chosen to the index of the option's value in `words`, which are separated by '|'. Does not
- * change it if the option is not set. */
+/* Sets *chosen to the index of the option's value in `words`, which are separated by '|'. Leaves
+ * *chosen unchanged if the option is not set. */
 static ttr_status parse_choice(const struct ttr_writer *out, const char *key, const char *words,
                                unsigned *chosen, ttr_error *error)
 {
@@ -70,8 +70,8 @@ static ttr_status read_encryption_key(const struct ttr_writer *out, struct ctf_o
 
 /* --- Options of certain versions --- */
 
-/* Options that only v1.1 packets have. `key` is missing, because the reader also has an option of
- * that name. */
+/* Options that only v1.1 output accepts. `key` and `key-env` are not listed, because readers have
+ * options of these names, too. */
 static const char *const of_rfc[] = {"header", "alignment",    "checksum",   "compression",
                                      "cypher", "packet-align", "event-size", "text-metadata"};
 
@@ -112,7 +112,8 @@ ttr_status ctf_options_check_version(const struct ctf_options *options, enum ctf
 
 /* --- All options --- */
 
-/* An option whose value is one of `words`; `place` receives the index of the value. */
+/* An option with a fixed set of values, the '|'-separated `words`; `place` is the index of the
+ * value, or a default. */
 struct choice {
     const char *key, *words;
     unsigned place;
@@ -188,7 +189,8 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     return status == TTR_OK ? read_encryption_key(out, options, error) : status;
 }
 
-/* Copies checksum, compression, padding and cipher from the first packet of the source. */
+/* Sets checksum, compression, padding and cipher to those of the source's first packet, unless the
+ * user set them. */
 static void copy_packing_options(struct ctf_options *options, const struct ctf_trace *source)
 {
     const struct rfc11_packet *first = &source->first;

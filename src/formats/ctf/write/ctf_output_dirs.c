@@ -1,12 +1,12 @@
-/* Folders of the traces in one output. A single trace is the output folder itself. Several traces
- * get sub-folders, named after their sources:
+/* Folders of the traces in one output. A single trace is written to the output folder. Several
+ * traces get sub-folders, named after their sources:
  *
- * |  sources a/x/1, a/x/2         ->  1, 2            (path after the common part)
+ * |  sources a/x/1, a/x/2         ->  1, 2            (path after the common prefix)
  * |  sources /m/t, /n/t           ->  m/t, n/t        (as many last folders as distinguish them)
  *
- * The names are known only when all sources are known. Until then all traces but the first are
- * written to .trace-N and renamed at the end. No name is hidden, called "index" or deeper than
- * FOLDER_LEVELS_MAX, because readers would skip it. */
+ * The names are known only when all sources are known. Until then the first trace is written to the
+ * output folder and the N-th to .trace-N; all are renamed at the end. A name is never hidden, never
+ * "index", and never deeper than FOLDER_LEVELS_MAX, because readers would skip it. */
 #include <stdio.h>
 
 #include "formats/ctf/write/ctf_copy.h"
@@ -18,7 +18,8 @@
 /* bytes; longer folder names are truncated, because file systems allow 255 bytes and a number may
  * be appended */
 #define PART_MAX 240u
-/* bytes of a path of FOLDER_LEVELS_MAX such names with their slashes */
+/* bytes; enough for a path of FOLDER_LEVELS_MAX names of PART_MAX bytes, their prefixes and slashes
+ */
 #define NAME_MAX_BYTES 2048u
 
 bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
@@ -51,7 +52,8 @@ void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc)
     alloc_free(alloc, home->path, home->path_size, 1);
 }
 
-/* Returns the length in bytes of the folders with which all paths start. */
+/* Returns the length in bytes of the longest prefix of complete folder names that all paths share.
+ */
 static size_t find_common_path_length(const struct ctf_writer *w)
 {
     const char *first = w->output_dirs[0]->path;
@@ -70,8 +72,9 @@ static size_t find_common_path_length(const struct ctf_writer *w)
     return common;
 }
 
-/* Copies one folder name. Prepends an underscore to hidden names and "index", because readers skip
- * such folders. Returns the number of bytes written. */
+/* Copies one folder name, truncated to PART_MAX bytes. Replaces a leading dot by an underscore and
+ * prepends one to "index", because readers skip such folders. Returns the number of bytes written.
+ */
 static size_t copy_folder_name(char *to, const char *from, size_t n)
 {
     size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
@@ -133,8 +136,8 @@ static bool is_dir_name_used(char (*names)[NAME_MAX_BYTES], size_t n, const char
     return false;
 }
 
-/* Names each trace by the last `levels` folders of its path. Returns false if two names are equal
- * or one contains another. */
+/* Names each trace by the last `levels` folders of its path. Returns false if two names are equal,
+ * or one is a parent folder of another. */
 static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                   unsigned levels)
 {
@@ -146,8 +149,8 @@ static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME
     return true;
 }
 
-/* Returns the smallest number of last folders that gives distinct names; 0 if only the paths after
- * the common prefix do. */
+/* Returns the smallest number of last folders that makes all names distinct. Returns 0 if the
+ * traces should be named by the paths after the common prefix instead. */
 static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                      size_t common)
 {
@@ -161,8 +164,8 @@ static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[N
     return levels;
 }
 
-/* Names the i-th trace by `path`. Appends a number if an earlier trace has the name or contains it.
- */
+/* Names the i-th trace by `path`. Appends a number to the first folder while an earlier trace has
+ * the name, or one is a parent folder of the other. */
 static void assign_output_dir_name(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                    size_t i, const char *path)
 {
@@ -183,8 +186,8 @@ static void assign_output_dir_name(const struct ctf_writer *w, char (*names)[NAM
 
 #define FIRST ".trace-1"
 
-/* Moves the files of the first trace from the output folder to a sub-folder, as the other traces
- * have. */
+/* Moves the files of the first trace from the output folder to the sub-folder .trace-1, so that it
+ * can be renamed like the other traces. */
 static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_writer *w = out->ctx;

@@ -6,9 +6,9 @@
  * |  ctf_stream_append_event   appends an event; first ends a full packet or starts the first one
  * |  ctf_stream_finish         writes the last packet and the index
  *
- * Algorithm: a packet starts as a copy of a template (`head`) whose numbers are zero. Events are
- * appended. When the packet ends, the numbers are stored over the zeros, since only then sizes,
- * times and counters are known:
+ * Algorithm: a packet starts as a copy of a template (`head`), in which all numbers are zero.
+ * Events are appended. When the packet ends, the numbers are stored over the zeros, since only then
+ * sizes, times and counters are known:
  *
  * |  CTF 1.8, 2
  * |  byte  0       magic 0xC1FC1FC1
@@ -22,8 +22,8 @@
  *
  * Limits: an event that would exceed the size limit is removed (bit_writer_truncate), the packet
  * ends, and the event is encoded again as the first of the next packet. A packet always holds at
- * least one event, however large. A packet with counts_to_end may grow beyond the limit: split,
- * only its last part would carry the counter.
+ * least one event, however large. A packet with counts_to_end may grow beyond the limit: if it were
+ * split, only its last part would have the counter.
  *
  * Invariants: times in a stream never decrease; sequence and discarded never decrease; the UUID of
  * a trace is fixed before its first packet is written.
@@ -37,23 +37,26 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-#define HEAD_BYTES 24u  /* bytes of magic, UUID and stream class */
-#define HEAD_NUMBERS 7u /* maximum number of u64 members in the header and context */
+#define HEAD_BYTES 24u /* bytes of magic, UUID and stream class */
+/* maximum of collect_head_numbers: u64 members of packet header and context */
+#define HEAD_NUMBERS 7u
 #define MAGIC 0xC1FC1FC1u
 
 #define ID_EXTENDED 65535u /* event id that announces LTTng's extended event header */
 
-/* OPEN_PACKETS_MAX: bytes that all open packets share; a larger packet_size is reduced.
- * PACKET_SIZE_MIN: smallest packet size, and the unit of all sizes, because v1.1 pads to it. */
+/* OPEN_PACKETS_MAX: bytes; sum of the size limits of all open packets. PACKET_SIZE_MIN: bytes;
+ * smallest size limit that results from sharing; limits are multiples of it, because v1.1 pads
+ * packets to it. */
 #define OPEN_PACKETS_MAX ((uint64_t)8 << 20)
 #define PACKET_SIZE_MIN ((uint64_t)4 << 10)
 
-/* maximum of streams per trace whose files have a write buffer; with more streams, packets are
- * smaller than such buffers */
+/* if a trace has more streams than this, packets are written without the file's write buffer,
+ * because the packets are smaller than such buffers */
 #define BUFFERED_STREAMS_MAX 64u
 
-/* Growth of packet buffers: capacity is doubled up to MEMORY_FIRST bytes, then set to the packet
- * limit. Further doubling would waste up to half of the buffer. */
+/* Growth of packet buffers. Up to MEMORY_FIRST bytes the capacity is doubled; then it is set to the
+ * packet limit plus twice MEMORY_SPARE bytes, because doubling would waste up to half of the
+ * buffer. Does not apply to limits above MEMORY_SMALL bytes. */
 #define MEMORY_FIRST ((size_t)4 << 10)
 #define MEMORY_SPARE ((size_t)1 << 10)
 #define MEMORY_SMALL ((uint64_t)64 << 10)
@@ -63,8 +66,8 @@ static bool is_rfc_stream(const struct ctf_stream_out *stream)
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
-/* Sets `numbers` to the u64 members of header and context, in file order. Returns how many there
- * are. */
+/* Sets `numbers` to the values of the u64 members of packet header and context, in file order.
+ * Returns their number. */
 static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
                                    uint64_t *numbers)
 {
@@ -85,7 +88,8 @@ static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t
     return n;
 }
 
-/* Returns the size in bytes of the start of the packet that is overwritten when the packet ends. */
+/* Returns the size in bytes of packet header and context, without context members that come from
+ * the source: the bytes that are overwritten when the packet ends. */
 static size_t get_head_size(const struct ctf_stream_out *stream)
 {
     uint64_t numbers[HEAD_NUMBERS];
@@ -95,7 +99,8 @@ static size_t get_head_size(const struct ctf_stream_out *stream)
            (stream->kind->has_cpu ? 4 : 0);
 }
 
-/* Builds the template with which all packets start until it is built again. */
+/* Builds stream->head: the bytes that each new packet starts with, until the next call. The numbers
+ * are zero; `items` are the values of the source's packet context members. */
 static void build_head_template(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
@@ -124,8 +129,7 @@ static void start_packet(struct ctf_stream_out *stream, uint64_t ticks)
 
 /* --- Ending a packet --- */
 
-/* Sets the trace's UUID to a hash of its first packet, so that the same input gives the same
- * output. */
+/* Sets the trace's UUID to a hash of its first packet, so that equal input gives equal output. */
 static void derive_trace_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
@@ -141,8 +145,8 @@ static void derive_trace_uuid(struct ctf_stream_out *stream)
     description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
 }
 
-/* Sets the trace's UUID; changes it until no other trace of this output has it, because equal
- * inputs remain separate traces. */
+/* Sets the trace's UUID and session id. Two equal inputs have equal hashes but must remain separate
+ * traces, so the UUID is changed until no other trace of this output has it. */
 static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
@@ -154,7 +158,7 @@ static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out 
             memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
             continue;
         ctf_change_uuid(description->uuid, ++rank);
-        i = SIZE_MAX; /* compare the new UUID with all traces again */
+        i = SIZE_MAX; /* ++ wraps to 0: compare the new UUID with all traces again */
     }
     description->has_uuid = true;
     description->session_id = load_u32le(description->uuid);
@@ -196,8 +200,8 @@ static void add_packet_index_entry(struct ctf_stream_out *stream, uint64_t conte
     ctf_index_out_add(&stream->index, numbers);
 }
 
-/* Builds the final v1.1 packet in out->buffer: pads, compresses, encrypts and checksums it as the
- * options require. */
+/* Builds the finished v1.1 packet in out->buffer: header and content, padded, compressed, encrypted
+ * and checksummed as the options require. */
 static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
                                    ttr_error *error)
 {
@@ -217,7 +221,8 @@ static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_wri
                                stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
 }
 
-/* Frees the buffers of a packet that was larger than its size limit. */
+/* Frees the packet buffer and out->buffer after a packet above its size limit, so that their memory
+ * is not kept. */
 static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
     struct ctf_writer *w = out->ctx;
@@ -229,8 +234,8 @@ static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer 
     buffer_init(&out->buffer, &out->t->counted);
 }
 
-/* Returns the packet size limit in bytes: packet_size, or the stream's share of OPEN_PACKETS_MAX if
- * that is less. */
+/* Returns the size limit of a packet in bytes: the option packet_size, or OPEN_PACKETS_MAX divided
+ * by the number of streams if that is less. */
 static uint64_t get_packet_limit(const struct ctf_stream_out *stream)
 {
     const uint64_t share =
@@ -285,8 +290,8 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
 
 /* --- Events --- */
 
-/* Writes LTTng's large event header. CTF 2 streams without timestamps have only id and time
- * members. write_rfc_event_header writes headers of v1.1. */
+/* Appends LTTng's large event header: u16 id and u32 timestamp, or the extended form. A stream
+ * without timestamps has only a u32 id. */
 static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bit_writer *put = &stream->put;
@@ -307,7 +312,7 @@ static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint6
     }
 }
 
-/* Writes a v1.1 event header of type 1 or 2, in its compact form if id and time difference fit.
+/* Appends a v1.1 event header of type 1 or 2; uses its compact form if id and time difference fit.
  * Aligns its members if the trace has natural alignment. */
 static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
@@ -345,27 +350,29 @@ static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, u
     bit_writer_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
-/* Position of an event's size member, which is stored after the event is encoded; `behind` is the
- * position from which the size is measured. Both in bits. */
+/* Position of an event's size member, which is stored after the event is encoded. at: bit offset of
+ * the member; count_from: bit offset after the context, from which the size is counted. */
 struct size_pos {
-    uint64_t at, behind;
+    uint64_t at, count_from;
     unsigned bits; /* width of the member in bits; 0 = the event has no size member */
 };
 
-/* Stores the number of bytes from size->behind to the current position. Returns false, and stores
- * the maximum, if the member is too narrow. */
+/* Stores the number of bytes from size->count_from to the current position in the size member.
+ * Returns false, and stores the member's maximum, if the number does not fit. */
 static bool store_event_size(struct ctf_stream_out *stream, const struct size_pos *size)
 {
-    const uint64_t bytes =
-                       stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0,
+    const uint64_t bytes = stream->put.at > size->count_from
+                               ? (stream->put.at - size->count_from + 7) / 8
+                               : 0,
                    most = UINT64_MAX >> (64 - size->bits);
     (stream->trace->description.is_big_endian ? bit_writer_overwrite_be : bit_writer_overwrite_le)(
         &stream->put, size->at, bytes < most ? bytes : most, size->bits);
     return bytes <= most;
 }
 
-/* Encodes the common context of a v1.1 event with a size: either only the size, or the source's
- * context with the size as a member. Returns the position of the size. */
+/* Encodes the common context of a v1.1 event that records its size. The context is the source's,
+ * which has the size as a member, or a u16 size alone. Returns the position of the size, which is
+ * zero until store_event_size. */
 static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
                                             struct field_encoder *encode)
 {
@@ -388,11 +395,12 @@ static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
     size.at = encode->put.at - size.bits;
     if (to)
         encode_members(encode, &rest);
-    size.behind = (encode->put.at + 7) & ~UINT64_C(7);
+    size.count_from = (encode->put.at + 7) & ~UINT64_C(7);
     return size;
 }
 
-/* Appends an event to the packet. Returns false if its size does not fit in its size member. */
+/* Appends an event to the open packet. Returns false if the event's size does not fit in its size
+ * member. */
 static bool encode_event_to_packet(struct ctf_stream_out *stream,
                                    const struct ctf_event_class *class,
                                    const struct ctf_items *items, uint64_t ticks)
@@ -438,8 +446,8 @@ ttr_status ctf_stream_start_empty_packet(struct ctf_stream_out *stream, struct t
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Enlarges a large packet buffer to its final size in one step, plus MEMORY_SPARE bytes for an
- * event above the limit. */
+/* Reserves the final capacity of a packet buffer in one step once the buffer has MEMORY_FIRST bytes
+ * and is nearly full. MEMORY_SPARE is space for an event that exceeds the limit. */
 static void reserve_event_space(struct ctf_stream_out *stream)
 {
     struct buffer *packet = &stream->packet;
@@ -450,15 +458,15 @@ static void reserve_event_space(struct ctf_stream_out *stream)
         buffer_reserve(packet, (size_t)room);
 }
 
-/* Returns true if the packet's counter includes events discarded after its last event. Such a
- * packet must not be split, because only its last half would have that counter. */
+/* Returns true if the packet's counter includes events that were discarded after its last event.
+ * Such a packet must not be split, because only its last part would have that counter. */
 static bool is_gap_counted_to_end(const struct ctf_stream_out *stream)
 {
     return stream->counts_to_end && stream->end > stream->last;
 }
 
-/* Returns true if a full packet may grow further, so that it need not be split. All open packets
- * together may exceed their limits by OPEN_PACKETS_MAX bytes. */
+/* Returns true if a full packet may grow instead of being split, because its counter must be valid
+ * for all of its events. All packets together may exceed their limits by OPEN_PACKETS_MAX bytes. */
 static bool can_exceed_packet_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
     const uint64_t excess_bytes = stream->put.at / 8 - get_packet_limit(stream);

@@ -127,9 +127,9 @@ static void small_stream_opens_with_two_reads(void **state)
     ttr *t = ttr_new(&options);
     const unsigned long first = count_read_calls(), before = count_read_calls();
     /* false under tools that read on behalf of the program, such as tracers */
-    const bool is_told = before == first + 1;
+    const bool is_reported = before == first + 1;
     read_trace(t, folder);
-    assert_true(!is_told || count_read_calls() - before <= 2 * STREAMS + READS_OTHER);
+    assert_true(!is_reported || count_read_calls() - before <= 2 * STREAMS + READS_OTHER);
     read_trace(t, folder); /* a second time with the same library handle */
     ttr_free(t);
     support_heap_check(&heap);

@@ -7,8 +7,8 @@
  * them.
  *
  * Order of calls: ctf_types_get_root -> add_member_of_value per member -> make_value_type |
- * make_counted_type -> make_struct_type (structs), make_element_type (arrays), make_scalar_type.
- * Names: ctf_type_names.c.
+ * make_variable_length_type -> make_struct_type (structs), make_element_type (arrays),
+ * make_scalar_type. Names: ctf_type_names.c.
  *
  * How each language expresses a value:
  * |                 CTF 1.8                      CTF 2                  RFC v1.1
@@ -30,10 +30,10 @@
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
-/* minimum of labels for which an enumeration is declared as a named type */
+/* an enumeration with at least this many labels becomes a named type, which TSDL declares once */
 #define LABELS_NAMED 64u
-/* bits; width of the length of an array of hexadecimal u8. Bytes use LENGTH_BITS, so readers can
- * distinguish them. */
+/* bits; width of the length of an array of hexadecimal u8 in the dialect. The length of byte
+ * strings has LENGTH_BITS, so readers can distinguish the two. */
 #define LENGTH_BITS_ODD 64u
 
 static bool is_rfc_target(const struct ctf_types *types)
@@ -62,7 +62,7 @@ void ctf_types_free(struct ctf_types *types)
     alloc_free(alloc, types->member, types->members_capacity, sizeof *types->member);
 }
 
-/* --- Parts --- */
+/* --- Building blocks of types --- */
 
 static void *alloc_zeroed(struct ctf_types *types, size_t size)
 {
@@ -87,8 +87,9 @@ static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
     return type;
 }
 
-/* Returns log2 of a number's alignment in bits: one byte or, with natural alignment, the size of
- * the number if that is 16, 32 or 64 bits, up to a word. */
+/* Returns log2 of a number's alignment in bits: 3 (one byte) if the trace is packed. With natural
+ * alignment, numbers of 16, 32 and 64 bits are aligned to their size, but at most to 32 bits with
+ * CTF_ALIGN_NATURAL_32. */
 static uint8_t get_number_alignment(const struct ctf_types *types, unsigned bits)
 {
     bool is_whole = bits == 16 || bits == 32 || bits == 64;
@@ -135,7 +136,7 @@ static uint64_t hash_type_key(enum type_kind kind, unsigned a, unsigned b)
     return hash_pair(UINT64_C(0x74797065) << 32 | kind, (uint64_t)a << 32 | b);
 }
 
-/* Gives a number type a name such as uint64_t, uint8_hex_t or float32_t, so that TSDL declares it
+/* Names a number type, for example uint64_t, uint8_hex_t or float32_t, so that TSDL declares it
  * once. */
 static void name_number_type(struct ctf_types *types, struct type *type)
 {
@@ -164,7 +165,7 @@ const struct type *ctf_types_get_number(struct ctf_types *types, uint8_t kind, u
     return known ? known : cache_type(types, key, type);
 }
 
-struct type *ctf_types_new_special(struct ctf_types *types, unsigned bits, uint16_t role)
+struct type *ctf_types_new_role_type(struct ctf_types *types, unsigned bits, uint16_t role)
 {
     struct type *type = make_number(types, TYPE_UINT, bits, 10);
     if (type)
@@ -209,7 +210,8 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
     return type;
 }
 
-/* Makes an 8-bit enumeration whose labels `names` have the values `value`, value + 1 and so on. */
+/* Makes an 8-bit enumeration: names[i] is the label of `value` + i. Returns NULL, and sets
+ * types->failed, if memory runs out. */
 static const struct type *make_enumeration(struct ctf_types *types, const ttr_text *names,
                                            uint32_t n, uint64_t value)
 {
@@ -236,8 +238,8 @@ static const struct type *get_constant_type(struct ctf_types *types, const ttr_v
     return make_enumeration(types, &label, 1, value->v.u);
 }
 
-/* Returns the enumeration that represents a boolean or null in the target; makes it at first use.
- */
+/* Returns the 8-bit enumeration with the labels `names` that replaces a boolean or null type, which
+ * the target lacks. Makes the type at the first call for `kind` and `variant`. */
 static const struct type *get_substitute_enumeration(struct ctf_types *types, enum type_kind kind,
                                                      unsigned variant, const ttr_text *names,
                                                      uint32_t n)
@@ -261,7 +263,8 @@ static const struct type *get_null_type(struct ctf_types *types, bool is_absent)
     return get_substitute_enumeration(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
-/* Copies the labels of another description to the arena of this one. */
+/* Copies labels to the arena of this description. Returns NULL, and sets types->failed, if memory
+ * runs out. */
 static const struct type_labels *copy_type_labels(struct ctf_types *types,
                                                   const struct type_labels *from)
 {
@@ -284,7 +287,7 @@ static const struct type_labels *copy_type_labels(struct ctf_types *types,
     return labels;
 }
 
-/* Gives an enumeration a name such as labels_1_t, so that TSDL declares it once. */
+/* Names an enumeration, for example labels_1_t, so that TSDL declares it once. */
 static void name_enumeration_type(struct ctf_types *types, struct type *type)
 {
     char digits[NUMBER_MAX];
@@ -317,8 +320,8 @@ static const struct type *make_labelled_number_type(struct ctf_types *types, con
     return known ? known : cache_type(types, key, type);
 }
 
-/* Adds a member to the current struct; the caller sets its type. Returns the member's index;
- * SIZE_MAX if memory runs out. */
+/* Pushes a member without name and type for the current struct; the caller sets both. Returns the
+ * member's index on the stack; SIZE_MAX if memory runs out. */
 static size_t push_member(struct ctf_types *types)
 {
     const struct alloc *alloc = &types->t->counted;
@@ -348,7 +351,7 @@ static const ttr_value *get_current_value(const struct ctf_types *types)
     return &types->items->field[types->at].value;
 }
 
-/* Makes the member named `length`, in the current struct, the length of the type. */
+/* Makes the type refer to its length: the member named `length` of the current struct. */
 static void set_length_reference(struct ctf_types *types, struct type *type, ttr_text length)
 {
     ttr_text *names = alloc_zeroed(types, (types->path_n + 1) * sizeof *names);
@@ -361,14 +364,15 @@ static void set_length_reference(struct ctf_types *types, struct type *type, ttr
         (struct type_reference){.names = names, .names_n = types->path_n + 1, .root = types->root};
 }
 
-static const struct type *make_length_pair(struct ctf_types *types);
-static const struct type *make_counted_type(struct ctf_types *types, ttr_text name,
-                                            ttr_text length);
+static const struct type *make_struct_with_length(struct ctf_types *types);
+static const struct type *make_variable_length_type(struct ctf_types *types, ttr_text name,
+                                                    ttr_text length);
 
 static const struct type *make_scalar_type(struct ctf_types *types, const ttr_value *value);
 
-/* Returns the element type of an array whose elements have one shape: that of the first element.
- * For an empty array it is the source's declared type, that of another array, or u8. */
+/* Returns the element type of an array that is not mixed, from its first element. For an empty
+ * array the element type is the source's declared type, that of another array of the same event, or
+ * u8. */
 static const struct type *make_element_type(struct ctf_types *types, const ttr_value *array,
                                             ttr_text name)
 {
@@ -386,8 +390,9 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
     if (!has_variable_length(get_current_value(types)))
         type = make_value_type(types);
     else
-        type = is_rfc_target(types) ? make_counted_type(types, (ttr_text){"", 0}, (ttr_text){"", 0})
-                                    : make_length_pair(types);
+        type = is_rfc_target(types)
+                   ? make_variable_length_type(types, (ttr_text){"", 0}, (ttr_text){"", 0})
+                   : make_struct_with_length(types);
     types->path_n--;
     for (uint32_t i = 1; i < count && types->at < types->items->n; i++)
         types->at += ctf_items_count_nested(types->items, types->at);
@@ -395,8 +400,8 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
     return type;
 }
 
-/* Returns true if the current value is an array of hexadecimal u8, which in CTF 1.8 would look like
- * bytes. */
+/* Returns true if the current value is an array of hexadecimal u8, which CTF 1.8 readers would read
+ * as a byte string. */
 static bool is_hex_byte_array(const struct ctf_types *types)
 {
     const ttr_value *value = get_current_value(types);
@@ -412,8 +417,8 @@ static const struct type *get_length_type(struct ctf_types *types)
     return ctf_types_get_number(types, TYPE_UINT, bits, 10);
 }
 
-/* Returns the written name of the member that holds the length of the current value; NULL inside if
- * there is no such member. */
+/* Returns the name in the output of the earlier member that holds the length of the current value;
+ * a text with p NULL if there is none. */
 static ttr_text find_length_name(const struct ctf_types *types)
 {
     const ttr_value *value = get_current_value(types);
@@ -422,9 +427,10 @@ static ttr_text find_length_name(const struct ctf_types *types)
                : (ttr_text){NULL, 0};
 }
 
-/* Makes the type of an array or bytes of variable length. `length`: name of the member that holds
- * the length; unused in v1.1, which stores it inline. */
-static const struct type *make_counted_type(struct ctf_types *types, ttr_text name, ttr_text length)
+/* Makes the type of an array or byte string of variable length. `length`: name of the member that
+ * holds the length; unused in v1.1, which stores the length before the elements. */
+static const struct type *make_variable_length_type(struct ctf_types *types, ttr_text name,
+                                                    ttr_text length)
 {
     bool is_bytes = get_current_value(types)->type == TTR_TYPE_BYTES,
          is_blob = is_bytes && types->description->version == CTF_2;
@@ -445,15 +451,15 @@ static const struct type *make_counted_type(struct ctf_types *types, ttr_text na
     else if (!is_blob)
         type->element = ctf_types_get_number(types, TYPE_UINT, 8, 16);
     if (type->element)
-        /* arrays without elements are aligned like their elements, as CTF 1.8 requires */
+        /* an empty array is aligned as its elements would be, as CTF 1.8 requires */
         type->align = type->element->align;
     if (type->length_type && type->length_type->align > type->align)
         type->align = type->length_type->align;
     return type;
 }
 
-/* Removes the members from index `begin` on from the stack and returns the struct type that they
- * form. */
+/* Removes the members [begin, members_n) from the stack and returns a struct type of these members.
+ */
 static struct type *pop_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
@@ -464,8 +470,8 @@ static struct type *pop_struct(struct ctf_types *types, size_t begin)
     return type;
 }
 
-/* Adds a member for the length of the current value, named NAME_length or a unique variant. Returns
- * the written name. */
+/* Adds a member for the length of the current value, named NAME_length or, if that is in use,
+ * NAME_length_2 and so on. Returns the name in the output. */
 static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     char text[64 + NUMBER_MAX] = "";
@@ -493,8 +499,8 @@ static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, t
     return types->member[at].name;
 }
 
-/* Records the written name of the current item. Copies the name of a number, because a length
- * reference is identified by the address of the name. */
+/* Records the name of the current item in the output. Copies the name of an unsigned number,
+ * because references to a length compare the address of its name. */
 static void record_written_name(struct ctf_types *types, ttr_text name)
 {
     if (types->at >= types->called_capacity &&
@@ -508,8 +514,9 @@ static void record_written_name(struct ctf_types *types, ttr_text name)
                                    : name;
 }
 
-/* Adds the current value to the current struct. If the value needs a length that no earlier member
- * holds, adds a length member first. */
+/* Adds a member for the current value to the current struct. If the value needs a length that no
+ * earlier member holds, adds a length member first. `structure`: number of the struct; `is_fixed`:
+ * do not escape the name. */
 static void add_member_of_value(struct ctf_types *types, uint64_t structure, ttr_text name,
                                 ttr_id id, bool is_fixed)
 {
@@ -532,7 +539,7 @@ static void add_member_of_value(struct ctf_types *types, uint64_t structure, ttr
     if (types->failed)
         return;
     if (has_variable_length(get_current_value(types))) {
-        const struct type *type = make_counted_type(types, ctx, length);
+        const struct type *type = make_variable_length_type(types, ctx, length);
         types->member[at].type = type;
         return;
     }
@@ -542,16 +549,17 @@ static void add_member_of_value(struct ctf_types *types, uint64_t structure, ttr
     types->member[at].type = type;
 }
 
-/* Makes a struct of length and content, for an array or bytes that are elements of an array. */
-static const struct type *make_length_pair(struct ctf_types *types)
+/* Makes a struct of a length and an array or byte string, for values that are elements of an array.
+ */
+static const struct type *make_struct_with_length(struct ctf_types *types)
 {
     size_t begin = types->members_n;
     add_member_of_value(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
     return pop_struct(types, begin);
 }
 
-/* Makes a struct with `inner` as its only member; the member's name marks the meaning of a value,
- * for example `koid`. */
+/* Makes a struct with one member of type `inner`. The member's name states how to
+ * interpret the value, for example `koid`. */
 static const struct type *wrap_in_struct(struct ctf_types *types, const char *name,
                                          const struct type *inner)
 {
@@ -564,8 +572,8 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
 {
     size_t begin = types->members_n;
     uint64_t structure = ++types->structs;
-    /* Identifiers must not start with a digit. In TSDL the prefix of all names is an underscore, so
-     * only v1.1 needs one here. */
+    /* Elements of a mixed array are named by their index, but identifiers must not start with a
+     * digit. In TSDL every name gets an underscore as prefix, so only v1.1 needs one here. */
     char digits[NUMBER_MAX + 1] = "_";
     size_t skip = is_rfc_target(types) ? 0 : 1, end = types->at;
     for (uint32_t i = 0; i < count && !is_array; i++)
@@ -581,7 +589,7 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
     return pop_struct(types, begin);
 }
 
-/* Makes the type of a text of `n` bytes. */
+/* Makes the type of a text of fixed size: `n` bytes, padded with zeros. */
 static const struct type *make_fixed_text(struct ctf_types *types, uint64_t n)
 {
     struct type *type = alloc_type(types, TYPE_TEXT);
@@ -621,7 +629,7 @@ static const struct type *make_scalar_type(struct ctf_types *types, const ttr_va
     return value->hint == TTR_DISPLAY_KOID ? wrap_in_struct(types, "koid", type) : type;
 }
 
-/* Makes the type of `n` bytes, for example of a UUID. */
+/* Makes the type of a byte string of `n` bytes, for example a UUID. */
 static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
 {
     bool is_blob = types->description->version == CTF_2;
@@ -634,8 +642,8 @@ static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
     return type;
 }
 
-/* Makes the type of an array with a fixed number of elements. Removes the array's name from the
- * path while the element type is made. */
+/* Makes the type of an array with a fixed number of elements. The path ends with the array's name;
+ * make_element_type expects the path without it, so it is removed for that call. */
 static const struct type *make_fixed_array(struct ctf_types *types, const ttr_value *array)
 {
     struct type *type = alloc_type(types, TYPE_ARRAY);
@@ -646,7 +654,7 @@ static const struct type *make_fixed_array(struct ctf_types *types, const ttr_va
     type->element = make_element_type(types, array, name);
     types->path[types->path_n++] = name;
     if (type->element)
-        /* arrays without elements are aligned like their elements, as CTF 1.8 requires */
+        /* an empty array is aligned as its elements would be, as CTF 1.8 requires */
         type->align = type->element->align;
     return type;
 }

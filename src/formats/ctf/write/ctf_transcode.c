@@ -1,6 +1,6 @@
-/* Transcoding: a CTF trace that cannot be copied, because another version or byte order is asked
- * for, is encoded again under its own names. It needs no dialect: names, contexts, labels, clocks
- * and the environment are those of the source.
+/* Transcoding: encodes a CTF trace again if it cannot be copied, because another version or byte
+ * order is required. Names, contexts, labels, clocks and environment are those of the source, so
+ * the output is not in the dialect.
  *
  * Order of calls, per event:
  * |  init_transcode_job              collects source stream, packet and output trace of the event
@@ -17,23 +17,25 @@
  * |  source file   | packet 0: e e e | packet 1: e e e e e e            |
  * |  output file   | packet 0: e e e | packet 1: e e e e | packet 2: e e |
  *
- * Variants and optional fields: each combination that occurs is a shape and gets a class of its
- * own. A common context that changes its shape cannot be shared by classes, so it gets another
- * stream.
+ * A shape is the hash of names, types and nesting of fields (ctf_flatten.c). Variants and optional
+ * fields: each combination that occurs is another shape and gets another event class. All classes
+ * of a stream share one common context, so a common context of another shape gets another stream.
  *
  * Gaps are not events in CTF: they become counters of the next packet (ctf_discarded_write.c).
  *
- * Events of a sorted or filtered stream may be copies without their packet (`is_copy`). Fields of
- * their packet are known only if the copy holds them (`has_packet`).
+ * Stages such as sort copy events out of their packets (`is_copy`). Fields of the packet are then
+ * known only if the copied event includes them (`has_packet`).
  *
- * Invariants: times of a stream never decrease; one shape in a stream is always one class.
+ * Invariants: times of a stream never decrease; events of one source class and shape in a stream
+ * have one class.
  *
  * Cost: a lookup of the stream and of the class per event, one pass over its fields. Left out:
- * fields of event headers beside id and time (counted as CTF_LOST_PACKET). */
+ * fields of event headers other than id and time (counted as CTF_LOST_PACKET). */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/read/ctf_build_index.h"
+#include "formats/ctf/write/ctf_pending_gaps.h"
 #include "formats/ctf/write/ctf_transcode.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 #include "model/event_copy.h"
@@ -65,8 +67,8 @@ bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
 
 /* --- Files that continue another file --- */
 
-/* Returns true if the reader treats the first packet of the event's stream as the continuation of
- * another file. */
+/* Returns true if the reader treats the file of the event's stream as the continuation of another
+ * file. */
 static bool continues_other_file(const struct transcode_job *job)
 {
     const struct ctf_reader *reader = ctf_find_event_origin(job->schema, job->event).reader;
@@ -83,7 +85,8 @@ static bool continues_other_file(const struct transcode_job *job)
 
 /* --- Time --- */
 
-/* Converts ticks of the source clock to ticks of the target clock. */
+/* Converts ticks of the source clock to ticks of the target clock; returns 0 for times before the
+ * target clock's zero. */
 static uint64_t convert_ticks(const struct transcode_job *job, const struct ctf_timeline *line,
                               uint64_t ticks)
 {
@@ -108,8 +111,8 @@ static uint64_t event_to_target_ticks(const struct transcode_job *job)
     return convert_ticks(job, line, ticks);
 }
 
-/* Converts a time of the event's packet to target ticks. Adds the same shift that the event's time
- * received since it was read. */
+/* Converts a time of the event's packet to target ticks. If a stage shifted the event's time after
+ * it was read, shifts the packet's time by the same amount. */
 static uint64_t convert_packet_ticks(const struct transcode_job *job, uint64_t ticks)
 {
     const struct ctf_timeline *line = &job->stream->kind->timeline;
@@ -122,8 +125,9 @@ static uint64_t convert_packet_ticks(const struct transcode_job *job, uint64_t t
 
 /* --- Packets and events --- */
 
-/* Returns true if an empty packet with sequence number 0 can report the gaps. That packet ends
- * where the gap ends; the source starts with such a packet, too. */
+/* Returns true if an empty first packet with sequence number 0 can report the gap: events are
+ * missing, no packets are, and the gap ends before `begin`. Sets *place to the times of that
+ * packet. */
 static bool can_empty_packet_report_gap(const struct ctf_pending_gaps *missing,
                                         const struct ctf_stream_out *stream, uint64_t begin,
                                         struct ctf_gap_times *place)
@@ -135,8 +139,8 @@ static bool can_empty_packet_report_gap(const struct ctf_pending_gaps *missing,
            ctf_pending_gaps_find_times(missing, stream, begin, place) && place->is_alone;
 }
 
-/* Writes an empty packet before the first packet of the stream. It ends where the first gap of
- * known size starts, or reports that gap itself. */
+/* Starts an empty packet before the first packet of the stream. The empty packet ends where the
+ * first gap of known size starts, or reports that gap itself. */
 static ttr_status write_empty_first_packet(const struct transcode_job *job,
                                            struct ctf_stream_out *stream,
                                            const struct ctf_items *items, uint64_t begin,
@@ -145,11 +149,11 @@ static ttr_status write_empty_first_packet(const struct transcode_job *job,
     struct ctf_pending_gaps *missing = &job->w->missing[job->event->source];
     uint64_t at = missing->has_ticks ? convert_packet_ticks(job, missing->ticks) : begin;
     struct ctf_gap_times place;
-    const bool is_told = can_empty_packet_report_gap(missing, stream, begin, &place);
+    const bool is_reported = can_empty_packet_report_gap(missing, stream, begin, &place);
     stream->cpu = job->about->cpu;
     ttr_status status =
         ctf_stream_start_packet(stream, job->out, items, at < begin ? at : begin, error);
-    if (is_told) {
+    if (is_reported) {
         stream->end = place.end;
         ctf_pending_gaps_store_counters(job->out, stream, missing, job->event->offset);
     }
@@ -161,13 +165,13 @@ static bool packet_has_duration(const struct ctf_packet *about)
     return about->has_begin && about->has_end && about->end > about->begin;
 }
 
-/* Writes packets so that a gap before an event without packet keeps its times. The previous packet
- * ends at the gap's start. If the gap ends before the event, an empty packet reports it. Sets
- * *begin to the start of the event's packet. */
-static ttr_status place_gap_before_event(const struct transcode_job *job,
-                                         struct ctf_stream_out *stream,
-                                         const struct ctf_items *items, uint64_t *begin,
-                                         ttr_error *error)
+/* Sets packet times so that readers see the original times of a gap before an event that was copied
+ * without its packet. Ends the previous packet at the gap's start. If the gap ends before the
+ * event, starts an empty packet that reports the gap. Otherwise sets *begin to the start of the
+ * event's packet. */
+static ttr_status preserve_gap_times(const struct transcode_job *job, struct ctf_stream_out *stream,
+                                     const struct ctf_items *items, uint64_t *begin,
+                                     ttr_error *error)
 {
     struct ctf_pending_gaps *missing = &job->w->missing[job->event->source];
     struct ctf_gap_times place;
@@ -191,8 +195,8 @@ static ttr_status place_gap_before_event(const struct transcode_job *job,
 }
 
 /* Returns true if an empty packet must report the gap before the event's packet, because the gap
- * ends where that packet starts. Applies if the source is v1.1 and counters of the target are valid
- * at the end of a packet. */
+ * ends where that packet starts. Applies if source counters are valid at the start of a packet
+ * (v1.1) and target counters at its end. */
 static bool needs_empty_gap_packet(const struct transcode_job *job,
                                    const struct ctf_stream_out *stream,
                                    const struct ctf_pending_gaps *missing)
@@ -203,8 +207,8 @@ static bool needs_empty_gap_packet(const struct transcode_job *job,
            packet_has_duration(job->about);
 }
 
-/* Starts an output packet with its counters; writes an empty packet first if a gap requires that.
- * `items`: packet fields; NULL = none. */
+/* Starts an output packet with its counters; starts an empty packet first if a gap requires that.
+ * `items`: packet context fields; NULL = none. */
 static ttr_status start_packet_with_counters(struct transcode_job *job,
                                              struct ctf_stream_out *stream,
                                              const struct ctf_items *items, ttr_error *error)
@@ -219,14 +223,13 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
     if (!missing)
         return fail_memory(error);
     const uint64_t before =
-        /* end time of the previous packet */
+        /* end time of the previous packet, in ticks */
         stream->last > stream->end ? stream->last : stream->end;
     uint64_t first =
         is_empty || !ctf_transcode_has_known_time(job) ? before : event_to_target_ticks(job);
     uint64_t begin = about->has_begin ? convert_packet_ticks(job, about->begin) : first;
     const bool is_beside = is_first &&
-                           /* another output stream with packets of the same source stream reports
-                            * the gap */
+                           /* another output stream of the same data stream reports the gap */
                            ctf_pending_gaps_are_in_other_stream(missing, stream);
     if (is_first && ctf_pending_gaps_start_stream(job->out, stream, &what, missing))
         status = write_empty_first_packet(job, stream, items, begin, error);
@@ -236,7 +239,7 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
     }
     stream->gap_end = 0;
     if (status == TTR_OK && !is_beside)
-        status = place_gap_before_event(job, stream, items, &begin, error);
+        status = preserve_gap_times(job, stream, items, &begin, error);
     if (status == TTR_OK)
         status = is_empty ? ctf_stream_start_empty_packet(stream, job->out, &begin, error)
                           : ctf_stream_start_packet(stream, job->out, items, begin, error);
@@ -246,8 +249,8 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
     return status;
 }
 
-/* Returns true if the open packet must end before an event without packet, so that the next
- * packet's counters report the gap between them. */
+/* Returns true if the open packet must end before this event, which was copied without its packet,
+ * so that the counters of the next packet report the gap between them. */
 static bool is_gap_before_event(const struct transcode_job *job,
                                 const struct ctf_stream_out *stream)
 {
@@ -258,8 +261,8 @@ static bool is_gap_before_event(const struct transcode_job *job,
                        (stream->gap_end && event_to_target_ticks(job) > stream->gap_end));
 }
 
-/* Returns true if an event without packet has the time of its source packet, and that time differs
- * from the open packet's start. */
+/* Returns true if a copied event has only the time of its source packet, and that time differs from
+ * the start of the open packet. */
 static bool has_other_packet_time(const struct transcode_job *job,
                                   const struct ctf_stream_out *stream)
 {
@@ -267,14 +270,14 @@ static bool has_other_packet_time(const struct transcode_job *job,
            event_to_target_ticks(job) != stream->begin;
 }
 
-/* Returns true if the packet fields that a copied event holds differ from those of the open packet.
- */
+/* Returns true if a copied event includes the fields of its source packet and these differ from
+ * those of the open packet. */
 static bool is_in_other_packet(const struct transcode_job *job, const struct ctf_stream_out *stream)
 {
     return job->has_packet && job->packet_fields_hash != stream->packet_fields_hash;
 }
 
-/* Starts an output packet for the event's source packet, unless that packet is already open. */
+/* Starts an output packet for the event's source packet, unless one is open. */
 static ttr_status start_packet_of_event(struct transcode_job *job, struct ctf_stream_out *stream,
                                         ttr_error *error)
 {
@@ -309,7 +312,7 @@ static uint64_t hash_shared_event_class(const struct ctf_event_class *source)
                      (uint64_t)source->log_level);
 }
 
-/* Returns a hash that identifies the source's event class. In v1.1 the hash does not depend on the
+/* Returns a value that identifies the source's event class. In v1.1 it does not depend on the
  * section, because several sections may become one stream class. */
 static uint64_t hash_event_class_identity(const struct transcode_job *job)
 {
@@ -380,7 +383,7 @@ ttr_status ctf_transcode_packet(struct ttr_writer *out, const ttr_event *event, 
     return stream ? start_packet_of_event(&job, stream, error) : TTR_OK;
 }
 
-/* Counts the properties of an event that v1.1 cannot express: names of its thread. */
+/* Counts a loss if the event's thread has a name, because v1.1 has no names of threads. */
 static void count_rfc_event_losses(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
@@ -404,8 +407,8 @@ static bool is_time_exact(const struct transcode_job *job, uint64_t ticks)
     return is_clamped || (int64_t)(begin + ns) == job->event->time;
 }
 
-/* Returns the event's time in ticks of the stream, within the open packet. Counts losses of time
- * and of header fields. */
+/* Returns the event's time in ticks of the stream; the last event's time if unknown. Counts losses
+ * of time and of header fields. */
 static uint64_t finalize_event_ticks(const struct transcode_job *job,
                                      const struct ctf_stream_out *stream)
 {

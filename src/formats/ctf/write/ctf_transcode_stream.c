@@ -1,22 +1,24 @@
 /* Traces, stream classes and streams of transcoded events. Each source trace becomes one trace, and
  * each source file one stream. Two streams share a stream class if their source classes are the
- * same and the shapes of their common context and packet fields are equal.
+ * same and their common contexts and packet contexts have equal fields.
  *
- * In v1.1 the name of a file determines its section. So a stream's file name must be unused and
- * must not match another section. */
+ * In v1.1 the name of a file determines its section, the v1.1 term for a stream class. So a
+ * stream's file name must be unused and must not match another section. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 #include "formats/ctf/read/ctf_build_index.h"
+#include "formats/ctf/write/ctf_pending_gaps.h"
 #include "formats/ctf/write/ctf_transcode.h"
 
-/* replaces the shape in the key of the stream that was added last for a source file */
+/* second key in stream_of of the stream that was added last for a source file, instead of a shape
+ */
 #define LATEST UINT64_MAX
 
 /* --- Traces and stream classes --- */
 
-/* Returns the number of nanoseconds that were added to the event's time since it was read; 0 if the
- * event has no time. */
+/* Returns the nanoseconds that a stage added to the event's time after it was read; 0 if the event
+ * has no time. */
 static int64_t get_event_time_shift(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
@@ -38,7 +40,8 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
         ctf_find_or_add_trace(job->out, job->event, (uintptr_t)source, CTF_TRACE_LIKE, &is_new);
     enum ctf_version version =
         options->version ? options->version : source->class->description.version;
-    if (trace && is_new && !ctf_trace_out_init_like(trace, job->out->t, options, version, source))
+    if (trace && is_new &&
+        !ctf_trace_out_init_from_source(trace, job->out->t, options, version, source))
         return NULL;
     ttr_error ctx = {0};
     if (trace && is_new &&
@@ -53,8 +56,8 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
     return trace;
 }
 
-/* Returns the output clock of the stream: the copied source clock or, if the target cannot express
- * that, the trace's own nanosecond clock. */
+/* Returns the clock of the output stream: the copy of the source's clock or, if the target cannot
+ * express that, a nanosecond clock. Returns NULL if the source has no clock. */
 static const struct ctf_clock *choose_stream_clock(const struct transcode_job *job, bool has_times)
 {
     const struct ctf_description *from = &job->schema->trace->class->description;
@@ -67,8 +70,8 @@ static const struct ctf_clock *choose_stream_clock(const struct transcode_job *j
     return NULL;
 }
 
-/* Returns true if the source's event headers have fields other than id and time. In v1.1 they never
- * have. */
+/* Returns true if the source's event headers have fields other than id and time. Always false for
+ * v1.1. */
 static bool header_has_extra_fields(const struct transcode_job *job)
 {
     ttr_fields walk;
@@ -111,22 +114,23 @@ bool ctf_transcode_has_known_time(const struct transcode_job *job)
     return !(job->event->flags & TTR_EVENT_NO_TIME) || job->stream->class->clock;
 }
 
-/* Returns true if nothing is known of the event's packet except its CPU. */
+/* Returns true if only the CPU of the event's packet is known, because a stage copied the event
+ * without packet fields. */
 static bool is_packet_unknown(const struct transcode_job *job)
 {
     return job->is_copy && !job->has_packet;
 }
 
-/* Returns true if packets of the stream need a member for the CPU: in v1.1, whose file names
- * contain it, and for events whose packet is unknown. Otherwise the CPU is copied with the packet's
- * other fields. */
-static bool needs_own_cpu(const struct transcode_job *job)
+/* Returns true if the writer must record the CPU itself: in v1.1, in the file name, and if only the
+ * CPU of the packet is known. Otherwise the CPU is copied with the other fields of the packet
+ * context. */
+static bool must_write_cpu(const struct transcode_job *job)
 {
     return job->about->has_cpu && (job->version == CTF_RFC_1_1 || is_packet_unknown(job));
 }
 
-/* Returns true if the source's common context has no member other than the event size, which the
- * event-size option of v1.1 adds. */
+/* Returns true if the source's common context consists only of the u16 event size, which v1.1
+ * writers add with the option event-size. */
 static bool context_has_only_size(const struct transcode_job *job)
 {
     const struct ctf_stream_class *source = job->stream->class;
@@ -135,8 +139,8 @@ static bool context_has_only_size(const struct transcode_job *job)
            source->event_context->members[0].type->bits == 16;
 }
 
-/* Returns true if the source's common context has the event size and other members. Then the
- * context is kept and the size is computed again. */
+/* Returns true if target events keep a common context that has the event size and other members.
+ * The packet writer then computes the size again. */
 static bool context_has_size(const struct transcode_job *job)
 {
     const struct ctf_options *options = job->trace->options;
@@ -159,7 +163,7 @@ bool ctf_transcode_drops_payload_size(const struct transcode_job *job)
             (ctf_transcode_writes_event_size(job) && job->stream->class->rfc_has_event_size));
 }
 
-/* Returns the 1-based index of the context member that holds the event size; 0 = none. */
+/* Returns the 1-based index of the member payload_size of a context; 0 if there is none. */
 static uint32_t find_size_member(const struct type *context)
 {
     static const ttr_text name = {"payload_size", 12};
@@ -176,7 +180,7 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
     const struct ctf_stream_class *source = job->stream->class;
     bool is_rfc = job->version == CTF_RFC_1_1,
          has_time = job->stream->kind->plan.has_time || (is_rfc && source->clock);
-    const unsigned flags = needs_own_cpu(job) | job->about->has_sequence * 2u |
+    const unsigned flags = must_write_cpu(job) | job->about->has_sequence * 2u |
                            job->about->has_discarded * 4u | job->about->has_begin * 8u |
                            has_time * 16u;
     struct ctf_stream_class_spec like = {
@@ -184,7 +188,7 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
         .id = source->id <= UINT32_MAX ? source->id : job->trace->kinds_n,
         .likeness = hash_pair(
             hash_pair(hash_pair(source->id, items->common_shape), packet->payload_shape), flags),
-        .has_cpu = needs_own_cpu(job),
+        .has_cpu = must_write_cpu(job),
         .has_sequence = job->about->has_sequence,
         .has_discarded = job->about->has_discarded,
         .has_clock = is_rfc || source->clock || job->about->has_begin,
@@ -213,7 +217,7 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
 }
 
 /* Returns a key that identifies the source's stream class. v1.1 sections with the same id and clock
- * have the same key, because other versions have one class with several files for them. */
+ * have the same key, because in other versions they become one class with several files. */
 static uint64_t hash_source_stream_class(const struct transcode_job *job)
 {
     const struct ctf_stream_decoder *ctx = job->stream->kind;
@@ -221,22 +225,25 @@ static uint64_t hash_source_stream_class(const struct transcode_job *job)
     return is_rfc ? hash_pair(ctx->class->id, (uintptr_t)ctx->class->clock) : (uintptr_t)ctx;
 }
 
-/* Returns the key of streams that may share a stream class. Does not depend on the section name. */
+/* Returns a key that is equal for streams that may share a stream class, in versions other than
+ * v1.1. */
 static uint64_t hash_stream_class(const struct transcode_job *job)
 {
     const uint64_t shapes =
         hash_pair(job->w->items.common_shape, job->w->packet_items.payload_shape);
-    return hash_pair(hash_pair(hash_source_stream_class(job), shapes), needs_own_cpu(job));
+    return hash_pair(hash_pair(hash_source_stream_class(job), shapes), must_write_cpu(job));
 }
 
-/* Returns the key of streams that may share a stream class and have the same section name. */
+/* Returns a key that is equal for streams that may share a stream class; in v1.1 their section
+ * names must be equal, too. */
 static uint64_t hash_named_stream_class(const struct transcode_job *job)
 {
     return hash_pair(hash_stream_class(job),
                      job->version == CTF_RFC_1_1 ? hash_bytes(job->name, job->section_n) : 0);
 }
 
-/* Returns the stream class that the stream named job->name may use; NULL if there is none yet. */
+/* Returns the existing stream class that the stream named job->name can use; NULL if there is none.
+ */
 static struct ctf_stream_class_out *find_transcoded_stream_class(const struct transcode_job *job)
 {
     return ctf_find_similar_class(job->w, job->trace, hash_named_stream_class(job));
@@ -271,8 +278,8 @@ static struct ctf_stream_class_out *get_transcoded_stream_class(struct transcode
 
 /* --- Names of files --- */
 
-/* Returns true if v1.1 readers would assign this file and all earlier files to the intended
- * sections. Readers use only the file name. */
+/* Returns true if v1.1 readers, which use only file names, would assign this file and all earlier
+ * files to the sections that they were written for. */
 static bool is_section_unambiguous(const struct transcode_job *job)
 {
     const struct ctf_file_candidate file = {
@@ -290,8 +297,8 @@ static bool is_stream_name_free(const struct transcode_job *job)
            (job->version != CTF_RFC_1_1 || is_section_unambiguous(job));
 }
 
-/* Returns the length in bytes of the section name at the start of a v1.1 file name, which ends with
- * _CPU or -CPU. */
+/* Returns the number of bytes of a v1.1 file name before its suffix _CPU or -CPU; `n` if it has no
+ * such suffix. */
 static size_t find_section_name_size(const char *file, size_t n)
 {
     size_t digits = n;
@@ -302,8 +309,8 @@ static size_t find_section_name_size(const char *file, size_t n)
     return has_tail ? digits - 1 : n;
 }
 
-/* Appends a suffix to the first `base` bytes of the file name: -NUMBER if `number` is above 1, then
- * _CPU if has_cpu. */
+/* Sets job->name to its first `base` bytes with a suffix: -NUMBER if `number` is above 1, then _CPU
+ * if has_cpu. Sets name_n and section_n. */
 static void build_stream_name(struct transcode_job *job, size_t base, uint64_t number, bool has_cpu)
 {
     job->section_n = job->name_n = base;
@@ -318,8 +325,8 @@ static void build_stream_name(struct transcode_job *job, size_t base, uint64_t n
     job->name[job->name_n] = '\0';
 }
 
-/* Returns the key under which the last number of similar file names is recorded
- * (ctf_find_last_name_number). */
+/* Returns the key for ctf_find_last_name_number: equal for streams with file names that differ only
+ * in their number. */
 static uint64_t hash_numbered_name(const struct transcode_job *job, size_t base, bool has_cpu)
 {
     const uint64_t name = hash_bytes(job->name, base);
@@ -329,8 +336,8 @@ static uint64_t hash_numbered_name(const struct transcode_job *job, size_t base,
                      has_cpu ? job->about->cpu + UINT64_C(1) : 0);
 }
 
-/* Chooses an unused file name: the source's, with a number appended if needed. In v1.1 it also
- * contains section and CPU. The name of a live stream may be a path; only its last component is
+/* Sets job->name to an unused file name: the source's, with a number appended if needed, and in
+ * v1.1 with section and CPU. The name of a live stream may be a path; only its last component is
  * used, because readers do not search sub-folders. Returns false if memory runs out. */
 static bool choose_stream_name(struct transcode_job *job)
 {

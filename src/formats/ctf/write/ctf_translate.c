@@ -1,16 +1,16 @@
-/* Losses of a description, either printed in the language of another version for copied packets, or
- * written for transcoded events.
+/* Counts the losses of a description: if it is printed in another metadata language for copied
+ * packets, or if its events are transcoded.
  *
  * Copied packets lose something only if the source is CTF 2, because CTF 2 can express all of CTF
- * 1.8 that this project reads. The rules follow tsdl_print.c. Each element of the description is
- * counted once, however many events use it. */
+ * 1.8 that this project reads. The rules match those of tsdl_print.c. Each element of the
+ * description is counted once, however many events use it. */
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
 struct counting {
     struct ttr_writer *out;
     const struct type *const *roots;
-    struct pair_map seen; /* set of structs that are already counted */
+    struct pair_map seen; /* key (struct type, 0) for each struct that is already counted */
 };
 
 static void count_description_loss(const struct counting *c, enum ctf_loss loss)
@@ -28,7 +28,8 @@ static bool is_identifier_text(ttr_text name)
     return true;
 }
 
-/* Returns the selector of a variant if its path contains only structs; otherwise NULL. */
+/* Returns the type of a variant's selector. Returns NULL if the path to the selector contains
+ * anything but structs. */
 static const struct type *find_variant_selector(const struct counting *c, const struct type *type)
 {
     const struct type *found =
@@ -124,8 +125,8 @@ void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_descript
         for (size_t k = 0; k < stream->events_n; k++) {
             const struct ctf_event_class *event = stream->events[k];
             bool is_understood = event->has_log_level ||
-                                 /* other versions express log level and EMF URI as attributes of
-                                  * their own, so they are not lost */
+                                 /* log level and EMF URI are not lost, because other versions have
+                                  * them as properties of event classes */
                                  event->emf_uri.n;
             count_text_loss(&c, is_understood ? (ttr_text){"", 0} : event->attributes);
             count_text_loss(&c, is_same ? (ttr_text){"", 0} : event->ns);

@@ -1,7 +1,7 @@
-/* Names of struct members. In the dialect, names are escaped so that our reader can restore them,
- * and duplicates get their count as a number. Names of transcoded fields stay as similar as the
- * language allows, and duplicates get the lowest number that makes them unique. ctf_shape_types.c
- * makes the names of types. */
+/* Names of struct members. In the dialect, names are escaped so that our reader can restore them;
+ * the second member of a name gets the number 2, and so on. Names of transcoded fields stay as
+ * similar as the language allows; duplicates get the lowest number that makes them unique.
+ * ctf_shape_types.c names types. */
 #include "formats/ctf/write/ctf_type_names.h"
 
 #include "base/hash.h"
@@ -14,16 +14,16 @@ ttr_text ctf_type_copy_text(struct ctf_types *types, const void *bytes, size_t n
     return copy ? (ttr_text){copy, n} : (ttr_text){"", 0};
 }
 
-/* Returns true if the struct may contain attributes, besides fields: contexts may and, in v1.1, the
- * payload. */
+/* Returns true if the struct that is built may contain event attributes next to fields: a context
+ * or, in v1.1, the payload. */
 static bool has_attribute_members(const struct ctf_types *types)
 {
     return types->root != ROOT_PAYLOAD || types->description->version == CTF_RFC_1_1;
 }
 
-/* Appends the name of a transcoded field. Replaces characters that TSDL does not allow by
- * underscores instead of escapes, because no reader would decode these. Appends _NUMBER if `number`
- * is above 1. */
+/* Appends the name of a transcoded field to types->name. Replaces characters that TSDL does not
+ * allow by underscores. They are not escaped, because readers would not decode the escapes. Appends
+ * _NUMBER if `number` is above 1. */
 static void append_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
     char digits[NUMBER_MAX];
@@ -69,8 +69,8 @@ static ttr_text strip_leading_underscores(ttr_text name)
     return name;
 }
 
-/* Returns a hash by which names of the dialect are compared. It does not depend on leading
- * underscores, because some TSDL readers ignore them. */
+/* Returns a hash that is equal for names that readers may treat as equal: in TSDL, names that
+ * differ only in leading underscores, because some readers ignore them. */
 static uint64_t hash_dialect_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
 {
     if (types->description->version != CTF_1_8)
@@ -86,7 +86,7 @@ static uint64_t hash_dialect_name(struct ctf_types *types, ttr_text name, ttr_id
     return hash_bytes(plain.p, plain.n);
 }
 
-/* Increments and returns the number of members of the struct with this key. */
+/* Adds one to the number of members of the struct with this name hash. Returns the new number. */
 static unsigned count_dialect_name(struct ctf_types *types, uint64_t structure, uint64_t key)
 {
     uint32_t *times = pair_map_get(&types->times, structure, key);
@@ -96,12 +96,12 @@ static unsigned count_dialect_name(struct ctf_types *types, uint64_t structure, 
     return 1;
 }
 
-/* Names of transcoded fields are compared as they are written. Per struct and name, `times` holds
+/* State of a name in types->times, for transcoded fields. The value for (struct, name) is
  * NAME_TAKEN if a member has the name, plus NAME_NUMBER times the last number that was appended to
- * it. Names of all fields are recorded in advance, so that no numbered name equals that of a later
- * field. */
+ * the name. The names of all fields of a struct are entered before its members are named. So a name
+ * with an appended number never equals the name of a later field. */
 #define NAME_TAKEN 1u
-#define NAME_NUMBER 2u /* factor of the number stored in `times` */
+#define NAME_NUMBER 2u /* the last appended number is multiplied by this */
 
 ttr_text ctf_type_prefixed_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
@@ -124,8 +124,8 @@ static void record_name_state(struct ctf_types *types, uint64_t structure, ttr_t
     types->failed |= !pair_map_put(&types->times, structure, hash_bytes(name.p, name.n), what);
 }
 
-/* Returns true if an earlier member has the name or, with also_later, if any field of the struct
- * has it. */
+/* Returns true if an earlier member of the struct has the name or, with also_later, if any field of
+ * the struct has it. */
 static bool is_name_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
                           bool also_later)
 {
@@ -146,8 +146,8 @@ bool ctf_type_is_name_collision(const struct ctf_types *types, uint64_t structur
     return shows_another || is_name_known(types, structure, written, false);
 }
 
-/* Returns the number that makes a name unique in its struct if it is appended; 1 = the name is
- * unique without one. */
+/* Returns the lowest number that makes the name unique in its struct when appended; 1 if the name
+ * is unique without a number. */
 static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     ttr_text written = ctf_type_prefixed_name(types, name, 1);

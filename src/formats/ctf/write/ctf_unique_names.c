@@ -1,33 +1,36 @@
-/* Names in use: files and stream classes of transcoded traces, found by hash in constant time,
+/* File names and stream classes in use by transcoded traces, found by hash in constant time,
  * however many streams exist.
  *
- * One map holds all of it (base/key_map.h); the key is hashed with the trace and one of these
- * kinds: |  NAME      name -> 1: a file has it |  NUMBER    hash of similar streams -> last number
- * used in their names, as are lower ones |  KIND      hash of similar streams -> index of their
- * stream class |  SECTION   v1.1: section name -> 2 * index of its stream class, plus 1 if not
- * unique |  FILES     v1.1: section name -> length of the shortest section name whose files match
- * it */
+ * One map (struct key_map) holds five kinds of entries. The key is a hash of the trace, the kind
+ * and:
+ *
+ * |  RECORD_FILE      file name -> 1: a file has the name
+ * |  RECORD_NUMBER    hash of similar streams -> last number that was appended to their names
+ * |  RECORD_CLASS     hash of similar streams -> index of their stream class
+ * |  RECORD_SECTION   v1.1 section name -> 2 * index of its stream class, plus 1 if several have it
+ * |  RECORD_PREFIX    v1.1: start of file names -> length of the shortest section name of these */
 #include "base/hash.h"
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 
-enum given { GIVEN_NAME = 1, GIVEN_NUMBER, GIVEN_KIND, GIVEN_SECTION, GIVEN_FILES };
+enum name_record { RECORD_FILE = 1, RECORD_NUMBER, RECORD_CLASS, RECORD_SECTION, RECORD_PREFIX };
 
-static uint64_t make_used_name_key(const struct ctf_trace_out *trace, enum given given,
-                                   uint64_t hash)
+static uint64_t make_record_key(const struct ctf_trace_out *trace, enum name_record record,
+                                uint64_t hash)
 {
-    /* traces are allocated structs, so their addresses differ by more than the values of `given` */
-    return hash_pair(hash, (uintptr_t)trace + given);
+    /* traces are allocated structs, so the addresses of two traces differ by more than the values
+     * of `record` */
+    return hash_pair(hash, (uintptr_t)trace + record);
 }
 
-static uint64_t make_used_text_key(const struct ctf_trace_out *trace, enum given given,
-                                   ttr_text text)
+static uint64_t make_text_record_key(const struct ctf_trace_out *trace, enum name_record record,
+                                     ttr_text text)
 {
-    return make_used_name_key(trace, given, hash_bytes(text.p, text.n));
+    return make_record_key(trace, record, hash_bytes(text.p, text.n));
 }
 
-/* Sets *section to the start of a file name, before the CPU number. Returns false if the name does
- * not end with a CPU number. */
+/* Sets *section to the part of a v1.1 file name before its suffix _CPU. Returns false if the name
+ * has no such suffix. */
 static bool split_cpu_suffix(ttr_text file, ttr_text *section)
 {
     bool has_cpu;
@@ -46,14 +49,15 @@ static bool split_cpu_suffix(ttr_text file, ttr_text *section)
 uint32_t ctf_find_last_name_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                    uint64_t like)
 {
-    const uint32_t *number = key_map_get(&w->given, make_used_name_key(trace, GIVEN_NUMBER, like));
+    const uint32_t *number =
+        key_map_get(&w->names_in_use, make_record_key(trace, RECORD_NUMBER, like));
     return number ? *number : 0;
 }
 
 bool ctf_record_name_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like,
                             uint32_t number)
 {
-    return key_map_put(&w->given, make_used_name_key(trace, GIVEN_NUMBER, like), number);
+    return key_map_put(&w->names_in_use, make_record_key(trace, RECORD_NUMBER, like), number);
 }
 
 /* --- Files --- */
@@ -61,25 +65,25 @@ bool ctf_record_name_number(struct ctf_writer *w, const struct ctf_trace_out *tr
 bool ctf_is_file_name_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                            ttr_text file)
 {
-    return key_map_get(&w->given, make_used_text_key(trace, GIVEN_NAME, file)) != NULL;
+    return key_map_get(&w->names_in_use, make_text_record_key(trace, RECORD_FILE, file)) != NULL;
 }
 
 bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                            ttr_text section)
 {
     const uint32_t *shortest =
-        key_map_get(&w->given, make_used_text_key(trace, GIVEN_FILES, section));
+        key_map_get(&w->names_in_use, make_text_record_key(trace, RECORD_PREFIX, section));
     return shortest && *shortest <= section.n;
 }
 
-/* Records that a file name starts with `section` although the file belongs to a section whose name
- * has n bytes. */
+/* Records that readers would assign a file to the section `section`, if such a section existed. The
+ * section that the file was written for has a name of n bytes. */
 static bool record_section_files(struct ctf_writer *w, const struct ctf_trace_out *trace,
                                  ttr_text section, size_t n)
 {
-    const uint64_t key = make_used_text_key(trace, GIVEN_FILES, section);
-    const uint32_t *shortest = key_map_get(&w->given, key);
-    return (shortest && *shortest <= n) || key_map_put(&w->given, key, (uint32_t)n);
+    const uint64_t key = make_text_record_key(trace, RECORD_PREFIX, section);
+    const uint32_t *shortest = key_map_get(&w->names_in_use, key);
+    return (shortest && *shortest <= n) || key_map_put(&w->names_in_use, key, (uint32_t)n);
 }
 
 bool ctf_record_file_name(struct ctf_writer *w, const struct ctf_trace_out *trace,
@@ -87,7 +91,7 @@ bool ctf_record_file_name(struct ctf_writer *w, const struct ctf_trace_out *trac
 {
     ttr_text section;
     const size_t n = kind->class->name.n;
-    if (!key_map_put(&w->given, make_used_text_key(trace, GIVEN_NAME, file), 1))
+    if (!key_map_put(&w->names_in_use, make_text_record_key(trace, RECORD_FILE, file), 1))
         return false;
     if (trace->description.version != CTF_RFC_1_1)
         return true;
@@ -101,7 +105,8 @@ struct ctf_stream_class_out *ctf_find_similar_class(const struct ctf_writer *w,
                                                     const struct ctf_trace_out *trace,
                                                     uint64_t like)
 {
-    const uint32_t *index = key_map_get(&w->given, make_used_name_key(trace, GIVEN_KIND, like));
+    const uint32_t *index =
+        key_map_get(&w->names_in_use, make_record_key(trace, RECORD_CLASS, like));
     return index ? trace->kinds[*index] : NULL;
 }
 
@@ -110,18 +115,18 @@ bool ctf_record_similar_class(struct ctf_writer *w, const struct ctf_trace_out *
 {
     const uint32_t index = (uint32_t)trace->kinds_n - 1;
     const ttr_text name = trace->kinds[index]->class->name;
-    const uint64_t section = make_used_text_key(trace, GIVEN_SECTION, name);
-    const uint32_t *same = key_map_get(&w->given, section);
-    return key_map_put(&w->given, section, same ? *same | 1 : index * 2) &&
-           key_map_put(&w->given, make_used_name_key(trace, GIVEN_KIND, like), index);
+    const uint64_t section = make_text_record_key(trace, RECORD_SECTION, name);
+    const uint32_t *same = key_map_get(&w->names_in_use, section);
+    return key_map_put(&w->names_in_use, section, same ? *same | 1 : index * 2) &&
+           key_map_put(&w->names_in_use, make_record_key(trace, RECORD_CLASS, like), index);
 }
 
-/* Returns true if the section name is used by a stream class other than `kind`. */
+/* Returns true if a stream class other than `kind` has the section name `section`. */
 static bool section_has_other_class(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                     ttr_text section, const struct ctf_stream_class_out *kind)
 {
     const uint32_t *found =
-        key_map_get(&w->given, make_used_text_key(trace, GIVEN_SECTION, section));
+        key_map_get(&w->names_in_use, make_text_record_key(trace, RECORD_SECTION, section));
     return found && (*found & 1 || trace->kinds[*found / 2] != kind);
 }
 

@@ -1,10 +1,10 @@
-/* UUIDs of written traces: keeps the source's UUID, or derives another one if traces overlap.
+/* UUIDs of written traces: keeps the source's UUID, or derives another one if traces overlap in
+ * time.
  *
  * Readers merge folders with the same UUID into one trace and drop duplicate packets
  * (ctf_stream_set.h). That is right for folders that were opened together, and for chunks of a
- * session, which follow each other in time. If traces were opened separately and their times
- * overlap, as in "merge a a", both must be read back completely, so the later one gets another
- * UUID.
+ * session, which follow each other in time. Traces that were opened separately and overlap, as in
+ * "merge a a", must both be read back completely, so the later one gets another UUID.
  *
  * Left out: live sessions and traces in our dialect; their UUIDs are always new. */
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "formats/ctf/read/ctf_reader.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Returns true if packets of the trace may be in the time range of `claim`. */
+/* Returns true if the trace may have packets in the time range of `claim`. */
 static bool overlaps_claim(const struct ctf_uuid_claim *claim, const struct ctf_trace *trace)
 {
     return claim->lacks_times || trace->lacks_times ||
@@ -54,7 +54,7 @@ static struct ctf_uuid_claim *add_uuid_claim(struct ttr_writer *out, const struc
     return claim;
 }
 
-/* Version 8 (custom) and variant 10 of RFC 9562, section 5.8. */
+/* The result has version 8 (custom) and variant 10 of RFC 9562, section 5.8. */
 void ctf_change_uuid(uint8_t uuid[16], uint32_t rank)
 {
     uint64_t a = hash_pair(hash_bytes(uuid, 16), rank), b = hash_pair(a, rank);

@@ -1,6 +1,6 @@
 /* Entry points of the CTF writer. Copies traces if possible (ctf_copy.h), and transcodes or encodes
- * all other events (ctf_transcode.c, ctf_encode.c). Each source trace is written to a folder of its
- * own. */
+ * all other events (ctf_transcode.c, ctf_encode.c). Each source trace is written to its own folder.
+ */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
 
@@ -10,7 +10,7 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
     const struct alloc *alloc = &out->t->counted;
     pair_map_init(&w->trace_of, alloc);
     pair_map_init(&w->stream_of, alloc);
-    key_map_init(&w->given, alloc);
+    key_map_init(&w->names_in_use, alloc);
     pair_map_init(&w->copy_of, alloc);
     ctf_items_init(&w->items, alloc);
     ctf_items_init(&w->packet_items, alloc);
@@ -44,8 +44,8 @@ static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_
     return ctf_copy_trace_begin(copy, source, &w->options, out, error) == TTR_OK ? copy : NULL;
 }
 
-/* Starts the copy of a stream file. Called for the file's definition, which precedes its packets.
- */
+/* Starts the copy of a stream file. `event` is the stream definition, which comes before the file's
+ * packets. */
 static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;
@@ -53,7 +53,7 @@ static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->ctx;
     if (pair_map_get(&w->copy_of, event->source, 0) ||
         schema->stream->trace->class->description.version == CTF_UNKNOWN)
-        return TTR_OK; /* the reader could not parse the trace's metadata */
+        return TTR_OK; /* CTF_UNKNOWN: the reader could not parse the trace's metadata */
     struct ctf_trace_copy *trace = get_trace_copy(out, schema->stream->trace, error);
     if (!trace)
         return error ? error->status : TTR_E_NOMEM;

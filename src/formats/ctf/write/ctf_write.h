@@ -93,15 +93,17 @@ struct ctf_options {
     bool is_big_endian;
     bool has_order; /* the user set the byte order (is_big_endian) */
     bool has_alignment, has_event_size, has_checksum, has_compression, has_cypher, has_packet_align,
-        has_text;         /* the user set this option, which only v1.1 has */
-    bool has_packet_size; /* the user set packet_size, which all versions have */
+        has_text;         /* the user set the v1.1-only option of this name */
+    bool has_packet_size; /* the user set packet_size, an option of all versions */
     bool has_index, has_no_index, has_packetised, is_packetised, is_text_metadata;
     const char *rfc_option; /* name of the first v1.1-only option that the user set; NULL = none */
     uint64_t packet_size;   /* bytes; a packet ends when its size reaches this */
     uint8_t rfc_header;     /* v1.1: event header type, 1 or 2; 0 = not set */
     bool rfc_is_natural, rfc_has_event_size;
-    bool rfc_has_short_words; /* v1.1: natural alignment, but at most 32 bits, as in the source */
-    /* the options require other packets than those of a v1.1 source, so these cannot be copied */
+    /* v1.1: natural alignment, but of at most 32 bits (CTF_ALIGN_NATURAL_32), as in the source */
+    bool rfc_has_short_words;
+    /* an option requires packets that differ from those of a v1.1 source, so the source's packets
+     * cannot be copied */
     bool changes_rfc;
     struct rfc11_pack_options packing;
     uint8_t key[RFC11_KEY];
@@ -116,42 +118,44 @@ TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_op
 TTR_MUST ttr_status ctf_options_check_version(const struct ctf_options *options,
                                               enum ctf_version version, ttr_error *error);
 
-/* Sets each option that the user did not set to its value in the source: byte order; for v1.1 also
- * alignment, checksum, compression, cipher (if the key is known), padding and text or binary
+/* Sets each option that the user did not set to its value in the source trace: byte order; for v1.1
+ * also alignment, checksum, compression, cipher (if the key is known), padding, and text or binary
  * metadata. */
 void ctf_options_inherit(struct ctf_options *options, const struct ctf_trace *source,
                          enum ctf_version version);
 
 /* --- ctf_shape_types.c --- */
 
-/* Types of one description, cached by the hash of the values that they encode (the shape,
- * ctf_flatten.c). All types are in the description's arena. */
+/* Types of one description. They are cached by shape: the hash of names, types and nesting of the
+ * items that a type encodes (ctf_flatten.c). All types are in the description's arena. */
 struct ctf_types {
     ttr *t;
     struct ctf_description *description; /* version and byte order are set by the caller */
     bool is_dialect, is_natural;
-    uint64_t renamed; /* number of fields whose names had to change */
+    /* number of fields that were renamed, because the name is invalid or not unique */
+    uint64_t renamed;
     uint64_t
-        /* number of length fields that were added, including those of elements wrapped in a struct
-         * with their length */
+        /* number of length fields that were added; includes the length fields of array elements
+         * that are wrapped in a struct */
         lengths;
     struct key_map by_key; /* hash of a shape or of a scalar type -> index in `type` */
     const struct type **type;
     size_t n, capacity;
-    /* number of enumerations made so far; names them labels_1_t, labels_2_t ... */
+    /* number of named enumerations so far; part of the next one's name: labels_1_t, labels_2_t ...
+     */
     uint64_t labels_n;
     /* The following members are valid only inside ctf_types_get_root, while it builds a type. */
     const struct ctf_items *items;
     size_t at;
-    struct type_member *member; /* stack of the members of all unfinished structs */
+    struct type_member *member; /* stack of the members of all structs that are not complete yet */
     size_t members_n, members_capacity;
     ttr_text path[2 * CTF_ITEMS_DEPTH + 2];
-    ttr_text *called; /* written name of each item that is a struct member, by item index */
+    ttr_text *called; /* name in the output of each item that is a struct member, by item index */
     size_t called_capacity;
     uint32_t path_n;
     enum type_root root;
-    /* (struct, name) -> number of members with this name, or state of the member (ctf_type_names.c)
-     */
+    /* (struct, name) -> number of members with this name; for transcoded traces the NAME_TAKEN
+     * state and last appended number (ctf_type_names.c) */
     struct pair_map times;
     uint64_t structs;
     struct buffer name;
@@ -161,8 +165,8 @@ struct ctf_types {
 void ctf_types_init(struct ctf_types *types, ttr *t, struct ctf_description *description);
 void ctf_types_free(struct ctf_types *types);
 
-/* Returns the struct type for items [from, to), whose shape hash is `shape`; makes it at first use.
- * Returns NULL, and sets types->failed, if memory runs out. */
+/* Returns the struct type of the items [from, to); `shape` is their shape hash. Builds the type at
+ * the first call for a shape. Returns NULL, and sets types->failed, if memory runs out. */
 const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root root,
                                       const struct ctf_items *items, size_t from, size_t to,
                                       uint64_t shape);
@@ -171,9 +175,9 @@ const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root ro
 const struct type *ctf_types_get_number(struct ctf_types *types, uint8_t kind, unsigned bits,
                                         unsigned base);
 
-/* Returns a new unsigned type of `bits` bits with the role `role` (enum ctf_role). It is not
+/* Returns a new unsigned type of `bits` bits with the role `role` (enum ctf_role). The type is not
  * cached, so the caller may add a clock or labels to it. */
-struct type *ctf_types_new_special(struct ctf_types *types, unsigned bits, uint16_t role);
+struct type *ctf_types_new_role_type(struct ctf_types *types, unsigned bits, uint16_t role);
 
 /* Returns a struct type with a copy of `members`. Names must be valid in the target language. */
 struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_member *members,
@@ -181,19 +185,21 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
 
 /* --- ctf_write_classes.c --- */
 
-/* A stream class of the output with the index of its event classes. */
+/* A stream class of the output and the hash map of its event classes. */
 struct ctf_stream_class_out {
     struct ctf_stream_class *class;
-    /* hash of name, shape and identity -> index in class->events; UINT32_MAX: no class can express
-     * these events */
+    /* hash_event_class (context shape, payload shape, identity) -> index in class->events;
+     * UINT32_MAX: readers would reject every class for these events */
     struct key_map events;
     size_t refused_n; /* number of entries of `events` that are UINT32_MAX */
     bool has_cpu;     /* the packet context has the CPU */
     bool has_clock;   /* the packet context has start and end times */
-    /* the packet context has a sequence number; it has a counter of discarded events */
+    /* has_sequence, has_discarded: the packet context has a sequence number, a counter of discarded
+     * events */
     bool has_sequence, has_discarded;
     bool has_time;             /* event headers have a timestamp */
-    const struct type *fields; /* further members of the packet context, a struct; NULL = none */
+    const struct type *fields; /* struct of the packet context members that are copied from the
+                                  source; NULL = none */
     /* 1-based index of the common context's member that holds the event size; 0 = none */
     uint32_t size_member;
     /* The following members are used by ctf_transcode.c only. */
@@ -201,8 +207,8 @@ struct ctf_stream_class_out {
         /* stream class of the first source stream that is written to this class; NULL = none */
         *source;
     uint64_t packet_shape;
-    /* the output loses fields of event headers, or packet fields of events that were copied out of
-     * their packets */
+    /* event header fields are lost or, for events that a stage copied without their packet, packet
+     * fields */
     bool loses_header;
 };
 
@@ -213,49 +219,53 @@ struct ctf_output_dir {
     size_t folder_size, path_size;
 };
 
-/* Names of threads and processes that were last written to a trace. A name is written only if it
- * differs from these. */
+/* The last names of threads and processes that were written to a trace. A thread's name is written
+ * again only if it differs. */
 struct ctf_written_names {
-    ttr_id *thread; /* by thread id: id of the thread name written last, plus 1; 0 = none yet */
+    ttr_id *thread; /* by thread id: text id of the name written last, plus 1; 0 = none yet */
     size_t threads_n;
-    ttr_id *process; /* by process id: id of the process name written last, plus 1; 0 = none yet */
+    ttr_id *process; /* by process id: text id of the name written last, plus 1; 0 = none yet */
     size_t processes_n;
-    /* by thread id: name_change_count plus 1 at the thread's last check; 0 = never checked */
+    /* by thread id: value of ttr.name_change_count, plus 1, when the thread's name was last
+     * compared; 0 = never */
     uint32_t *change;
     size_t changes_n;
 };
 
-/* Traces with the same UUID. Readers merge them into one trace, so their class ids must not
- * collide. */
+/* Output traces with the same UUID. Readers merge them into one trace, so equal class ids must mean
+ * equal classes. */
 struct ctf_trace_group {
     uint8_t uuid[16];
     size_t traces_n;
-    struct key_map given; /* class ids in use (ctf_trace_group.c) */
+    struct key_map
+        ids_in_use; /* ids of stream and event classes in use, by scope (ctf_trace_group.c) */
 };
 
 /* One trace of the output: a description and its stream files. */
 struct ctf_trace_out {
     const struct ctf_options *options; /* points to `ctx` */
-    /* options of this trace: the user's, completed from the source */
+    /* options of this trace: the user's and, for those not set, the source's (ctf_options_inherit)
+     */
     struct ctf_options ctx;
     const struct ctf_trace
-        /* source trace whose properties are copied while this trace is started; NULL = none */
+        /* source trace that ctf_trace_out_init_from_source copies properties from; NULL = none */
         *like;
     uint8_t source_header_type; /* v1.1: header type of the source's first section */
     bool source_has_event_size;
     struct ctf_description description;
     struct ctf_types types;
     bool is_dialect;
-    bool is_suited;           /* true once ctf_trace_out_check_options succeeded */
+    bool is_suited;           /* ctf_trace_out_check_options has succeeded */
     bool has_unix_time;       /* at least one event has a time since 1970 */
     struct ctf_clock *clock;  /* clock of events that are encoded in the dialect */
     int64_t base;             /* nanoseconds since 1970 at tick 0 of `clock` */
     struct ctf_trace *source; /* source trace, retained; NULL if the trace is in the dialect */
-    bool keeps_clocks;        /* the source's clocks are used unchanged, except for their offsets */
-    /* nanoseconds that were added to the source's times; already part of the clocks' offsets */
+    /* the output has the source's clocks; only their offsets may differ */
+    bool keeps_clocks;
+    /* nanoseconds that were added to the source's times; included in the clocks' offsets */
     int64_t moved;
-    bool has_numbers; /* packets record the number of their data stream */
-    /* group of traces with this UUID; NULL = no other trace has it */
+    bool has_numbers; /* packet headers have the stream number (stream_instance_id) */
+    /* group of output traces with this UUID; NULL for v1.1 and for a trace without UUID */
     struct ctf_trace_group *joined;
     struct ctf_stream_class_out **kinds;
     size_t kinds_n, kinds_capacity;
@@ -264,81 +274,86 @@ struct ctf_trace_out {
     struct ctf_output_dir home;
 };
 
-/* Starts a trace in the dialect; `first` is its first event. The caller zeroes *trace, except for
- * `home` and the three members from `like` on. Returns false if memory runs out. */
+/* Initializes a trace in the dialect; `first` is its first event. The caller zeroes *trace, except
+ * for `home`, `like`, `source_header_type` and `source_has_event_size`. Returns false if memory
+ * runs out. */
 TTR_MUST bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t,
                                  const struct ctf_options *options, enum ctf_version version,
                                  const ttr_event *first);
 void ctf_trace_out_free(struct ctf_trace_out *trace, const struct alloc *alloc);
 
 /* Checks that the trace's version supports all options that the user set
- * (ctf_options_check_version). Does nothing if an earlier check succeeded. */
+ * (ctf_options_check_version). Returns TTR_OK at once if an earlier check succeeded. */
 TTR_MUST ttr_status ctf_trace_out_check_options(struct ctf_trace_out *trace,
                                                 const struct ctf_options *options,
                                                 ttr_error *error);
 
-/* Starts a trace with the clocks, environment and names of a CTF source; omits those that `version`
- * cannot express. Returns false if memory runs out. */
-TTR_MUST bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t,
-                                      const struct ctf_options *options, enum ctf_version version,
-                                      struct ctf_trace *source);
+/* Initializes a trace with the clocks, environment and names of a CTF source. Omits properties that
+ * `version` cannot express. Returns false if memory runs out. */
+TTR_MUST bool ctf_trace_out_init_from_source(struct ctf_trace_out *trace, ttr *t,
+                                             const struct ctf_options *options,
+                                             enum ctf_version version, struct ctf_trace *source);
 
 /* Adds `ns` nanoseconds to the offsets of the trace's clocks. If that is not an integer number of
- * ticks of each clock, replaces the clocks by one of nanoseconds and returns true. */
+ * ticks of every clock, replaces the clocks by one of nanoseconds and returns true. If only an
+ * offset would overflow, changes nothing: the ticks of the events express the shift. */
 bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns);
 
-/* Returns the trace's own nanosecond clock; adds it to the description at first use. Returns NULL,
- * and sets types->failed, if memory runs out. */
+/* Returns the nanosecond clock that the writer adds to a trace if no source clock fits. Adds the
+ * clock to the description at the first call. Returns NULL, and sets types->failed, if memory runs
+ * out. */
 const struct ctf_clock *ctf_trace_out_get_own_clock(struct ctf_trace_out *trace);
 
-/* Properties of a stream class that ctf_trace_out_add_stream_class makes. */
+/* Properties of a new stream class, for ctf_trace_out_add_stream_class. */
 struct ctf_stream_class_spec {
     ttr_text name;
     uint64_t id;       /* preferred id; another one is chosen if it is in use */
-    uint64_t likeness; /* hash that identifies the stream class in all folders of a trace */
+    uint64_t likeness; /* hash that is equal for the same stream class in every folder of a trace */
     bool has_cpu;
     /* has_clock: packets have start and end times; has_time: events have timestamps */
     bool has_clock, has_time;
     bool has_sequence, has_discarded;
-    /* clock of this description; NULL = timestamps without a clock */
+    /* clock of this description that timestamps refer to; NULL = timestamps without a clock */
     const struct ctf_clock *clock;
     const struct type *common; /* common event context; NULL = none */
-    /* further members of the packet context, a struct; NULL = none */
+    /* struct with members to append to the packet context; NULL = none */
     const struct type *fields;
-    /* v1.1: event header type if the user did not choose one: 1, 2 or 0 = any */
+    /* v1.1: event header type (1 or 2) if the user did not choose one; 0 = the default */
     uint8_t rfc_header;
-    bool rfc_has_event_size; /* v1.1: events have a size, if the user did not choose */
+    /* v1.1: events record their size; used if the user did not set event-size */
+    bool rfc_has_event_size;
 };
 
 /* Adds a stream class to the description. Returns NULL if memory runs out. */
 struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
     struct ctf_trace_out *trace, const struct ctf_stream_class_spec *like);
 
-/* Properties, apart from the items, that identify an event class. */
+/* Properties that identify an event class together with the shapes of its items. */
 struct ctf_class_key {
     ttr_text name;
-    /* source class whose properties the new class copies; NULL = none */
+    /* source class that the new class copies properties from; NULL = none */
     const struct ctf_event_class *like;
-    bool is_unnamed; /* the events have no name; `name` names only the class */
-    /* hash of the event's properties that are not items, such as name and log level */
+    bool is_unnamed; /* the events have no name; `name` is only the name of the class */
+    /* hash of event properties that the shapes do not cover, such as name and log level */
     uint64_t identity;
-    uint64_t likeness; /* hash as `identity`, but equal in all folders of a trace */
+    uint64_t likeness; /* same as `identity`, but equal in all folders of a trace */
     int64_t log_level;
     bool has_log_level;
 };
 
-/* Returns the existing event class for the items; NULL if there is none. */
+/* Returns the event class that was added for items of these shapes and this key; NULL if there is
+ * none. */
 const struct ctf_event_class *ctf_find_event_class(const struct ctf_stream_class_out *kind,
                                                    const struct ctf_items *items,
                                                    const struct ctf_class_key *key);
 
-/* Returns true if ctf_get_event_class found earlier that no class that readers accept can express
- * the items. */
+/* Returns true if ctf_get_event_class has returned NULL for these shapes and this key, because
+ * readers would reject every possible class. */
 bool ctf_is_event_class_refused(const struct ctf_stream_class_out *kind,
                                 const struct ctf_items *items, const struct ctf_class_key *key);
 
-/* Returns the event class for the items; makes it at first use. Returns NULL if memory runs out or,
- * with the dialect only, if readers would reject every possible class. */
+/* Returns the event class for the items; adds the class at the first call. Returns NULL if memory
+ * runs out and, in the dialect, if readers would reject every possible class. */
 const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
                                                   struct ctf_stream_class_out *kind,
                                                   const struct ctf_items *items,
@@ -350,7 +365,7 @@ const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
 
 /* LTTng index of a stream file that is being written. */
 struct ctf_index_out {
-    struct buffer entries; /* buffered entries that are not written yet */
+    struct buffer entries; /* entries that are not written to the file yet */
     struct sink *file;     /* index file; NULL until the first entries are written */
     /* the file system cannot store the index's name, so no index is written */
     bool is_refused;
@@ -380,30 +395,31 @@ struct ctf_stream_out {
     uint64_t head_bits;
     uint64_t end; /* ticks; minimum of the open packet's end time */
     uint64_t
-        /* transcoding: 1 + file offset of the source packet whose events the open packet holds; 0 =
-         * none yet */
+        /* transcoding: file offset, plus 1, of the source packet that the open packet's events come
+         * from; 0 = none yet */
         packet_at;
     uint16_t source; /* source id of the input that `packet_at` refers to */
-    /* hash of the source packet's fields, without times and counters; for events that were copied
-     * out of their packets */
+    /* transcoding: hash of the source packet's fields without times and counters, for events that a
+     * stage copied without their packet; 0 = unknown */
     uint64_t packet_fields_hash;
     bool is_continued; /* a later file of the same data stream continues its counters */
-    /* the open packet's counter includes events discarded up to its end, so it must not be split */
+    /* the open packet's counter includes events discarded up to the end of the packet; such a
+     * packet must not be split */
     bool counts_to_end;
-    /* ticks; end time of the open packet if its counters report a gap before an event without
-     * packet; later events go to the next packet; 0 = no such gap */
+    /* ticks; end of a gap that the open packet's counters report, if the gap comes before an event
+     * without packet; later events start a new packet; 0 = no such gap */
     uint64_t gap_end;
-    uint64_t excess_bytes; /* bytes of `packet` above its size limit */
+    uint64_t excess_bytes; /* bytes by which `packet` exceeds its size limit */
 };
 
-/* Ends the open packet and starts one at tick `begin`. `items`: values of the packet context's
- * further members; NULL = none. */
+/* Ends the open packet and starts one at tick `begin`. `items`: values of the packet context
+ * members that come from the source; NULL = zeros. */
 TTR_MUST ttr_status ctf_stream_start_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
                                             const struct ctf_items *items, uint64_t begin,
                                             ttr_error *error);
 
-/* Starts a packet without events, with the context fields of the previous packet, at tick *begin;
- * NULL: at the end of the previous packet. */
+/* Ends the open packet and starts one for no events, which repeats the previous packet's context
+ * fields. *begin: start time in ticks; NULL = end of the previous packet. */
 TTR_MUST ttr_status ctf_stream_start_empty_packet(struct ctf_stream_out *stream,
                                                   struct ttr_writer *out, const uint64_t *begin,
                                                   ttr_error *error);
@@ -424,13 +440,13 @@ void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc);
 
 /* --- ctf_files.c --- */
 
-/* Creates a file named before + name + behind in `folder` ("" or "NAME/"). Returns NULL and fills
+/* Creates a file named prefix + name + suffix in `folder` ("" or "NAME/"). Returns NULL and fills
  * `error` on failure. */
-struct sink *ctf_create_file(const char *folder, struct ttr_writer *out, const char *before,
-                             const char *name, const char *behind, ttr_error *error);
+struct sink *ctf_create_file(const char *folder, struct ttr_writer *out, const char *prefix,
+                             const char *name, const char *suffix, ttr_error *error);
 
-/* Writes `bytes` as the complete content of a file and finishes the file. Consumes `sink`; NULL
- * means that `error` is already filled. */
+/* Writes `bytes` as the complete content of a file and finishes the file. Consumes `sink`. If
+ * `sink` is NULL, returns the status in `error`, which ctf_create_file has filled. */
 TTR_MUST ttr_status ctf_write_file(struct sink *sink, const struct buffer *bytes, ttr_error *error);
 
 /* --- ctf_index_write.c --- */
@@ -445,7 +461,8 @@ TTR_MUST ttr_status ctf_index_create_file(struct ttr_writer *out, const char *fo
 /* Appends an entry; `numbers` are in file order (ctf_index.h). */
 void ctf_index_out_add(struct ctf_index_out *index, const uint64_t numbers[CTF_INDEX_NUMBERS]);
 
-/* Returns true if the buffered entries are enough for an efficient write. */
+/* Returns true if at least ENTRIES_WAIT bytes of entries are buffered, so that they should be
+ * written. */
 bool ctf_index_out_is_full(const struct ctf_index_out *index);
 
 /* Writes the buffered entries to folder/index/name.idx if ctf_index_out_is_full returns true. */
@@ -453,8 +470,8 @@ TTR_MUST ttr_status ctf_index_out_flush_full(struct ctf_index_out *index, struct
                                              const char *folder, const char *name,
                                              ttr_error *error);
 
-/* Writes the remaining entries and finishes the index file. Without entries the file has only a
- * header. */
+/* Writes the remaining entries and finishes the index file. If there are no entries, writes a file
+ * with only a header. */
 TTR_MUST ttr_status ctf_index_out_finish(struct ctf_index_out *index, struct ttr_writer *out,
                                          const char *folder, const char *name, ttr_error *error);
 
@@ -490,30 +507,16 @@ TTR_MUST ttr_status ctf_write_metadata(const struct ctf_metadata *metadata, stru
 
 struct ctf_trace_copy;
 struct ctf_file_copy;
+struct ctf_pending_gaps;
 
-/* Events and packets that a source lost before its next packet. Gap events add to it; the next
- * packet's counters report it. */
-struct ctf_pending_gaps {
-    uint64_t events, packets;
-    /* number of gaps for which the source does not record how many events were lost */
-    uint64_t unknown;
-    uint64_t ticks; /* ticks; start of the first gap of known size; valid if has_ticks */
-    bool has_ticks;
-    /* begin: nanoseconds, start of the first gap; events_end, packets_end: nanoseconds, end of the
-     * gap of events and of packets */
-    int64_t begin;
-    int64_t events_end, packets_end;
-    /* the times above do not describe one gap, because several gaps were added up */
-    bool has_mixed_times;
-    struct ctf_stream_out
-        *stream; /* transcoding: output stream of the source's last packet; NULL = none */
-};
-
-/* A UUID in use and the trace that has it. */
+/* A source UUID that a written trace uses, and the time range of that trace. */
 struct ctf_uuid_claim {
-    uint8_t uuid[16];   /* UUID of the source trace */
-    uint32_t group;     /* number of the open call; traces opened by one call share it */
-    uint32_t rank;      /* number of earlier traces with this UUID; 0 = the trace keeps its UUID */
+    uint8_t uuid[16]; /* UUID of the source trace */
+    /* id of the first input that the trace's reader was opened with; equal for traces that were
+     * opened together */
+    uint32_t group;
+    /* number of earlier claims of this UUID with overlapping times; 0 = the trace keeps its UUID */
+    uint32_t rank;
     bool lacks_times;   /* at least one packet has no start time */
     int64_t begin, end; /* nanoseconds; time range of all packets */
 };
@@ -525,24 +528,25 @@ struct ctf_writer {
     struct ctf_stream_out **streams;
     size_t streams_n, streams_capacity;
     struct pair_map
-        trace_of;         /* (source, 0) or (identity, enum ctf_trace_kind) -> index in `traces` */
-    struct key_map given; /* file names and stream classes in use (ctf_unique_names.c) */
-    /* (trace, CPU + 1 or 0) -> index in `streams`; ctf_transcode_stream.c defines the keys of
-     * transcoded streams */
+        trace_of; /* (source, 0) or (identity, enum ctf_trace_kind) -> index in `traces` */
+    struct key_map
+        names_in_use; /* map of file names and stream classes in use (ctf_unique_names.c) */
+    /* (index of the trace, CPU + 1 or 0 for no CPU) -> index in `streams`; ctf_transcode_get_stream
+     * uses other keys */
     struct pair_map stream_of;
-    struct ctf_pending_gaps *missing; /* gaps that are not written yet, by source */
+    struct ctf_pending_gaps *missing; /* gaps that no packet has reported yet, by source id */
     size_t missing_n;
-    uint64_t packets_excess; /* bytes; sum of excess_bytes of all streams */
+    uint64_t packets_excess; /* sum of excess_bytes of all streams */
     struct ctf_items items, packet_items;
     struct ctf_field_list listing;
-    struct buffer name; /* buffer for an escaped event name */
-    /* State of ctf_count_reordered: time of the last event, and its stream. Among events of equal
-     * time: the stream that readers deliver last. */
+    struct buffer name; /* escaped event name; reused for each event */
+    /* State of ctf_count_reordered. now: time of the last event. latest: stream of the last event;
+     * of events with equal time, the stream that readers deliver last. */
     int64_t now;
     const struct ctf_stream_out *latest;
     struct ctf_uuid_claim *claims; /* UUIDs in use (ctf_uuid_policy.c) */
     size_t claims_n, claims_capacity;
-    struct ctf_trace_group **groups; /* groups of traces with the same UUID (ctf_trace_group.c) */
+    struct ctf_trace_group **groups; /* traces grouped by UUID (ctf_trace_group.c) */
     size_t groups_n, groups_capacity;
     struct ctf_output_dir **output_dirs; /* folders of all traces, copied, transcoded or encoded */
     size_t output_dirs_n, output_dirs_capacity;
@@ -558,36 +562,38 @@ struct ctf_writer {
 
 /* --- ctf_translate.c --- */
 
-/* Counts the losses that arise if a description is printed in another language while its packets
- * are copied unchanged. */
+/* Counts the losses of a description that is printed in the metadata language of version `to`,
+ * while the packets are copied unchanged. */
 void ctf_count_translation_losses(struct ttr_writer *out, const struct ctf_description *from,
                                   enum ctf_version to);
 
-/* Counts the properties of a trace that the target version cannot express, except for those of its
- * fields. Used for copied and for transcoded traces. */
+/* Counts as lost the properties of a trace and of its classes, but not of its fields, that version
+ * `to` cannot express. Called for copied and for transcoded traces. */
 void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_description *from,
                                enum ctf_version to);
 
 /* --- ctf_uuid_policy.c --- */
 
-/* Chooses the UUID that a trace is written with. Sets `uuid` to zeros if the trace has none. */
+/* Chooses the UUID that a trace is written with: the source's or, if the times overlap with another
+ * trace of that UUID, a derived one. Sets `uuid` to zeros if the trace has none. */
 TTR_MUST ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
                                    uint8_t uuid[16], ttr_error *error);
 
-/* Replaces a UUID by one that depends only on it and on `rank`, so output is reproducible. */
+/* Replaces a UUID by a hash of the UUID and `rank`, so that equal input gives equal output. */
 void ctf_change_uuid(uint8_t uuid[16], uint32_t rank);
 
 /* --- ctf_trace_group.c --- */
 
-/* Scope of stream class ids. The scope of event class ids is the id of their stream class. */
+/* Value of `scope` for stream class ids. For event class ids, `scope` is the id of their stream
+ * class. */
 #define CTF_GROUP_STREAM_CLASSES UINT64_MAX
 
-/* Adds a trace, whose UUID is set, to the group of its UUID. Returns false if memory runs out. */
+/* Adds a trace to the group of its UUID, which must be set. Returns false if memory runs out. */
 TTR_MUST bool ctf_trace_group_add(struct ctf_writer *w, const struct alloc *alloc,
                                   struct ctf_trace_out *trace);
 
-/* Ids of classes that are shared by all folders of a trace. ctf_trace_group_find_id: finds the id
- * of the class with the hash `likeness` in any folder. Returns false if there is none.
+/* Class ids are shared by all folders of a trace. ctf_trace_group_find_id: finds the id that was
+ * recorded for the hash `likeness` of a class in any folder. Returns false if there is none.
  *
  * ctf_trace_group_uses_id: returns true if the id is in use.
  *
@@ -599,28 +605,29 @@ bool ctf_trace_group_uses_id(const struct ctf_trace_out *trace, uint64_t scope, 
 TTR_MUST bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t scope,
                                      uint64_t likeness, uint64_t id);
 
-/* Adds the classes of the other folders of its group to each folder, so all declare the same.
- * Called before metadata are written. Returns false if memory runs out. */
+/* Adds to each folder the classes that only other folders of the same trace declare, so that all
+ * metadata declare the same classes. Called before metadata are written. Returns false if memory
+ * runs out. */
 TTR_MUST bool ctf_trace_groups_complete(const struct ctf_writer *w, const struct alloc *alloc);
 void ctf_trace_groups_free(struct ctf_writer *w, const struct alloc *alloc);
 
 /* --- ctf_output_dirs.c --- */
 
-/* Assigns an output folder to the next trace; `path` is the path of its source. Returns false if
- * memory runs out. */
+/* Sets the folder that the next trace is written to until ctf_output_dirs_rename; `path` is the
+ * path of its source. Returns false if memory runs out. */
 TTR_MUST bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
                                   const struct alloc *alloc, ttr_text path);
 void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc);
 
-/* Renames the folders to their final names if the output has several traces. All files must be
- * finished. */
+/* Renames the temporary folders to their final names if the output has several traces. All files
+ * must be finished. */
 TTR_MUST ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_unique_names.c --- */
 
-/* Numbers that were appended to names to make them unique. ctf_find_last_name_number: returns the
- * last number appended to names with the hash `like`; 0 if none. The search for an unused name
- * continues there.
+/* Numbers that were appended to file names to make them unique. ctf_find_last_name_number: returns
+ * the last number appended to names with the hash `like`; 0 if none. The caller continues its
+ * search for an unused name after that number.
  *
  * ctf_record_name_number: records `number` as the last one. Returns false if memory runs out. */
 uint32_t ctf_find_last_name_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
@@ -628,7 +635,7 @@ uint32_t ctf_find_last_name_number(const struct ctf_writer *w, const struct ctf_
 TTR_MUST bool ctf_record_name_number(struct ctf_writer *w, const struct ctf_trace_out *trace,
                                      uint64_t like, uint32_t number);
 
-/* ctf_is_file_name_used: returns true if the trace has a file of this name.
+/* ctf_is_file_name_used: returns true if ctf_record_file_name recorded this name for the trace.
  *
  * ctf_record_file_name: records the file name of a stream of class `kind`. `file` is
  * zero-terminated. Returns false if memory runs out. */
@@ -647,10 +654,11 @@ struct ctf_stream_class_out *ctf_find_similar_class(const struct ctf_writer *w,
 TTR_MUST bool ctf_record_similar_class(struct ctf_writer *w, const struct ctf_trace_out *trace,
                                        uint64_t like);
 
-/* A file name that is checked before it is used. */
+/* A possible file name of a new stream, before it is used. */
 struct ctf_file_candidate {
-    ttr_text name;    /* file name, zero-terminated */
-    size_t section_n; /* v1.1: length in bytes of the section name that the file name starts with */
+    ttr_text name; /* file name, zero-terminated */
+    /* v1.1: number of bytes at the start of the file name that are the section name */
+    size_t section_n;
     /* stream class of that section; NULL = not created yet */
     const struct ctf_stream_class_out *kind;
 };
@@ -668,89 +676,30 @@ bool ctf_is_file_of_other_section(const struct ctf_writer *w, const struct ctf_t
 bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                            ttr_text section);
 
-/* --- ctf_discarded_write.c --- */
-
-struct ctf_packet;
-
-/* First packet of a transcoded stream. */
-struct ctf_first_packet {
-    const struct ctf_packet *about; /* the packet as the source records it */
-    bool is_continuation;           /* its counters continue those of another source file */
-};
-
-/* Returns the collected gaps of a source; NULL if memory runs out. */
-struct ctf_pending_gaps *ctf_pending_gaps_get(struct ttr_writer *out, uint16_t source);
-
-/* Returns true if the gaps include a known number of events or packets. */
-bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing);
-
-/* Returns true if the stream's packets have a counter for the missing events or for the missing
- * packets. */
-bool ctf_pending_gaps_fit_counters(const struct ctf_pending_gaps *missing,
-                                   const struct ctf_stream_out *stream);
-
-/* Returns true if another output stream contains packets of the same source stream, so that its
- * counters report the gaps. */
-bool ctf_pending_gaps_are_in_other_stream(const struct ctf_pending_gaps *missing,
-                                          const struct ctf_stream_out *stream);
-
-/* Adds a gap event to the pending gaps of its source. */
-TTR_MUST ttr_status ctf_pending_gaps_add(struct ttr_writer *out, const ttr_event *event,
-                                         ttr_error *error);
-
-/* Sets the first counters of a new stream. Returns true if readers can detect the missing events
- * only if an empty packet comes first; the caller must write that. */
-bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out *stream,
-                                   const struct ctf_first_packet *first,
-                                   struct ctf_pending_gaps *missing);
-
-/* Times of the packets next to a gap, in ticks of the stream. */
-struct ctf_gap_times {
-    uint64_t before; /* end time of the packet before the gap */
-    /* start and end time of the packet whose counters report the gap; end 0 = time of its last
-     * event */
-    uint64_t begin, end;
-    bool is_alone; /* that packet has no events */
-};
-
-/* Computes the packet times for a gap before an event at `ticks` that has no packet. Returns false
- * if no packet times can preserve those of the gap. */
-bool ctf_pending_gaps_find_times(const struct ctf_pending_gaps *missing,
-                                 const struct ctf_stream_out *stream, uint64_t ticks,
-                                 struct ctf_gap_times *place);
-
-/* Adds the pending gaps to the counters of the open packet and clears them. Counts a loss for gaps
- * that the packet has no counter for. */
-void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_out *stream,
-                                     struct ctf_pending_gaps *missing, uint64_t offset);
-
-/* Writes the remaining pending gaps as empty packets at the ends of their streams. Called before
- * the streams are finished. Counts gaps of sources without an output stream as lost. */
-TTR_MUST ttr_status ctf_pending_gaps_finish(struct ttr_writer *out, ttr_error *error);
-
 /* --- ctf_transcode.c --- */
 
 /* Returns true if the event or gap comes from a CTF trace that is not in our dialect. */
 bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event);
 
-/* Handles the definition of a packet of a transcoded trace: writes the packet if it has no events.
- */
+/* Handles the packet definition event of a transcoded trace. If the packet has no events, writes an
+ * empty packet. */
 TTR_MUST ttr_status ctf_transcode_packet(struct ttr_writer *out, const ttr_event *event,
                                          ttr_error *error);
 
-/* Transcodes an event or gap of such a trace. */
+/* Transcodes an event or gap for which ctf_is_transcoded returns true. */
 TTR_MUST ttr_status ctf_transcode_event(struct ttr_writer *out, const ttr_event *event,
                                         ttr_error *error);
 
 /* --- ctf_encode.c --- */
 
 enum ctf_trace_kind {
-    CTF_TRACE_OF_ANY = 1, /* trace in the dialect, from events of any format */
-    CTF_TRACE_LIKE = 2    /* trace of transcoded events */
+    CTF_TRACE_OF_ANY = 1, /* trace in the dialect, for events of any format */
+    CTF_TRACE_LIKE = 2    /* trace of transcoded events, with the classes of its CTF source */
 };
 
-/* Returns the output trace for the event's source, kind of trace and identity. Sets *is_new if the
- * trace was added and the caller must start it. Returns NULL if memory runs out. */
+/* Returns the output trace with this identity and kind, and records it for the event's source. Sets
+ * *is_new if the trace was added; then the caller must initialize it. Returns NULL if memory runs
+ * out. */
 struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_event *event,
                                             uint64_t identity, enum ctf_trace_kind kind,
                                             bool *is_new);
@@ -760,14 +709,15 @@ struct ctf_stream_out *ctf_add_stream_file(struct ctf_writer *w, const struct al
                                            struct ctf_trace_out *trace,
                                            struct ctf_stream_class_out *kind, ttr_text name);
 
-/* Counts a loss if readers will deliver the event before an earlier written event of equal time. */
+/* Counts a loss if readers will deliver this event before an event that was written earlier and has
+ * the same time. */
 void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *stream,
                          const ttr_event *event);
 
 TTR_MUST ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event,
                                      ttr_error *error);
 
-/* Finishes all streams and traces. needs_trace: write a trace even if there were no events. */
+/* Finishes all streams and traces. needs_trace: if there were no events, write an empty trace. */
 TTR_MUST ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error *error);
 void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc);
 

@@ -1,6 +1,6 @@
-/* Description of a written trace: trace, clock, stream classes, event classes.
+/* Builds the description of an output trace: clock, environment, stream classes, event classes.
  *
- * CTF 1.8 and 2 use LTTng's packets, which every reader knows:
+ * CTF 1.8 and 2 use LTTng's packets, which every reader knows ([] = only if present):
  * |  header         magic, uuid, stream_id, [stream_instance_id]
  * |  context        [timestamp_begin, timestamp_end], content_size, packet_size,
  * |                 [packet_seq_num], [events_discarded], [cpu_id]
@@ -30,10 +30,10 @@ static struct type_member make_member(const char *name, const struct type *type)
     return (struct type_member){.name = make_text(name), .shown = make_text(name), .type = type};
 }
 
-static struct type *make_special_type(struct ctf_trace_out *trace, unsigned bits, uint16_t role,
-                                      const struct ctf_clock *clock)
+static struct type *make_type_with_role(struct ctf_trace_out *trace, unsigned bits, uint16_t role,
+                                        const struct ctf_clock *clock)
 {
-    struct type *type = ctf_types_new_special(&trace->types, bits, role);
+    struct type *type = ctf_types_new_role_type(&trace->types, bits, role);
     if (type)
         type->clock = clock;
     return type;
@@ -43,7 +43,7 @@ static struct type *make_special_type(struct ctf_trace_out *trace, unsigned bits
 
 static const struct type *make_uuid_type(struct ctf_trace_out *trace)
 {
-    struct type *type = make_special_type(trace, 8, CTF_ROLE_UUID, NULL);
+    struct type *type = make_type_with_role(trace, 8, CTF_ROLE_UUID, NULL);
     if (!type)
         return NULL;
     bool is_blob = trace->description.version == CTF_2;
@@ -55,14 +55,14 @@ static const struct type *make_uuid_type(struct ctf_trace_out *trace)
 
 static const struct type *make_packet_header_type(struct ctf_trace_out *trace)
 {
-    struct type *magic = make_special_type(trace, 32, CTF_ROLE_MAGIC, NULL);
+    struct type *magic = make_type_with_role(trace, 32, CTF_ROLE_MAGIC, NULL);
     if (magic)
         magic->base = 16;
     const struct type_member members[] = {
         make_member("magic", magic),
         make_member("uuid", make_uuid_type(trace)),
-        make_member("stream_id", make_special_type(trace, 32, CTF_ROLE_STREAM_CLASS_ID, NULL)),
-        make_member("stream_instance_id", make_special_type(trace, 64, CTF_ROLE_STREAM_ID, NULL)),
+        make_member("stream_id", make_type_with_role(trace, 32, CTF_ROLE_STREAM_CLASS_ID, NULL)),
+        make_member("stream_instance_id", make_type_with_role(trace, 64, CTF_ROLE_STREAM_ID, NULL)),
     };
     return ctf_types_new_struct(&trace->types, members, trace->has_numbers ? 4 : 3);
 }
@@ -93,9 +93,9 @@ static const struct type *make_packet_context(struct ctf_trace_out *trace,
         return NULL;
     for (size_t i = 0; i < members_n; i++)
         if (members[i].is_there)
-            all[n++] =
-                make_member(members[i].name, make_special_type(trace, members[i].bits,
-                                                               members[i].role, members[i].clock));
+            all[n++] = make_member(
+                members[i].name,
+                make_type_with_role(trace, members[i].bits, members[i].role, members[i].clock));
     if (more)
         memcpy(all + n, like->fields->members, more * sizeof *all);
     return ctf_types_new_struct(&trace->types, all, n + more);
@@ -109,11 +109,11 @@ static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 
 static const struct type_labels header_ids = {.label = header_labels, .n = 2};
 static const ttr_text header_selector[] = {{"id", 2}};
 
-/* Returns the header type of events without a timestamp: only an id. */
+/* Makes the event header type of streams without timestamps: a struct of an id. */
 static const struct type *make_id_only_header(struct ctf_trace_out *trace)
 {
     const struct type_member id =
-        make_member("id", make_special_type(trace, 32, CTF_ROLE_EVENT_ID, NULL));
+        make_member("id", make_type_with_role(trace, 32, CTF_ROLE_EVENT_ID, NULL));
     return ctf_types_new_struct(&trace->types, &id, 1);
 }
 
@@ -122,10 +122,10 @@ static const struct type *make_event_header(struct ctf_trace_out *trace,
 {
     struct ctf_types *types = &trace->types;
     const struct type_member compact =
-        make_member("timestamp", make_special_type(trace, 32, CTF_ROLE_TIME, clock));
+        make_member("timestamp", make_type_with_role(trace, 32, CTF_ROLE_TIME, clock));
     const struct type_member extended[] = {
-        make_member("id", make_special_type(trace, 32, CTF_ROLE_EVENT_ID, NULL)),
-        make_member("timestamp", make_special_type(trace, 64, CTF_ROLE_TIME, clock))};
+        make_member("id", make_type_with_role(trace, 32, CTF_ROLE_EVENT_ID, NULL)),
+        make_member("timestamp", make_type_with_role(trace, 64, CTF_ROLE_TIME, clock))};
     struct type_member options[] = {
         make_member("compact", ctf_types_new_struct(types, &compact, 1)),
         make_member("extended", ctf_types_new_struct(types, extended, 2))};
@@ -133,7 +133,7 @@ static const struct type *make_event_header(struct ctf_trace_out *trace,
         options[i].ranges = header_labels[i].ranges;
         options[i].ranges_n = 1;
     }
-    struct type *id = make_special_type(trace, 16, CTF_ROLE_EVENT_ID, NULL),
+    struct type *id = make_type_with_role(trace, 16, CTF_ROLE_EVENT_ID, NULL),
                 *variant = ctf_types_new_struct(types, options, 2);
     if (!id || !variant)
         return NULL;
@@ -150,9 +150,9 @@ static const struct type *make_event_header(struct ctf_trace_out *trace,
 
 /* --- Traces --- */
 
-/* Returns the time of tick 0 in nanoseconds since 1970. If the source's ticks are nanoseconds,
- * ticks keep their values. Otherwise returns 0, or the start of the second before the first event
- * if its time is negative. */
+/* Returns the time of tick 0 of the new clock, in nanoseconds since 1970, chosen so that ticks are
+ * never negative. Source ticks in nanoseconds keep their values. Otherwise tick 0 is 1970 or, if
+ * the first event is earlier, the start of the second before that event. */
 static int64_t choose_time_base(const ttr_event *first)
 {
     bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
@@ -198,8 +198,8 @@ const struct ctf_clock *ctf_trace_out_get_own_clock(struct ctf_trace_out *trace)
     return trace->clock;
 }
 
-/* Computes the offset of a clock increased by `ns` nanoseconds. Returns false if `ns` is not an
- * integer number of ticks, or if the offset overflows. */
+/* Sets *offset_s and *offset_cycles to the clock's offset plus `ns` nanoseconds. Returns false if
+ * `ns` is not an integer number of ticks, or if the offset overflows. */
 static bool shift_clock_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s,
                                int64_t *offset_cycles)
 {
@@ -221,8 +221,8 @@ static bool shift_clock_offset(const struct ctf_clock *clock, int64_t ns, int64_
     return true;
 }
 
-/* Returns the earliest time that all clocks can express after `moved` nanoseconds were added to
- * their offsets. A source without clocks has ticks of 1 ns. */
+/* Returns the earliest time in nanoseconds that a clock of the source can express (tick 0), plus
+ * `moved`. A source without clocks has ticks of 1 ns from 1970. */
 static int64_t find_earliest_time(const struct ctf_description *from, int64_t moved)
 {
     int64_t earliest = from->clocks_n ? INT64_MAX : 0;
@@ -263,7 +263,7 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns)
     struct ctf_description *description = &trace->description;
     const bool may_move = !trace->keeps_clocks || can_shift_clocks(trace, ns);
     if (ns == 0 || (!may_move && is_integer_ticks(description, ns)))
-        return false; /* the events' own ticks can express the shift */
+        return false; /* the clocks stay: the ticks of the events include the shift */
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
         (void)shift_clock_offset(description->clocks[i], ns, &description->clocks[i]->offset_s,
@@ -276,10 +276,11 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns)
     trace->keeps_clocks = false;
     description->clocks_n = 1;
     *description->clocks[0] =
-        (struct ctf_clock){/* overwrites the first clock, because v1.1 types already point to it */
-                           .frequency = (uint64_t)NS_PER_SECOND};
+        /* change the first clock instead of adding one, because v1.1 types point to it */
+        (struct ctf_clock){.frequency = (uint64_t)NS_PER_SECOND};
     init_own_clock(trace, description->clocks[0], &first);
-    trace->has_unix_time = false; /* from now on only is_unix of the copied clocks matters */
+    trace->has_unix_time =
+        false; /* the first event sets this again; copied clocks have their own is_unix */
     return true;
 }
 
@@ -376,8 +377,8 @@ static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from
     return true;
 }
 
-/* Copies a name to the arena and replaces all characters that TSDL and v1.1 do not allow in
- * identifiers by underscores. */
+/* Copies a name to the arena. Replaces characters that TSDL and v1.1 do not allow in identifiers by
+ * underscores. */
 static bool copy_identifier_to_arena(struct ctf_trace_out *trace, ttr_text *name)
 {
     char *ctx = arena_alloc(&trace->description.arena, name->n + 1);
@@ -411,25 +412,26 @@ static bool copy_environment(struct ctf_trace_out *trace, const struct ctf_descr
     return true;
 }
 
-/* Returns true if the version can declare all clocks of the source; v1.1 has at most one. */
-static bool has_enough_clocks(const struct ctf_description *from, enum ctf_version version)
+/* Returns true if the version can declare as many clocks as the source has; v1.1 has at most one.
+ */
+static bool can_declare_clocks(const struct ctf_description *from, enum ctf_version version)
 {
     return version != CTF_RFC_1_1 || from->clocks_n < 2;
 }
 
-/* Returns true if packets record the number of their data stream. Otherwise each file is a stream.
- */
+/* Returns true if the source's packet headers have a stream number (stream_instance_id). Otherwise
+ * each file is a stream. */
 static bool packets_have_stream_id(const struct ctf_description *from)
 {
     const struct type *header = from->packet_header;
-    bool is_told = false;
+    bool is_reported = false;
     for (uint32_t i = 0; header && i < header->members_n; i++)
-        is_told |= header->members[i].type->role == CTF_ROLE_STREAM_ID;
-    return is_told;
+        is_reported |= header->members[i].type->role == CTF_ROLE_STREAM_ID;
+    return is_reported;
 }
 
-/* Returns true if counters of discarded events include events discarded up to the end of their
- * packet. */
+/* Returns true if the source counts discarded events, and each counter includes those discarded up
+ * to the end of its packet. */
 static bool counts_discarded_to_packet_end(const struct ctf_description *from)
 {
     bool counts = from->version == CTF_RFC_1_1;
@@ -438,15 +440,16 @@ static bool counts_discarded_to_packet_end(const struct ctf_description *from)
     return counts && ctf_discarded_is_at_end(from);
 }
 
-bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
-                             enum ctf_version version, struct ctf_trace *source)
+bool ctf_trace_out_init_from_source(struct ctf_trace_out *trace, ttr *t,
+                                    const struct ctf_options *options, enum ctf_version version,
+                                    struct ctf_trace *source)
 {
     const struct ctf_description *from = &source->class->description;
     trace->like = source;
     init_trace_out(trace, t, options, version);
     trace->source = source;
     source->users++;
-    trace->keeps_clocks = has_enough_clocks(from, version);
+    trace->keeps_clocks = can_declare_clocks(from, version);
     trace->has_numbers = packets_have_stream_id(from);
     memcpy(trace->description.uuid, from->uuid, sizeof from->uuid);
     trace->description.has_uuid = from->has_uuid;
@@ -468,7 +471,8 @@ bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct c
     if (!trace->keeps_clocks &&
         !add_own_clock(trace, &(ttr_event){.time = find_earliest_time(from, 0)}))
         return false;
-    trace->has_unix_time = false; /* from now on only is_unix of the copied clocks matters */
+    trace->has_unix_time =
+        false; /* the first event sets this again; copied clocks have their own is_unix */
     return copy_environment(trace, from) && make_packet_header(trace);
 }
 
@@ -513,8 +517,8 @@ static bool make_stream_class_types(struct ctf_trace_out *trace, struct ctf_stre
     return class->packet_context && class->event_header && !trace->types.failed;
 }
 
-/* Returns the id for a new stream class: that of the same class in another folder of the trace,
- * else the preferred id if unused, else one above all others. */
+/* Returns the id of a new stream class: that of the same class in another folder of the trace, else
+ * the preferred id if unused, else the lowest id above all others. */
 static uint64_t choose_stream_class_id(const struct ctf_trace_out *trace,
                                        const struct ctf_stream_class_spec *like)
 {
@@ -556,7 +560,8 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
         return NULL;
     kind->class->id = trace->description.version == CTF_RFC_1_1
                           ? like->id
-                          /* v1.1 sections are identified by their names, not by ids */
+                          /* v1.1 sections are identified by their names, so equal ids are allowed
+                           */
                           : choose_stream_class_id(trace, like);
     kind->class->name = (ttr_text){ctx, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = make_text("");
@@ -571,7 +576,7 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
 
 /* --- Event classes --- */
 
-/* value in `events`: readers would reject every class for these events */
+/* value in ctf_stream_class_out.events: readers would reject every class for these events */
 #define REFUSED UINT32_MAX
 
 /* Copies namespace, UID and EMF URI of an event class to the arena. */
@@ -585,20 +590,20 @@ static bool copy_class_names(struct ctf_trace_out *trace, struct ctf_event_class
            copy_text_to_arena(trace, &class->emf_uri);
 }
 
-/* Types of an event class: context and payload. */
+/* Types of an event class: specific context and payload. */
 struct class_roots {
     const struct type *context, *payload; /* NULL = none */
 };
 
-/* Properties of a new event class. */
+/* Parameters of add_event_class. */
 struct class_like {
     const struct ctf_class_key *key;
     struct class_roots roots;
-    uint64_t likeness; /* hash that is the same in all folders of a trace */
+    uint64_t likeness; /* hash of the class that is equal in all folders of a trace */
 };
 
-/* Returns the id for a new event class: that of the same class in another folder of the trace, else
- * the source's if unused, else one above all others. */
+/* Returns the id of a new event class: that of the same class in another folder of the trace, else
+ * the source's id if unused, else an id that neither the source nor the output uses. */
 static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
                                       const struct ctf_stream_class *class,
                                       const struct class_like *what)
@@ -618,8 +623,8 @@ static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
     return id;
 }
 
-/* Returns true if values of the type have 0 bits. Readers reject arrays of such elements, because a
- * damaged length could be of any size. */
+/* Returns true if values of the type have 0 bits. Readers reject arrays of such elements, because
+ * any length, even a damaged one, would fit in the packet. */
 static bool is_type_empty(const struct type *type)
 {
     if (type->kind == TYPE_ARRAY)
@@ -685,9 +690,9 @@ static bool is_class_readable(struct ctf_trace_out *trace, const struct ctf_stre
     return is_fine;
 }
 
-/* Makes the types of a class. A context or payload that is an empty struct in the source is an
- * empty struct in the output. */
-static struct class_roots make_class_roots(struct ctf_trace_out *trace,
+/* Makes the types of an event class. If the source's context or payload is an empty struct, the
+ * result is an empty struct, too, instead of NULL. */
+static struct class_roots make_class_types(struct ctf_trace_out *trace,
                                            const struct ctf_items *items,
                                            const struct ctf_class_key *key)
 {
@@ -766,7 +771,7 @@ const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
     if (known || ctf_is_event_class_refused(kind, items, key))
         return known;
     const struct class_like what = {
-        key, make_class_roots(trace, items, key),
+        key, make_class_types(trace, items, key),
         hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
     if (!trace->types.failed && trace->is_dialect &&
         !is_class_readable(trace, kind->class, &what.roots)) {
