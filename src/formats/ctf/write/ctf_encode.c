@@ -264,7 +264,7 @@ static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_
                                       const ttr_event *event)
 {
     uint64_t ticks = (uint64_t)event->time - (uint64_t)stream->trace->base;
-    stream->trace->has_unix_time |= is_unix_time(event->time);
+    stream->trace->has_unix_time |= context_has_unix_time(out->t, event);
     if (event->time < stream->trace->base || ticks < stream->last) {
         ticks = stream->last;
         output_count_loss(out, CTF_LOST_BACKWARD, event->offset);
