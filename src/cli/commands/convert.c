@@ -254,7 +254,8 @@ int run_convert(struct call *call)
         inputs_close(&inputs);
         return outcome;
     }
-    struct copy_loop copy_loop = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
+    struct copy_loop copy_loop = {
+        .call = call, .t = inputs.t, .in = inputs.reader, .inputs = &inputs, .path = path};
     outcome = copy_loop_open(&copy_loop, format, 0);
     const bool is_stream_order =
         outcome == OUTCOME_FINE && ttr_writer_allow_stream_order(copy_loop.out, copy_loop.in);

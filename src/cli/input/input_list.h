@@ -50,6 +50,9 @@ void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *r
  * must be finished before inputs_close. */
 void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
 
+/* Returns true if an input is a pipe that has no bytes to read at the moment. */
+bool inputs_are_idle(const struct inputs *inputs);
+
 void inputs_close(struct inputs *inputs);
 
 /* Warns if inputs that were in order, and so were not sorted, changed while they were read. Returns
