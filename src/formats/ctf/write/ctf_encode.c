@@ -315,7 +315,7 @@ static struct encoded_event convert_event_to_list(struct ttr_writer *out,
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
-        /* w->items already has levels above FATAL as an attribute */
+        /* a level above FATAL is already an attribute in w->items */
         event->level <= TTR_LEVEL_FATAL ? event->level : 0;
     /* list entries store numbers only, so labels are lost */
     for (size_t i = 0; i < w->items.n; i++) {
