@@ -5,30 +5,47 @@
  * pair with the narrowest bracket of several tries counts.  The error is about 7 ppb after 5 ms,
  * and below 1 ppb after 2 s, so the frequency is measured again when a file is completed. */
 #include <fcntl.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "trace/trace_internal.h"
+#include "trace/trace_clock.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <x86intrin.h>
 #endif
 
 #define SECOND INT64_C(1000000000)
 #define FIRST_MEASURE_NS 5000000
 #define TRIES 50
 
-bool ttr_trace_uses_tsc;
+static bool is_tsc;
 
 static struct {
     uint64_t ticks;
     int64_t ns;
 } start;
 
+bool trace_clock_is_tsc(void)
+{
+    return is_tsc;
+}
+
 static int64_t read_clock(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
     return now.tv_sec * SECOND + now.tv_nsec;
+}
+
+uint64_t trace_clock_now(void)
+{
+#if defined(__x86_64__)
+    if (is_tsc)
+        return __rdtsc();
+#endif
+    return (uint64_t)read_clock(CLOCK_MONOTONIC);
 }
 
 #if defined(__x86_64__)
@@ -56,9 +73,9 @@ static void read_pair(uint64_t *ticks, int64_t *ns)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < TRIES; i++) {
-        const uint64_t before = ttr_trace_now();
+        const uint64_t before = trace_clock_now();
         const int64_t now = read_clock(CLOCK_MONOTONIC);
-        const uint64_t after = ttr_trace_now();
+        const uint64_t after = trace_clock_now();
         if (after - before >= best)
             continue;
         best = after - before;
@@ -71,7 +88,7 @@ uint64_t trace_clock_frequency(void)
 {
     uint64_t ticks = 0;
     int64_t ns = 0;
-    if (!ttr_trace_uses_tsc)
+    if (!is_tsc)
         return (uint64_t)SECOND;
     read_pair(&ticks, &ns);
     if (ns - start.ns < FIRST_MEASURE_NS) {
@@ -83,13 +100,18 @@ uint64_t trace_clock_frequency(void)
                       0.5L);
 }
 
+void trace_clock_choose(void)
+{
+    if (start.ns)
+        return;
+#if defined(__x86_64__)
+    is_tsc = is_tsc_invariant() && kernel_uses_tsc();
+#endif
+    read_pair(&start.ticks, &start.ns);
+}
+
 uint64_t trace_clock_start(void)
 {
-#if defined(__x86_64__)
-    if (!start.ns)
-        ttr_trace_uses_tsc = is_tsc_invariant() && kernel_uses_tsc();
-#endif
-    if (!start.ns)
-        read_pair(&start.ticks, &start.ns);
+    trace_clock_choose();
     return trace_clock_frequency();
 }
