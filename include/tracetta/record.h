@@ -1,8 +1,8 @@
 /* Recording programs that have trace points (trace.h): the manager of their sessions.
  *
- * A manager listens on a Unix socket.  Programs whose environment has TRACETTA_TRACE_SOCKET with
- * its path connect, and write events into ring buffers in memory that the manager made.  The
- * manager copies them into one FXT archive, with a section per program and one clock for all.
+ * A manager listens on a Unix socket.  Programs that find its path in the environment variable
+ * TRACETTA_TRACE_SOCKET connect, and write events into ring buffers in memory that the manager
+ * made.  The manager copies them into one FXT archive, with a section per program and one clock.
  *
  * Order of calls: ttr_manager_open, ttr_manager_run ..., ttr_manager_close.  A manager is used by
  * one thread.  It trusts no program: a program that breaks the rules is disconnected, what it wrote
@@ -69,6 +69,7 @@ typedef struct ttr_manager_stats {
     uint32_t open_zones;  /* zones that were open when their program ended */
 } ttr_manager_stats;
 
+/* Copies the counts since the manager was opened. */
 TTR_API void ttr_manager_get_stats(const ttr_manager *manager, ttr_manager_stats *stats);
 
 /* A connected program. */

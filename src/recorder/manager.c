@@ -74,7 +74,8 @@ static ttr_status start(ttr_manager *manager, const ttr_manager_options *options
     manager->archive.is_regular =
         fstat(options->fd, &about) == 0 && S_ISREG(about.st_mode) && at >= 0;
     manager->archive.start = at > 0 ? (uint64_t)at : 0;
-    manager->ticks_per_second = trace_clock_start();
+    trace_clock_choose(&manager->clock);
+    manager->ticks_per_second = trace_clock_frequency(&manager->clock);
     manager->zone_min_ticks = (uint64_t)((long double)options->zone_min_ns *
                                          (long double)manager->ticks_per_second / 1e9L);
     const ttr_status status = listen_on(manager, options->socket, error);
@@ -249,7 +250,7 @@ ttr_status ttr_manager_close(ttr_manager *manager, ttr_error *error)
 {
     if (!manager)
         return TTR_OK;
-    const uint64_t frequency = trace_clock_frequency();
+    const uint64_t frequency = trace_clock_frequency(&manager->clock);
     for (size_t i = 0; i < manager->programs_n; i++) {
         struct program *program = &manager->programs[i];
         if (program->is_welcomed)

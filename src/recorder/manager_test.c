@@ -47,8 +47,8 @@ static int set_up(void **state)
     assert_int_equal(mkdir(scene.folder, 0700), 0);
     scene.fd = open(scene.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(scene.fd >= 0);
-    scene.options = (ttr_manager_options){
-        .size = sizeof scene.options, .fd = scene.fd, .socket = scene.socket};
+    scene.options =
+        (ttr_manager_options){.size = sizeof scene.options, .fd = scene.fd, .socket = scene.socket};
     scene.committed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     setenv(TRACE_SOCKET_VARIABLE, scene.socket, 1);
     return 0;
@@ -201,6 +201,12 @@ static void every_event_of_two_programs_is_in_the_archive(void **state)
     open_manager();
     pid_t children[] = {start_child(write_numbers_slowly, 40000),
                         start_child(write_numbers_slowly, 40000)};
+    ttr_manager_program program;
+    ttr_error error;
+    for (unsigned i = 0; i < 100 && !ttr_manager_program_at(scene.manager, 1, &program); i++)
+        assert_int_equal(ttr_manager_run(scene.manager, 10, -1, &error), TTR_OK);
+    assert_true(ttr_manager_program_at(scene.manager, 0, &program));
+    assert_true(program.pid == (uint64_t)children[0] || program.pid == (uint64_t)children[1]);
     serve(children, 2);
     close_manager(&stats);
     const struct reading reading = read_archive();
@@ -359,7 +365,8 @@ static void garbage_in_messages_is_refused(void **state)
     assert_int_equal(stats.events, 1000);
 }
 
-/* Overwrites the shared memory of this program with random bytes, and publishes random positions. */
+/* Overwrites the shared memory of this program with random bytes, and publishes random positions.
+ */
 static void damage_memory(uint64_t seed)
 {
     TTR_INSTANT(net, "numbered", TTR_ARG("n", (uint64_t)0));
@@ -371,7 +378,8 @@ static void damage_memory(uint64_t seed)
         const uint64_t value = seed >> 7;
         switch (seed >> 61) {
         case 0:
-            __atomic_store_n(&ring->commit, seed >> 20 & (i % 3 ? 0x7fff8 : UINT64_MAX), __ATOMIC_RELEASE);
+            __atomic_store_n(&ring->commit, seed >> 20 & (i % 3 ? 0x7fff8 : UINT64_MAX),
+                             __ATOMIC_RELEASE);
             break;
         case 1:
             __atomic_store_n(&header->strings_used, value & 0x3ffff8, __ATOMIC_RELEASE);

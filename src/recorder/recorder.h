@@ -7,6 +7,7 @@
 #include <tracetta/record.h>
 
 #include "base/alloc.h"
+#include "trace/trace_clock.h"
 #include "trace/trace_protocol.h"
 #include "trace/trace_shared.h"
 
@@ -82,6 +83,7 @@ struct program {
 struct ttr_manager {
     const struct alloc *alloc;
     struct archive archive;
+    struct trace_clock clock;
     int listen_fd;
     char socket[108];
     enum ttr_manager_mode mode;

@@ -20,18 +20,6 @@
 #define FIRST_MEASURE_NS 5000000
 #define TRIES 50
 
-static bool is_tsc;
-
-static struct {
-    uint64_t ticks;
-    int64_t ns;
-} start;
-
-bool trace_clock_is_tsc(void)
-{
-    return is_tsc;
-}
-
 static int64_t read_clock(clockid_t clock)
 {
     struct timespec now;
@@ -39,12 +27,13 @@ static int64_t read_clock(clockid_t clock)
     return now.tv_sec * SECOND + now.tv_nsec;
 }
 
-uint64_t trace_clock_now(void)
+static uint64_t read_ticks(const struct trace_clock *clock)
 {
 #if defined(__x86_64__)
-    if (is_tsc)
+    if (clock->is_tsc)
         return __rdtsc();
 #endif
+    (void)clock;
     return (uint64_t)read_clock(CLOCK_MONOTONIC);
 }
 
@@ -69,13 +58,13 @@ static bool kernel_uses_tsc(void)
 #endif
 
 /* Reads ticks and CLOCK_MONOTONIC at nearly the same moment. */
-static void read_pair(uint64_t *ticks, int64_t *ns)
+static void read_pair(const struct trace_clock *clock, uint64_t *ticks, int64_t *ns)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < TRIES; i++) {
-        const uint64_t before = trace_clock_now();
+        const uint64_t before = read_ticks(clock);
         const int64_t now = read_clock(CLOCK_MONOTONIC);
-        const uint64_t after = trace_clock_now();
+        const uint64_t after = read_ticks(clock);
         if (after - before >= best)
             continue;
         best = after - before;
@@ -84,34 +73,28 @@ static void read_pair(uint64_t *ticks, int64_t *ns)
     }
 }
 
-uint64_t trace_clock_frequency(void)
+uint64_t trace_clock_frequency(const struct trace_clock *clock)
 {
     uint64_t ticks = 0;
     int64_t ns = 0;
-    if (!is_tsc)
+    if (!clock->is_tsc)
         return (uint64_t)SECOND;
-    read_pair(&ticks, &ns);
-    if (ns - start.ns < FIRST_MEASURE_NS) {
-        const struct timespec rest = {0, FIRST_MEASURE_NS - (ns - start.ns)};
+    read_pair(clock, &ticks, &ns);
+    if (ns - clock->ns < FIRST_MEASURE_NS) {
+        const struct timespec rest = {0, FIRST_MEASURE_NS - (ns - clock->ns)};
         nanosleep(&rest, NULL);
-        read_pair(&ticks, &ns);
+        read_pair(clock, &ticks, &ns);
     }
-    return (uint64_t)((long double)(ticks - start.ticks) * SECOND / (long double)(ns - start.ns) +
+    return (uint64_t)((long double)(ticks - clock->ticks) * SECOND / (long double)(ns - clock->ns) +
                       0.5L);
 }
 
-void trace_clock_choose(void)
+void trace_clock_choose(struct trace_clock *clock)
 {
-    if (start.ns)
+    if (clock->ns)
         return;
 #if defined(__x86_64__)
-    is_tsc = is_tsc_invariant() && kernel_uses_tsc();
+    clock->is_tsc = is_tsc_invariant() && kernel_uses_tsc();
 #endif
-    read_pair(&start.ticks, &start.ns);
-}
-
-uint64_t trace_clock_start(void)
-{
-    trace_clock_choose();
-    return trace_clock_frequency();
+    read_pair(clock, &clock->ticks, &clock->ns);
 }

@@ -6,20 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the ticks of the clock that trace_clock_start chose. */
-uint64_t trace_clock_now(void);
+struct trace_clock {
+    bool is_tsc;    /* ticks are of the time stamp counter */
+    uint64_t ticks; /* reading when the clock was chosen */
+    int64_t ns;     /* CLOCK_MONOTONIC at that moment; 0 = not chosen yet */
+};
 
-/* Returns true if ticks are of the time stamp counter. */
-bool trace_clock_is_tsc(void);
+/* Chooses the clock, at the first call. The manager and the process choose the same. */
+void trace_clock_choose(struct trace_clock *clock);
 
-/* Chooses the clock. The manager and the process choose the same. */
-void trace_clock_choose(void);
-
-/* Chooses the clock, and returns the ticks per second. Measures for about 5 ms if that is not known
- * yet. */
-uint64_t trace_clock_start(void);
-
-/* Returns the ticks per second measured since trace_clock_start; more exact the later. */
-uint64_t trace_clock_frequency(void);
+/* Returns the ticks per second, measured since the clock was chosen; more exact the later. Waits
+ * until that was 5 ms ago. */
+uint64_t trace_clock_frequency(const struct trace_clock *clock);
 
 #endif

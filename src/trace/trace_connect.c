@@ -152,7 +152,8 @@ static int open_socket(const char *path)
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
+        connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
         (peer.uid == geteuid() || peer.uid == 0))
         return fd;
@@ -175,8 +176,8 @@ static bool begin_session(const struct trace_message *welcome, const int fds[TRA
     close(fds[0]);
     flags_fd = fds[1];
     trace_session.wake_fd = fds[2];
-    trace_clock_choose();
-    ttr_trace_uses_tsc = trace_clock_is_tsc();
+    trace_clock_choose(&trace_session.clock);
+    ttr_trace_uses_tsc = trace_session.clock.is_tsc;
     ttr_trace_zone_min_ticks = trace_header()->zone_min_ticks;
     trace_session_begin();
     for (struct ttr_trace_module *module = trace_session.modules; module; module = module->next)

@@ -240,7 +240,7 @@ int trace_file_open(struct trace_file **made, const char *path)
 
 int trace_file_close(struct trace_file *file)
 {
-    const uint64_t frequency = trace_clock_frequency();
+    const uint64_t frequency = trace_clock_frequency(&trace_session.clock);
     (void)trace_file_flush(file);
     /* A pipe keeps the first estimate. */
     const ssize_t n = pwrite(file->fd, &frequency, sizeof frequency, (off_t)file->initialization);

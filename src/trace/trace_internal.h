@@ -22,6 +22,7 @@ struct trace_session {
     struct trace_file *file; /* embedded mode: the file of this process; else NULL */
     int wake_fd;             /* eventfd of the manager; -1 = none */
     int socket_fd;           /* connection to the manager; -1 = none */
+    struct trace_clock clock;
     struct ttr_trace_module *modules;
     char *filter;                     /* categories of the session; NULL = all */
     struct ttr_trace_thread *threads; /* threads that claimed rings */
@@ -63,17 +64,24 @@ int32_t trace_string_add(const char *text);
 /* Copies the table to the memory of a new session. Requires the lock. */
 void trace_strings_share(void);
 
-/* --- trace_ring.c --- */
+/* --- trace_threads.c --- */
 
 /* Begins a session in memory that is ready: the next event of each thread claims a ring of it.
  * Requires the lock. */
 void trace_session_begin(void);
+
+/* Add and remove a thread that has rings. Require the lock. */
+void trace_thread_add(struct ttr_trace_thread *thread);
+void trace_thread_remove(struct ttr_trace_thread *thread);
 
 /* --- trace_categories.c --- */
 
 /* Sets the enable bytes of all modules by the session's filter, or to 0 without one. Requires the
  * lock. */
 void trace_categories_enable(bool is_enabled);
+
+/* Sets the enable bytes of a module by the session's filter, or to 0. Requires the lock. */
+void trace_module_enable(struct ttr_trace_module *module, bool is_enabled);
 
 /* Sends the enable byte of a category that was added to a module, or sets it. Requires the lock. */
 void trace_category_added(struct ttr_trace_module *module, size_t i);

@@ -24,7 +24,13 @@
 #define TRACE_MODULES_MAX 256u /* pages of enable bytes */
 #define TRACE_WELCOME_FDS 3u
 
-enum trace_message_kind { TRACE_HELLO = 1, TRACE_WELCOME, TRACE_CATEGORY, TRACE_SYNC, TRACE_TRIGGER };
+enum trace_message_kind {
+    TRACE_HELLO = 1,
+    TRACE_WELCOME,
+    TRACE_CATEGORY,
+    TRACE_SYNC,
+    TRACE_TRIGGER
+};
 
 struct trace_message {
     uint32_t magic;

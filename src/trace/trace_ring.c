@@ -120,35 +120,6 @@ static bool change_chunk(struct ttr_trace_ring *ring)
     return true;
 }
 
-/* --- Threads with rings --- */
-
-static void add_thread(struct ttr_trace_thread *thread)
-{
-    for (struct ttr_trace_thread *at = trace_session.threads; at; at = at->next)
-        if (at == thread)
-            return;
-    thread->next = trace_session.threads;
-    trace_session.threads = thread;
-}
-
-static void remove_thread(struct ttr_trace_thread *thread)
-{
-    struct ttr_trace_thread **link = &trace_session.threads;
-    while (*link && *link != thread)
-        link = &(*link)->next;
-    if (*link)
-        *link = thread->next;
-}
-
-void trace_session_begin(void)
-{
-    trace_strings_share();
-    __atomic_fetch_add(&trace_session.generation, 1, __ATOMIC_SEQ_CST);
-    for (struct ttr_trace_thread *thread = trace_session.threads; thread; thread = thread->next)
-        for (unsigned i = 0; i < 2; i++)
-            __atomic_store_n(&thread->ring[i].end, NULL, __ATOMIC_SEQ_CST);
-}
-
 /* Marks the rings of an ending thread as finished. */
 static void finish_rings(void *context)
 {
@@ -161,7 +132,7 @@ static void finish_rings(void *context)
         if (shared && thread->generation == trace_session.generation)
             __atomic_store_n(&shared->state, RING_FINISHED, __ATOMIC_RELEASE);
     }
-    remove_thread(thread);
+    trace_thread_remove(thread);
     memset(thread, 0, sizeof *thread);
     trace_unlock();
 }
@@ -232,7 +203,7 @@ static bool claim_rings(struct ttr_trace_thread *thread)
     if (!start_ring(thread, &thread->ring[0]))
         return false;
     pthread_setspecific(exit_key, thread);
-    add_thread(thread);
+    trace_thread_add(thread);
     return true;
 }
 

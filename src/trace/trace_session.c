@@ -6,50 +6,6 @@
 
 #include "trace/trace_internal.h"
 
-/* --- Fork and exit --- */
-
-static void before_fork(void)
-{
-    pthread_mutex_lock(&trace_session.lock);
-}
-
-static void after_fork_in_parent(void)
-{
-    pthread_mutex_unlock(&trace_session.lock);
-}
-
-/* The child has no session of its parent: its thread has no ring. It connects to the manager as a
- * process of its own. */
-static void after_fork_in_child(void)
-{
-    if (trace_session.socket_fd >= 0)
-        trace_disconnect();
-    else
-        trace_categories_enable(false);
-    trace_session.memory = NULL;
-    trace_session.file = NULL;
-    trace_session.threads = NULL;
-    trace_session.generation++;
-    memset(&ttr_trace_thread, 0, sizeof ttr_trace_thread);
-    trace_connect();
-    pthread_mutex_unlock(&trace_session.lock);
-}
-
-static void at_exit(void)
-{
-    (void)ttr_trace_stop();
-}
-
-__attribute__((constructor)) static void register_handlers(void)
-{
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    atexit(at_exit);
-    if (trace_lock()) {
-        trace_connect();
-        trace_unlock();
-    }
-}
-
 /* --- Start and stop --- */
 
 static uint32_t chunks_of(size_t buffer_bytes)
@@ -114,8 +70,9 @@ static int start_file(const char *path, const ttr_trace_options *options)
     char *filter = options->categories ? strdup(options->categories) : NULL;
     if (options->categories && !filter)
         return ENOMEM;
-    const uint64_t frequency = trace_clock_start();
-    ttr_trace_uses_tsc = trace_clock_is_tsc();
+    trace_clock_choose(&trace_session.clock);
+    const uint64_t frequency = trace_clock_frequency(&trace_session.clock);
+    ttr_trace_uses_tsc = trace_session.clock.is_tsc;
     int reason = make_memory(chunks_of(options->buffer_bytes));
     if (reason == 0)
         fill_header(options, frequency);

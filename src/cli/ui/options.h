@@ -26,6 +26,9 @@ struct settings {
     bool environment, no_stacks, no_resume;
     struct words events; /* of the kernel, to record */
     uint64_t pid, frequency, max_size;
+    const char *ring_mode; /* streaming, circular or oneshot */
+    uint64_t ring_size;    /* bytes per thread */
+    bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_separator;      /* there was a "--" */
     size_t before_separator; /* operands before it */
