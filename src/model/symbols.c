@@ -66,6 +66,13 @@ bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
     return pair_map_put(&symbols->build_ids, path, source, build_id);
 }
 
+ttr_id symbols_module_build_id(const struct symbols *symbols, const struct symbol_module *module)
+{
+    const uint32_t *known =
+        module->path ? pair_map_get(&symbols->build_ids, module->path, module->source) : NULL;
+    return module->build_id || !known ? module->build_id : *known;
+}
+
 static ttr_id module_name(const struct symbols *symbols, uint32_t module)
 {
     return module ? symbols->module[module - 1].name : 0;
@@ -185,19 +192,25 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
     return best;
 }
 
-/* Searches a process, then the processes it was forked from: a forked process has its parent's
- * mappings until it executes another program. */
+/* Searches a process, then the processes it was forked from: a forked process has the mappings that
+ * its parent had at that time, until it executes another program. Prefers a range that was loaded
+ * before `time`. */
 static const struct symbol_range *find_in_ancestors(ttr *t, enum symbol_kind kind, ttr_id thread,
                                                     uint64_t address, int64_t time)
 {
+    const struct symbol_range *later = NULL; /* loaded after `time` by the process itself */
     uint32_t process = t->threads[thread].process;
     for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
         const struct symbol_range *range = symbols_find(&t->symbols, kind, process, address, time);
-        if (range || !t->processes[process].parent)
+        if (range && range->from <= time)
             return range;
+        later = i == 0 ? range : later;
+        if (!t->processes[process].parent)
+            break;
+        time = t->processes[process].forked < time ? t->processes[process].forked : time;
         process = t->processes[process].parent - 1;
     }
-    return NULL;
+    return later;
 }
 
 static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind, ttr_id thread,
@@ -206,6 +219,29 @@ static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind
     const struct symbol_range *range = find_in_ancestors(t, kind, thread, address, time);
     uint32_t kernel = t->sources[t->threads[thread].source].kernel;
     return range || !kernel ? range : symbols_find(&t->symbols, kind, kernel - 1, address, time);
+}
+
+/* Returns true if several ranges of the process that is found first contain an address. */
+static bool has_several_ranges(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address)
+{
+    const struct symbol_table *table = &t->symbols.table[kind];
+    const struct symbol_range *found = find_with_kernel(t, kind, thread, address, 0);
+    if (!found)
+        return false;
+    size_t end = count_ranges_up_to(table, found->process, address), n = 0, tries = 0;
+    for (size_t i = end; i-- > 0 && n < 2 && tries < SCAN_BACK_MAX; tries++) {
+        if (table->range[i].process != found->process || table->reach[i] <= address)
+            break;
+        n += address < range_end(&table->range[i]);
+    }
+    return n > 1;
+}
+
+bool symbols_depend_on_time(ttr *t, ttr_id thread, uint64_t address)
+{
+    return t->symbols.reused && thread < t->threads_n &&
+           (has_several_ranges(t, SYMBOL_FUNCTION, thread, address) ||
+            has_several_ranges(t, SYMBOL_MAPPING, thread, address));
 }
 
 const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,

@@ -7,10 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tracetta/meaning.h>
+
 #include "cli/input/debug_info.h"
 #include "cli/input/file_stamp.h"
 #include "cli/input/format_query.h"
+#include "cli/input/interpretation.h"
 #include "cli/input/selection.h"
+#include "cli/input/symbolizer.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/input/pipe_input.h"
@@ -247,6 +251,7 @@ void inputs_close(struct inputs *inputs)
     ttr_order_index_free(inputs->disorder);
     file_stamp_free(inputs->seen);
     debug_info_end(inputs);
+    symbolizer_free(inputs->names);
     ttr_free(inputs->t);
     while (inputs->streams_n > 0)
         stream_close(&inputs->stream[--inputs->streams_n]);
@@ -375,7 +380,8 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
     plain.set.quiet = true; /* warnings are printed by the second reading */
     int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
     const bool is_worth_it = outcome == OUTCOME_FINE && merges_in_order(first.reader);
-    if (is_worth_it && selection_is_given(call))
+    /* events are filtered after their interpretation, which needs them sorted */
+    if (is_worth_it && selection_is_given(call) && !interpretation_is_on(call, first.reader))
         outcome = selection_add_filter(&first, &plain);
     if (is_worth_it && outcome == OUTCOME_FINE) {
         progress_begin(&progress, call, first.t, first.reader, "looking at the order");
@@ -386,6 +392,65 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
     first.offset = NULL;
     inputs_close(&first);
     return outcome;
+}
+
+/* --- Symbols at the end --- */
+
+static bool has_late_symbols(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        if (report.format && format_query_has(report.format, TTR_FORMAT_LATE_SYMBOLS))
+            return true;
+    return false;
+}
+
+/* Reads everything for its symbols. Stops early, without an error, if reading fails: the second
+ * reading reports that. */
+static void read_for_symbols(const struct inputs *first, const struct call *call)
+{
+    struct progress progress;
+    ttr_batch batch;
+    progress_begin(&progress, call, first->t, first->reader, "looking for names");
+    while (ttr_read(first->reader, &batch, NULL) == TTR_OK && progress_step(&progress))
+        ;
+    progress_end(&progress);
+}
+
+/* Reads the inputs once for symbols at their end, if they may have some and can be read twice. */
+static int load_late_symbols(struct inputs *inputs, const struct call *call)
+{
+    struct call plain = *call;
+    ttr_error error = {0};
+    if (!can_read_twice(call) || !has_late_symbols(inputs->reader))
+        return OUTCOME_FINE;
+    struct inputs first = {.t = ttr_new(NULL),
+                           .offset = inputs->offset,
+                           .flags = TTR_READ_SYMBOLS,
+                           .from_ns = INT64_MIN,
+                           .to_ns = INT64_MAX,
+                           .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
+    plain.set.quiet = true; /* warnings are printed by the second reading */
+    int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
+    if (outcome == OUTCOME_FINE) {
+        read_for_symbols(&first, call);
+        if (ttr_copy_symbols(inputs->t, first.t, &error) != TTR_OK)
+            outcome = out_of_memory(call);
+    }
+    first.offset = NULL;
+    inputs_close(&first);
+    return outcome;
+}
+
+int inputs_load_symbols(struct inputs *inputs, const struct call *call)
+{
+    const ttr_symbols_options options = {.flags = TTR_SYMBOLS_LISTS |
+                                                  (call->set.no_mmap ? TTR_SYMBOLS_NO_MMAP : 0)};
+    inputs->names = symbolizer_new_lazy(call, &options);
+    if (!inputs->names)
+        return out_of_memory(call);
+    ttr_set_symbolizer(inputs->t, symbolizer_locate, inputs->names);
+    return load_late_symbols(inputs, call);
 }
 
 /* Decides how --sort is done. Ordered inputs are read without sorting. If the disorder is known,
@@ -420,6 +485,22 @@ static int sort(struct inputs *inputs, const struct call *call)
     inputs->reader = inputs->disorder ? ttr_sort_indexed(inputs->reader, inputs->disorder, &error)
                                       : ttr_sort(inputs->reader, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+}
+
+/* Adds the stages that the options select: interpreted events are sorted before, filtered after. */
+static int add_stages(struct inputs *inputs, const struct call *call)
+{
+    int outcome = OUTCOME_FINE;
+    const bool is_interpreted = interpretation_is_on(call, inputs->reader);
+    if (is_interpreted && call->set.sort)
+        outcome = sort(inputs, call);
+    if (is_interpreted && outcome == OUTCOME_FINE)
+        outcome = interpretation_begin(inputs, call);
+    if (outcome == OUTCOME_FINE && selection_is_given(call))
+        outcome = selection_add_filter(inputs, call);
+    if (outcome == OUTCOME_FINE && call->set.sort && !is_interpreted)
+        outcome = sort(inputs, call);
+    return outcome;
 }
 
 int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call, int outcome)
@@ -467,10 +548,8 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
         outcome = open_all(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = debug_info_begin(inputs, call);
-    if (outcome == OUTCOME_FINE && selection_is_given(call))
-        outcome = selection_add_filter(inputs, call);
-    if (outcome == OUTCOME_FINE && set->sort)
-        outcome = sort(inputs, call);
+    if (outcome == OUTCOME_FINE)
+        outcome = add_stages(inputs, call);
     if (outcome != OUTCOME_FINE)
         inputs_close(inputs);
     return outcome;
@@ -504,6 +583,8 @@ static ttr_reader *open_again(void *ctx, ttr *t)
     fill_options(&options, call, format_options);
     ttr_progress_set(t, is_wanted, NULL);
     ttr_reader *reader = is_fine ? ttr_open(t, call->path[0], &options, &error) : NULL;
+    if (reader && interpretation_is_on(call, reader))
+        reader = ttr_interpret(reader, NULL, &error);
     ttr_progress_set(t, NULL, NULL);
     free(format_options);
     return reader;

@@ -8,9 +8,6 @@
 #include "base/status.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Event times above this (1970-04-15 in Unix time), in ns, are Unix times: no machine has that
- * uptime. */
-#define UNIX_TIME_MIN INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
 /* Number of events after which the names of a thread are compared again. Readers accept descriptors
@@ -41,14 +38,23 @@ static const ttr_loss losses[LOSS_COUNT] = {
                    .what = "times before the start of the trace",
                    .rule = "become 0"},
     [LOSS_THREAD_ID] = {.code = "thread.id",
-                        .what = "process and thread ids that are 0, duplicate, or above 2^31-1",
+                        .what = "process and thread ids that are duplicate or above 2^31-1",
                         .rule = "become other ids, with the real one in the name"},
     [LOSS_SPAN] = {.code = "span.overlap",
                    .what = "spans that overlap others of their thread",
                    .rule = "are moved to a track next to their thread"},
-    [LOSS_FLOW] = {.code = "flow.instant",
-                   .what = "flow events",
-                   .rule = "become instants with the id of the flow"},
+    [LOSS_SPAN_END] = {.code = "span.no-begin",
+                       .what = "ends of spans that have no begin",
+                       .rule = "are left out",
+                       .kind = TTR_LOSS_DROPPED},
+    [LOSS_FLOW] = {.code = "flow.no-span",
+                   .what = "flow events outside of spans, or before the begin of their flow",
+                   .rule = "are left out",
+                   .kind = TTR_LOSS_DROPPED},
+    [LOSS_FLOW_ATTRIBUTE] = {.code = "flow.attribute",
+                             .what = "fields and attributes of flow events",
+                             .rule = "are left out",
+                             .kind = TTR_LOSS_DROPPED},
     [LOSS_COUNTER_VALUE] = {.code = "counter.value",
                             .what = "counter values that are booleans or above 2^63-1",
                             .rule = "become 0 and 1, or floats"},
@@ -87,11 +93,15 @@ static const ttr_loss losses[LOSS_COUNT] = {
                    .rule = "are left out",
                    .kind = TTR_LOSS_DROPPED},
     [LOSS_OBJECT] = {.code = "object.instant",
-                     .what = "objects other than processes and threads",
+                     .what = "objects other than processes, threads, modules and mappings",
                      .rule = "become instants on track \"objects\""},
     [LOSS_GAP] = {.code = "gap.instant",
                   .what = "gaps",
                   .rule = "become instants on track \"lost events\""},
+    [LOSS_NO_TIME] = {.code = "event.no-time",
+                      .what = "events without a time, except samples and names",
+                      .rule = "are left out",
+                      .kind = TTR_LOSS_DROPPED},
     [LOSS_KIND] = {.code = "kind.other",
                    .what = "events of unknown kind",
                    .rule = "become instants"},
@@ -108,9 +118,12 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&p->scratch, alloc);
     key_map_init(&p->name_counts, alloc);
     p->base = INT64_MAX; /* INT64_MAX until an event has a time */
+    perfetto_init_interning(p);
     perfetto_init_tracks(p);
-    perfetto_init_kernel(p);
-    return perfetto_intern_attribute_keys(p) ? TTR_OK : fail_memory(error);
+    perfetto_init_async(p);
+    perfetto_init_sched(p);
+    return perfetto_init_frames(p) && perfetto_intern_attribute_keys(p) ? TTR_OK
+                                                                        : fail_memory(error);
 }
 
 /* --- First packets of the file --- */
@@ -133,12 +146,13 @@ static void begin_sequence(struct perfetto *p)
     perfetto_end_packet(p, packet);
 }
 
-/* Chooses the Unix time of time 0 in the output; `first` is the first time of an event. */
-static void choose_base(struct perfetto *p, int64_t first)
+/* Chooses the Unix time of time 0 in the output by the first event with a time. */
+static void choose_base(struct perfetto *p, const ttr_event *event)
 {
+    int64_t first = event->time;
     p->has_base = true;
     p->base = 0;
-    if (first < UNIX_TIME_MIN)
+    if (first < 3600 * SECOND || !context_has_unix_time(p->out->t, event))
         return;
     p->base = first - first % SECOND - 3600 * SECOND;
     size_t packet = perfetto_begin_packet(p);
@@ -243,7 +257,7 @@ static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch,
     begin_sequence(p);
     for (uint32_t i = 0; i < batch->n && !p->has_base; i++)
         if (has_time(ttr_batch_at(batch, i)))
-            choose_base(p, ttr_batch_at(batch, i)->time);
+            choose_base(p, ttr_batch_at(batch, i));
     for (uint32_t from = 0; from < batch->n && status == TTR_OK; from += CHUNK)
         status = write_chunk(p, batch, from, error);
     return status;
@@ -263,7 +277,10 @@ static void perfetto_drop(struct ttr_writer *out)
     if (!p->out)
         return;
     perfetto_free_tracks(p);
-    perfetto_free_kernel(p);
+    perfetto_free_async(p);
+    perfetto_free_sched(p);
+    perfetto_free_frames(p);
+    perfetto_free_interning(p);
     buffer_free(&p->interned);
     buffer_free(&p->scratch);
     alloc_free(&out->t->counted, p->seen, p->seen_capacity, sizeof *p->seen);
@@ -274,6 +291,8 @@ static void perfetto_drop(struct ttr_writer *out)
 static const struct format_writer writer = {
     .losses = losses,
     .losses_n = LOSS_COUNT,
+    .wants_order = true,
+    .wants_symbols = true,
     .state_size = sizeof(struct perfetto),
     .create = perfetto_create,
     .write = perfetto_write,

@@ -342,6 +342,11 @@ static void add_plain_text(struct perfetto *p, enum attribute_key key, ttr_text 
     protobuf_end_message(p->to, mark);
 }
 
+void perfetto_add_word(struct perfetto *p, enum attribute_key key, const char *word)
+{
+    add_plain_text(p, key, (ttr_text){word, strlen(word)});
+}
+
 void perfetto_add_thread(struct perfetto *p, ttr_id id)
 {
     ttr_thread thread;
@@ -391,7 +396,7 @@ static void add_flags(struct perfetto *p, unsigned flags)
         add_plain_text(p, KEY_FLAGS, (ttr_text){text + 1, n - 1});
 }
 
-static void add_id16(struct perfetto *p, enum attribute_key key, const uint8_t *id)
+static void add_activity_id(struct perfetto *p, enum attribute_key key, const uint8_t *id)
 {
     if (!id)
         return;
@@ -424,8 +429,8 @@ void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
     if (event->flags &
         (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME))
         add_flags(p, event->flags);
-    add_id16(p, KEY_ACTIVITY, event->activity);
-    add_id16(p, KEY_RELATED, event->related);
+    add_activity_id(p, KEY_ACTIVITY, event->activity);
+    add_activity_id(p, KEY_RELATED, event->related);
     p->seen_n = 0;
     p->objects_n = 0;
     key_map_clear(&p->name_counts);
@@ -447,4 +452,13 @@ unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_even
     for (size_t i = 0; i < sizeof has; i++)
         n += has[i];
     return n;
+}
+
+void perfetto_count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
+                               unsigned fields)
+{
+    unsigned n = fields + perfetto_count_lost_attributes(p, event) + (event->name != 0) +
+                 (event->category != 0) + (event->provider != 0);
+    for (unsigned i = 0; i < n; i++)
+        perfetto_count_loss(p, loss);
 }
