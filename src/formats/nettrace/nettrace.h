@@ -345,8 +345,8 @@ struct nettrace_chunk {
 struct nettrace_segment {
     struct nettrace_header before;
     uint32_t begin, end; /* bytes from the first event of the block */
-    /* positions of before.activity and before.related, bytes from the first event of the block; 0
-     * if NULL */
+    /* positions of the activity ids of the header `before`, in bytes from the first event of the
+     * block; 0 if it has none */
     uint32_t activity_at, related_at;
 };
 
@@ -553,7 +553,7 @@ TTR_MUST struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
                                                const struct nettrace_header *header);
 
 /* Queues a complete sorted run. A run that starts after the end of its thread's last run is
- * appended to the list of that thread; else it starts a new list. Returns false if memory is
+ * appended to that thread's list of runs; else it starts another list. Returns false if memory is
  * exhausted. */
 TTR_MUST bool nettrace_run_enqueue(struct nettrace_reader *reader, struct nettrace_run *run,
                                    uint64_t first_ticks);

@@ -294,8 +294,8 @@ ttr_status nettrace_read_block6(struct nettrace_reader *reader)
         nettrace_order_flush_until(reader, UINT64_MAX);
         return TTR_OK;
     }
-    if (!reader->emits_blocks) { /* a live trace may send the bytes needed for this check much later
-                                  */
+    /* a live trace may send the bytes needed for this check much later */
+    if (!reader->emits_blocks) {
         status = nettrace_measure_block6(reader, reader->at, head, &extent);
         if (status != TTR_OK)
             return status;

@@ -599,8 +599,8 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
             "the trace ends without an end mark: its recorder was stopped; all events are kept");
         return TTR_OK;
     }
-    if (!reader->emits_blocks) { /* a live trace may send the bytes needed for this check much later
-                                  */
+    /* a live trace may send the bytes needed for this check much later */
+    if (!reader->emits_blocks) {
         ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, bytes);
         if (status != TTR_OK)
             return status;

@@ -348,8 +348,8 @@ static void emit_gap(struct nettrace_reader *reader)
     event->tag = TTR_GAP_EVENTS;
 }
 
-/* Returns the ticks up to which the events of the root chain precede all other chains, all gaps,
- * and the limit. */
+/* Returns the ticks up to which the events of the chain at the heap's root precede those of all
+ * other chains, all gaps, and the limit. */
 static uint64_t find_next_chain_ticks(const struct nettrace_order *order)
 {
     uint64_t last = order->limit;
