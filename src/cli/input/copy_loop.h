@@ -11,6 +11,7 @@
 
 #define COPY_LOOP_LOSSES_MAX 64u
 
+struct inputs;
 struct json;
 struct trace;
 
@@ -24,6 +25,8 @@ struct copy_loop {
     size_t own_options; /* number of format options at the end of the list that the user did not
                          * give */
     bool is_live;       /* flush after every batch, because a user is watching */
+    /* if not NULL: flush after a batch if one of these inputs has nothing more to read */
+    const struct inputs *inputs;
     /* callback for every batch before it is written, or NULL */
     void (*see)(void *ctx, const ttr_batch *batch);
     void *ctx;

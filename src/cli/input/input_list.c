@@ -247,6 +247,14 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
     return outcome;
 }
 
+bool inputs_are_idle(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->streams_n; i++)
+        if (stream_is_idle(&inputs->stream[i]))
+            return true;
+    return false;
+}
+
 void inputs_close(struct inputs *inputs)
 {
     ttr_close(inputs->reader);

@@ -18,10 +18,10 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x1ffff,
+    EVERY = 0x3ffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
-    RECORDS = DOTNET | PERF,
+    RECORDS = DOTNET | PERF | VERB_RECORD,
     LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
@@ -165,6 +165,18 @@ static const struct option_row table[] = {
      "leave out events inside the kernel"},
     {"snapshot", 0, OPTION_FLAG, GROUP_VERB, AT(snapshot), PERF, NULL, NULL,
      "keep only the latest events, and write them at each SIGUSR2 and at the end"},
+    {"mode", 0, OPTION_TEXT, GROUP_VERB, AT(ring_mode), VERB_RECORD, "MODE",
+     "streaming|circular|oneshot",
+     "when a ring is full, drop and count events (streaming, the default), replace the oldest "
+     "(circular), or end the recording of its thread (oneshot)"},
+    {"buffer", 0, OPTION_SIZE, GROUP_VERB, AT(ring_size), VERB_RECORD, "SIZE", NULL,
+     "set the size of the ring of each thread (default 512KiB)"},
+    {"category", 0, OPTION_WORDS, GROUP_VERB, AT(categories), VERB_RECORD, "LIST", NULL,
+     "record these categories: globs with levels 1 to 5, \"net.*,-net.debug,disk:3\""},
+    {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_RECORD, "TIME", NULL,
+     "leave out zones that are shorter"},
+    {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
+     "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,
      "compress the records of the file"},
     {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF, "SIZE", NULL,

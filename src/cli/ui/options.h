@@ -25,6 +25,9 @@ struct settings {
     bool environment, no_stacks, no_resume;
     struct words events; /* kernel events to record */
     uint64_t pid, frequency, max_size;
+    const char *ring_mode; /* streaming, circular or oneshot */
+    uint64_t ring_size;    /* bytes per thread */
+    bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_separator;      /* "--" was given */
     size_t before_separator; /* number of operands before "--" */
