@@ -89,10 +89,29 @@ bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_
     return owe_end(meaning, cause, thread, 0, &span, true);
 }
 
+/* Returns the lane of the track of an event; NULL if memory runs out. */
+static struct span_lane *track_lane(struct meaning *meaning, ttr_id track)
+{
+    const size_t before = meaning->tracks_n;
+    if (track < before)
+        return &meaning->track[track];
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->track, &meaning->tracks_n,
+                       (size_t)track + 1, sizeof *meaning->track))
+        return NULL;
+    memset(meaning->track + before, 0, (meaning->tracks_n - before) * sizeof *meaning->track);
+    return &meaning->track[track];
+}
+
 /* Finds the lane of an event. Returns false if memory runs out. */
 static bool find_lane(struct act *act)
 {
     struct meaning *meaning = act->meaning;
+    if (act->compiled->rule->worlds & RULE_USER && !act->thread &&
+        act->compiled->rule->lane == RULE_LANE_THREAD) {
+        act->track = act->event->track;
+        act->lane = track_lane(meaning, act->track);
+        return act->lane != NULL;
+    }
     if (act->compiled->rule->lane == RULE_LANE_THREAD) {
         struct task *task = act->thread ? meaning_task(meaning, act->thread) : NULL;
         act->lane = task ? &task->lane : NULL;
@@ -374,14 +393,49 @@ static enum action_result apply_counter(struct act *act)
     return ACTION_DONE;
 }
 
+/* Finds a field at any depth by alternative names. Returns false if the event has none of them. */
+static bool find_field(const struct act *act, const char *names, ttr_field *field)
+{
+    ttr_fields fields;
+    ttr_fields_begin(act->meaning->base.t, act->event, &fields);
+    while (ttr_fields_next(&fields, field))
+        if (series_is_named(names, field->name))
+            return true;
+    return false;
+}
+
+/* Counters of one name differ by their tags. */
+static enum action_result apply_named_counter(struct act *act)
+{
+    ttr_field name, value, tags;
+    const struct rule *rule = act->compiled->rule;
+    if (!find_field(act, rule->fields[0], &name) || name.value.type != TTR_TYPE_TEXT ||
+        !name.value.text.n || !find_field(act, rule->fields[1], &value))
+        return ACTION_DONE;
+    const ttr_id text = ttr_text_add(act->meaning->base.t, name.value.text.p, name.value.text.n);
+    if (!text)
+        return ACTION_OUT_OF_MEMORY;
+    const bool has_tags = rule->fields[2] && find_field(act, rule->fields[2] + 1, &tags) &&
+                          tags.value.type == TTR_TYPE_TEXT && tags.value.text.n;
+    act->event->link = has_tags ? hash_bytes(tags.value.text.p, tags.value.text.n) : 0;
+    act->event->schema = act->compiled->series;
+    mark(act, TTR_KIND_COUNTER, text, 0);
+    return ACTION_DONE;
+}
+
 enum action_result meaning_apply_span(struct meaning *meaning, struct machine *machine,
                                       const struct compiled_rule *compiled, ttr_event *event)
 {
     static enum action_result (*const actions[])(struct act * act) = {
-        [RULE_NAME] = apply_name,         [RULE_CALL_BEGIN] = apply_call_begin,
-        [RULE_CALL_END] = apply_call_end, [RULE_BEGIN] = apply_begin,
-        [RULE_END] = apply_end,           [RULE_ASYNC_BEGIN] = apply_async,
-        [RULE_ASYNC_END] = apply_async,   [RULE_COUNTER] = apply_counter,
+        [RULE_NAME] = apply_name,
+        [RULE_CALL_BEGIN] = apply_call_begin,
+        [RULE_CALL_END] = apply_call_end,
+        [RULE_BEGIN] = apply_begin,
+        [RULE_END] = apply_end,
+        [RULE_ASYNC_BEGIN] = apply_async,
+        [RULE_ASYNC_END] = apply_async,
+        [RULE_COUNTER] = apply_counter,
+        [RULE_NAMED_COUNTER] = apply_named_counter,
     };
     struct act act = {.meaning = meaning,
                       .machine = machine,
@@ -390,8 +444,9 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                       .record = rule_record_of(meaning->base.t, event),
                       .thread = event->thread};
     const uint8_t action = compiled->rule->action;
-    if (action != RULE_NAME && action != RULE_COUNTER && action != RULE_ASYNC_BEGIN &&
-        action != RULE_ASYNC_END && !find_lane(&act))
+    if ((action == RULE_BEGIN || action == RULE_END || action == RULE_CALL_BEGIN ||
+         action == RULE_CALL_END) &&
+        !find_lane(&act))
         return ACTION_OUT_OF_MEMORY;
     return actions[action](&act);
 }

@@ -52,6 +52,8 @@ uint8_t meaning_worlds_of(const ttr *t, uint16_t source)
     if (strcmp(format, "perf") == 0 || strcmp(format, "trace_dat") == 0 ||
         strcmp(format, "trace_pipe_raw") == 0)
         return RULE_TRACEPOINT;
+    if (strcmp(format, "nettrace") == 0)
+        return RULE_DOTNET;
     if (strcmp(format, "ctf") != 0)
         return 0;
     const ttr_text domain = attribute_text(t, source, "domain", "");

@@ -90,6 +90,8 @@ struct meaning {
     size_t machines_n, machines_capacity;
     struct task *task; /* by ttr_id */
     size_t tasks_n;
+    struct span_lane *track; /* by track: spans of the caller's rules on unknown threads */
+    size_t tracks_n;
     struct compiled_rule *rule;
     size_t rules_n, rules_capacity;
     uint32_t *rule_of; /* by schema: 0 = not compiled yet, 1 = no rule, else index in `rule` + 2 */
@@ -178,8 +180,11 @@ TTR_MUST bool meaning_apply_gap(struct meaning *meaning, struct machine *machine
 
 struct series_schema;
 
+/* Returns true if a name is one of the alternatives, which `|` separates. */
+bool series_is_named(const char *names, ttr_text name);
+
 /* Returns the id of a schema that returns only the series of a counter: the first field of the
- * rule. Returns 0 if memory runs out. */
+ * rule, the second of RULE_NAMED_COUNTER. Returns 0 if memory runs out. */
 ttr_id series_schema_add(struct meaning *meaning, const struct compiled_rule *compiled,
                          const ttr_event *event);
 void series_schemas_free(struct meaning *meaning);

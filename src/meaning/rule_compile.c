@@ -184,6 +184,8 @@ static bool compile(ttr *t, const ttr_event *event, const struct rule *rule, ttr
                     struct compiled_rule *compiled, bool *is_out_of_memory)
 {
     *compiled = (struct compiled_rule){.rule = rule};
+    if (rule->action == RULE_NAMED_COUNTER) /* finds its fields in each event */
+        return true;
     if (!resolve_fields(t, event, compiled))
         return false;
     if (rule->worlds & RULE_USER && rule->name) /* the pattern has a `*` */

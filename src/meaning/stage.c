@@ -30,6 +30,7 @@ static void meaning_close(ttr_reader *base)
     alloc_free(alloc, meaning->machine, meaning->machines_capacity, sizeof *meaning->machine);
     alloc_free(alloc, meaning->source, meaning->sources_n, sizeof *meaning->source);
     alloc_free(alloc, meaning->task, meaning->tasks_n, sizeof *meaning->task);
+    alloc_free(alloc, meaning->track, meaning->tracks_n, sizeof *meaning->track);
     alloc_free(alloc, meaning->rule, meaning->rules_capacity, sizeof *meaning->rule);
     alloc_free(alloc, meaning->rule_of, meaning->rule_of_n, sizeof *meaning->rule_of);
     alloc_free(alloc, meaning->out, meaning->out_capacity, sizeof *meaning->out);
@@ -56,7 +57,7 @@ static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_eve
                            &is_out_of_memory) &&
         !rule_compile(t, worlds, event, &compiled, &is_out_of_memory))
         return NO_RULE;
-    if (compiled.rule->action == RULE_COUNTER) {
+    if (compiled.rule->action == RULE_COUNTER || compiled.rule->action == RULE_NAMED_COUNTER) {
         compiled.series = series_schema_add(meaning, &compiled, event);
         is_out_of_memory |= !compiled.series;
     }
@@ -72,8 +73,8 @@ static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_eve
 static bool has_one_class(const ttr *t, const ttr_event *event)
 {
     const struct schema *schema = context_schema(t, event->schema);
-    return event->schema &&
-           (schema->event_class || schema->class_name || (schema->ops && schema->ops->locate));
+    return event->schema && (schema->event_class || schema->class_name || schema->has_number ||
+                             (schema->ops && schema->ops->locate));
 }
 
 /* Finds the rule for an event whose schema is seen for the first time, or is shared by classes. */
@@ -313,6 +314,16 @@ static bool may_apply_to_any(ttr_reader *in)
     return i == 0; /* no report yet: the inputs are unknown */
 }
 
+/* Returns true if the rules of a trace depend on earlier events of other streams. */
+static bool needs_order(ttr_reader *in)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
+        if (meaning_worlds_of(in->t, report.source) & (RULE_KERNEL | RULE_UST))
+            return true;
+    return false;
+}
+
 ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = meaning_next,
@@ -329,7 +340,9 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
     const bool has_pairs = !is_misuse && options && options->pairs && options->pairs[0];
     if (!is_misuse && !has_pairs && !may_apply_to_any(in))
         return in;
-    in = is_misuse || in->order == TTR_ORDER_TIME ? in : ttr_sort(in, error);
+    in = is_misuse || in->order == TTR_ORDER_TIME || (!has_pairs && !needs_order(in))
+             ? in
+             : ttr_sort(in, error);
     if (!in)
         return NULL;
     struct meaning *meaning = is_misuse ? NULL : alloc_zero(&in->t->counted, 1, sizeof *meaning);
@@ -398,6 +411,7 @@ bool ttr_interpret_rule(size_t i, ttr_interpret_row *row)
         [RULE_ASYNC_BEGIN] = "async_begin",
         [RULE_ASYNC_END] = "async_end",
         [RULE_COUNTER] = "counter",
+        [RULE_NAMED_COUNTER] = "counter with the name in the first field",
     };
     const struct rule_table *table;
     const size_t size = row->size;
