@@ -5,6 +5,7 @@
 
 /* Pseudo CPU for a switch event that does not record its CPU. */
 #define UNKNOWN_CPU UINT32_MAX
+#define UNKNOWN_CPU_TID 1000000u /* above the number of any CPU */
 
 struct cpu_ids {
     char text[CHROME_IDS_MAX];
@@ -102,7 +103,7 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     uint32_t cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UNKNOWN_CPU;
     struct cpu_ids ids;
     char *at = emit_u64(emit_constant(ids.text, ",\"pid\":"), CHROME_CPU_PID);
-    at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
+    at = emit_u64(emit_constant(at, ",\"tid\":"), cpu == UNKNOWN_CPU ? UNKNOWN_CPU_TID : cpu);
     ids.n = (size_t)(at - ids.text);
     output_count_loss(out, CHROME_SWITCH, event->offset);
     struct chrome_line line = make_line('E', chrome_line_time(ctx, event), &ids);

@@ -261,6 +261,27 @@ static void switches_become_cpu_slices(void **state)
         "0", "\"switch.slice\":2,\"wake.instant\":1");
 }
 
+static void unknown_cpu_has_a_thread_of_its_own(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    for (int i = 0; i < 2; i++) { /* CPU 0, then an unknown one */
+        ttr_event_begin(w.builder, TTR_KIND_SWITCH, 1000, "", "");
+        ttr_event_set_thread(w.builder, 1, 2);
+        ttr_event_attributes(w.builder)->flags = i == 0 ? TTR_EVENT_HAS_CPU : 0;
+        writing_end(&w);
+    }
+    writing_finish(&w);
+    const char *text = w.text;
+    assert_non_null(strstr(text,
+                           "\"tid\":0,\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":"
+                           "\"CPU 0\"}"));
+    assert_non_null(strstr(text, "\"tid\":1000000,\"cat\":\"\",\"name\":\"thread_name\",\"args\":{"
+                                 "\"name\":\"CPU ?\"}"));
+    writing_close(&w);
+}
+
 static void unknown_kind_becomes_instant(void **state)
 {
     struct writing w;
@@ -420,6 +441,7 @@ int main(void)
         cmocka_unit_test(names_are_written_when_known),
         cmocka_unit_test(objects_name_processes_and_threads),
         cmocka_unit_test(switches_become_cpu_slices),
+        cmocka_unit_test(unknown_cpu_has_a_thread_of_its_own),
         cmocka_unit_test(unknown_kind_becomes_instant),
         cmocka_unit_test(thread_and_attribute_losses_are_counted),
         cmocka_unit_test(shared_pid_of_two_inputs_is_counted_as_lost),
