@@ -32,6 +32,7 @@ enum {
     TIMED = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_REPORT | VERB_CONVERT |
             VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
+    INTERPRETS = VERB_INFO | MANY,
     WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME
 };
 
@@ -108,6 +109,12 @@ static const struct option_row table[] = {
      "select events from BEGIN to END, both included"},
     {"retry-duration", 0, OPTION_COUNT, GROUP_BABELTRACE2, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: wait so many microseconds before asking for more data"},
+    {"rules", 0, OPTION_FLAG, GROUP_VERB, AT(rules), VERB_FORMATS, NULL, NULL,
+     "list the rules by which well-known events are interpreted, instead of the formats"},
+    {"raw", 0, OPTION_FLAG, GROUP_INPUT, AT(raw), INTERPRETS, NULL, NULL,
+     "show events as the trace has them; by default well-known events become spans, context "
+     "switches "
+     "and counters (\"formats --rules\" lists the rules)"},
     {"debug-info", 0, OPTION_FLAG, GROUP_VERB, AT(debug_info), LOCATES, NULL, NULL,
      "add binary, function and line to LTTng-UST events that have the contexts ip and vpid"},
     {"debug-info-dir", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_dir), LOCATES, "DIR", "@file",

@@ -47,7 +47,7 @@ struct settings {
     uint64_t max_record, limit, depth, jobs, retry_us;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
-    bool debug_info, debug_info_full_path;
+    bool debug_info, debug_info_full_path, raw, rules;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, clock_correlate, no_delta;
     int64_t clock_offset, clock_offset_ns;
     bool stream_intersection;

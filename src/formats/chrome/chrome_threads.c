@@ -129,8 +129,8 @@ static void write_thread_name(struct ttr_writer *out, const struct chrome_thread
 }
 
 /* Stores the name in `*written`. Returns whether it differs from the previous one. */
-static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_id name,
-                                  uint64_t offset)
+static bool update_written_name(struct ttr_writer *out, ttr_id *written, ttr_id name,
+                                uint64_t offset)
 {
     if (name == 0 || name == *written)
         return false;
@@ -163,10 +163,10 @@ void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offs
     if (!is_known)
         return;
     ttr_id *process = find_written_process_name(out, out->t->threads[id].process);
-    if (process && (remember_changed_name(out, process, known.process_name, offset) ||
+    if (process && (update_written_name(out, process, known.process_name, offset) ||
                     (is_first && known.pid > CHROME_ID_MAX && !known.process_name)))
         write_process_name(out, thread, known.process_name, known.pid);
-    if (remember_changed_name(out, &thread->name, known.thread_name, offset) ||
+    if (update_written_name(out, &thread->name, known.thread_name, offset) ||
         (is_first && known.tid > CHROME_ID_MAX && !known.thread_name))
         write_thread_name(out, thread, known.thread_name, known.tid);
 }
@@ -228,7 +228,7 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
         const uint32_t *process = object_process_index(out, event);
         ttr_id *name = process ? find_written_process_name(out, *process) : NULL;
         if (name)
-            (void)remember_changed_name(out, name, event->name, event->offset);
+            (void)update_written_name(out, name, event->name, event->offset);
         ids->ids_n = (uint8_t)append_ids(out, ids->ids, event->link, 0);
         return;
     }
@@ -238,7 +238,7 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
     struct chrome_thread *thread =
         is_known ? find_thread_entry(out, *id, &known, event->offset) : NULL;
     if (thread)
-        (void)remember_changed_name(out, &thread->name, event->name, event->offset);
+        (void)update_written_name(out, &thread->name, event->name, event->offset);
     if (thread)
         *ids = *thread;
     else

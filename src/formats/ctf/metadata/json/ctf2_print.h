@@ -18,8 +18,8 @@ struct ctf2_printer {
     /* id of the stream class, or a generated number for RFC v1.1, in which several stream classes
      * (sections) may have the same id */
     uint64_t stream_id;
-    bool is_for_display; /* true for ctf2_show(): the text is for display only, so RFC v1.1 is
-                            approximated */
+    /* true for ctf2_show(): the text is for display only, so RFC v1.1 is approximated */
+    bool is_for_display;
     /* if is_for_display: name of the member that contains the length of the next sequence; "" if
      * none does */
     ttr_text length;
@@ -42,7 +42,7 @@ void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type);
 
 /* Stop printing with an error: memory is out, or CTF 2 cannot express `name` for the reason `why`.
  */
-void ctf2_print_run_out(struct ctf2_printer *printer);
-void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why);
+void ctf2_print_fail_memory(struct ctf2_printer *printer);
+void ctf2_print_fail_unsupported(struct ctf2_printer *printer, ttr_text name, const char *why);
 
 #endif
