@@ -68,8 +68,14 @@ static const struct option_row table[] = {
     {"states", 0, OPTION_FLAG, GROUP_VERB, AT(states), VERB_FLAME, NULL, NULL,
      "add a frame for the state of the thread if the trace records it (CPU_TIME, "
      "UNMANAGED_CODE_TIME); speedscope always has it"},
-    {"of", 0, OPTION_TEXT, GROUP_VERB, AT(profile_of), PROFILES, "WHAT", "samples|spans",
-     "use samples or spans; by default samples, or spans if the trace has no samples"},
+    {"state", 0, OPTION_TEXT, GROUP_VERB, AT(state), PROFILES, "STATE", "managed",
+     "use only samples that .NET took in managed code"},
+    {"of", 0, OPTION_TEXT, GROUP_VERB, AT(profile_of), PROFILES, "WHAT", NULL,
+     "use \"samples\" or \"spans\" (by default samples, or spans if the trace has no samples), or "
+     "the stacks of events with this name (a glob); those of context switches show the time off "
+     "the CPU"},
+    {"weight", 0, OPTION_TEXT, GROUP_VERB, AT(weight), PROFILES, "FIELD", NULL,
+     "with --of=EVENT: a numeric field of the event is its weight; by default each event counts 1"},
     {"inclusive", 0, OPTION_FLAG, GROUP_VERB, AT(inclusive), VERB_REPORT, NULL, NULL,
      "topn: order by the time in a function and all that it calls"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv",

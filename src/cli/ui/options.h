@@ -38,7 +38,7 @@ struct settings {
     const char *style;
     const char *json_times;                 /* "number" or "string" */
     struct words shown_names, shown_fields; /* each list is comma-separated */
-    const char *profile_of;
+    const char *profile_of, *weight, *state;
     bool by_thread, merged, states, inclusive;
     const char *debug_info_dir, *debug_info_prefix;
     const char *debuginfod, *profile_debuginfod; /* server URLs; "" = those in DEBUGINFOD_URLS */
