@@ -21,6 +21,8 @@ struct ttr_options {
     ttr_realloc_fn resize; /* NULL: realloc and free of the C library */
     void *user_data;       /* passed to resize */
     uint64_t max_memory;   /* limit in bytes for strings, tables and sorting together; 0 = 1 GiB */
+    /* limit in bytes for each temporary file (TTR_E_LIMIT); 0 = nine tenths of the free space */
+    uint64_t max_temporary;
 };
 
 /* Sets a callback for long operations inside ttr_read: ttr_sort and ttr_merge read all of their

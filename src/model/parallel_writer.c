@@ -220,7 +220,8 @@ static void *helper_main(void *ctx)
     const ttr_options options = {.size = sizeof options,
                                  .resize = of->alloc.resize,
                                  .user_data = of->alloc.ctx,
-                                 .max_memory = of->max_memory};
+                                 .max_memory = of->max_memory,
+                                 .max_temporary = of->max_temporary};
     ttr *t = ttr_new(&options);
     if (t)
         context_share_descriptors(t, of);

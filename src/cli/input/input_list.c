@@ -222,13 +222,19 @@ static int out_of_memory(const struct call *call)
     return OUTCOME_INPUT;
 }
 
+static ttr *new_context(const struct call *call)
+{
+    return ttr_new(
+        &(ttr_options){.size = sizeof(ttr_options), .max_temporary = call->set.max_temporary});
+}
+
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
                     uint32_t flags)
 {
     int outcome = OUTCOME_FINE;
     flags |= call->set.sort ? TTR_READ_UNORDERED : 0;
     *inputs = (struct inputs){
-        .t = ttr_new(NULL), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
+        .t = new_context(call), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
     if (!inputs->t || !inputs->stream) {
         inputs_close(inputs);
         return out_of_memory(call);
@@ -366,7 +372,7 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
 {
     struct call plain = *call;
     struct progress progress;
-    struct inputs first = {.t = ttr_new(NULL),
+    struct inputs first = {.t = new_context(call),
                            .offset = inputs->offset,
                            .from_ns = inputs->from_ns,
                            .to_ns = inputs->to_ns,
@@ -449,7 +455,7 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
 {
     const struct settings *set = &call->set;
     *inputs = (struct inputs){.flags = flags,
-                              .t = ttr_new(NULL),
+                              .t = new_context(call),
                               .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
                               .stream = calloc(call->paths_n + 1, sizeof *inputs->stream),
                               .from_ns = INT64_MIN,

@@ -44,7 +44,7 @@ struct settings {
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     struct moment start, end;
-    uint64_t max_record, limit, depth, jobs, retry_us;
+    uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
     bool debug_info, debug_info_full_path;
