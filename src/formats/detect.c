@@ -20,8 +20,8 @@ const ttr_read_options *select_reader_options(const struct format *format,
     if (!options)
         return NULL;
     const bool is_of_target = !options->copied_to || strcmp(options->copied_to, format->name) == 0;
-    /* if events are written as they were read, their definitions allow copying whole packets; a
-     * time offset would change them */
+    /* Copies need definitions: whole packets are copied if events are written as they were read. A
+     * time offset would change them. */
     if (is_of_target && options->time_offset == 0)
         return options;
     *ctx = *options;
@@ -128,8 +128,7 @@ static ttr_status choose_format(const struct peek *peek, const struct format **w
     return error_set_option(error, status, "from");
 }
 
-/* Copy of the first bytes of a source, followed by zeros so that formats may read beyond the end.
- */
+/* First bytes of a source, followed by zeros so that formats may read beyond the end. */
 struct first_bytes {
     const struct alloc *alloc;
     uint8_t *bytes;

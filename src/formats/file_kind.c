@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define TEXT_BYTES ((size_t)512) /* number of bytes that must be text */
+#define TEXT_BYTES ((size_t)512) /* number of bytes at the start that must be text */
 
 static const struct magic {
     size_t at, n;
@@ -22,7 +22,7 @@ static const struct magic {
     {0, 4, "\x4d\x3c\xb2\xa1", {"a packet capture (pcap)", "use wireshark or tcpdump"}},
     {0, 4, "\xa1\xb2\x3c\x4d", {"a packet capture (pcap)", "use wireshark or tcpdump"}},
     {0, 4, "\x0a\x0d\x0d\x0a", {"a packet capture (pcapng)", "use wireshark"}},
-    /* includes the terminating zero of the text */
+    /* the length includes the terminating zero of the text */
     {0, 16, "SQLite format 3", {"an SQLite database", "use sqlite3"}},
     {0, 8, "\x89PNG\r\n\x1a\n", {"a PNG image", NULL}},
     {0, 3, "\xff\xd8\xff", {"a JPEG image", NULL}},

@@ -6,10 +6,10 @@
 #include "io/folder.h"
 #include "model/format.h"
 
-/* levels of sub-folders that are listed below a trace's folder: one, for "index/" */
+/* levels of sub-folders that are listed in a trace's folder: one, for "index/" */
 #define OPEN_FOLDER_DEPTH 1u
 
-/* --- detect.c --- */
+/* --- detect.c: formats by name and by content --- */
 
 /* Returns the format with this name; NULL if there is none. */
 const struct format *format_find(const char *name);
@@ -26,8 +26,8 @@ TTR_MUST ttr_status find_readable_format(const char *name, const struct format *
                                          ttr_error *error);
 
 /* Selects the format with the highest bid for the first bytes of a source. A source reports a read
- * error only once, so an error that occurs here is stored in `broken`, also if a format was found;
- * its status is TTR_OK if there was none. */
+ * error only once. So an error that occurs here is stored in `broken`, even if a format was found;
+ * `broken` has status TTR_OK if none occurred. */
 TTR_MUST ttr_status detect_format(ttr *t, struct source *source, const char *path,
                                   const struct format **format, ttr_error *broken,
                                   ttr_error *error);
@@ -43,9 +43,9 @@ const ttr_read_options *select_reader_options(const struct format *format,
                                               const ttr_read_options *options,
                                               ttr_read_options *ctx);
 
-/* --- open_folder.c --- */
+/* --- open_folder.c: traces that are folders --- */
 
-/* Returns the format of which an option replaces the anchor file; NULL = no such option is set. */
+/* Returns the format of which an option replaces the anchor file; NULL if no such option is set. */
 const struct format *find_anchored_format(const ttr_read_options *options);
 
 /* Finds the format of a folder that is a trace: its anchor file exists and the format bids for it,
@@ -55,13 +55,13 @@ const struct format *find_anchored_format(const ttr_read_options *options);
 TTR_MUST ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_options *options,
                                        const struct format **format, ttr_error *error);
 
-/* Opens a folder as a trace of the format. `only`: name of the one file to be read; NULL = all
+/* Opens a folder as a trace of the format. `only`: name of the only file to read; NULL for all
  * files. */
 ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format,
                         const ttr_read_options *options, ttr_error *error);
 
-/* If the file at `path` is the anchor or a part of a trace that is a folder, opens that folder and
- * sets *is_one. Otherwise clears *is_one and returns NULL. */
+/* If the file at `path` belongs to a trace that is a folder (as anchor or as another file of it),
+ * opens that folder and sets *is_one. Otherwise clears *is_one and returns NULL. */
 ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *options, bool *is_one,
                           ttr_error *error);
 
@@ -69,16 +69,17 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
 ttr_reader *open_memory_folder(ttr *t, struct folder *folder, const ttr_read_options *options,
                                ttr_error *error);
 
-/* Fails with the reason why this format cannot read a single file without its folder. */
+/* Sets the error why this format cannot read a single file without its folder, and returns its
+ * status. */
 ttr_status fail_without_folder(const struct format *format, const char *path, ttr_error *error);
 
-/* --- unreadable.c --- */
+/* --- unreadable.c: reader of an unreadable trace --- */
 
-/* Returns a reader without events in place of a trace that cannot be read. It reports `reason` as
- * damage. */
+/* Returns a reader without events, as a substitute for a trace that cannot be read. It reports
+ * `reason` as damage. */
 ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, ttr_error *error);
 
-/* --- open_directory.c --- */
+/* --- open_directory.c: all traces below a directory --- */
 
 /* Opens all traces below a directory and merges them by time. Returns NULL, and fills `error`, if
  * no trace can be read. open_file opens one file, as ttr_open does. */

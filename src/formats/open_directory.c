@@ -63,9 +63,9 @@ struct search {
     struct pair_map seen; /* set of (device, inode) of searched folders */
     struct arena arena;   /* memory for skipped.first */
     struct skipped no_trace, too_deep, untold, nowhere;
-    struct skipped unplaced; /* skipped inputs that no reader's format can report */
+    struct skipped unplaced; /* skipped inputs that are not reported by the reader of any format */
     bool has_file;           /* a file in the current folder is a trace */
-    /* anchor file name that a file in the current folder needs; NULL = none */
+    /* name of the anchor file that a file in the current folder needs; NULL if none does */
     const char *anchor;
     const char *unusable_why;
     ttr_reader **reader;
@@ -75,7 +75,7 @@ struct search {
     ttr_error reason;  /* error of the first unreadable trace */
     struct part *part; /* folders that `finish` opens */
     size_t parts_n, parts_capacity;
-    size_t readable_parts_n; /* number of elements of `part` whose anchor is usable */
+    size_t readable_parts_n; /* number of elements of `part` with a usable anchor */
     uint64_t files;
 };
 
@@ -96,8 +96,8 @@ static void count_skipped(struct search *search, struct skipped *skipped)
         skipped->first = arena_copy(&search->arena, search->path, search->n);
 }
 
-/* Fails with `reason`. Prepends the current path to its text unless the text already contains it.
- */
+/* Copies the error `reason` to `error`, with the current path before its text unless the text
+ * contains it, and returns its status. */
 static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_error *error)
 {
     const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
@@ -107,8 +107,8 @@ static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_
     return error_set_option(error, status, ctx.option);
 }
 
-/* Returns the name of the anchor file that a file needs, if `reason` shows that it cannot be read
- * alone; NULL = none. */
+/* If `reason` shows that a file cannot be read alone, returns the name of the anchor file it needs;
+ * else NULL. */
 static const char *find_missing_anchor(const ttr_error *reason)
 {
     const struct format *format = format_find(reason->format);
@@ -121,7 +121,7 @@ static bool is_strict(const struct search *search)
 }
 
 /* Adds a reader that reports `reason` as damage at the current path. Fails with `reason` if the
- * input is not its cause (memory, misuse), or if reading is strict. */
+ * input did not cause it (memory, misuse), or if reading is strict. */
 static ttr_status add_unreadable_reader(struct search *search, const ttr_error *reason,
                                         ttr_error *error)
 {
@@ -171,7 +171,8 @@ static ttr_status add_file(struct search *search, ttr_error *error)
     ttr_error reason = {0};
     ttr_read_options each =
         search->options ? *search->options : (ttr_read_options){.size = sizeof each};
-    /* Definitions are valid for one file only, and several files are merged. */
+    /* definitions are valid for one file only, so they are not requested if several files are
+     * merged */
     each.flags &= ~TTR_READ_DEFINITIONS;
     search->files++;
     ttr_reader *reader = search->open_file(search->t, search->path, &each, &reason);
@@ -254,8 +255,8 @@ static ttr_status check_index_folder(const struct search *search, bool *is_index
     return status;
 }
 
-/* Handles a failed stat of the current path. Ignores a file that was deleted meanwhile and counts a
- * dangling link; fails for all other reasons, because a trace could be missed. */
+/* Handles a failed stat of the current path. Ignores a file that was deleted meanwhile; counts a
+ * dangling link. Fails for all other reasons, because a trace could be missed. */
 static ttr_status handle_failed_stat(struct search *search, int reason, ttr_error *error)
 {
     struct stat link;
@@ -290,7 +291,7 @@ static ttr_status add_folder(struct search *search, const char *name, const stru
     return status == TTR_OK ? TTR_OK : add_unreadable_reader(search, &reason, error);
 }
 
-/* Adds what is at the current path: a file or a folder. */
+/* Adds the file or folder at the current path. */
 static ttr_status add_path(struct search *search, const char *name, ttr_error *error)
 {
     struct stat about;
@@ -301,7 +302,7 @@ static ttr_status add_path(struct search *search, const char *name, ttr_error *e
     return S_ISDIR(about.st_mode) ? add_folder(search, name, &about, error) : TTR_OK;
 }
 
-/* Returns the format whose folders have an anchor of this name; NULL = none. */
+/* Returns the format of folders that have an anchor of this name; NULL = none. */
 static const struct format *find_format_of_anchor(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)
@@ -347,7 +348,7 @@ static const char *find_empty_anchor(struct search *search, const struct names *
 }
 
 /* Adds the folder at the current path to the folders that `finish` opens. `why`: reason why its
- * anchor is unusable; NULL = it is usable. */
+ * anchor is unusable; NULL if it is usable. */
 static ttr_status add_part(struct search *search, const struct format *format, const char *why,
                            ttr_error *error)
 {
@@ -423,8 +424,8 @@ static const char *find_unreadable_anchor(struct search *search)
     return locked;
 }
 
-/* Handles a folder whose format could not be determined. Reports damage if an anchor file cannot be
- * read; otherwise fails with `reason`. */
+/* Handles a folder of which the format could not be determined. Reports damage if an anchor file
+ * cannot be read; otherwise fails with `reason`. */
 static ttr_status handle_undetectable_folder(struct search *search, const ttr_error *reason,
                                              ttr_error *error)
 {
@@ -557,7 +558,7 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
         search->t, &(struct found_folders){found, n, has_others},
         select_reader_options(format, search->options, &ctx), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
-    if (traces_n > 1) { /* the path of one trace would be misleading for several traces */
+    if (traces_n > 1) { /* with several traces, the path of one would be misleading */
         search->n = search->root_n;
         search->path[search->n] = '\0';
     }
@@ -577,8 +578,8 @@ static bool directory_has_files(struct search *search, const char *path)
     return is_there;
 }
 
-/* Appends the readers of unreadable traces to the list. They are last, so that the merged trace
- * gets its properties from a readable trace. */
+/* Appends the readers of unreadable traces to the list. They are last, because the merged trace
+ * gets its properties from the first reader. */
 static bool append_unreadable_readers(struct search *search, ttr_error *error)
 {
     const size_t n = search->readers_n + search->unreadable_n;
@@ -595,8 +596,8 @@ static bool append_unreadable_readers(struct search *search, ttr_error *error)
 
 static ttr_reader *merge_found_readers(struct search *search, const char *path, ttr_error *error)
 {
-    /* Loop until all folders are open. If nothing is readable, fail with the reason for the
-     * unusable anchors. */
+    /* Loop until all folders are open. If nothing is readable, fail with the reason why the anchors
+     * are unusable. */
     while (search->parts_n > 0 && search->readers_n + search->readable_parts_n > 0)
         if (open_parts_of_one_format(search, error) != TTR_OK)
             return NULL;

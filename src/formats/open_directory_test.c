@@ -220,9 +220,8 @@ static void empty_metadata_next_to_streams_is_damage(void **state)
     assert_non_null(note);
     assert_int_equal(note->count, 1);
     assert_int_equal(note->severity, TTR_SEVERITY_DAMAGE);
-    assert_non_null(
-        /* path of the folder whose files cannot be read */
-        strstr(report.trace_path.p, "killed/one"));
+    /* path of the folder with files that cannot be read */
+    assert_non_null(strstr(report.trace_path.p, "killed/one"));
     assert_true(ttr_reader_report(reader, 1, &report));
     assert_non_null(strstr(report.trace_path.p, "killed/three"));
     assert_null(find_note(&report, "directory.untold"));

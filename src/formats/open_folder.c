@@ -78,10 +78,8 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
         folder_file_path(folder, file, name, sizeof name);
         status = detect_path_bid(t, name, format, &bid, NULL);
         *has = bid > 0;
-        status = status == TTR_E_NOMEM
-                     ? fail_memory(error)
-                     /* a file that cannot be read is not recognised as a part of the trace */
-                     : TTR_OK;
+        /* a file that cannot be read is not a reason to treat the folder as a trace */
+        status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     }
     folder_close(folder);
     return status;
@@ -144,8 +142,8 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
 }
 
 /* Returns the format of the trace that the file is part of: the anchor is in the same folder, or an
- * option replaces it. Returns NULL if there is no such trace; the error of opening the file alone
- * is reported then. */
+ * option replaces it. Returns NULL if the file is not part of a trace; the error of opening the
+ * file alone is reported then. */
 static const struct format *find_format_with_sibling_anchor(ttr *t, const char *path,
                                                             const char *folder,
                                                             const ttr_read_options *options)

@@ -68,9 +68,8 @@ static void format_is_detected_by_content(void **state)
     assert_non_null(strstr(error.text, "empty"));
     assert_int_equal(open_magic(1, NULL, &error), TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "starts with 10;"));
-    assert_non_null(strstr(
-        /* texts name the library's option; commands substitute theirs */
-        error.text, "; use ttr_read_options.from = FORMAT"));
+    /* texts name the library's option; commands substitute theirs */
+    assert_non_null(strstr(error.text, "; use ttr_read_options.from = FORMAT"));
     assert_string_equal(error.option, "from");
     assert_null(strstr(error.text, "--"));
 }

@@ -1,7 +1,7 @@
 /* A reader in place of an unreadable trace, among other traces. It has no events and reports the
- * reason as damage, `trace.unreadable`. It has a format of its own, because the trace's format may
- * be unknown. That format is not in the table of formats: users cannot select it, and its name
- * appears only in reports. */
+ * reason as damage, `trace.unreadable`. It has a separate format, because the trace's format may be
+ * unknown. This format is not in the table of formats: users cannot select it, and its name appears
+ * only in reports. */
 #include <string.h>
 
 #include "base/status.h"

@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     buffer_init(&daemon.bytes, alloc_default());
     cook(&daemon, bytes, n);
     struct live_config how = {.dial = dial,
-                              .dial_own = &daemon,
+                              .dial_ctx = &daemon,
                               .reconnect_ms = knobs & 16 ? 0 : 1000,
                               .limit_ms = 1000,
                               .poll_ms = LIVE_NO_POLL,

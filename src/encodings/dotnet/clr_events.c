@@ -9,12 +9,12 @@
 
 static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 
-/* Position in an event's field notation. */
+/* Parse position in an event's field notation (clr_events.h). */
 struct notation_parser {
     const struct clr_type_options *making;
     const char *at;
-    /* names of the fields and structs that enclose the current field, from the payload on; the
-     * layout compiler needs them */
+    /* names of the enclosing structs, from the payload on, and of the field; the layout compiler
+     * resolves references by such paths */
     const ttr_text *path;
     uint32_t path_n;
     bool is_out_of_memory;
@@ -115,7 +115,7 @@ static const struct type_labels *make_type_labels(struct notation_parser *parser
     return labels;
 }
 
-/* Parses an optional "=Map" after a type code, and adds the labels of the map to the type. */
+/* Parses an optional "=Map" after a type code and adds the labels of that map to the type. */
 static void parse_map(struct notation_parser *parser, struct type *type)
 {
     if (*parser->at != '=')
@@ -140,7 +140,7 @@ static struct type *allocate_type(struct notation_parser *parser, struct type ty
 
 static struct type *parse_struct_notation(struct notation_parser *parser);
 
-/* Parses the notation after a field name: "*Count" for an array, then the element type. */
+/* Parses the notation after a field name: "*Count" if it is an array, then the type. */
 static struct type *parse_type_notation(struct notation_parser *parser, ttr_text name)
 {
     ttr_text count = {NULL, 0};

@@ -34,7 +34,8 @@ struct clr_event {
 
 struct clr_map {
     const char *name;
-    bool is_flags;      /* label i is the name of bit i; otherwise of value i */
+    bool is_flags;      /* labels name bits: label i is the name of bit i; otherwise labels name
+                         * values */
     const char *labels; /* labels of 0, 1, 2 ..., separated by blanks; "-" = no label */
 };
 
@@ -58,19 +59,20 @@ extern const struct clr_event clr_mono_events[];
  * the oldest; only its name is then valid. Returns NULL if the id is unknown. */
 const struct clr_event *clr_find_event(ttr_text provider, uint32_t id, uint32_t version);
 
-/* Parameters for making types. */
+/* Parameters of clr_make_event_type. */
 struct clr_type_options {
     struct arena *arena;
     unsigned pointer_bytes;
     uint16_t guid_role; /* type.role for GUIDs, which are blobs of 16 bytes */
 };
 
-/* Returns the fields of an event as a struct type in the arena, or NULL if out of memory. */
+/* Returns the fields of an event as a struct type, allocated in the arena. Returns NULL if memory
+ * is exhausted. */
 struct type *clr_make_event_type(const struct clr_type_options *making,
                                  const struct clr_event *event);
 
-/* Adds the labels of a known event to those fields of `type` that have the same name and size.
- * `type` was made from transmitted metadata. Returns false if memory is exhausted. */
+/* Adds the labels of a known event to the fields of `type` with the same name and size. `type` was
+ * made from metadata of the trace, which has no labels. Returns false if memory is exhausted. */
 TTR_MUST bool clr_add_event_labels(struct arena *arena, const struct clr_event *event,
                                    struct type *type);
 

@@ -68,8 +68,8 @@ const struct type *clr_type_of_code(uint32_t code)
 
 static struct type *parse_member_list(struct clr_field_parser *making, unsigned depth);
 
-/* Returns the type for a type code. Types of arrays and objects have more data, which are parsed at
- * the cursor. Returns NULL, with making->problem set, if the code is unknown. */
+/* Returns the type for a type code. For arrays and objects also parses the declaration at the
+ * cursor. Returns NULL, with making->problem set, if the code is unknown. */
 static const struct type *parse_type(struct clr_field_parser *making, uint32_t code, unsigned depth)
 {
     static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
@@ -127,7 +127,7 @@ static bool parse_member(struct clr_field_parser *making, struct type_member *me
     return true;
 }
 
-/* Parses an i32 number of fields, then the fields. Returns NULL if they are damaged
+/* Parses the number of fields (i32), then the fields. Returns NULL if they are damaged
  * (making->problem is set) or memory is exhausted. */
 static struct type *parse_member_list(struct clr_field_parser *making, unsigned depth)
 {

@@ -21,7 +21,7 @@
 #include "base/cursor.h"
 #include "model/type.h"
 
-/* Type codes of fields. */
+/* Type codes of fields in the metadata. */
 enum nettrace_code {
     NETTRACE_OBJECT = 1,
     NETTRACE_BOOLEAN = 3, /* 4 bytes */
@@ -51,7 +51,7 @@ enum nettrace_code {
     NETTRACE_BOOLEAN8 = 26
 };
 
-/* Roles of field types: the text notation of a value. */
+/* Roles of field types (type.role): which text form a value has. */
 enum nettrace_role {
     NETTRACE_ROLE_NONE = 0,
     NETTRACE_ROLE_GUID,
@@ -63,14 +63,15 @@ enum nettrace_role {
     NETTRACE_ROLE_RELATIVE
 };
 
-/* For the roles PLACE and RELATIVE, the bits from this one on are the type code of the elements. */
+/* For the roles PLACE and RELATIVE, bits from this one on contain the type code of the elements. */
 #define NETTRACE_ROLE_CODE_SHIFT 8u
 
-/* State of the parser. */
+/* State of clr_parse_fields. */
 struct clr_field_parser {
     struct arena *arena;
     struct cursor c; /* in: position of the fields; out: position after them */
-    /* bit 0: the fields include booleans, bit 1: bytes; their sizes are ambiguous in some files */
+    /* bit 0: a field is a boolean, bit 1: a field is a byte; some runtimes declare wrong sizes for
+     * these */
     uint8_t could_lie;
     bool is_second; /* the fields have the second notation */
     bool is_out_of_memory;
@@ -83,7 +84,8 @@ struct clr_field_parser {
  * are damaged, or if out of memory (is_out_of_memory). */
 struct type *clr_parse_fields(struct clr_field_parser *fields);
 
-/* Returns the type for a type code. Returns NULL if the code is unknown, or needs more data. */
+/* Returns the type for a type code. Returns NULL if the code is unknown, or if its type needs a
+ * declaration (arrays, objects). */
 const struct type *clr_type_of_code(uint32_t code);
 
 /* Reads zero-terminated UTF-16, and returns it as UTF-8 in the arena. Returns NULL if the

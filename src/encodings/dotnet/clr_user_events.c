@@ -18,8 +18,7 @@
 #define LABEL_RELATED 3u
 #define EXTRA_HEAD 5u
 
-/* Event type: events with one number in one process, or in several processes with equal metadata.
- */
+/* Type of the events with one number in a process, or in several processes with equal metadata. */
 struct clr_user_type {
     struct clr_user_tracepoint *kind;
     const struct layout *layout; /* compiled fields; NULL if the fields are unknown */
@@ -33,7 +32,7 @@ struct clr_user_tracepoint {
     struct clr_user_offsets places;
     struct clr_user_type unknown;
     const void *owner;
-    /* name of the runtime's provider, if the name of the tracepoint contains it; else NULL */
+    /* provider of the .NET runtime that the tracepoint's name contains; NULL if none */
     const char *known;
     ttr_id provider;
     uint32_t index;
@@ -42,15 +41,15 @@ struct clr_user_tracepoint {
 struct clr_user_decoder {
     struct event_header_decoder_spec spec;
     struct arena arena, scratch;
-    /* maps (process, tracepoint and event number) to an index in the list of types */
+    /* (process, hash of tracepoint and event number) -> index in `type` */
     struct pair_map by_process;
-    /* maps (hash of metadata, tracepoint) to an index in the list of types */
+    /* (hash of metadata, index of the tracepoint) -> index in `type` */
     struct pair_map by_bytes;
     struct clr_user_tracepoint **kind;
     size_t kinds_n, kinds_capacity;
     struct clr_user_type **type;
     size_t types_n, types_capacity;
-    /* number of parsed metadata blocks; limited, since even damaged ones need memory */
+    /* number of metadata blocks parsed; limited, because damaged blocks need memory, too */
     uint32_t tries;
 };
 
@@ -245,8 +244,8 @@ void clr_user_begin_batch(struct clr_user_decoder *all)
     arena_reset(&all->scratch);
 }
 
-/* Returns whether the name of a tracepoint contains the provider's name, with '_' instead of '-'
- * and '.', and not only as prefix of a longer name. */
+/* Returns true if the tracepoint's name contains the provider's name, with '_' instead of '-' and
+ * '.'. A longer provider name that starts with this one does not count. */
 static bool contains_provider(ttr_text name, const char *provider)
 {
     size_t n = strlen(provider);
@@ -310,8 +309,8 @@ struct clr_metadata_block {
     struct type *root;
 };
 
-/* Parses fields at the cursor, and advances the cursor. Returns false if memory is exhausted.
- * Damaged fields leave block->root unchanged. */
+/* Parses field declarations at the cursor. Damaged declarations leave block->root unchanged.
+ * Returns false if memory is exhausted. */
 static bool parse_block_fields(struct clr_user_decoder *all, struct cursor *c, bool is_second,
                                struct clr_metadata_block *block)
 {
@@ -358,8 +357,8 @@ static uint8_t level_from_clr(uint32_t level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Creates an event type. Returns NULL if out of memory. If the fields cannot be decoded, events of
- * the type show raw bytes. */
+/* Creates an event type from metadata. Returns NULL if memory is exhausted. If the fields cannot be
+ * decoded, events of this type have raw bytes instead. */
 static struct clr_user_type *create_event_type(struct clr_user_tracepoint *kind,
                                                const struct clr_metadata_block *block)
 {
@@ -386,8 +385,8 @@ static struct clr_user_type *create_event_type(struct clr_user_tracepoint *kind,
     return type;
 }
 
-/* Creates the type of a runtime event from clr_events.h, or a type without fields if its metadata
- * were not recorded. Returns NULL if out of memory. */
+/* Creates the type of an event without metadata: from clr_events.h if the runtime has such an
+ * event, else without fields. Returns NULL if memory is exhausted. */
 static struct clr_user_type *create_builtin_type(struct clr_user_tracepoint *kind, uint32_t id)
 {
     char name[EVENT_HEADER_NAME_MAX + NUMBER_MAX];
@@ -410,7 +409,7 @@ static uint64_t hash_type_key(const struct clr_user_tracepoint *kind, uint32_t i
     return (uint64_t)kind->index << 16 | id;
 }
 
-/* Stores the metadata of an event number in a process. Equal metadata share one type. Returns false
+/* Stores the metadata of an event number in a process. Equal metadata share a type. Returns false
  * if memory is exhausted. */
 static bool add_metadata(struct clr_user_tracepoint *kind, uint64_t process, uint32_t id,
                          struct cursor metadata, const char **why)
@@ -458,7 +457,7 @@ static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t pro
     return true;
 }
 
-/* Returns the type of an event, and creates it if needed. Returns NULL if memory is exhausted. */
+/* Returns the type of an event, created at its first use. Returns NULL if memory is exhausted. */
 static const struct clr_user_type *find_or_create_type(struct clr_user_tracepoint *kind,
                                                        uint64_t process, uint32_t id)
 {

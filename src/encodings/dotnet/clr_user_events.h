@@ -24,7 +24,7 @@
 
 #include "encodings/event_header/event_header.h"
 
-/* limit of event types; events of further types have only raw bytes */
+/* limit of event types; events of further types have raw bytes instead of fields */
 #define CLR_USER_TYPES_MAX 16384u
 
 struct clr_user_decoder;    /* decoder of one trace */
@@ -41,7 +41,7 @@ struct clr_user_offsets {
 struct clr_user_decoder *clr_user_decoder_new(const struct event_header_decoder_spec *spec);
 void clr_user_decoder_free(struct clr_user_decoder *all);
 
-/* Starts a batch: recycles the texts decoded for the previous batch. */
+/* Starts a batch of events: frees the texts decoded for the previous batch. */
 void clr_user_begin_batch(struct clr_user_decoder *all);
 
 /* Adds the tracepoint `name`. `owner` is returned by clr_user_schema_owner(). Returns NULL if
@@ -54,8 +54,8 @@ struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all
  * not one of this decoder. */
 const void *clr_user_schema_owner(const struct schema *schema);
 
-/* Decodes an event, with the same results as event_header_decode(). event->thread must be set,
- * since metadata are stored per process. */
+/* Decodes an event and sets `*why` like event_header_decode(). Metadata are stored per process, so
+ * event->thread must be set. Returns false if memory is exhausted. */
 TTR_MUST bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
                               ttr_event *event, const char **why);
 

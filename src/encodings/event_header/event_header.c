@@ -211,7 +211,7 @@ static struct event_header_plan *create_plan(struct event_header_tracepoint *kin
     return plan->schema ? plan : NULL;
 }
 
-/* Compiles the metadata, and stores the plan in the cache. `*plan` remains NULL if the cache is
+/* Compiles an event's metadata and adds the plan to the cache. `*plan` is NULL if the cache is
  * full. Returns false if memory is exhausted. */
 static bool store_plan(struct event_header_tracepoint *kind, const struct event_header_parts *parts,
                        uint64_t hash, const struct event_header_plan **plan)
@@ -279,7 +279,7 @@ static uint8_t level_from_event_header(unsigned level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Sets name and schema of an event that has no plan. */
+/* Sets name and schema of an event without a plan. */
 static bool set_name_without_plan(const struct event_header_tracepoint *kind,
                                   const struct event_header_parts *parts, ttr_event *event,
                                   const char **why)
@@ -305,8 +305,8 @@ static const char *check_tracepoint_name(const struct event_header_tracepoint *k
                                             : "level differs from the one in the tracepoint's name";
 }
 
-/* Turns an activity start or stop into the begin or end of an async span. Returns false if out of
- * memory. */
+/* Changes an event that starts or stops an activity into the begin or end of an async span. Returns
+ * false if memory is exhausted. */
 static bool apply_activity(const struct event_header_tracepoint *kind, ttr_event *event)
 {
     if (!event->activity ||

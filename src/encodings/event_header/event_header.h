@@ -52,29 +52,29 @@ struct event_header_raw {
 
 struct event_header_decoder_spec {
     ttr *t;
-    const struct format *format; /* format of the container, of which the events are raw records */
+    const struct format *format; /* the container's format, of which the events are raw records */
     /* passed to the callbacks below */
     const void *ctx;
     /* Returns the stored bytes of an event; event->payload identifies them. */
     struct event_header_raw (*raw)(const void *ctx, const ttr_event *event);
-    /* Sets `field` to field number i that the container adds before the payload (CPU, period ...).
-     * Returns false after the last one. NULL if the container adds no fields. */
+    /* Sets `field` to field number i of those that the container adds before the payload (CPU,
+     * period ...). Returns false after the last. NULL if the container adds no fields. */
     bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
-    /* greatest number of bytes of any value that the container may append to an event */
+    /* the container may append up to so many bytes, of any value, to an event */
     uint8_t padding;
 };
 
 /* Creates a decoder. Returns NULL if out of memory. */
 struct event_header_decoder *event_header_decoder_new(const struct event_header_decoder_spec *spec);
 
-/* Frees the decoder with all its tracepoints and plans. Events that it decoded have no fields
- * afterwards. NULL is allowed. */
+/* Frees the decoder with its tracepoints and plans. Fields of the events that it decoded cannot be
+ * read any more. NULL is allowed. */
 void event_header_decoder_free(struct event_header_decoder *all);
 
-/* Starts a batch: reuses the memory of the texts that were decoded for the previous batch. Fields
- * of that batch become invalid. */
+/* Starts a batch of events: reuses the memory of the texts decoded for the previous batch, so that
+ * fields of that batch become invalid. */
 void event_header_begin_batch(struct event_header_decoder *all);
 
 /* Adds the tracepoint `name`, or returns it if it was added before. The EventHeader is `skip` bytes
@@ -107,8 +107,8 @@ TTR_MUST bool event_header_decode(struct event_header_tracepoint *kind, struct e
 struct event_header_name {
     ttr_text provider, options; /* options as written, for example "Gmsft"; empty if none */
     ttr_text group;             /* value of option G (provider group); empty if none */
-    /* suffix after '.', which the kernel adds to distinguish events with different fields; empty if
-     * none */
+    /* suffix after '.', by which the kernel distinguishes events of one name with different fields;
+     * empty if none */
     ttr_text shape;
     uint64_t keyword;
     uint8_t level;
@@ -126,20 +126,20 @@ struct event_header_item {
     const uint8_t *p;
     uint32_t n;
     uint16_t tag; /* tag chosen by the provider, 0 = none */
-    /* enum event_header_encoding; 0 for fields that are not stored in the payload (undecoded bytes,
-     * fields of the container) */
+    /* enum event_header_encoding; 0 for fields that are not in the payload (fields of the
+     * container, undecoded bytes) */
     uint8_t encoding;
     uint8_t format; /* enum event_header_format as stored; 0 selects the default of the encoding */
     bool is_big_endian;
-    bool is_element; /* element of an array, which has no name */
+    bool is_element; /* an element of an array, so it has no name */
 };
 
 /* Describes how the last field of ttr_fields_next() is stored. Returns false if `fields` does not
  * iterate over an EventHeader event. */
 bool event_header_item(const ttr_fields *fields, struct event_header_item *item);
 
-/* Header of an event as stored. event_header_head() returns false if the event is not one of
- * EventHeader, or is a copy without raw bytes (made by sorting). */
+/* Header of an event as stored. event_header_head() returns false if the event is not an
+ * EventHeader event, or is a copy without raw bytes (made by sorting). */
 struct event_header_head {
     uint16_t id, tag;
     uint8_t flags, version, opcode, level;

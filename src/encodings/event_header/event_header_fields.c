@@ -29,7 +29,7 @@ struct event_header_field_iter {
     struct event_header_iter payload;
     struct event_header_parts parts;
     const struct event_header_schema_data *ctx;
-    ttr_text name;    /* name whose attributes are being returned */
+    ttr_text name;    /* name from which attributes are returned */
     size_t attribute; /* offset of the next attribute in `name` */
     uint32_t index;   /* index of the next field within the current stage */
     uint8_t stage, depth;
@@ -90,7 +90,7 @@ static void begin_fields(ttr_fields *fields)
 
 /* --- Attributes of the event and of fields --- */
 
-/* Starts an iteration over the attributes in `name`, and returns their number. */
+/* Starts an iteration over the attributes that follow `name`. Returns their number. */
 static uint32_t start_attributes(struct event_header_field_iter *iter, ttr_text name)
 {
     ttr_text key, value;
@@ -114,8 +114,8 @@ static bool next_attribute(struct event_header_field_iter *iter, ttr_field *fiel
     return true;
 }
 
-/* Starts the struct "attributes" with the attributes of the event name. Returns false if there are
- * none. */
+/* Starts the struct "attributes" with the attributes of the event name. Returns false if the name
+ * has no attributes. */
 static bool start_event_attributes(struct event_header_field_iter *iter, ttr_field *field)
 {
     ttr_text name = {"", 0};
@@ -134,7 +134,8 @@ static bool start_event_attributes(struct event_header_field_iter *iter, ttr_fie
 
 /* --- Context fields that come from the header --- */
 
-/* Returns the next field of id, version and level that has a value other than the default. */
+/* Returns the next context field. Fields are id, version and level; those with the default value
+ * are skipped. */
 static bool next_context_field(struct event_header_field_iter *iter, ttr_field *field)
 {
     const struct event_header_parts *parts = &iter->parts;
@@ -152,8 +153,8 @@ static bool next_context_field(struct event_header_field_iter *iter, ttr_field *
     return false;
 }
 
-/* Returns the next field that precedes the payload. Advances to the next stage when a stage has no
- * more fields. */
+/* Returns the next field that precedes the payload, advancing through the stages. Returns false
+ * when only payload fields are left. */
 static bool next_leading_field(const ttr_fields *fields, struct event_header_field_iter *iter,
                                ttr_field *field)
 {

@@ -28,13 +28,14 @@
 #define EVENT_HEADER_EXTENSION 4u
 #define EVENT_HEADER_FLAGS 7u
 
-/* Extension kinds, with the mask of the kind and the bit that announces another extension. */
+/* Kinds of extensions, then masks of the kind field: the kind, and the bit that announces another
+ * extension. */
 #define EVENT_HEADER_METADATA 1u
 #define EVENT_HEADER_ACTIVITY 2u
 #define EVENT_HEADER_KIND 0x7fffu
 #define EVENT_HEADER_CHAIN 0x8000u
 
-/* Bits of a field's encoding byte, then of its format byte. */
+/* Bits of a field's encoding byte, then the mask of its format byte. */
 #define EVENT_HEADER_ENCODING 0x1fu
 #define EVENT_HEADER_FIXED_ARRAY 0x20u /* array of constant length: u16 count in the metadata */
 /* array of variable length: u16 count in the payload before the elements */

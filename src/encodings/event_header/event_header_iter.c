@@ -92,7 +92,7 @@ static inline enum event_header_iter_result read_value(struct event_header_iter 
 
 /* --- Structs and arrays of structs: a stack of levels --- */
 
-/* Skips the declarations of the members of an empty array of structs. */
+/* Skips the declarations of the members, because an array of structs is empty. */
 static void skip_members(struct event_header_iter *iter)
 {
     uint8_t members_found;
@@ -121,8 +121,8 @@ static enum event_header_iter_result open_struct(struct event_header_iter *iter,
     return EVENT_HEADER_ITER_STRUCT;
 }
 
-/* Starts the next element of the innermost array of structs. If no elements are left, closes the
- * array and returns false. */
+/* Starts the next element of the innermost array of structs. Returns false and leaves the array if
+ * it has no more elements. */
 static bool next_struct_element(struct event_header_iter *iter)
 {
     struct event_header_level *level = &iter->level[iter->levels];
@@ -195,8 +195,8 @@ static enum event_header_iter_result next_field(struct event_header_iter *iter)
     return EVENT_HEADER_ITER_STRUCT;
 }
 
-/* Returns whether the metadata end because of damage, which includes a struct with missing members.
- * Metadata that end early at top level are valid. */
+/* Returns true if damage ends the metadata, for example a struct with missing members. An end
+ * between top-level fields is not damage. */
 static bool is_metadata_damaged(const struct event_header_iter *iter)
 {
     return iter->plan && iter->plan->why;

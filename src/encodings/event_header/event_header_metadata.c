@@ -27,7 +27,7 @@ static uint16_t read_metadata_u16(struct cursor *c, bool is_big_endian)
     return is_big_endian ? cursor_u16be(c) : cursor_u16le(c);
 }
 
-/* Sets size, character width and format of a field by its encoding. Returns NULL, or a static
+/* Derives value size, character size and format from a field's encoding. Returns NULL, or a static
  * description of the damage. */
 static const char *derive_value_form(struct event_header_step *step)
 {
@@ -86,7 +86,7 @@ const char *event_header_parse_field(const struct event_header_metadata *metadat
     return derive_value_form(step);
 }
 
-/* A struct that is being compiled; `left` is the number of missing members. */
+/* A struct of which `left` members are not compiled yet. */
 struct unfinished_struct {
     uint32_t left;
     uint32_t index; /* index of the struct in the plan's array of fields */
@@ -170,8 +170,8 @@ static uint32_t compute_fixed_size(const struct plan_compiler *compiler)
     return size < EVENT_HEADER_VARIES ? (uint32_t)size : EVENT_HEADER_VARIES;
 }
 
-/* Allocates one event_header_step per field from `at` on, plus one for a damaged last field. Counts
- * the fields first, since the arena cannot enlarge an array. */
+/* Allocates a step for each field from `at` on, and one more for a damaged field. An arena array
+ * cannot grow, so fields are counted first. */
 static bool allocate_steps(struct plan_compiler *compiler, uint32_t at)
 {
     size_t n = 1;

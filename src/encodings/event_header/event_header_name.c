@@ -10,8 +10,8 @@ static int hex_digit_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Parses a hexadecimal number at `*at` and advances `*at`. Returns false if it has no digit, or
- * more than `digits` digits after leading zeros. */
+/* Parses a hexadecimal number at `*at` and advances `*at`. Returns false if there are no digits, or
+ * more than `digits` after leading zeros. */
 static bool parse_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *number)
 {
     size_t begin = *at;
@@ -24,8 +24,8 @@ static bool parse_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *numb
     return *at > begin && used <= digits;
 }
 
-/* Cuts off the suffix that the kernel adds ('.' and hexadecimal digits), and stores the digits in
- * `shape`. */
+/* Removes the suffix that the kernel adds ('.' and hexadecimal digits) and stores its digits in
+ * `shape`. Returns the name without the suffix. */
 static ttr_text cut_kernel_suffix(ttr_text text, ttr_text *shape)
 {
     size_t dot = text.n, at;
@@ -46,7 +46,8 @@ static bool is_option_character(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Validates the options from `at` on, and stores the value of option G as the provider group. */
+/* Checks the options from `at` on; stores the provider group, option G. Returns false if an option
+ * is invalid. */
 static bool parse_options(ttr_text text, size_t at, struct event_header_name *name)
 {
     name->options = (ttr_text){text.p + at, text.n - at};

@@ -5,8 +5,8 @@
 #include "base/utf.h"
 #include "encodings/event_header/event_header_parts.h"
 
-/* Sizes that each format accepts, as a bit set: a size of n bytes is valid if bit value n (1, 2, 4,
- * 8 or 16) is set. */
+/* Value sizes that each format accepts, as a bit set: n bytes are valid if n (1, 2, 4, 8 or 16) is
+ * set. */
 static const uint8_t sizes_of_format[EVENT_HEADER_FORMATS] = {
     [EVENT_HEADER_UNSIGNED] = 15,
     [EVENT_HEADER_SIGNED] = 15,
@@ -28,7 +28,7 @@ static bool is_text_format(unsigned format)
     return format >= EVENT_HEADER_LATIN1 && format <= EVENT_HEADER_JSON;
 }
 
-/* Returns the format of a value of `n` bytes. A value of 16 bytes without a valid format becomes
+/* Returns the effective format of a value of `n` bytes. 16 bytes without a valid format become
  * bytes, since the library has no 128-bit integers. */
 static enum event_header_format effective_format_of_value(unsigned format, size_t n)
 {
@@ -133,8 +133,8 @@ static size_t write_ipv6_group(char *to, unsigned group)
     return n;
 }
 
-/* Finds the longest run of at least two zero groups, the first one if several are equal (RFC 5952,
- * 4.2.3). Returns its length, 0 if none, and its first group in `begin`. */
+/* Finds the longest run of at least two zero groups; of equally long ones the first (RFC 5952,
+ * 4.2.3). Returns its length, or 0 if none, and sets `begin` to its first group. */
 static unsigned find_longest_zero_run(const uint8_t *bytes, unsigned *begin)
 {
     unsigned best = 1;
@@ -219,7 +219,7 @@ static void decode_text(struct encoded_text from, struct arena *scratch, ttr_val
                                          to, from.p, from.n / 2)};
 }
 
-/* Bytes of one value, with the declaration of its field. */
+/* A value's bytes and the declaration of its field. */
 struct stored_value {
     const struct event_header_step *step;
     const uint8_t *p;
@@ -362,7 +362,7 @@ static inline void convert_value(const struct stored_value *stored, struct arena
     }
     switch (meaning) {
     case EVENT_HEADER_DEFAULT:
-        return; /* the type of the value stays NULL */
+        return; /* the type is still NULL */
     case EVENT_HEADER_HEX_BYTES:
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)stored->p, stored->n};

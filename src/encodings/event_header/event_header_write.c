@@ -15,14 +15,14 @@
 #define LEVEL_INFORMATION 4u
 #define PROVIDER_MAX (EVENT_HEADER_NAME_MAX - NAME_SUFFIX_MAX)
 #define FIELDS_PER_CALL 32u /* fields fetched per call */
-/* bytes of a tracepoint's name reserved for level, keyword and the terminating zero */
+/* bytes of a tracepoint name reserved for "_L", level, "K", keyword and the terminating zero */
 #define NAME_SUFFIX_MAX 32u
 
 struct field_encoding {
     uint8_t encoding, format;
 };
 
-/* End offsets of both buffers, used to remove a field that does not fit. */
+/* Sizes of both buffers before a field was written, to remove the field if it does not fit. */
 struct buffer_mark {
     size_t metadata, payload;
 };
@@ -72,8 +72,8 @@ static void undo_to_mark(struct event_header_writer *writer, struct buffer_mark 
 
 /* --- Names of tracepoints --- */
 
-/* Returns the decoder's data of an event that was read as EventHeader from a tracepoint with a
- * valid name; else NULL. */
+/* Returns the decoder's data of an EventHeader event from a tracepoint with a valid name. Returns
+ * NULL for any other event. */
 static const struct event_header_schema_data *decoder_data_of(
     const struct event_header_writer *writer, const ttr_event *event)
 {
@@ -97,7 +97,7 @@ static unsigned level_to_event_header(unsigned level)
 static bool is_name_character(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           /* '-' and '.' are excluded because perf cannot read format files with such names */
+           /* not '-' and '.': perf cannot read format files with these in names */
            c == '_';
 }
 
@@ -136,8 +136,8 @@ size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
     return n;
 }
 
-/* Returns whether the provider name must be changed to fit into a tracepoint name. Caches the
- * result for the last provider. */
+/* Returns true if a tracepoint name cannot contain the provider name unchanged. Caches the result
+ * for the last provider. */
 static bool is_provider_renamed(struct event_header_writer *writer, ttr_id provider)
 {
     if (writer->cached_provider == provider)
@@ -241,7 +241,7 @@ static struct field_encoding encoding_of_value(const struct event_header_writer 
     case TTR_TYPE_BYTES:
         return (struct field_encoding){EVENT_HEADER_BINARY, 0};
     default:
-        /* a string of length 0 with a numeric format is read as null */
+        /* a string of length 0 with a numeric format is read back as null */
         return (struct field_encoding){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED};
     }
 }
@@ -294,7 +294,7 @@ static void append_value(struct event_header_writer *writer, const ttr_value *va
         append_number(writer, value->v.u, shape.encoding);
 }
 
-/* Returns the index of the first field after field `i` that is not nested in it. */
+/* Returns the index of the next field after field `i` and its nested fields. */
 static size_t next_sibling(const struct event_header_writer *writer, size_t i)
 {
     uint16_t depth = writer->field[i++].depth;
@@ -305,8 +305,8 @@ static size_t next_sibling(const struct event_header_writer *writer, size_t i)
 
 static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_text name);
 
-/* Encodes the members of field `i`, and returns their number. If `is_array`, the members are array
- * elements, which get the names "0", "1", ... */
+/* Encodes the members of field `i` and returns their number. If `is_array`, they are array elements
+ * and are named "0", "1", ... */
 static unsigned encode_members(struct event_header_writer *writer, size_t i, bool is_array)
 {
     size_t end = next_sibling(writer, i);
@@ -375,9 +375,9 @@ static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr
     return true;
 }
 
-/* Encodes the elements of an array of structs, and keeps only the declarations of the first one.
- * Returns the number of elements; 0 if their types differ. An element that was truncated (is_cut)
- * is not compared. */
+/* Encodes the elements of an array of structs; keeps only the declaration of the first. Returns the
+ * number of elements, or 0 if their types differ. An element that was truncated (is_cut) is not
+ * compared. */
 static unsigned encode_struct_elements(struct event_header_writer *writer, size_t i,
                                        uint8_t *members)
 {
@@ -475,14 +475,14 @@ static void append_extra_field(struct event_header_writer *writer, const char *n
     append_value(writer, value, shape);
 }
 
-/* Returns whether opcode and activity ids already imply the kind of the event. */
+/* Returns true if a reader derives the event's kind from opcode and activity ids. */
 static bool is_kind_implied(const ttr_event *event)
 {
     return event->kind == TTR_KIND_INSTANT || (activity_is_start_or_stop(event) && event->activity);
 }
 
-/* Appends the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to an event that is not an
- * instant. */
+/* Appends the fields "ttr.kind", "ttr.duration_ns" and "ttr.link", unless the event's kind is
+ * implied by other data. */
 static void append_kind_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
@@ -499,8 +499,8 @@ static void append_kind_fields(struct event_header_writer *writer, const ttr_eve
                            &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
-/* Encodes a complete top-level field. If it does not fit, removes it again and counts only the loss
- * CUT: losses counted inside the field are reset. */
+/* Encodes a top-level field with all its members. A field that does not fit is removed and counted
+ * as one loss CUT; losses inside it are not counted. */
 static void encode_top_level_field(struct event_header_writer *writer, size_t at)
 {
     const struct buffer_mark mark = mark_buffers(writer);
@@ -521,7 +521,7 @@ static void encode_top_level_field(struct event_header_writer *writer, size_t at
         count_encoder_loss(writer, EVENT_HEADER_LOSS_CONTEXT);
 }
 
-/* Returns a lower bound of the payload bytes that a value needs. */
+/* Returns a lower bound of the size in bytes that a value needs in the payload. */
 static size_t minimum_payload(const ttr_value *value)
 {
     switch (value->type) {
@@ -543,9 +543,9 @@ static size_t minimum_payload(const ttr_value *value)
     }
 }
 
-/* Collects the `n` fields from index `from` on, and encodes each top-level field when the next one
- * starts. `*begin` is the start of the current one. Stops collecting a field when its lower bound
- * exceeds the event size: that bounds memory, and the field would be dropped anyway. */
+/* Collects `n` fields from index `from` on, and encodes each top-level field when the next one
+ * starts; `*begin` is the start of the current one. Stops collecting a field if its lower bound
+ * exceeds the event size: this bounds memory, and the field would be dropped. */
 static void collect_fields(struct event_header_writer *writer, size_t from, size_t n, size_t *begin)
 {
     writer->fields_n = from;
@@ -568,7 +568,8 @@ static void collect_fields(struct event_header_writer *writer, size_t from, size
     }
 }
 
-/* Encodes all fields of the event that fit. Returns false if out of memory. */
+/* Encodes the fields of an event; those that do not fit are dropped. Returns false if memory is
+ * exhausted. */
 static bool encode_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     ttr_fields fields;
@@ -631,8 +632,8 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
     append_u16(writer, to, EVENT_HEADER_METADATA);
 }
 
-/* Copies the bytes of an event that was read as EventHeader, without the container's padding.
- * Returns false if the event must be encoded, because it has another format or is damaged. */
+/* Copies the bytes of an undamaged event that was read as EventHeader, without the container's
+ * padding. Returns false if the event must be encoded instead. */
 static bool copy_stored_event(const struct event_header_writer *writer, const ttr_event *event,
                               struct buffer *to)
 {

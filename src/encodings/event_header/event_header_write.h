@@ -34,8 +34,9 @@ enum event_header_loss {
     EVENT_HEADER_LOSS_LEVEL,       /* event without a level, or of level trace */
     EVENT_HEADER_LOSS_NAME,        /* event name or field name with ';' or NUL */
     EVENT_HEADER_LOSS_KIND,        /* event that is not an instant */
-    EVENT_HEADER_LOSS_LABEL,       /* names of enumerated values (labels), which are not written */
-    EVENT_HEADER_LOSS_CONTEXT,     /* context fields, which become payload fields */
+    EVENT_HEADER_LOSS_LABEL,       /* names (labels) of an enumerated value, which are not written
+                                    * */
+    EVENT_HEADER_LOSS_CONTEXT,     /* context field, which becomes a payload field */
     EVENT_HEADER_LOSS_ARRAY,       /* array with elements of different types */
     EVENT_HEADER_LOSS_EMPTY,       /* struct without members */
     EVENT_HEADER_LOSS_CUT,         /* value that is too long or nested too deeply */
@@ -85,9 +86,10 @@ struct event_header_writer {
     ttr_field *field; /* members of the current top-level field, in depth-first order */
     size_t fields_n, capacity;
     size_t least; /* lower bound of the payload size of the current top-level field */
-    bool is_cut;  /* the current top-level field cannot fit, so the rest of it was not collected */
+    bool is_cut;  /* the current top-level field will not fit, so its remaining members are not
+                   * collected */
     unsigned depth;
-    /* cache: the last provider, and whether its name had to be changed */
+    /* result cache for the last provider: must its name be changed? */
     ttr_id cached_provider;
     bool is_renamed;
     uint64_t losses[EVENT_HEADER_LOSSES];
@@ -103,15 +105,15 @@ void event_header_writer_free(struct event_header_writer *writer);
 size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
                                           const ttr_event *event, char to[EVENT_HEADER_NAME_MAX]);
 
-/* Opcode and activity ids to write into the header. */
+/* Opcode and activity ids for the event's header. */
 struct event_header_ids {
     uint8_t opcode;
     const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
 };
 
-/* Appends one encoded event, starting with its header. If `ids` is NULL, the ids of the event are
- * used, and an event that was read as EventHeader is copied byte for byte. Sets to->failed if
- * memory is exhausted. */
+/* Appends an encoded event with its header. If `ids` is NULL, an event that was read as EventHeader
+ * is copied byte for byte, and any other event keeps its ids. Sets to->failed if memory is
+ * exhausted. */
 void event_header_write_event(struct event_header_writer *writer, const ttr_event *event,
                               const struct event_header_ids *ids, struct buffer *to);
 

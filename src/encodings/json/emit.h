@@ -1,6 +1,6 @@
-/* Unchecked appends for text writers that reserve the space of an entire event with one buffer_room
- * call. Each function copies to `at` and returns the end of the copy. A number needs at most
- * NUMBER_MAX bytes. */
+/* Unchecked appends for text writers, which reserve the space of a complete event with one
+ * buffer_room call. Each function copies to `at` and returns the end of the copy. A number needs at
+ * most NUMBER_MAX bytes. */
 #ifndef TRACETTA_ENCODINGS_JSON_EMIT_H
 #define TRACETTA_ENCODINGS_JSON_EMIT_H
 
@@ -23,8 +23,8 @@ static inline char *emit_piece(char *at, ttr_text piece)
     return at + piece.n;
 }
 
-/* Appends a text from a text cache in 16-byte blocks, which compile to single vector moves. Up to
- * TEXT_CACHE_PADDING bytes after the text may be overwritten. */
+/* Appends a text from the text cache in blocks of 16 bytes, each a single vector move. May
+ * overwrite up to TEXT_CACHE_PADDING bytes after the text. */
 static inline char *emit_cached_piece(char *at, ttr_text piece)
 {
     for (size_t i = 0; i < piece.n; i += TEXT_CACHE_PADDING)

@@ -22,24 +22,25 @@
 
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
-/* number of events with other names after which a schema gets no shape any more */
+/* if so many events did not match the shape of their schema, the schema is no longer given one */
 #define SHAPE_MISSES_MAX 4u
 #define NAMES_FIRST ((size_t)64)
-/* 2^64 / golden ratio: multiplier that makes equal names of different objects hash differently */
+/* 2^64 / golden ratio; multiplied by the object number, it makes equal names of different objects
+ * hash differently */
 #define HASH_OBJECT 0x9e3779b97f4a7c15u
 
-/* A name of the current event. */
+/* A field name in the output of the current event. */
 struct field_name {
-    /* number of the object that contains the name, counted over the whole output */
+    /* number of the object that has the name; all objects of the output are numbered */
     uint64_t object;
     uint64_t hash;
-    /* offset and length of the escaped name in the output */
+    /* offset in the output and length of the escaped name */
     size_t at, n;
     uint64_t next_suffix; /* suffix number to try for the next duplicate of this name */
 };
 
-/* One named field of a shape. If all earlier fields match the shape, the name is known to be unique
- * in its object. */
+/* A field name of a shape. It needs no check for duplicates if all fields before it match the
+ * shape, too. */
 struct shape_item {
     ttr_id name_id;
     uint16_t depth;
@@ -50,14 +51,14 @@ struct shape_item {
 struct field_shape {
     ttr_id schema;
     uint8_t n;      /* number of items; an event may have more fields */
-    uint8_t misses; /* number of events that did not match the shape */
+    uint8_t misses; /* number of events that did not match */
     bool is_learned;
     struct shape_item item[FIELD_JSON_SHAPE];
 };
 
 struct field_name_slot {
-    /* number of the event that used this slot last; if it is not the current one, the slot is free
-     */
+    /* number of the event that used the slot last; another number than the current event's means a
+     * free slot */
     uint64_t event;
     size_t index; /* index of the name in `names` */
 };
@@ -104,8 +105,8 @@ static bool is_same_name(const struct field_json *json, const struct field_name 
            memcmp(text_of_name(json, a), text_of_name(json, b), a->n) == 0;
 }
 
-/* Returns the slot of a name, or the free slot for it. The table always has a free slot, so probing
- * ends. */
+/* Returns the slot that has a name, or the free slot for it. The table always has a free slot, so
+ * probing ends. */
 static struct field_name_slot *find_slot(struct field_json *json, const struct field_name *name)
 {
     for (size_t i = (size_t)name->hash;; i++) {
@@ -115,8 +116,8 @@ static struct field_name_slot *find_slot(struct field_json *json, const struct f
     }
 }
 
-/* Adds all names in the list to the hash table, which stays at most two thirds full. Returns false
- * if memory is exhausted. */
+/* Adds the names of the list that are not indexed yet to the hash table. The table stays at most
+ * two thirds full. Returns false if memory is exhausted. */
 static bool index_names(struct field_json *json)
 {
     if (json->names_n * 3 >= json->slots_n * 2) {
@@ -139,7 +140,7 @@ static bool index_names(struct field_json *json)
     return true;
 }
 
-/* Returns an earlier, equal name in the same object. Returns NULL if there is none, or if memory is
+/* Returns an equal, earlier name of the same object, or NULL. Also returns NULL if memory is
  * exhausted. */
 static struct field_name *find_name(struct field_json *json, const struct field_name *name)
 {
@@ -157,7 +158,7 @@ static inline struct field_name describe_name(const struct field_json *json, siz
         .object = object, .at = at, .n = n, .next_suffix = 2, .hash = hash + object * HASH_OBJECT};
 }
 
-/* Returns the description of the escaped name from output offset `at` to the end of the output. */
+/* Returns the field_name of an escaped name that is the end of the output, from offset `at` on. */
 static struct field_name name_at_end(const struct field_json *json, size_t at)
 {
     size_t n = json->to->n - at;
@@ -301,8 +302,8 @@ static bool is_array_or_struct(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
-/* Saves the number of names and the Bloom filter at the start of an object or array. They are
- * restored at its end. */
+/* Saves the number of names and the Bloom filter when an object or array starts. Its end restores
+ * them. */
 static void save_names_mark(struct field_json *json, unsigned depth)
 {
     struct field_json_mark *mark = &json->marks[depth];
@@ -356,8 +357,8 @@ void field_json_begin(struct field_json *json)
 
 /* --- Shapes: learned sequences of names --- */
 
-/* Selects the shape of the schema. The shape is learned from the second event of a schema, since
- * many schemas have a single event. */
+/* Selects the shape for an event of a schema. A shape is learned from the second event of the
+ * schema, because many schemas have only one event. */
 static void select_shape(struct field_json *json, ttr_id schema)
 {
     if (json->names_n > 0)
@@ -376,8 +377,8 @@ static void select_shape(struct field_json *json, ttr_id schema)
     json->is_learning = !shape->is_learned;
 }
 
-/* Stops using the shape for this event. Adds the names that it covered to the list, so that later
- * names can be compared with them. */
+/* Stops using the shape for this event. Names that were appended from the shape are added to the
+ * list, to be compared with later names. */
 static void stop_using_shape(struct field_json *json)
 {
     struct field_shape *shape = json->shape;
@@ -399,7 +400,7 @@ static void stop_using_shape(struct field_json *json)
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
         (void)append_to_name_list(json, &name);
     }
-    /* the removed names may belong to any open object */
+    /* the names added to the list may belong to any open object */
     for (unsigned depth = 1; depth <= json->depth; depth++)
         save_names_mark(json, depth);
 }
@@ -440,7 +441,7 @@ static inline bool append_shaped_name(struct field_json *json, const ttr_field *
 
 /* --- Names without a shape --- */
 
-/* Appends a name that may need escaping. */
+/* Appends a name, escaping it if necessary. */
 static void append_unescaped_name(struct field_json *json, const void *p, size_t n)
 {
     if (json->shape)
@@ -457,9 +458,9 @@ static void append_unescaped_name(struct field_json *json, const void *p, size_t
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
 
-/* Appends a name that is escaped already. is_padded: the text comes from the text cache and may be
- * copied in blocks. Bytes are stored last, because a store through char * makes the compiler reload
- * all other state. */
+/* Appends an escaped name. `is_padded`: the text is from the text cache and may be copied in
+ * blocks. Bytes are stored last, because after a store through char * the compiler reloads all
+ * other state. */
 static inline void append_escaped_name(struct field_json *json, ttr_text text, uint64_t hash,
                                        bool is_padded)
 {
@@ -507,7 +508,7 @@ static inline const struct text_piece *escaped_string(struct field_json *json, t
     return piece;
 }
 
-/* Appends a name that is not in the shape. Adds the name if the shape is being learned. */
+/* Appends a name that the shape does not predict. A shape that is being learned gets the name. */
 static __attribute__((noinline)) void append_unshaped_name(struct field_json *json,
                                                            const ttr_field *field)
 {
@@ -580,8 +581,7 @@ void field_json_append_value(struct field_json *json, const ttr_value *value)
         append_json_text(json, value->text);
 }
 
-/* Appends an object with number and labels of an enumerated value; the number stays a JSON number.
- */
+/* Appends an enumerated value as an object of number and labels; the number stays a JSON number. */
 static void append_labelled_number(struct field_json *json, const ttr_value *value)
 {
     bool is_list = value->hint == TTR_DISPLAY_FLAGS || value->count > 1;
@@ -604,8 +604,8 @@ static void append_labelled_number(struct field_json *json, const ttr_value *val
     buffer_add_text(json->to, is_list ? "]}" : "}");
 }
 
-/* Starts an array element. An array of objects ends the use of the shape, since its length varies.
- */
+/* Starts an array element. If it is an object, the shape is no longer used, because arrays vary in
+ * length. */
 static void append_array_element(struct field_json *json, const ttr_value *value)
 {
     if (json->shape && is_array_or_struct(value))
@@ -646,7 +646,8 @@ static void close_open_levels(struct field_json *json)
         stop_using_shape(json);
 }
 
-/* Fetches the first fields of an event, and returns their number; 0 also if memory is exhausted. */
+/* Fetches the first fields of an event and returns their number. Returns 0 if the event has no
+ * fields or memory is exhausted. */
 static inline uint32_t fetch_first_fields(struct field_json *json, const ttr_event *event,
                                           const ttr_field **field)
 {

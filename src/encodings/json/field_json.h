@@ -55,7 +55,7 @@ enum field_json_loss {
         .rule = "get a number: name, name#2"                                                       \
     }
 
-/* A name that was appended from a shape. */
+/* A name that was appended from a shape (field_json.c: learned sequence of names). */
 struct shaped_name {
     uint64_t object; /* number of the object that contains the name */
     size_t end;      /* output offset after the ':' of the name */
@@ -65,24 +65,24 @@ struct field_json {
     const ttr *t;
     struct buffer *to;
     ttr_field_buffer *fields; /* allocated for the first event; NULL until then */
-    /* fields that are being appended; their labels are looked up in it */
+    /* fields that are being appended; the labels of their values are looked up in it */
     const ttr_field_buffer *shown;
     /* cache of escaped strings; writers may use it for their own strings */
     struct text_cache texts;
     struct field_name *names; /* names of the current event */
     size_t names_n, names_capacity;
-    struct field_name_slot *slots; /* hash table of the names [0, indexed) */
+    struct field_name_slot *slots; /* hash table of names[0] to names[indexed - 1] */
     size_t slots_n, indexed;
     uint64_t seen[FIELD_JSON_SEEN]; /* Bloom filter of the names in the list */
     struct field_shape *shapes;     /* hash table of shapes by schema; NULL until first needed */
-    /* shape used for the current event; NULL if its names are in the list */
+    /* shape of the current event; NULL if its names are in `names` */
     struct field_shape *shape;
     bool is_learning; /* the shape is being learned from the current event */
-    uint8_t shaped_n; /* number of names appended from the shape */
+    uint8_t shaped_n; /* number of names appended from the shape in this event */
     struct shaped_name shaped[FIELD_JSON_SHAPE];
     uint64_t generation,
-        /* generation: number of the last object; oldest: number of the current event's first
-         * object, names of earlier objects are ignored */
+        /* generation: number of the current object; oldest: number of the current event's first
+         * object. Names of earlier objects are ignored */
         oldest;
     unsigned depth;
     /* limit of the bytes written for a field of bytes; the rest is dropped and counted in
@@ -94,14 +94,15 @@ struct field_json {
     bool hex_pointers; /* write pointers as strings, "0x7f00", and count them in `pointers` */
     uint64_t pointers;
     uint64_t
-        /* number of context fields that field_json_append_fields() appended among other fields */
+        /* number of context fields that field_json_append_fields() appended as ordinary fields */
         contexts;
     uint64_t
-        objects[FIELD_JSON_DEPTH + 1]; /* number of the open object at each level; 0 for an array */
+        objects[FIELD_JSON_DEPTH + 1]; /* per level: number of the open object; 0 for an array */
     struct field_json_mark {
         size_t names_n; /* number of names in the list when the level was opened */
         uint64_t seen[FIELD_JSON_SEEN];
-    } marks[FIELD_JSON_DEPTH + 1]; /* per level: state to restore when its object or array ends */
+    } marks[FIELD_JSON_DEPTH + 1]; /* per level: state that the end of the object or array restores
+                                    * */
     uint64_t losses[FIELD_JSON_LOSSES];
     uint64_t losses_total;
 };
@@ -131,12 +132,13 @@ void field_json_append_value(struct field_json *json, const ttr_value *value);
 /* Appends all fields of an event as members. */
 void field_json_append_fields(struct field_json *json, const ttr_event *event);
 
-/* Appends fields like field_json_append_fields(), but context fields (groups COMMON and CONTEXT) to
- * `context`, which has another buffer. Returns whether there are context fields. */
+/* Appends fields like field_json_append_fields(), except for context fields (groups COMMON and
+ * CONTEXT). These are appended to `context`, which writes to another buffer. Returns true if the
+ * event has context fields. */
 bool field_json_append_fields_apart(struct field_json *json, struct field_json *context,
                                     const ttr_event *event);
 
-/* Adds the losses since the last call to the loss ledger of a writer, with `offset` as output
+/* Adds the losses counted since the last call to the writer's loss counts. `offset` is the output
  * offset. */
 void field_json_report_losses(struct field_json *json, struct ttr_writer *out, uint64_t offset);
 

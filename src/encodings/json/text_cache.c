@@ -1,5 +1,5 @@
-/* Cache of escaped strings by string id. If an allocation fails, lookups return an empty piece and
- * set `failed`, so that a caller can check once after many lookups. */
+/* Cache of escaped strings by string id. If an allocation fails, lookups return an empty text and
+ * set `failed`, so one check after many lookups suffices. */
 #include "encodings/json/text_cache.h"
 
 #include "base/hash.h"

@@ -16,7 +16,7 @@ typedef size_t (*text_encode)(struct buffer *to, const void *p, size_t n);
 #define TEXT_CACHE_PADDING 16u
 
 struct text_piece {
-    /* p is NULL until first requested; TEXT_CACHE_PADDING bytes after the text are readable */
+    /* escaped text, NULL until requested; TEXT_CACHE_PADDING bytes after it are readable */
     ttr_text text;
     size_t changed; /* return value of `encode` */
     uint64_t hash;  /* hash of the escaped form */
@@ -38,8 +38,8 @@ void text_cache_free(struct text_cache *cache);
 /* Escapes a string that is not cached yet (slow path of text_cache_get). */
 const struct text_piece *text_cache_escape(struct text_cache *cache, const ttr *t, ttr_id id);
 
-/* Returns the escaped form of a string; text.p is never NULL. The pointer to the piece is valid
- * until the next call, the text until text_cache_free. */
+/* Returns the escaped form of a string; text.p is never NULL. The struct is valid until the next
+ * call, its text until text_cache_free. */
 static inline const struct text_piece *text_cache_get(struct text_cache *cache, const ttr *t,
                                                       ttr_id id)
 {

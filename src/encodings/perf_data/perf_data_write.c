@@ -41,8 +41,8 @@ void perf_data_writer_free(struct perf_data_writer *writer)
     alloc_free(writer->spec.alloc, writer->events, writer->events_capacity, sizeof *writer->events);
 }
 
-/* Returns the flags as the file's byte order stores them: C compilers on big-endian machines
- * allocate bit fields from the most significant bit. */
+/* Returns the flags as the file's byte order stores them. Big-endian compilers allocate bit fields
+ * from the most significant bit. */
 static uint64_t flags_in_file_order(uint64_t flags, bool is_big)
 {
     uint64_t placed = 0;
@@ -70,7 +70,7 @@ void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
 
 /* --- Records that describe the trace, written in pipe mode --- */
 
-/* Writes bytes outside of the data section, and advances the file offset. */
+/* Appends bytes that are not part of the data section, and advances the file offset. */
 static void write_outside_data(struct perf_data_writer *writer, const void *bytes, size_t n)
 {
     buffer_add(writer->spec.to, bytes, n);
@@ -111,7 +111,7 @@ static void write_ids(struct perf_data_writer *writer, const struct perf_data_wr
         write_frame_u64(writer, event_id_at(writer, event, i));
 }
 
-/* Writes an attribute record and a name record for an event. Ids that do not fit into a record are
+/* Writes an attribute record and a name record for an event. Ids that exceed the record size are
  * dropped. */
 static void write_event_records(struct perf_data_writer *writer,
                                 const struct perf_data_writer_event *event)
@@ -201,8 +201,7 @@ void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t a
     }
 }
 
-/* Must be called after a feature section was set. For a pipe, writes the feature at once as a
- * record. */
+/* Completes the setting of a feature section: in pipe mode, writes it as a record at once. */
 static void write_pipe_feature(struct perf_data_writer *writer, enum perf_feature feature)
 {
     if (writer->feature[feature].failed)
@@ -314,7 +313,7 @@ static void write_pipe_start(struct perf_data_writer *writer)
         write_feature_record(writer, (enum perf_feature)i);
 }
 
-/* Writes the ids of all events, then the attribute entries that refer to them. */
+/* Writes the ids of all events, then the attributes, which refer to them. */
 static void write_attrs(struct perf_data_writer *writer)
 {
     uint64_t ids_at = writer->at;
@@ -332,8 +331,8 @@ static void write_attrs(struct perf_data_writer *writer)
     writer->events_written = writer->events_n;
 }
 
-/* Fills the feature section COMPRESSED. Readers need it before the first COMPRESSED record, since
- * the compression ratio determines their buffer size. */
+/* Fills the feature section COMPRESSED. A reader needs it before the first COMPRESSED record: the
+ * compression ratio determines the reader's buffer size. */
 static void fill_compressed_section(struct perf_data_writer *writer)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_COMPRESSED];
@@ -349,7 +348,7 @@ static void fill_compressed_section(struct perf_data_writer *writer)
     perf_append_u32(section, is_big, PERF_ZSTD_PIECE_MAX);
 }
 
-/* Fills the EVENT_DESC feature section: attribute, name and ids of each event. */
+/* Fills the feature section EVENT_DESC: attribute, name and ids of each event. */
 static void fill_event_desc_section(struct perf_data_writer *writer)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_EVENT_DESC];
@@ -423,7 +422,7 @@ static void write_carried_feature(struct perf_data_writer *writer, enum perf_fea
     write_outside_data(writer, "\0\0\0\0\0\0\0", padded - section->n);
 }
 
-/* Writes the events and formats that were declared since the last mark, inside carrier records. */
+/* Writes, inside carrier records, the events and formats declared since the last mark. */
 static void write_late_declarations(struct perf_data_writer *writer)
 {
     size_t attrs = writer->events_n * ATTR_ENTRY + writer->ids.n;
@@ -431,7 +430,7 @@ static void write_late_declarations(struct perf_data_writer *writer)
                         *formats = &writer->feature[PERF_FEATURE_TRACING_DATA];
     writer->is_late = false;
     if (attrs > PERF_CARRIED_BYTES_MAX || formats->n > PERF_CARRIED_BYTES_MAX)
-        return; /* checked before fill_event_desc_section(), which is slow for many events */
+        return; /* decided before fill_event_desc_section(), which is slow for many events */
     fill_event_desc_section(writer);
     if (names->n > PERF_CARRIED_BYTES_MAX || perf_data_writer_failed(writer))
         return;

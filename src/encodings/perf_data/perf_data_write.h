@@ -54,28 +54,28 @@
 
 struct perf_zstd;
 
-/* greatest number of data bytes in one carrier record of a live file */
+/* limit of the data bytes in a carrier record of a live file */
 #define PERF_CARRIED_BYTES_MAX ((size_t)65512)
 #define PERF_WRITER_FEATURES 32u
 
-/* Options of a writer. */
+/* Options of perf_data_writer_new. */
 struct perf_data_writer_spec {
     const struct alloc *alloc;
     struct buffer *to;
     bool is_big_endian, is_pipe;
     bool
-        /* the file can be read before it is finished, see perf_data_writer_mark_readable(); not for
-         * pipes */
+        /* the file must be readable before it is finished, see perf_data_writer_mark_readable();
+         * not for pipes */
         is_live;
     int zstd_level; /* compression level; 0 = uncompressed */
 };
 
-/* File offset and size of a feature section written before the records. */
+/* File offset and size of a feature section. */
 struct perf_section {
     uint64_t at, n;
 };
 
-/* Declared event, kept until the end of the file. */
+/* A declared event. Stored until the end, because attributes may be written again. */
 struct perf_data_writer_event {
     uint8_t attr[PERF_ATTR_VER7];
     size_t ids_at, ids_n;   /* offset in `ids` in bytes, and number of ids */
@@ -93,18 +93,20 @@ struct perf_data_writer {
         feature[PERF_WRITER_FEATURES]; /* feature sections by bit number; empty = absent */
     struct perf_section early_sections[PERF_WRITER_FEATURES];
     uint64_t marked_bytes;    /* size of the data section at the last mark */
-    size_t build_ids_written; /* pipe: bytes of the BUILD_ID section already written */
-    struct buffer plain;      /* uncompressed records that wait for compression */
+    size_t build_ids_written; /* pipe mode: bytes of the feature section BUILD_ID that were written
+                               * as records */
+    struct buffer plain;      /* records that wait for compression */
     struct perf_zstd *zstd;
     uint64_t plain_bytes; /* total size of the records before compression */
     uint64_t data_bytes;  /* size of the data section so far */
     uint64_t data_at, attrs_at, attrs_bytes;
-    uint64_t at; /* file offset of the next byte, without the record that is being built */
+    uint64_t at; /* file offset of the next byte, not counting a record under construction */
     bool has_begun, has_ended, is_out_of_memory;
     bool is_late; /* live file: events or formats were declared since the last mark */
 };
 
-/* Members of a perf_event_attr that writers set; `flags` has bits 1 << enum perf_attr_flag. */
+/* The members of a perf_event_attr that writers set. `flags` consists of bits 1 << enum
+ * perf_attr_flag. */
 struct perf_attr {
     uint32_t type, wakeup;
     uint64_t config, period, sample_type, read_format, flags;
@@ -112,22 +114,21 @@ struct perf_attr {
     uint16_t max_stack;
 };
 
-/* A range of bytes of data that are stored in several ranges. */
+/* A range of bytes, for data that consist of several ranges. */
 struct perf_bytes {
     const void *p;
     size_t n;
 };
 
-/* Values of a sample, or of the trailer of another record. Only the members that sample_type
- * selects are written. */
+/* Values of a sample, or of the trailer of another record. sample_type selects which members are
+ * written. */
 struct perf_sample {
     uint64_t ip, time, addr, id, stream_id, period;
     uint32_t pid, tid, cpu;
-    const uint64_t *chain; /* callchain, including the context marks (PERF_CONTEXT_...) */
+    const uint64_t *chain; /* callchain with its context markers (PERF_CONTEXT_...) */
     size_t chain_n;
     struct perf_bytes
-        /* RAW data in two ranges, which are written one after the other and padded with zeros to a
-         * multiple of 8 */
+        /* two ranges that form the RAW data, padded with zeros to a multiple of 8 */
         raw[2];
 };
 
@@ -154,12 +155,12 @@ static inline bool perf_data_writer_failed(const struct perf_data_writer *writer
            writer->ids.failed || writer->names.failed;
 }
 
-/* Serializes an attribute in a byte order. */
+/* Serializes an attribute in the given byte order. */
 void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
                          uint8_t to[PERF_ATTR_VER7]);
 
-/* Declares an event: attribute (this function sets its size member), name ("sched:sched_switch"),
- * and the ids that its samples have. */
+/* Declares an event: attribute (its size member is set here), name ("sched:sched_switch"), and the
+ * ids that its samples carry. */
 void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t attr[PERF_ATTR_VER7],
                                 ttr_text name, const uint64_t *ids, size_t n);
 
@@ -174,24 +175,25 @@ void perf_data_writer_set_feature_texts(struct perf_data_writer *writer, enum pe
 void perf_data_writer_set_feature_cpus(struct perf_data_writer *writer, uint32_t available,
                                        uint32_t online);
 
-/* Sets CLOCK_DATA: at `clock_ns` of the trace clock (numbered as for clock_gettime) the wall clock
- * was `wall_ns` after the Unix epoch. */
+/* Sets the feature CLOCK_DATA, which relates the trace clock to wall time: when the trace clock was
+ * `clock_ns`, `wall_ns` had passed since the Unix epoch. Clocks are numbered as for
+ * clock_gettime. */
 void perf_data_writer_set_feature_clock(struct perf_data_writer *writer, uint32_t clockid,
                                         uint64_t wall_ns, uint64_t clock_ns);
 
-/* Adds an entry to the BUILD_ID section. */
+/* Adds an entry to the feature section BUILD_ID. */
 void perf_data_writer_add_build_id(struct perf_data_writer *writer, uint32_t pid, uint16_t cpumode,
                                    const uint8_t *id, size_t n, ttr_text path);
 
-/* Sets the formats of tracepoints: a block made by tracing_data_write.h. In a pipe, they apply to
- * events that are declared later, and the function may be called several times. */
+/* Sets the format files of tracepoints, as a block from tracing_data_write.h. In pipe mode they
+ * apply to events declared later, and the function may be called again. */
 void perf_data_writer_set_tracing_data(struct perf_data_writer *writer, const void *bytes,
                                        size_t n);
 
 /* Writes everything that precedes the records. */
 void perf_data_writer_begin(struct perf_data_writer *writer);
 
-/* Copies complete records unchanged. */
+/* Appends complete records unchanged. */
 void perf_data_writer_copy_records(struct perf_data_writer *writer, const void *bytes, size_t n);
 
 /* Writes a sample. Returns false, and writes nothing, if it exceeds the maximum record size of
@@ -199,9 +201,9 @@ void perf_data_writer_copy_records(struct perf_data_writer *writer, const void *
 TTR_MUST bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sample_type,
                                           uint16_t misc, const struct perf_sample *sample);
 
-/* Write records with a trailer: the values that sample_type selects from `values`. If sample_type
- * is 0, there is no trailer (SAMPLE_ID_ALL is not set). Names and paths that are too long are
- * truncated. */
+/* Append records other than samples. The trailer consists of the values that sample_type selects
+ * from `values`; sample_type 0 means no trailer (SAMPLE_ID_ALL is not set). Names and paths that
+ * are too long are truncated. */
 void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_type,
                                const struct perf_sample *values, ttr_text name, bool is_exec);
 void perf_data_writer_add_mapping(struct perf_data_writer *writer, uint64_t sample_type,
@@ -213,23 +215,23 @@ void perf_data_writer_add_task(struct perf_data_writer *writer, uint64_t sample_
 void perf_data_writer_add_lost(struct perf_data_writer *writer, uint64_t sample_type,
                                const struct perf_sample *values, uint64_t lost);
 
-/* Writes FINISHED_ROUND, which guarantees that no later record is older than the newest record
- * before the previous FINISHED_ROUND. So readers can sort with bounded memory. */
+/* Writes FINISHED_ROUND: no later record is older than the newest record before the previous
+ * FINISHED_ROUND. It lets readers sort with bounded memory. */
 void perf_data_writer_finish_round(struct perf_data_writer *writer);
 
-/* Compresses all records that wait for compression, and appends them to the output buffer. */
+/* Compresses all records that wait for it, and appends them to the output. */
 void perf_data_writer_flush(struct perf_data_writer *writer);
 
-/* Live file: writes a mark. From then on, perf_data_writer_store_header() includes all records and
- * events so far. */
+/* Live file: writes a mark. perf_data_writer_store_header() then includes all records and events so
+ * far. */
 void perf_data_writer_mark_readable(struct perf_data_writer *writer);
 
 /* Writes everything that follows the records. */
 void perf_data_writer_end(struct perf_data_writer *writer);
 
-/* Serializes the file header for the current state. Before perf_data_writer_end() it includes
- * attributes and records, but no feature sections; for a live file only what precedes the last
- * mark. Not used for pipes. */
+/* Serializes the header for the current state of the file, not for pipes. Before
+ * perf_data_writer_end() it includes attributes and records, but no feature sections; for a live
+ * file it includes everything before the last mark. */
 void perf_data_writer_store_header(const struct perf_data_writer *writer,
                                    uint8_t to[PERF_HEADER_BYTES]);
 

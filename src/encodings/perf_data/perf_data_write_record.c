@@ -18,7 +18,7 @@ static void store_record_header(const struct perf_data_writer *writer, uint8_t *
     perf_store_u16(at + 6, is_big, (uint16_t)n);
 }
 
-/* Counts bytes that were written directly to the end of the output buffer. */
+/* Counts a record written in place at the end of the output buffer. */
 static void count_written(struct perf_data_writer *writer, size_t n)
 {
     buffer_commit(writer->spec.to, n);
@@ -44,8 +44,8 @@ static void compress_piece(struct perf_data_writer *writer, const uint8_t *bytes
     count_written(writer, size);
 }
 
-/* Compresses waiting records in pieces of PERF_ZSTD_PIECE_MAX bytes. The last piece may be shorter;
- * it is compressed only if with_short_piece. */
+/* Compresses waiting records, PERF_ZSTD_PIECE_MAX bytes at a time. A shorter rest stays waiting,
+ * unless with_short_piece. */
 static void compress_waiting(struct perf_data_writer *writer, bool with_short_piece)
 {
     size_t at = 0;
@@ -68,8 +68,8 @@ void perf_data_writer_flush(struct perf_data_writer *writer)
         compress_waiting(writer, true);
 }
 
-/* Reserves bytes for a record of `n` bytes, and writes the record header. Returns the position
- * after the header; NULL if memory is exhausted. The caller must call commit_record() next. */
+/* Reserves `n` bytes for a record and writes its header. Returns the address after the header, or
+ * NULL if memory is exhausted. The caller must call commit_record() next. */
 static uint8_t *reserve_record(struct perf_data_writer *writer, uint32_t type, uint16_t misc,
                                size_t n)
 {
@@ -126,7 +126,7 @@ static void store_u32_pair(struct record_position *position, uint32_t first, uin
     store_next_u32(position, second);
 }
 
-/* Copies bytes and fills with zeros up to `padded` bytes. */
+/* Stores bytes, then zeros up to a size of `padded` bytes. */
 static void store_padded(struct record_position *position, const void *bytes, size_t n,
                          size_t padded)
 {
@@ -256,7 +256,7 @@ void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_
     commit_record(writer, n);
 }
 
-/* Writes the build id of a mapping; device and inode if it has none. */
+/* Stores what identifies a mapped file: its build id, else device and inode. */
 static void store_identity(struct record_position *position, const struct perf_mapping *mapping)
 {
     uint8_t n = mapping->build_id_n < BUILD_ID_MAX ? mapping->build_id_n : (uint8_t)BUILD_ID_MAX;
@@ -327,7 +327,8 @@ void perf_data_writer_add_lost(struct perf_data_writer *writer, uint64_t sample_
     commit_record(writer, n);
 }
 
-/* Never compressed: readers look for the first FINISHED_ROUND before they decompress anything. */
+/* FINISHED_ROUND is never compressed: readers look for the first one before they decompress
+ * anything. */
 void perf_data_writer_finish_round(struct perf_data_writer *writer)
 {
     perf_data_writer_flush(writer);

@@ -236,7 +236,7 @@ enum perf_attr_flag {
 #define PERF_READ_GROUP 8u
 #define PERF_READ_LOST 16u
 
-/* Markers inside a callchain: the addresses after one are of this CPU mode. */
+/* Markers in a callchain. The addresses that follow a marker belong to its CPU mode. */
 /* this value and all above are markers, not addresses */
 #define PERF_CONTEXT_FIRST UINT64_C(0xfffffffffffff001)
 #define PERF_CONTEXT_KERNEL_MARK UINT64_C(0xffffffffffffff80)
@@ -249,26 +249,22 @@ enum perf_attr_flag {
 #define PERF_TRACING_MAGIC "\x17\x08\x44tracing"
 #define PERF_TRACING_MAGIC_BYTES 10u
 
-/* Values of ttr_event.stack for a sample: only its ip, a callchain, or a callchain without
- * addresses, of which the ip is used instead. */
+/* Values of ttr_event.stack of a sample: only an ip; a callchain; a callchain without addresses,
+ * for which the ip is used. */
 enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
 
 #define PERF_BUILD_ID_BYTES 20u
 
-/* Returns the size of the build id in an MMAP2 record with the flag PERF_MISC_BUILD_ID, or 0 if
- * there is none. The record must have at least 64 bytes; [40] length | [41..43] zeros | [44..63]
- * id, zeros. The bytes are validated because kernels (observed in 6.18) set the flag even for
- * sessions that did not request build ids, while any other session does; the record then contains
- * device and inode. */
+/* Returns the size of the build id in an MMAP2 record with the flag PERF_MISC_BUILD_ID, or 0 if it
+ * has none. The record has at least 64 bytes: [40] length | [41..43] zeros | [44..63] id, zeros.
+ * The bytes are validated, because kernels (observed in 6.18) set the flag for all sessions if any
+ * session requests build ids. The other sessions' records then contain device and inode. */
 static inline uint32_t perf_mapping_build_id_size(const uint8_t *record)
 {
     const uint32_t n = record[40];
-    const bool may_be_device =
-        n < 16 &&
-        (!(record[44] | record[45]) ||
-         /* a short id that looks like device numbers: u32 major, u32 minor with upper halves zero
-          */
-         !(record[46] | record[47]));
+    const bool may_be_device = n < 16 && (!(record[44] | record[45]) ||
+                                          /* u32 major number of a device: one half is zero */
+                                          !(record[46] | record[47]));
     uint8_t rest = record[41] | record[42] | record[43];
     for (uint32_t i = n; i < PERF_BUILD_ID_BYTES; i++)
         rest |= record[44 + i];

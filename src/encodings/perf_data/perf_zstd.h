@@ -1,6 +1,6 @@
-/* zstd stream of COMPRESSED records. Records are compressed in pieces; each piece is flushed, so
- * that it can be decompressed completely once all earlier ones were. Ownership: the caller frees
- * the stream. Thread rule: one thread at a time. */
+/* Compression for COMPRESSED records, which together contain one zstd stream. Each call flushes, so
+ * a reader can decompress each record once it has all earlier ones. Ownership: the caller frees the
+ * stream. Thread rule: one thread at a time. */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_ZSTD_H
 #define TRACETTA_ENCODINGS_PERF_DATA_PERF_ZSTD_H
 

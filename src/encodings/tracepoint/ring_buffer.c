@@ -4,7 +4,7 @@
 #include "base/endian.h"
 
 #define COMMIT_BYTES_MASK 0x07ffffffu
-#define MISSED 0x80000000u /* bit of the low 32 bits of commit, even if commit has 64 */
+#define MISSED 0x80000000u /* bit of the low half of `commit`, whether it has 32 or 64 bits */
 #define MISSED_IS_STORED 0x40000000u
 #define DELTA_BITS 27u
 #define DELTA_MASK ((1u << DELTA_BITS) - 1)
@@ -35,8 +35,8 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
     uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
     size_t room = n - layout->data;
     uint32_t upper =
-        /* if `commit` has 64 bits and MISSED is set, the upper half is all ones: kernels add MISSED
-         * as a negative 32-bit integer */
+        /* The upper half of a 64-bit `commit` is all ones if MISSED is set, because kernels add
+         * MISSED as a negative 32-bit integer. */
         (uint32_t)(whole >> 32);
     bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 ||
                   (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
@@ -55,8 +55,8 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
     return true;
 }
 
-/* Completes an absolute time with the upper bits of the previous time, and adds a carry if needed.
- */
+/* Completes an absolute time of 59 bits with the upper bits of the previous time. Adds a carry if
+ * the result would be earlier than the previous time. */
 static uint64_t complete_time(uint64_t stamp, uint64_t before)
 {
     uint64_t upper = before & ~STAMP_MASK;
@@ -113,8 +113,8 @@ enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
     }
 }
 
-/* Returns the size of the event at `p` with its header. Returns 0 if it is invalid or extends
- * beyond `left` bytes. */
+/* Returns the size in bytes of the event at `p` with its header. Returns 0 if it is invalid or
+ * extends beyond `left` bytes. */
 static size_t event_size_at(const uint8_t *p, size_t left, bool is_big_endian)
 {
     uint32_t head = load_page_u32(p, is_big_endian),
@@ -135,8 +135,8 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
                         const void *ctx)
 {
     uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 +
-                   /* for each 4-byte word: 1 + number of events in a chain from here exactly to the
-                    * end; 0 if there is no chain */
+                   /* per 4-byte word: 1 + number of events in the longest chain from this word to
+                    * the exact end of the page; 0 = none */
                    1];
     size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
     if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)

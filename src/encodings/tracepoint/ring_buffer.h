@@ -41,13 +41,13 @@ struct ring_buffer_layout {
 
 /* State of the iteration over one page. */
 struct ring_buffer_page {
-    const uint8_t *p, *end; /* events that are not read yet */
+    const uint8_t *p, *end; /* unread events: the next one, and the end of the page's events */
     uint64_t time;          /* time of the previous event, in units of the trace clock */
     /* number of events lost before the page, 0 if unknown; valid if is_lossy */
     uint64_t lost;
     bool is_lossy, is_big_endian;
-    /* end of the last event for which ring_buffer_confirm() was called; initially the first event
-     */
+    /* end of the last event confirmed by ring_buffer_confirm(); initially the start of the first
+     * event */
     const uint8_t *sure;
     uint64_t sure_time; /* time at `sure` */
 };
@@ -60,7 +60,7 @@ struct ring_buffer_event {
 
 enum ring_buffer_step { RING_BUFFER_EVENT, RING_BUFFER_END, RING_BUFFER_DAMAGED };
 
-/* Starts the iteration over a page of `n` bytes. If is_cut, the page is truncated, and only its
+/* Starts the iteration over a page of `n` bytes. If is_cut, the page is truncated, and only
  * complete events are returned. Returns false if the page header is invalid. */
 bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
                             bool is_cut, struct ring_buffer_page *page);
@@ -75,10 +75,10 @@ static inline void ring_buffer_confirm(struct ring_buffer_page *page)
 /* page size in bytes above which pages are not resynchronized */
 #define RING_BUFFER_RESYNC_MAX 65536u
 
-/* Resynchronizes after damage: finds the longest chain of events accepted by `is_event`, after the
- * last confirmed event, that ends exactly at the end of the page. Moves to its start. Returns false
- * if there is none. Of the skipped bytes only the first time delta is added, since usually a single
- * event is damaged. */
+/* Resynchronizes after damage. Finds the longest chain of events that `is_event` accepts, that
+ * starts after the last confirmed event and ends exactly with the page; moves to its start. Returns
+ * false if none exists. Only the first time delta of the skipped bytes is added, since usually a
+ * single event is damaged. */
 bool ring_buffer_resync(struct ring_buffer_page *page,
                         bool (*is_event)(const void *ctx, const uint8_t *p, size_t n),
                         const void *ctx);

@@ -1,5 +1,5 @@
-/* Internals of a tracepoint, shared by the files of this folder. The public side is tracepoints.h.
- */
+/* Internals of tracepoints, shared by the files of this folder. The public interface is
+ * tracepoints.h. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINT_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINT_H
 
@@ -9,7 +9,7 @@
 #include "encodings/event_header/event_header.h"
 #include "encodings/tracepoint/tracepoints.h"
 
-/* Types of values into which the stored bytes of a field are decoded. */
+/* Types to which the stored bytes of a field are decoded. */
 enum tracepoint_shape {
     TRACEPOINT_UINT, /* unsigned integer of `size` bytes */
     TRACEPOINT_INT,
@@ -31,29 +31,28 @@ enum tracepoint_location {
 };
 
 struct tracepoint_field {
-    ttr_text name, type; /* type: as declared, for example "__data_loc char[]" */
+    ttr_text name, type; /* type: declaration without the name, such as "__data_loc char[]" */
     ttr_id name_id;
     uint32_t offset, size; /* offset and size in bytes of the fixed-size part */
     uint8_t shape, place;  /* enum tracepoint_shape, enum tracepoint_location */
     uint8_t element;       /* element size in bytes if `shape` is ARRAY */
-    /* as declared by "signed:"; if `shape` is ARRAY, applies to the elements */
+    /* declared by "signed:"; for an ARRAY that of the elements */
     bool is_signed;
     bool is_array; /* the declaration has brackets */
     bool is_pointer;
 };
 
-/* Role of a tracepoint in the trace model, which makes its events more than instants with fields.
- */
+/* Roles of tracepoints that are more than instants with fields for the trace model. */
 enum tracepoint_role {
     TRACEPOINT_PLAIN,
     TRACEPOINT_SWITCH, /* sched_switch: context switch */
     TRACEPOINT_WAKE,   /* sched_wakeup, sched_wakeup_new: thread becomes runnable */
     TRACEPOINT_NAMES,  /* defines a thread name: sched_process_fork, task_newtask, task_rename */
-    /* ftrace:bprint (trace_printk): each record refers to a print format of its own */
+    /* ftrace:bprint (trace_printk): each record refers to a different print format */
     TRACEPOINT_BPRINT
 };
 
-/* Fields that the role uses; NULL if the tracepoint does not have the field. */
+/* Fields that a role needs; NULL if the tracepoint lacks the field. */
 struct tracepoint_roles {
     /* pid and name of the thread to which the event refers */
     const struct tracepoint_field *pid, *comm;
@@ -68,10 +67,10 @@ struct tracepoint_display {
     uint8_t base;
 };
 
-/* State that is created for the first event of the tracepoint; pointers are NULL before. */
+/* Data created at the first event of a tracepoint; NULL until then. */
 struct tracepoint_lazy {
     const struct tracepoint_program *program; /* compiled print format */
-    const struct tracepoint_display *look;    /* display hints: array with one entry per field */
+    const struct tracepoint_display *look;    /* display hints, one per field */
     uint64_t events;                          /* number of events so far */
     /* payload type for format_description.describe; NULL until first requested */
     const struct type *type;
@@ -87,15 +86,14 @@ struct tracepoint {
     /* common_n: number of leading fields that all tracepoints share (common_type ...) */
     uint32_t fields_n, common_n;
     uint32_t fixed_bytes; /* minimum size of a record */
-    /* the format text could not be parsed, so the tracepoint has no fields */
+    /* the format file could not be parsed; the tracepoint has no fields */
     bool is_broken;
-    bool has_places; /* some field is located by DATA_LOC or REL_LOC */
+    bool has_places; /* at least one field is located by DATA_LOC or REL_LOC */
     uint8_t role;    /* enum tracepoint_role */
     struct tracepoint_roles roles;
-    /* EventHeader decoder of this tracepoint; NULL unless its events follow the EventHeader
-     * convention */
+    /* decoder, if the tracepoint follows the EventHeader convention; else NULL */
     struct event_header_tracepoint *header;
-    /* .NET decoder of this tracepoint; NULL unless the .NET runtime writes its events */
+    /* decoder, if the .NET runtime writes the tracepoint's events; else NULL */
     struct clr_user_tracepoint *clr;
     ttr_text print; /* text after "print fmt:" */
 };
@@ -104,8 +102,7 @@ struct tracepoint {
 
 /* Parses a tracefs `format` file into `tp`. Names are copied to the arena; `text` must remain valid
  * as long as `tp`. Returns false if the text is malformed, with reason and line number, or if
- * memory is exhausted, with reason NULL. Name and id are set even then, if they precede the error.
- */
+ * memory is exhausted, with reason NULL. A name and an id before the error are set nevertheless. */
 struct tracepoint_parse_error {
     const char *why;
     uint32_t line;
@@ -141,8 +138,8 @@ static inline int64_t tracepoint_sign_extend(uint64_t x, uint32_t bytes)
     return (int64_t)(x << unused) >> unused;
 }
 
-/* Locates the `n` bytes of a field, and follows DATA_LOC and REL_LOC. Returns false if the bytes
- * are not completely inside the record. */
+/* Locates the `n` bytes of a field; follows a DATA_LOC or REL_LOC. Returns false if the bytes are
+ * not completely inside the record. */
 static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field, bool is_big_endian,
                                            struct tracepoint_raw raw, const uint8_t **p, size_t *n)
 {
@@ -166,7 +163,7 @@ static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field,
     if (!cursor_skip(&c, at))
         return false;
     if (field->size == 2) {
-        /* Old kernels store only the offset: the text ends at a zero. */
+        /* Old kernels store no length, only the offset: the text ends at a zero. */
         const uint8_t *zero = memchr(c.p, 0, cursor_left(&c));
         *n = zero ? (size_t)(zero - c.p) : cursor_left(&c);
     } else {
@@ -178,12 +175,12 @@ static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field,
 
 /* --- tracepoint_roles.c --- */
 
-/* Determines the role of a tracepoint by its system and name, and looks up the fields that the role
- * uses. Field names must be interned before. */
+/* Determines the role of a tracepoint from its system and name, and finds the fields that the role
+ * needs. Field names must be interned before. */
 void tracepoint_find_role(struct tracepoint *tp);
 
-/* Applies the role to an event: turns it into a switch or wake-up, or names a thread. The record
- * must have at least fixed_bytes bytes. Returns false if memory is exhausted. */
+/* Applies the role of a tracepoint to an event: makes it a switch or wake-up, or names a thread.
+ * The record has at least fixed_bytes bytes. Returns false if memory is exhausted. */
 TTR_MUST bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoint_raw raw,
                                     ttr_event *event);
 
@@ -192,10 +189,10 @@ TTR_MUST bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoi
 struct tracepoint_symbol {
     uint64_t address;
     ttr_text name;
-    const struct tracepoint_program *program; /* compiled printk format; NULL until first needed */
+    const struct tracepoint_program *program; /* compiled printk format; NULL until used */
 };
 
-/* Table of texts, sorted by address. */
+/* Table of texts by address, sorted for binary search. */
 struct tracepoint_symbols {
     struct tracepoint_symbol *symbol;
     size_t n, capacity;
@@ -208,7 +205,8 @@ struct tracepoint_names {
 
 void tracepoint_names_free(struct tracepoint_names *names);
 
-/* Returns the last symbol at or below `address`; NULL if there is none. */
+/* Returns the symbol with the highest address that is not above `address`. Returns NULL if all are
+ * above. */
 const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols,
                                                      uint64_t address);
 
@@ -228,15 +226,14 @@ struct tracepoints {
     struct arena arena;
     struct tracepoint **kind; /* all tracepoints, in the order of their addition */
     size_t kinds_n, kinds_capacity;
-    struct tracepoint **dense; /* lookup table by tracepoint id, for ids below TRACEPOINTS_DENSE */
+    struct tracepoint **dense; /* table indexed by tracepoint id, for ids below TRACEPOINTS_DENSE */
     size_t dense_n;
-    /* common fields as the first tracepoint declares them; NULL: kernel defaults apply */
+    /* common fields as declared by the first tracepoint; NULL: the kernel's defaults apply */
     const struct tracepoint_field *type, *pid;
-    struct event_header_decoder
-        *headers; /* EventHeader decoder; NULL until a tracepoint needs it */
-    /* .NET decoder; NULL until a tracepoint needs it */
+    struct event_header_decoder *headers; /* NULL until a tracepoint needs it */
+    /* NULL until a tracepoint needs it */
     struct clr_user_decoder *clr;
-    struct tracepoint unknown; /* pseudo tracepoint for records with an unknown tracepoint id */
+    struct tracepoint unknown; /* used for records with an unknown tracepoint id */
     struct tracepoint_names names;
 };
 

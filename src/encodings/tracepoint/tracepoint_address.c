@@ -49,8 +49,8 @@ static void print_plain_pointer(const struct tracepoint_run *run, uint64_t x)
 
 /* --- Bytes of a field: %pM, %pU, %ph --- */
 
-/* Returns the bytes of the field that an argument consists of, ignoring casts. If the argument is
- * not a field of `size` bytes, prints the same error as libtraceevent and returns NULL. */
+/* Returns the bytes of a field that an argument refers to, ignoring casts. If the argument is not a
+ * field of `size` bytes, prints the same error as libtraceevent and returns NULL. */
 static const uint8_t *require_field_bytes(const struct tracepoint_run *run, uint32_t index,
                                           uint32_t size, const char *otherwise)
 {
@@ -100,7 +100,7 @@ static void print_uuid(const struct tracepoint_run *run, const struct tracepoint
     }
 }
 
-/* Formats %*ph: `star` bytes of a dynamic array in hexadecimal. */
+/* Formats %*ph: the first `star` bytes of a dynamic array in hexadecimal. */
 static void print_byte_dump(const struct tracepoint_run *run, const struct tracepoint_item *item,
                             int star)
 {
@@ -145,8 +145,8 @@ static void print_ipv6_long(const struct tracepoint_run *run, const struct trace
     }
 }
 
-/* Finds the longest run of zero words, the first one if several are equal, and stores its length in
- * `n`. A single zero word is not abbreviated (RFC 5952, 4.2.2). */
+/* Returns the index of the longest run of zero words, -1 if none, and stores its length in `n`. Of
+ * equally long runs the first counts. A single zero word does not count (RFC 5952, 4.2.2). */
 static int find_longest_zero_words(const uint8_t *p, int words, int *n)
 {
     int at = -1;
@@ -257,8 +257,7 @@ static void print_network_address(const struct tracepoint_run *run,
         print_ipv4(run, item, p);
 }
 
-/* Formats %*pbl: the bits that are set among the first `star` bits of an array, as a list of
- * ranges. */
+/* Formats %*pbl: which of the first `star` bits of an array are set, as a list of ranges. */
 static void print_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item,
                            int star)
 {

@@ -10,8 +10,8 @@ static bool equals_word(ttr_text text, const char *word)
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-/* Parses a field name and a closing parenthesis; the opening one is already consumed. Sets `*field`
- * to NULL if the tracepoint has no such field. */
+/* Parses a field name and the closing parenthesis after it. Sets `*field` to NULL if the tracepoint
+ * lacks the field. Returns false on a syntax error. */
 static bool parse_field_argument(struct tracepoint_parser *parser,
                                  const struct tracepoint_field **field, ttr_text *name)
 {
@@ -91,7 +91,8 @@ static bool parse_label(struct tracepoint_parser *parser, struct tracepoint_labe
     return true;
 }
 
-/* Parses "{ ... }, { ... })", the entries of a table. Returns NULL on error. */
+/* Parses the entries of a table up to its closing parenthesis: "{ ... }, { ... })". Returns NULL on
+ * error. */
 static const struct tracepoint_table *parse_table(struct tracepoint_parser *parser)
 {
     struct tracepoint_table *table = arena_alloc(parser->arena, sizeof *table);
@@ -102,7 +103,7 @@ static const struct tracepoint_table *parse_table(struct tracepoint_parser *pars
         struct tracepoint_label one;
         if (!parse_label(parser, &one))
             return NULL;
-        /* frees the nodes of the value, which is now in the label */
+        /* the label has the value now, so its nodes are freed */
         parser->nodes.n = nodes;
         if (n == capacity) {
             capacity = capacity ? 2 * capacity : 8;

@@ -15,8 +15,8 @@ struct format_compiler {
     uint32_t arguments_n, arguments_capacity, next;
     struct tracepoint_item *item;
     uint32_t items_n, items_capacity;
-    char *text; /* buffer for literal text, large enough for the rest of the format */
-    /* trace_printk: the arguments are in the record instead of being fields */
+    char *text; /* buffer for literal text; as large as the format, so it always suffices */
+    /* the arguments are in the record (trace_printk), not in fields */
     bool has_own_arguments;
 };
 
@@ -32,8 +32,8 @@ static bool set_format_out_of_memory(struct format_compiler *compiler)
     return set_format_error(compiler, "out of memory");
 }
 
-/* Doubles the capacity of an array in the arena if it is full. Returns false if memory is
- * exhausted, or if the array has ITEMS_MAX elements. */
+/* Doubles the capacity of a full array in the arena. Returns false if memory is exhausted, or if
+ * the array has ITEMS_MAX elements. */
 static bool grow_list(struct format_compiler *compiler, void **list, uint32_t n, uint32_t *capacity,
                       size_t size)
 {
@@ -103,7 +103,7 @@ static bool bind_next_argument(struct format_compiler *compiler, uint32_t *node)
 
 /* --- Format string --- */
 
-/* Copies literal text up to the next conversion and resolves escape sequences. */
+/* Appends an item for literal text up to the next conversion, with escape sequences resolved. */
 static bool parse_literal_text(struct format_compiler *compiler, size_t *at)
 {
     ttr_text format = compiler->format;
@@ -130,8 +130,8 @@ static bool parse_literal_text(struct format_compiler *compiler, size_t *at)
                                                                      .star = NODE_NONE});
 }
 
-/* Parses the modifiers after %pI: 4, 6 or S with its own modifiers. Returns their length. After S,
- * only port (p) and short form (c) are recognized, directly after S and in this order. */
+/* Parses the modifiers after %pI: 4, 6 or S with its modifiers. Returns their length. Only port (p)
+ * and short form (c) are recognized after S, in this order. */
 static size_t parse_address_extension(ttr_text rest, struct tracepoint_item *item)
 {
     size_t n = 2, at = 2;
@@ -151,7 +151,7 @@ static size_t parse_address_extension(ttr_text rest, struct tracepoint_item *ite
     return n;
 }
 
-/* Parses the extension letters after %p. Returns how many characters belong to the conversion. */
+/* Parses the extension letters after %p. Returns their number. */
 static size_t parse_pointer_extension(ttr_text rest, struct tracepoint_item *item)
 {
     static const struct {
@@ -177,14 +177,15 @@ static size_t parse_pointer_extension(ttr_text rest, struct tracepoint_item *ite
     return is_list ? 2 : is_address ? parse_address_extension(rest, item) : 0;
 }
 
-/* Returns the size of an integer argument; `longs` is the number of l modifiers, negative for h. */
+/* Returns the size in bytes of an integer argument. `longs` is the number of l modifiers; negative:
+ * of h modifiers. */
 static int8_t integer_argument_size(int longs)
 {
     return longs <= -2 ? 1 : longs == -1 ? 2 : longs == 0 ? 4 : 8;
 }
 
 struct conversion {
-    size_t at; /* index after the last parsed character */
+    size_t at; /* index after the last character parsed */
     int longs;
 };
 

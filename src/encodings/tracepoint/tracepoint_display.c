@@ -1,10 +1,10 @@
-/* Display hints of fields, derived from the print format: names of values (from __print_symbolic or
- * __print_flags of a field without operators), and hexadecimal or octal base (%x, %o). If a field
- * occurs several times, its first hint is used. */
+/* Display hints of fields, derived from the print format: names of values, if __print_symbolic or
+ * __print_flags prints the field without operators, and hexadecimal or octal base (%x, %o). If a
+ * field is printed several times, its first hint is used. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* Returns the field that an expression consists of, ignoring casts and, if may_be_masked, a
- * constant bit mask. Returns NULL for any other expression. */
+/* Returns the field that an expression refers to, ignoring casts. If may_be_masked, a constant bit
+ * mask is ignored, too. Returns NULL for any other expression. */
 static const struct tracepoint_field *field_of_node(const struct tracepoint_program *program,
                                                     uint32_t index, bool may_be_masked)
 {
@@ -58,7 +58,7 @@ const struct tracepoint_display *tracepoint_derive_displays(
     return display;
 }
 
-/* Returns a bit mask of the width of a field. Values in kernel tables may be sign-extended beyond
+/* Returns a bit mask as wide as a field. Values in the kernel's tables may be sign-extended beyond
  * that width. */
 static uint64_t field_width_mask(const ttr_value *value)
 {

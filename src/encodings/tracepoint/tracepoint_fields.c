@@ -11,9 +11,9 @@ struct tracepoint_field_iter {
     const struct tracepoint_display *last; /* display hint of the last returned field */
     const uint8_t *at;                     /* next array element to return */
     uint32_t left;                         /* number of elements left */
-    /* indices of the fields to return: from `next` to `end` - 1 */
+    /* index of the next field to return, and index after the last one */
     uint32_t next, end;
-    /* index of the next field of the container; UINT32_MAX after the last one */
+    /* number of the container's next field; UINT32_MAX after its last */
     uint32_t extra;
     uint8_t element; /* size of an array element in bytes */
     uint8_t shape;   /* enum tracepoint_shape of the elements */
@@ -125,8 +125,8 @@ static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
     iter->left--;
 }
 
-/* Returns the complete record as the field "undecoded". Used for tracepoints that are unknown or
- * could not be parsed. */
+/* Returns the complete record as the field "undecoded", for a tracepoint that is unknown or has a
+ * malformed format file. */
 static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_field *field)
 {
     iter->end = 0;
@@ -189,7 +189,7 @@ static bool find_value_label(const ttr_fields *fields, const ttr_value *value, u
                              ttr_text *text)
 {
     const struct tracepoint_field_iter *iter = (const struct tracepoint_field_iter *)fields->state;
-    if (i == 0) { /* label 0 is in the value; `last` may already be the hint of another field */
+    if (i == 0) { /* Label 0 is in the value; `last` may already belong to another field. */
         *text = value->text;
         return value->count > 0;
     }

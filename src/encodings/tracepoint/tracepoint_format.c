@@ -21,7 +21,7 @@
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint.h"
 
-/* upper limit of a field's size: ring buffer records are shorter */
+/* upper limit of a field's size in bytes, because ring buffer records are shorter */
 #define FIELD_BYTES_MAX 65536u
 #define FIELDS_MAX 4096u
 
@@ -91,7 +91,7 @@ static bool next_format_line(struct format_parser *parser, ttr_text *line)
 
 /* --- Declarations: type words and name --- */
 
-/* Words of a field declaration, split into type and name. */
+/* A field declaration, split into type words and name. */
 struct declaration {
     ttr_text word[8];
     unsigned n;
@@ -136,7 +136,7 @@ static void append_type_word(struct declaration *words, ttr_text word)
         words->word[words->n++] = word;
 }
 
-/* Splits a declaration into type words and name. Returns false if it has no name. */
+/* Splits a declaration into type words and name. Returns false if the name is missing. */
 static bool split_declaration(ttr_text text, struct declaration *words)
 {
     *words = (struct declaration){.place = TRACEPOINT_HERE};
@@ -187,8 +187,8 @@ static const struct known_type known_types[] = {
     {"dma_addr_t", 8, false},
 };
 
-/* Returns the size in bytes of an integer type by its words, and its sign. Returns 0 for unknown
- * types. */
+/* Returns the size in bytes of an integer type, and its sign, from the words of a declaration.
+ * Returns 0 for other types. */
 static unsigned integer_type_size(const struct declaration *words, unsigned long_bytes,
                                   bool *is_signed)
 {
@@ -265,7 +265,8 @@ static void set_field_shape(struct tracepoint_field *field, const struct declara
 
 /* --- Lines of the file --- */
 
-/* Reads the number after `key` in "\toffset:8;\tsize:16;". Returns false if the key is missing. */
+/* Parses the number after `key` in a line such as "\toffset:8;\tsize:16;". Returns false if the key
+ * is missing. */
 static bool parse_line_number(ttr_text line, const char *key, uint64_t *number)
 {
     for (ttr_text part = line; part.n;) {
@@ -299,7 +300,7 @@ static struct tracepoint_field *append_new_field(struct format_parser *parser)
     return field;
 }
 
-/* Returns the type text of a field: the declaration without the field name. */
+/* Returns the type in a field declaration: the declaration without the name. */
 static ttr_text copy_type_text(const struct format_parser *parser, ttr_text declaration,
                                ttr_text name)
 {
@@ -385,7 +386,7 @@ static bool parse_format_head(struct format_parser *parser)
     return set_parse_error(parser, "text ends before \"format:\"");
 }
 
-/* Parses the field lines, then stores everything after "print fmt:". */
+/* Parses the field lines. Stores the text after "print fmt:" as the print format. */
 static bool parse_field_lines(struct format_parser *parser)
 {
     struct tracepoint *tp = parser->tp;

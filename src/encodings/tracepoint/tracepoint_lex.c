@@ -29,8 +29,8 @@ static ttr_text consume_text(ttr_text *text, size_t n)
     return taken;
 }
 
-/* Returns the length up to the closing quote; the opening one is already consumed. Returns SIZE_MAX
- * if there is no closing quote. */
+/* Returns the number of characters before the closing quote; the opening quote was consumed.
+ * Returns SIZE_MAX if the closing quote is missing. */
 static size_t quoted_length(ttr_text text, char quote)
 {
     for (size_t i = 0; i < text.n; i++) {

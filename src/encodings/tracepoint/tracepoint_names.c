@@ -1,6 +1,6 @@
-/* Tables that print formats and events refer to by address or pid: kernel symbols, printk formats,
- * thread names. The kernel exports them as text with one entry per line; malformed lines are
- * skipped. */
+/* Tables of kernel symbols, printk formats and thread names, to which print formats and events
+ * refer by address or pid. The kernel exports them as text with one entry per line; malformed lines
+ * are skipped. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static int compare_addresses(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts by address. Names of equal address keep no particular order; a lookup returns the first. */
+/* Sorts symbols by address. The order of names with equal address is arbitrary. */
 static void sort_symbols(struct tracepoint_symbols *symbols)
 {
     if (symbols->n)

@@ -168,8 +168,8 @@ static uint32_t add_field_node(struct tracepoint_parser *parser,
 
 /* --- Casts --- */
 
-/* Returns the bit mask that a cast applies to a number. Like libtraceevent, supports only these
- * types and never sign-extends. */
+/* Returns the mask by which a cast truncates a number. Like libtraceevent, knows only these types
+ * and never sign-extends. */
 static uint64_t mask_for_cast(ttr_text type)
 {
     static const struct {
@@ -250,8 +250,8 @@ static uint32_t parse_name(struct tracepoint_parser *parser, unsigned depth)
     return add_number_node(parser, parse_leading_number(name), name);
 }
 
-/* Returns whether the current word can start the operand of a cast. If so, the preceding name in
- * parentheses is a type. */
+/* Returns true if the current word can start an operand. A name in parentheses before it is then
+ * the type of a cast. */
 static bool starts_operand(const struct tracepoint_parser *parser)
 {
     return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT ||
@@ -260,8 +260,8 @@ static bool starts_operand(const struct tracepoint_parser *parser)
 
 static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth);
 
-/* Parses, after an opening parenthesis: "type)x", "type *)x", "REC)->x", or a name in parentheses.
- */
+/* Parses what follows an opening parenthesis: "type)x", "type *)x", "REC)->x", or a name and
+ * ")". */
 static uint32_t parse_cast_or_name(struct tracepoint_parser *parser, unsigned depth)
 {
     struct tracepoint_lexer before = parser->lexer;
@@ -340,7 +340,8 @@ static uint32_t parse_plain_primary(struct tracepoint_parser *parser, unsigned d
     }
 }
 
-/* Parses the index of REC->field[index]; a cast of the field is ignored. */
+/* Parses the index of REC->field[index] and returns the element's node. Casts of the field are
+ * ignored. */
 static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
 {
     tracepoint_next_word(&parser->lexer);

@@ -45,7 +45,7 @@
 
 #define TRACEPOINT_DEPTH_MAX 64u   /* nesting of an expression */
 #define TRACEPOINT_NODES_MAX 4096u /* limit of nodes per print format */
-/* limit of text per event, in bytes; the rest is cut off */
+/* bytes; longer texts of an event are truncated */
 #define TRACEPOINT_TEXT_MAX ((size_t)1 << 20)
 #define TRACEPOINT_ARGUMENTS_MAX 64u /* limit of arguments per trace_printk format */
 
@@ -68,7 +68,7 @@ struct tracepoint_lexer {
     bool is_out_of_memory;
 };
 
-/* Reads the next word into `word` and `text`. Sets WORD_ERROR if a quote is not closed. */
+/* Reads the next word and sets `word` and `text`. Sets WORD_ERROR if a closing quote is missing. */
 void tracepoint_next_word(struct tracepoint_lexer *lexer);
 
 /* --- Nodes of expressions --- */
@@ -105,7 +105,7 @@ enum tracepoint_op {
     OP_ELEMENT,     /* element a of `field`, `size` bytes each, masked with `value` */
     /* nodes that evaluate to a text; if a number is needed, they are 0: */
     OP_TEXT,     /* constant `text` */
-    OP_FIELD,    /* `field` as such, for %s and %pI4; if a number is needed, its value */
+    OP_FIELD,    /* `field` itself, for %s and %pI4; its value if a number is needed */
     OP_STRING,   /* dynamic array `field`, up to a zero */
     OP_ARRAY,    /* dynamic array `field`, all bytes */
     OP_FLAGS,    /* names of the bits of a in `table`, with `text` as separator */
@@ -123,7 +123,7 @@ enum tracepoint_op {
 struct tracepoint_label {
     /* value as libtraceevent parses it: -1 unless the text starts with a digit */
     int64_t value;
-    uint64_t real; /* value that the kernel uses */
+    uint64_t real; /* value in the kernel */
     ttr_text text;
 };
 
@@ -136,7 +136,7 @@ struct tracepoint_node {
     uint8_t op;    /* enum tracepoint_op */
     uint8_t size;  /* bytes, for LOAD and ELEMENT */
     uint8_t depth; /* nesting depth of the operands */
-    /* enum tracepoint_peer, which determines the type number in libtraceevent's error texts */
+    /* enum tracepoint_peer: type number in the error texts of libtraceevent */
     uint8_t peer;
     uint32_t a, b, c; /* operands: indexes of nodes */
     uint64_t value;
@@ -213,8 +213,8 @@ enum tracepoint_item_kind { ITEM_TEXT, ITEM_NUMBER, ITEM_STRING, ITEM_CHARACTER,
 
 struct tracepoint_item {
     uint8_t kind; /* enum tracepoint_item_kind */
-    /* conversion letter d u x X o; for pointers the letter after %p (S s M m I i U h b); 0 if none
-     */
+    /* letter of the conversion: d u x X o; for pointers the letter after %p (S s M m I i U h b); 0
+     * if none */
     char conversion;
     char form;               /* letter after `conversion`: 4, 6, S, R, F ... */
     char order;              /* byte order of an address: h n l b; 0 = network order */
@@ -223,11 +223,10 @@ struct tracepoint_item {
     int8_t longs;            /* number of l modifiers; -1 for h, -2 for hh */
     bool is_left, has_zeros, has_prefix, has_sign, has_blank;
     bool is_plain; /* no flags, width or precision */
-    /* has_star: width or precision is "*", and `star` is its node; star_is_precision: it is the
-     * precision */
+    /* width or precision is "*", taken from node `star`; star_is_precision: it is the precision */
     bool has_star, star_is_precision;
     int16_t width, precision; /* -1 if not specified */
-    /* node: the argument; star: argument for "*", NODE_NONE if there is no "*" */
+    /* node: the argument; star: the argument for "*", or NODE_NONE */
     uint32_t node, star;
     ttr_text text; /* for ITEM_TEXT */
 };
@@ -237,9 +236,9 @@ struct tracepoint_program {
     uint32_t items_n;
     const struct tracepoint_node *node;
     uint32_t nodes_n;
-    /* static text with the reason why the format cannot be evaluated; NULL if it is valid */
+    /* reason why the format cannot be evaluated, as a static text; NULL if it is valid */
     const char *why;
-    ttr_text what; /* offending word; empty if none */
+    ttr_text what; /* word that caused the error; empty if none */
 };
 
 /* Compiles the print format of a tracepoint. Returns NULL only if memory is exhausted. For a format
@@ -259,8 +258,8 @@ TTR_MUST const struct tracepoint_program *tracepoint_compile_text(const struct t
 TTR_MUST const struct tracepoint_display *tracepoint_derive_displays(
     const struct tracepoint *tp, const struct tracepoint_program *program, struct arena *arena);
 
-/* tracepoint_apply_display() sets base and number of labels of a value. tracepoint_display_label()
- * returns label i of the value; false if there is none. */
+/* tracepoint_apply_display() sets a value's base and number of labels. tracepoint_display_label()
+ * sets `label` to label i of the value; returns false if it has fewer. */
 void tracepoint_apply_display(const struct tracepoint_display *look, ttr_value *value);
 bool tracepoint_display_label(const struct tracepoint_display *look, const ttr_value *value,
                               uint32_t i, ttr_text *label);
@@ -279,7 +278,7 @@ struct tracepoint_run {
     struct tracepoint_raw raw;
     bool is_big_endian;
     struct buffer *to;
-    const struct tracepoint_argument *argument; /* decoded arguments of a trace_printk record */
+    const struct tracepoint_argument *argument; /* arguments decoded from a trace_printk record */
     uint32_t arguments_n;
 };
 
@@ -301,12 +300,12 @@ void tracepoint_print_bprint(const struct tracepoint *tp, struct tracepoint_raw 
 
 uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t node);
 
-/* Returns the bytes of a dynamic array; an empty text if they are not completely inside the record.
- */
+/* Returns the bytes of a dynamic array. Returns an empty text if they are not completely inside the
+ * record. */
 ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
                                 const struct tracepoint_field *field);
 
-/* Prints the value of a node with %s. `star` is the value of "*" as width or precision. */
+/* Prints a node with %s. `star`: the value of "*" for width or precision. */
 void tracepoint_print_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
                              uint32_t node, int star);
 
@@ -316,14 +315,14 @@ void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *it
 void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
                              int star);
 
-/* Prints the kernel function at `address`; if `has_place`, also offset and size. */
+/* Prints the name of the kernel function at `address`; if `has_place`, also offset and size. */
 void tracepoint_print_function(const struct tracepoint_run *run, uint64_t address, bool has_place);
 
-/* Prints the value of a node with %p and its extensions. */
+/* Prints a node with %p and its extensions. */
 void tracepoint_print_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
                               int star);
 
-/* Prints the numbers of the bits set among the first `bits` of a mask as ranges: "0-3,7". */
+/* Prints which of the first `bits` bits of a mask are set, as ranges: "0-3,7". */
 void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask, size_t bits);
 
 /* Prints a number with at least `digits` hexadecimal digits. */

@@ -21,7 +21,7 @@ static void print_item(const struct tracepoint_run *run, const struct tracepoint
     case ITEM_CHARACTER: {
         char c = (char)tracepoint_eval_number(run, item->node);
         tracepoint_print_padded(run->to, item, (ttr_text){&c, c != 0},
-                                star); /* %c prints nothing for character 0 */
+                                star); /* %c with character 0 prints nothing */
         break;
     }
     default:
@@ -72,8 +72,7 @@ static void print_array_field(const struct tracepoint_run *run,
     buffer_add_byte(run->to, ']');
 }
 
-/* Prints an integer field. A `long` is printed in hexadecimal, because it often contains an
- * address. */
+/* Prints an integer field; a `long` in hexadecimal, because it often contains an address. */
 static void print_number_field(const struct tracepoint_run *run,
                                const struct tracepoint_field *field)
 {

@@ -66,9 +66,9 @@ static uint64_t read_number(const struct tracepoint *tp, const struct tracepoint
     return tracepoint_load_integer(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
 }
 
-/* Converts prev_state of sched_switch. The bits of TASK_REPORT below 0x40 have been stable since
- * Linux 2.6.33: S 1, D 2, T 4, t 8; X and Z share 0x10 and 0x20, but their order changed. P, I and
- * older states are above; values from 0x100 on mark a preempted thread. */
+/* Converts prev_state of sched_switch to a thread state. The bits of TASK_REPORT below 0x40 are
+ * stable since Linux 2.6.33: S 1, D 2, T 4, t 8; X and Z share 0x10 and 0x20, but their order
+ * changed. P, I and older states are above; values from 0x100 on mark a preempted thread. */
 static uint16_t thread_state_from_kernel(uint64_t state)
 {
     if ((state & 0xff) == 0)

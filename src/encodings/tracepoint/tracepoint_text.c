@@ -146,8 +146,8 @@ static ttr_text cut_at_zero(const uint8_t *p, size_t n)
     return (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-/* Prints a field with %s: its characters. If the field is a pointer, prints the printk text at that
- * address; if that is unknown, the address. */
+/* Prints a field with %s as characters. For a pointer, prints the printk text at that address, or
+ * the address if the text is unknown. */
 static void print_field_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
                                const struct tracepoint_field *field, int star)
 {
@@ -221,7 +221,7 @@ static void print_symbol(const struct tracepoint_run *run, const struct tracepoi
     print_unnamed_flags(run, value);
 }
 
-/* Returns the bytes from the start of a node's array or field to the end of the record. */
+/* Returns the bytes from the start of a node's array or field up to the end of the record. */
 static ttr_text bytes_of_node(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
@@ -266,14 +266,15 @@ static void print_number_array(const struct tracepoint_run *run, const struct tr
     }
 }
 
-/* Returns byte `i` of a bit mask; byte 0 has the lowest bits. Bit masks are arrays of `long` in the
- * byte order of the traced machine. */
+/* Returns byte `i` of a bit mask, where byte 0 has the lowest bits. The mask is an array of `long`
+ * in the byte order of the traced machine. */
 static uint8_t mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t i)
 {
     return (uint8_t)mask.p[run->is_big_endian ? mask.n - 1 - i : i];
 }
 
-/* Prints a mask in hexadecimal, with a comma between groups of 32 bits, as the kernel does. */
+/* Prints a mask in hexadecimal digits, with commas between groups of 32 bits, as the kernel
+ * does. */
 static void print_mask_digits(const struct tracepoint_run *run, ttr_text mask)
 {
     for (size_t i = mask.n; i-- > 0;) {
@@ -304,7 +305,8 @@ void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask
     }
 }
 
-/* Prints a bit mask, then pads it to the width, since the length is not known before. */
+/* Prints a bit mask, then inserts the padding to its width: the length is only known after
+ * printing. */
 static void print_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
                        const struct tracepoint_node *node, int star)
 {

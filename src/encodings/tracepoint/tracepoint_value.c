@@ -45,8 +45,8 @@ static uint64_t eval_whole_field(const struct tracepoint_run *run,
 
 static uint64_t shift_bits(uint64_t a, uint64_t b, bool is_left)
 {
-    /* Only the low six bits of the shift count matter, as on x86-64 and ARM64; C leaves larger
-     * counts undefined. */
+    /* The shift count is limited to six bits, as on x86-64 and ARM64; C leaves larger counts
+     * undefined. */
     return is_left ? a << (b & 63) : a >> (b & 63);
 }
 
@@ -92,8 +92,7 @@ static uint64_t apply_operator(uint8_t op, uint64_t a, uint64_t b)
     }
 }
 
-/* The recursion is at most TRACEPOINT_DEPTH_MAX deep, since the parser rejects deeper expressions.
- */
+/* Recursion is at most TRACEPOINT_DEPTH_MAX deep, because the parser rejects deeper expressions. */
 uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];

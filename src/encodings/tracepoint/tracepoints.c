@@ -1,5 +1,5 @@
-/* Table of the tracepoints of one trace, and decoding of records into events. A tracepoint that was
- * replaced is not freed before the reader, since events of the current batch may refer to it. */
+/* Table of the tracepoints of one trace, and decoding of records into events. Events of the current
+ * batch may refer to a tracepoint that was replaced, so it is freed only with the table. */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include "base/status.h"
@@ -103,8 +103,8 @@ static struct event_header_decoder_spec make_header_spec(struct tracepoints *all
         .padding = all->spec.container->padding};
 }
 
-/* Returns whether the fields, without the common ones, are those of the .NET runtime's tracepoints.
- */
+/* Returns true if the tracepoint has the fields that the .NET runtime declares, after the common
+ * fields. */
 static bool is_clr_tracepoint(const struct tracepoint *tp)
 {
     static const struct {
@@ -122,8 +122,8 @@ static bool is_clr_tracepoint(const struct tracepoint *tp)
     return true;
 }
 
-/* Attaches the .NET decoder if the tracepoint belongs to the runtime. Returns false if out of
- * memory. */
+/* Attaches the .NET decoder to a tracepoint of the runtime. Returns false if memory is
+ * exhausted. */
 static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);
@@ -142,8 +142,8 @@ static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
     return tp->clr != NULL;
 }
 
-/* Attaches the EventHeader or .NET decoder if the fields match. Returns false if memory is
- * exhausted. */
+/* Attaches the decoder for EventHeader or .NET if the fields of the tracepoint match. Returns false
+ * if memory is exhausted. */
 static bool attach_event_header(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);
@@ -177,8 +177,8 @@ static bool store_by_id(struct tracepoints *all, struct tracepoint *tp)
     return true;
 }
 
-/* Interns the names of the tracepoint, its system and its fields. Returns false if out of memory.
- */
+/* Interns the names of a tracepoint, its system and its fields. Returns false if memory is
+ * exhausted. */
 static bool intern_names(struct tracepoints *all, struct tracepoint *tp)
 {
     ttr *t = all->spec.t;

@@ -45,27 +45,28 @@ struct tracepoint_raw {
     size_t n;
 };
 
-/* Functions and properties of a container of records; one constant per container. */
+/* Functions and properties of a container of records (perf.data, trace.dat, ring buffer pages).
+ * Each has one constant. */
 struct tracepoint_container {
     struct tracepoint_raw (*raw)(const void *ctx, const ttr_event *event);
-    /* Sets `field` to field number i that the container adds before those of the tracepoint (ip,
-     * period ...), in group TTR_GROUP_COMMON. `field` is zero before. Array elements follow their
-     * array. Returns false after the last field. NULL if the container adds none. */
+    /* Sets `field` to field number i of those that the container adds before the tracepoint's
+     * fields (ip, period ...), in group TTR_GROUP_COMMON. `field` is zeroed. Array elements follow
+     * their array. Returns false after the last field. NULL if the container adds none. */
     bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
-    /* greatest number of bytes of any value after a record, since the ring buffer rounds sizes up
-     */
+    /* up to so many bytes of any value may follow a record, since the ring buffer rounds sizes
+     * up */
     uint8_t padding;
 };
 
 struct tracepoints_spec {
     ttr *t;
-    const struct format *format; /* format of the container, of which the events are raw records */
+    const struct format *format; /* the container's format, of which the events are raw records */
     const struct tracepoint_container *container;
     const void *ctx; /* passed to the container's functions */
     uint16_t source; /* source number of the events */
-    /* byte order and size of `long` are those of the traced machine, not of the host */
+    /* byte order and size of `long` of the traced machine */
     bool is_big_endian;
     uint8_t long_bytes;
 };
@@ -74,8 +75,8 @@ TTR_MUST struct tracepoints *tracepoints_new(
     const struct tracepoints_spec *spec); /* returns NULL if out of memory */
 void tracepoints_free(struct tracepoints *all);
 
-/* Starts a batch: reuses the memory of the texts that were decoded for the previous batch. Fields
- * of that batch become invalid. */
+/* Starts a batch of events: reuses the memory of the texts decoded for the previous batch, so that
+ * fields of that batch become invalid. */
 void tracepoints_begin_batch(struct tracepoints *all);
 
 /* Adds a tracepoint from the text of tracefs events/SYSTEM/NAME/format. Replaces an earlier
@@ -85,9 +86,9 @@ void tracepoints_begin_batch(struct tracepoints *all);
 TTR_MUST ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
                                     ttr_error *error);
 
-/* Add the tables that print formats refer to: kernel symbols (lines "address type name [module]")
+/* Add the tables to which print formats refer: kernel symbols (lines "address type name [module]")
  * and printk formats (lines "address : text"). tracepoints_add_comms adds thread names (lines "pid
- * name") to the context. All return false if out of memory. */
+ * name") to the context. All return false if memory is exhausted. */
 TTR_MUST bool tracepoints_add_kallsyms(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_add_printk(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
@@ -95,13 +96,13 @@ TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
 /* Returns the tracepoint with an id; NULL if there is none. */
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id);
 
-/* Returns whether `raw` is plausible as a record; used to resynchronize after damage. A record is
- * plausible if its tracepoint is known and it is long enough. If no tracepoints are known, it is
- * plausible if its thread had events before. */
+/* Returns true if `raw` may be a record; used to resynchronize after damage. The record must be
+ * long enough for a known tracepoint. If no tracepoints are known, its thread must have had events
+ * before. */
 bool tracepoints_is_plausible(const struct tracepoints *all, struct tracepoint_raw raw);
 
-/* Return the kernel's names, such as "sched" and "sched_switch", even if the events have other
- * names. */
+/* Return the system and name that the kernel uses, such as "sched" and "sched_switch". Events of
+ * EventHeader tracepoints have other names. */
 ttr_text tracepoint_system(const struct tracepoint *tp);
 ttr_text tracepoint_name(const struct tracepoint *tp);
 
@@ -120,8 +121,8 @@ bool tracepoint_read_common(const struct tracepoints *all, struct tracepoint_raw
 TTR_MUST bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
                                 struct tracepoint_raw raw, ttr_event *event, const char **why);
 
-/* Compiles everything that events of a tracepoint need. tracepoint_decode() calls this at the first
- * event. Returns false if memory is exhausted. */
+/* Compiles what the events of a tracepoint need; tracepoint_decode() does it at the first event.
+ * Returns false if memory is exhausted. */
 TTR_MUST bool tracepoint_prepare(const struct tracepoint *tp);
 
 /* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Works
@@ -136,16 +137,16 @@ TTR_MUST bool tracepoint_decode_record(struct tracepoints *all, struct tracepoin
 bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
                           uint64_t *events);
 
-/* Returns a struct type of a tracepoint's fields without the common ones. Returns NULL if memory is
- * exhausted, or if the format is malformed. */
+/* Returns the tracepoint's fields, without the common ones, as a struct type. Returns NULL if
+ * memory is exhausted, or if the format file is malformed. */
 const struct type *tracepoint_fields_type(const struct tracepoint *tp);
 
 /* Describes event classes like tracepoints_describe(), but only those of EventHeader. */
 bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
                                   struct event_class *description, uint64_t *events);
 
-/* Returns the tracepoint of an event from any reader. Returns NULL if the event has no tracepoint,
- * or is a copy without its record (made by sorting). */
+/* Returns the tracepoint of an event of any reader. Returns NULL if the event has no tracepoint, or
+ * is a copy without its record (made by sorting). */
 const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *event);
 
 /* Appends the text of an event by its print format, without a newline. If the format cannot be

@@ -17,8 +17,8 @@ uint64_t tracing_data_read_number(const struct tracing_data *data, struct cursor
     return value;
 }
 
-/* Reads a zero-terminated string of at most `most` bytes. Returns NULL and sets c->failed if that
- * range contains no zero. */
+/* Reads a zero-terminated string of at most `most` bytes with its zero. Returns NULL and sets
+ * c->failed if these bytes contain no zero. */
 static ttr_text read_string(struct cursor *c, size_t most)
 {
     size_t left = cursor_left(c);
@@ -58,8 +58,8 @@ bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c)
     return !c->failed && (data->long_bytes == 4 || data->long_bytes == 8);
 }
 
-/* Finds the number after `key` in the declaration of `field` in `text`, such as "field: local_t
- * commit;\toffset:8;\tsize:8;\tsigned:1;". Returns false if field or key is missing. */
+/* Finds a number in a declaration such as "field: local_t commit;\toffset:8;\tsize:8;\tsigned:1;":
+ * the number after `key` in the line of `field`. Returns false if either is missing. */
 static bool find_field_number(ttr_text text, const char *field, const char *key, uint64_t *value)
 {
     const char *at = memmem(text.p, text.n, field, strlen(field));
@@ -93,7 +93,7 @@ ttr_status tracing_data_parse_pages(struct tracing_data *data, struct cursor *c)
             return TTR_OK;
         }
         if (i == 1 ||
-            text.n == 0) /* header_event is skipped: the encoding of events has never changed */
+            text.n == 0) /* header_event is ignored: the encoding of events has never changed */
             continue;
         if (find_field_number(text, " commit;", "size:", &commit) && (commit == 4 || commit == 8))
             data->commit_bytes = (uint8_t)commit;
@@ -169,7 +169,7 @@ ttr_status tracing_data_parse_comms(struct tracing_data *data, struct cursor *c,
                : fail_memory(error);
 }
 
-/* Returns whether the version is 0.6 or later. Earlier versions do not store thread names. */
+/* Returns true for version 0.6 or later, which stores thread names. */
 static bool has_thread_names(const struct tracing_data *data)
 {
     const char *version = data->version;

@@ -31,7 +31,8 @@ struct tracing_data {
     uint32_t page_bytes;
     uint32_t page_data; /* offset of the first event in a page */
     struct tracepoints
-        /* table to which the tracepoints are added, owned by the caller; NULL: nothing is added */
+        /* the tracepoints of the trace, to which they are added; owned by the caller; NULL: none
+         * are added */
         *all;
     void (*odd)(void *ctx, uint64_t offset,
                 /* called for each format file that cannot be parsed, with its offset in the input
@@ -40,8 +41,8 @@ struct tracing_data {
     void *ctx;
 };
 
-/* Parses the block from the magic to the page size. Returns false if the magic or a size is wrong.
- * Clears `data` except for `all`, `odd` and `ctx`. */
+/* Parses the beginning, from the magic to the page size. Returns false if the magic or a size is
+ * wrong. Clears `data` except for `all`, `odd` and `ctx`. */
 TTR_MUST bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c);
 
 TTR_MUST ttr_status tracing_data_parse_pages(struct tracing_data *data,
@@ -57,8 +58,8 @@ TTR_MUST ttr_status tracing_data_parse_printk(struct tracing_data *data, struct 
 TTR_MUST ttr_status tracing_data_parse_comms(struct tracing_data *data, struct cursor *c,
                                              ttr_error *error);
 
-/* Parses all remaining parts in sequence, as perf.data and trace.dat 6 store them. Call
- * tracing_data_parse_head first. */
+/* Parses all parts after tracing_data_parse_head in sequence, as perf.data and trace.dat 6 store
+ * them. */
 TTR_MUST ttr_status tracing_data_parse(struct tracing_data *data, struct cursor *c,
                                        ttr_error *error);
 

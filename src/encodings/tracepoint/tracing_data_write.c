@@ -104,7 +104,8 @@ static void append_short_text(const struct block_writer *block, ttr_text text)
     buffer_add(block->to, text.p, text.n);
 }
 
-/* Generates the text of tracefs events/header_page for a machine with this `long` and page size. */
+/* Writes the text of tracefs events/header_page as a machine with this size of `long` and this page
+ * size has it. */
 static ttr_text make_header_page(const struct tracing_machine *machine, char *text, size_t size)
 {
     unsigned n = machine->long_bytes;
@@ -131,8 +132,8 @@ static bool is_same_system(const struct block_writer *block, size_t a, size_t b)
            memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
 }
 
-/* Returns whether format `i` is the first one of its system. All formats of the system are then
- * written with it. */
+/* Returns true if format `i` is the first of its system. All formats of that system are written
+ * together with it. */
 static bool is_first_of_system(const struct block_writer *block, size_t i)
 {
     for (size_t k = 0; k < i; k++)

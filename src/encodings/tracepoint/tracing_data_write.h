@@ -41,11 +41,11 @@ void tracing_writer_free(struct tracing_writer *writer);
 /* Adds the text of a tracefs `format` file. */
 void tracing_writer_add_format(struct tracing_writer *writer, ttr_text system, ttr_text format);
 
-/* Adds a generated format file for the EventHeader tracepoint `name` ("Provider_L5K1") with an id.
- */
+/* Adds the tracepoint `name` of an EventHeader event ("Provider_L5K1"), with a generated format
+ * file and this id. */
 void tracing_writer_add_event_header(struct tracing_writer *writer, ttr_text name, uint32_t id);
 
-/* Appends the complete block with all formats added so far. */
+/* Appends the complete block, with all formats that were added. */
 void tracing_writer_append_block(const struct tracing_writer *writer,
                                  const struct tracing_machine *machine, struct buffer *to);
 

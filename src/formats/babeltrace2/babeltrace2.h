@@ -4,12 +4,12 @@
  *   babeltrace2_fields.c  fields of any event, with a cache of the texts between values
  *   babeltrace2_plan.c    fields of frequent event classes, by a compiled plan
  *   babeltrace2_values.c  values: quoted texts, numbers, labels, bytes
- *   babeltrace2_output.h, babeltrace2_quote.h   position in the output; quoting, for these files
- * only
+ *   babeltrace2_output.h  position in the output; only for these files
+ *   babeltrace2_quote.h   quoting; only for these files
  *
- * The parts that the class of an event has are printed in braces, in this order: packet context,
- * common context, specific context, payload.  An event of a format without classes has only the
- * parts that it has fields in. */
+ * Fields are printed in up to four parts, each in braces and in this order: packet context, common
+ * context, specific context, payload. The event class determines which parts are printed; for
+ * formats without classes, only parts with fields are. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 
@@ -27,20 +27,21 @@ struct babeltrace2_names {
 #define BABELTRACE2_PACKETS 64u
 #define BABELTRACE2_INDEXES 100u
 
-/* Cached text ", NAME = " of a short field name; hash table slot, by name id. */
+/* Cached text ", NAME = " of a short field name. A slot of a hash table by name id. */
 struct babeltrace2_name {
     ttr_id id;
     uint8_t n;
     char text[BABELTRACE2_NAME_MAX + 5];
 };
 
-/* Cached text ", [N] = " of an array index. Its size allows emit_u64 to write past the digits. */
+/* Cached text ", [N] = " of an array index. The array is larger than the text, because emit_u64 may
+ * write past the digits. */
 struct babeltrace2_index {
     char text[15];
     uint8_t n; /* length; 0 = empty slot */
 };
 
-/* Cached text of the packet context of the last packet of an input. */
+/* Cached text of the packet context of the packet that was printed last for an input. */
 struct babeltrace2_packet {
     uint64_t number; /* packet number; 0 = empty slot */
     uint16_t source;
@@ -56,12 +57,13 @@ struct babeltrace2_packet {
  * cached, since they contain the index. */
 struct babeltrace2_separator {
     uint64_t key; /* hash of (schema, field, previous field); 0 = empty slot */
-    /* type, hint, bits and base of the value; the separator is valid only if these are equal */
+    /* type, hint, bits and base of the value, combined; the separator is valid only for a value
+     * with equal ones */
     uint32_t print_style;
-    /* enum value_kind: how the value is printed, or whether it opens a struct or array */
+    /* how the value is printed, or whether it opens a struct or array (enum value_kind) */
     uint8_t kind;
     uint8_t depth; /* nesting depth of the field */
-    uint8_t next;  /* index of the next part, if this field is the first of its part; else 0 */
+    uint8_t next;  /* if this field is the first of its part: index of the next part; else 0 */
     uint8_t n;
     char text[BABELTRACE2_SEPARATOR_MAX];
 };
@@ -72,10 +74,11 @@ struct babeltrace2_plan;
 
 /* State per event class; zero-initialized. */
 struct babeltrace2_class {
-    /* text from the environment to the event name; p is NULL until the first event */
+    /* cached text of a line from the host name to the event name; p is NULL until the first event
+     */
     ttr_text head;
     const struct babeltrace2_plan *plan; /* NULL if the class has no plan */
-    /* number of events; not counted beyond the threshold at which a plan is made */
+    /* number of events printed; counting stops at the threshold at which a plan is made */
     uint32_t seen;
 };
 
@@ -113,15 +116,16 @@ struct babeltrace2_cache {
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
-/* Counts an event of a class before its first field is printed (babeltrace2_count_event()). */
+/* Callback that counts an event of a class before its first field is printed
+ * (babeltrace2_count_event()). */
 struct bt2_parts;
 typedef void (*babeltrace2_count_event_fn)(const struct bt2_parts *parts,
                                            const struct schema *schema,
                                            struct babeltrace2_class *of_class);
 
 /* Prints the fields of an event as "{ ... }, { ... }" and a line feed, field by field. `of_class`
- * is NULL if the event has no class. If a class is frequent, its plan is made. A large event is
- * flushed to the output several times. */
+ * is NULL if the event has no class. The callback may make the plan of a frequent class. A large
+ * event is flushed to the output several times. */
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
                            struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
                            babeltrace2_count_event_fn count_event);

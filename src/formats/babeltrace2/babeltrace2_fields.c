@@ -1,9 +1,8 @@
 /* Field-by-field printing, for events without a plan (babeltrace2_plan.c).
  *
- * The values of optional fields and variants have braces of their own, like structs; each level
- * counts the braces to close.  The text between two values repeats in all events of a schema, so it
- * is cached as a step and copied the next time.  Left out: nesting of more than 64 levels is
- * flattened. */
+ * The values of optional fields and variants are printed in additional braces; each level counts
+ * the braces to close. The text between two values repeats in all events of a schema, so it is
+ * cached as a separator. Left out: levels of nesting above 64 are printed flat. */
 #include <string.h>
 
 #include "formats/babeltrace2/babeltrace2_output.h"
@@ -160,15 +159,17 @@ static void open_part(struct bt2_parts *parts, const struct part *part)
     parts->has_part = parts->is_open = true;
 }
 
-/* Returns whether a part without fields is printed as "{ }". babeltrace2 omits a packet context
- * that has only sizes and times, since it does not print those. */
+/* Returns whether a part (such as the packet context) is printed as "{ }" if it has no fields.
+ * babeltrace2 omits a packet context that has only sizes and times, since it does not print those.
+ */
 static bool is_empty_part_printed(const struct event_class *event_class, const struct part *part)
 {
     const struct type *root = event_class ? event_class->root[part->root] : NULL;
     return root && (part->group != TTR_GROUP_PACKET || root->members_n == 0);
 }
 
-/* Opens the part (braces) of a field group. Prints "{ }" for earlier parts that the class has. */
+/* Opens the braces of the part to which a group of fields belongs. Prints "{ }" for earlier parts
+ * that the class has. */
 static void open_part_of_group(struct bt2_parts *parts, ttr_group group)
 {
     while (parts->next < PARTS) {
@@ -183,8 +184,9 @@ static void open_part_of_group(struct bt2_parts *parts, ttr_group group)
 
 /* --- Cache of separators --- */
 
-/* Pseudo field numbers in cache keys: start of an event, start of an event after its packet
- * context, unknown field, end of the line. They are greater than the number of any cached field. */
+/* Numbers in cache keys that stand for positions that are not fields: start of an event, start of
+ * an event after its packet context, unknown field, end of the line. All except LINE_START are
+ * greater than the number of any cached field. */
 enum { LINE_START = 0, FIELD_NUMBERS_MAX = 0xfff0, AFTER_PACKET, UNKNOWN, LINE_END };
 
 static inline uint64_t separator_key(ttr_id schema, uint32_t step, uint32_t before)
@@ -366,9 +368,8 @@ static uint32_t print_event_fields(struct bt2_parts *parts, const ttr_event *eve
     return before;
 }
 
-/* Prints the CPU as packet context. Needed for an event that was separated from its packet by
- * sorting: its class declares cpu_id in the packet context, and the event has the CPU as attribute.
- */
+/* Prints the CPU attribute of an event as packet context {cpu_id}. Needed if sorting separated the
+ * event from its packet and its class declares cpu_id in the packet context. */
 static void add_cpu_part(struct bt2_parts *parts, const ttr_event *event)
 {
     static const ttr_text name = {"cpu_id", 6};
@@ -435,7 +436,7 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
 void babeltrace2_end_parts(struct bt2_parts *parts)
 {
     open_part_of_group(parts,
-                       /* no part has this group, so this prints all parts that are left */
+                       /* no part has this group, so this prints all remaining parts */
                        TTR_GROUP_HEADER);
     close_part(parts);
     if (reserve_room(&parts->output, 1))

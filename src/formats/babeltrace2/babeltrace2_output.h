@@ -15,13 +15,13 @@
 
 struct bt2_level {
     bool is_array;
-    uint8_t choices;  /* number of closing braces to print after the field that opened this level */
+    uint8_t choices;  /* number of braces to close after the field that opened this level */
     uint64_t printed; /* members or elements printed so far in this level */
 };
 
 struct bt2_output {
     struct buffer *to;
-    /* bytes from `at` to `end` are reserved in the buffer, but not included in buffer->n */
+    /* reserved bytes of the buffer, which buffer->n does not include */
     char *at, *end;
     struct babeltrace2_cache *cache;
     const ttr_fields *fields;
@@ -30,8 +30,7 @@ struct bt2_output {
     struct bt2_level level[DEPTH_MAX + 1];
 };
 
-/* Printing state of the parts of an event (such as "{ ... }" of the payload), and whether the
- * current part must be closed. */
+/* State of printing the parts of an event (such as "{ ... }" of the payload). */
 struct bt2_parts {
     struct bt2_output output;
     const struct babeltrace2_names *names;
@@ -57,7 +56,7 @@ static inline void output_end_room(struct bt2_output *output)
     output->at = output->end = NULL;
 }
 
-/* Reserves n bytes.  Returns false if memory is exhausted. */
+/* Reserves n bytes. Returns false if memory is exhausted. */
 static inline bool reserve_room(struct bt2_output *output, size_t n)
 {
     if ((size_t)(output->end - output->at) >= n)
@@ -147,8 +146,8 @@ void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value);
 char *babeltrace2_emit_float(char *at, double x);
 char *babeltrace2_emit_based(char *at, const ttr_value *value);
 
-/* babeltrace2_emit_hex appends a number in base 16; babeltrace2_hex_mask returns the bits of a
- * value that are printed. */
+/* babeltrace2_emit_hex appends a number in base 16. babeltrace2_hex_mask returns which bits of a
+ * value are printed. */
 char *babeltrace2_emit_hex(char *at, uint64_t x);
 uint64_t babeltrace2_hex_mask(const ttr_value *value);
 
@@ -177,7 +176,8 @@ static inline uint64_t packet_number_of(const struct schema *schema, const ttr_e
     return schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }
 
-/* Returns the cached packet context of an event. Returns NULL if the cache has another packet. */
+/* Returns the cached text of an event's packet context. Returns NULL if the cache has the text of
+ * another packet. */
 static inline const struct babeltrace2_packet *find_cached_packet(
     const struct babeltrace2_cache *cache, const ttr_event *event, uint64_t number)
 {
@@ -185,8 +185,8 @@ static inline const struct babeltrace2_packet *find_cached_packet(
     return number && known->number == number && known->source == event->source ? known : NULL;
 }
 
-/* Counts an event whose first part will be printed next. Makes the plan of its class when the
- * threshold is reached. */
+/* Counts an event before its first part is printed. Makes the plan of its class when the threshold
+ * is reached. */
 void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
                              struct babeltrace2_class *of_class);
 

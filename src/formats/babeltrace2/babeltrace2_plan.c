@@ -1,33 +1,33 @@
 /* Plans: compiled printing of frequent event classes, directly from payload bytes, without
  * iterating over fields.
  *
- * The text between two values (braces, names, quotes) is the same in all events of a class.  A plan
+ * The text between two values (braces, names, quotes) is the same in all events of a class. A plan
  * is a straight-line program: each operation copies a constant text, loads a value at a known
- * offset, and formats it.  Example for { a, s } with a u32 and a string:
+ * offset, and formats it. Example for { a, s } with a u32 and a string:
  *
  *   op 0  text "{ a = "        PUT_DECIMAL + LOAD_U32LE   at base + 0
  *   op 1  text ", s = \""      PUT_STRING                 at base + 4
  *   op 2  text "\" }\n"        PUT_END
  *
  * Order of calls:
- *   babeltrace2_count_event    counts the events of a class.  The first one looks for the plan of
- * the same class in another stream; the PLAN_FROM-th one compiles a plan. make_plan           lists
- * the parts of the record (layout/layout_record_parts.h), prints one event without its values by
- * the code in babeltrace2_fields.c, and records the text before each value: so plans and
- * field-by-field output cannot differ. babeltrace2_run_plan  runs the plan for an event: reserves
- * room, appends packet part and values.
+ *   babeltrace2_count_event   counts the events of a class. The first event looks for the plan of
+ *                             the same class in another stream, event PLAN_FROM compiles a plan.
+ *   make_plan                 lists the values of the record (layout/layout_record_parts.h), prints
+ *                             one event without its values by babeltrace2_fields.c, and records
+ *                             the text before each value. So both ways of printing agree.
+ *   babeltrace2_run_plan      executes the plan for an event: reserves room, appends the packet
+ *                             context and the values.
  *
  * Invariants:
  *   - The output of a plan equals that of field-by-field printing (babeltrace2_plan_test.c).
- *   - Offsets are relative to a base.  A value of variable size moves the base to its end.
+ *   - Offsets are relative to a base. A value of variable size moves the base to its end.
  *   - `reach` bytes after the base are checked each time it moves; an event that is too short is
  *     printed field by field.
- *   - Room for the complete event is reserved before its first byte: room + per_byte * payload
- * bytes.
- *   - Texts are padded by BLOCK bytes, so that they are copied in blocks.
+ *   - Room for the complete event is reserved before its first byte: room + per_byte * payload.
+ *   - Texts are padded by BLOCK bytes, so that they can be copied in blocks.
  *
- * Cost: one indirect branch per value.  All plans together use at most 1 MiB; a class without a
- * plan is only slower.
+ * Cost: one indirect branch per value. All plans together use at most 1 MiB; a class without a plan
+ * is only slower.
  *
  * Left out, printed field by field: colors, arrays without indices, values with several labels,
  * optional fields and variants, payloads of more than PLAN_PAYLOAD_MAX bytes. */
@@ -35,18 +35,18 @@
 #include "formats/babeltrace2/babeltrace2_output.h"
 #include "layout/layout_record_parts.h"
 
-#define PLAN_PARTS_MAX 128u /* limit of fields in a class that gets a plan */
+#define PLAN_PARTS_MAX 128u /* maximum number of fields of a class that gets a plan */
 #define PLAN_FROM 16u       /* number of events of a class after which a plan is made */
 /* memory limit for all plans, in bytes; reached only by traces with very many classes */
 #define PLAN_BYTES_MAX ((size_t)1024 * 1024)
 #define PLAN_PAYLOAD_MAX 4096u
-/* output bytes of an index and a number, per payload byte: each element has at least one payload
- * byte */
+/* maximum output bytes per payload byte for an index and a number; each element has at least one
+ * payload byte */
 #define ELEMENT_ROOM 64u
 
 enum plan_op_code {
-    /* plus enum load; the S64 operations print signed 64-bit numbers, which are loaded like
-     * unsigned ones */
+    /* To PUT_DECIMAL, an enum load is added. The S64 operations print signed 64-bit numbers, which
+     * are loaded like unsigned ones. */
     PUT_DECIMAL,
     PUT_DECIMAL_S64LE = PUT_DECIMAL + LOAD_COUNT,
     PUT_DECIMAL_S64BE,
@@ -73,9 +73,10 @@ struct plan_op {
 
 struct babeltrace2_plan {
     struct babeltrace2_plan *next;       /* next plan in the same hash slot */
-    const struct type *root[ROOT_COUNT]; /* types of the class, used to find an equal class */
-    const void *start;                   /* `start` of the schema for which the plan was made */
-    /* payload bytes needed by the fields before the first one of variable size */
+    const struct type *root[ROOT_COUNT]; /* root types of the class, by which an equal class of
+                                            another stream is found */
+    const void *start; /* member `start` of the schema for which the plan was made */
+    /* payload bytes that the fields before the first field of variable size need */
     uint32_t reach;
     uint32_t per_byte; /* maximum output bytes per payload byte */
     size_t room;       /* maximum output bytes that do not depend on the payload */
@@ -84,7 +85,7 @@ struct babeltrace2_plan {
     struct plan_op op[];
 };
 
-/* --- Making --- */
+/* --- Compilation of plans --- */
 
 /* Returns the operation code for a number: PUT_ANY unless the number is a plain decimal,
  * hexadecimal or float. */
@@ -236,8 +237,8 @@ static struct babeltrace2_plan **find_plan_slot(struct babeltrace2_cache *cache,
     return &cache->plans[(uintptr_t)schema->start / 16 % BABELTRACE2_PLANS];
 }
 
-/* Returns a plan that was made for an equal class of another stream. Without sharing, the plans of
- * hundreds of streams would not fit into the CPU caches. */
+/* Returns a plan that was made for an equal class of another stream, NULL if there is none. Sharing
+ * keeps the plans of hundreds of streams in the CPU caches. */
 static const struct babeltrace2_plan *find_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
@@ -296,7 +297,8 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
 void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
                              struct babeltrace2_class *of_class)
 {
-    if (of_class->seen == PLAN_FROM) /* decided before: the class has a plan, or cannot have one */
+    if (of_class->seen ==
+        PLAN_FROM) /* at the threshold it was decided whether the class has a plan */
         return;
     const bool is_time = ++of_class->seen == PLAN_FROM;
     if (!of_class->plan && (of_class->seen == 1 || is_time))
@@ -305,9 +307,9 @@ void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema 
         of_class->plan = make_plan(parts, schema);
 }
 
-/* --- Running --- */
+/* --- Execution of plans --- */
 
-/* Execution of a plan for one event. */
+/* State of executing a plan for one event. */
 struct plan_run {
     struct buffer *to;
     struct babeltrace2_cache *cache;
@@ -407,7 +409,7 @@ static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const ui
     return to;
 }
 
-/* A decimal number with a constant load operation. */
+/* One case of the switch below: a decimal number with a constant load operation. */
 #define DECIMAL(load, put_number, number) \
     case PUT_DECIMAL + (load):            \
         to = put_number(to, number);      \

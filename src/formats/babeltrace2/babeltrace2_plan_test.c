@@ -11,7 +11,7 @@ struct events {
     ttr_event event[EVENTS];
 };
 
-/* A schema whose events have a payload of the given layout, from byte `body_mask` on. */
+/* A schema of events with a payload of the given layout, from byte `body_mask` on. */
 struct printed {
     struct layout_schema ctx;
     struct event_class event_class;

@@ -35,8 +35,8 @@ static inline uint32_t special_mask_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes, and returns their bit mask of special characters. Uses one 16-byte
- * load if the 16 bytes before `limit` are readable. */
+/* Copies the last bytes of a text, fewer than 16, and returns the bit mask of special characters
+ * among them. Uses one 16-byte load if the 16 bytes before `limit` are readable. */
 static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint8_t *p,
                                        const uint8_t *limit)
 {
@@ -57,7 +57,7 @@ static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint
 }
 
 /* Copies [p, limit) up to the first zero. Returns the end of the output; NULL if a character must
- * be escaped. The bytes from `from` to p must be readable. */
+ * be escaped. The bytes from `from` on must be readable. */
 static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t *p,
                                     const uint8_t *limit)
 {

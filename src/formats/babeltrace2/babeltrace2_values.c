@@ -126,14 +126,17 @@ static char *emit_plain_float(char *at, double x)
     char digits[6];
     if (!(size >= 1e-4 && size < 999999))
         return NULL;
-    /* digits before the decimal point; if <= 0: negated number of zeros after it */
+    /* number of digits before the decimal point; if <= 0: negated number of zeros after the point
+     */
     int before = -3;
     for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
         before += size >= limits[i];
     const double scaled = size * tens[6 - before];
     uint32_t whole = (uint32_t)scaled;
     const double part = scaled - (double)whole;
-    const bool is_exact = before == 6; /* not scaled, so ties round to even like in %g */
+    const bool is_exact =
+        before ==
+        6; /* with six digits before the point x is not scaled, so ties round to even like in %g */
     if (scaled < 99999 || scaled >= 999999 || (!is_exact && part > 0.499999 && part < 0.500001))
         return NULL;
     whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));

@@ -3,8 +3,8 @@
  *   [HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) HOST:PROCNAME:(VPID) NAME: { ... }, { ... }
  *
  * The text from the times to the fields is the same for all events of a class, and is cached per
- * class; the time of day is formatted once per second.  Left out: gaps (babeltrace2 reports them on
- * standard error, and so does the command), definitions, reading. */
+ * class; the time of day is formatted once per second. Left out: gaps (babeltrace2 and the command
+ * report them on standard error), definitions, reading. */
 #include <string.h>
 #include <time.h>
 
@@ -17,8 +17,8 @@
 
 enum time_style { TIME_WALL, TIME_SECONDS, TIME_CYCLES };
 
-/* Attributes of the trace and the class. Those selected are printed in this order, before the event
- * name. */
+/* Attributes of the trace and of the event class that can be printed before the event name, in this
+ * order. */
 enum printed_attribute {
     SHOW_TRACE = 1u << 0,
     SHOW_HOSTNAME = 1u << 1,
@@ -40,8 +40,9 @@ struct babeltrace2 {
     struct babeltrace2_cache cache;
     unsigned printed_attribute;
     bool is_gmt, with_date, with_delta, has_last;
-    bool has_usual_times;         /* times have the form "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
-    int64_t last_time, second_ns; /* second_ns: start of the second that `prefix` contains */
+    bool has_usual_times; /* times have the form "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
+    int64_t last_time,
+        second_ns; /* second_ns: start of the second, in ns, of which `prefix` contains the text */
     uint64_t last_cycles;
     size_t prefix_n; /* length of `prefix`; 0 if not set */
     char prefix[64]; /* cached text of the last second, including "[" */
@@ -57,8 +58,7 @@ static bool list_has_word(const char *list, const char *word)
     return false;
 }
 
-/* Returns an error unless each word of the list is in `known`. `usual`: words to name in the error.
- */
+/* Returns an error if a word of the list is not in `known`. `usual`: words to name in the error. */
 static ttr_status check_list_words(const char *key, const char *list, const char *const *known,
                                    const char *usual, ttr_error *error)
 {
@@ -170,7 +170,7 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
     return status;
 }
 
-/* --- Times --- */
+/* --- Time of an event --- */
 
 /* Caches the text of a second, such as "[2026-11-21 10:11:12.". */
 static void make_second_prefix(struct babeltrace2 *writer, int64_t second)
@@ -253,8 +253,8 @@ static bool has_clock(const struct event_class *event_class)
     return !event_class || event_class->has_clock;
 }
 
-/* Updates the time for the next delta for a batch of skipped events: that of the last one with a
- * time. */
+/* Records the time of a batch that is not printed: the next time difference refers to its last
+ * event with a time. */
 static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
 {
     for (uint32_t i = batch->n; i > 0; i--) {
@@ -464,15 +464,16 @@ static struct babeltrace2_class *add_class_state(struct babeltrace2 *writer, ttr
     return &writer->classes[schema];
 }
 
-/* Builds the text from the times to the fields, and caches it if the schema has an event class.
- * Returns false if memory is exhausted. */
+/* Builds the text of a line from the host name to the event name. Caches it if the schema has an
+ * event class, else returns it only for this event. Returns false if memory is exhausted. */
 static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_event *event,
                             struct babeltrace2_class **of_class, ttr_text *head)
 {
     buffer_clear(&writer->head);
     make_line_head(writer, t, event, &writer->head);
     const size_t n = writer->head.n;
-    buffer_add_zeros(&writer->head, BLOCK); /* padding for the last block copy */
+    buffer_add_zeros(&writer->head,
+                     BLOCK); /* emit_blocks() copies up to BLOCK bytes more than the text */
     *head = (ttr_text){(const char *)writer->head.bytes, n};
     *of_class = NULL;
     if (writer->head.failed || !context_schema(t, event->schema)->event_class)
@@ -558,7 +559,7 @@ static const ttr_option_info options[] = {
 
 static const char *const no_options[] = {NULL};
 
-/* imitates babeltrace2: times in double precision, fields that are clocks not printed */
+/* options that imitate babeltrace2: times in double precision, clock fields not printed */
 static const char *const reading_options[] = {"ctf.mapped=hidden", "ctf.time=double", NULL};
 
 static const ttr_style_info styles[] = {

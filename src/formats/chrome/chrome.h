@@ -1,4 +1,4 @@
-/* The Chrome JSON writer: its state and the internal functions of its files.  README.md describes
+/* The Chrome JSON writer: its state and the internal functions of its files. README.md describes
  * how each kind of event is written.
  *
  * A line is one event. chrome_begin_line appends everything up to the args object, with one
@@ -36,18 +36,18 @@ enum chrome_loss {
     CHROME_LOSSES
 };
 
-/* Pseudo process with one thread per CPU. Its id is never the id of a kernel object or a Unix
- * process. */
+/* Pseudo process with one thread per CPU. Neither kernel objects nor Unix processes have this id.
+ */
 #define CHROME_CPU_PID UINT32_MAX
 
 /* Maximum integer that every JSON reader represents exactly. */
 #define CHROME_EXACT_MAX ((uint64_t)1 << 53)
 
-/* greatest length of `"pid":1,"tid":2`; large numbers are quoted */
+/* maximum length of `"pid":1,"tid":2`, where large numbers are quoted */
 #define CHROME_IDS_MAX 64
 
 struct chrome_thread {
-    uint32_t batch; /* value of writer->batch when the names were last compared */
+    uint32_t batch; /* value of writer->batch when the thread's names were last compared */
     ttr_id name;    /* name that was last written; 0 if none */
     uint8_t ids_n;  /* length of `ids`; 0 if the ids are not formatted yet */
     bool is_guess;  /* process id or thread id is unknown */
@@ -56,12 +56,12 @@ struct chrome_thread {
 
 struct chrome {
     struct field_json fields;
-    /* indexed by thread id; [0] is used for events without a thread */
+    /* entries by thread id; [0] is used for events without a thread */
     struct chrome_thread *threads;
     size_t threads_n;
     ttr_id *processes; /* name last written per process, indexed by process index of the context */
     size_t processes_n;
-    struct pair_map pids; /* (pid, 0) to the first source that used this pid */
+    struct pair_map pids; /* maps (pid, 0) to the first source that used this pid */
     struct pair_map cpus; /* set of the CPUs that have been named */
     uint32_t batch;
     int64_t base_ns;
@@ -81,8 +81,8 @@ struct chrome_line {
     size_t extra_n;
 };
 
-/* Returns the time to write for an event. An event without a time that precedes all times gets the
- * base, which is chosen later. */
+/* Returns the time to write for an event. If no event before had a time, an event without a time
+ * gets the base of all times, which is chosen later. */
 static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event *event)
 {
     return ctx->has_base ? event->time : ctx->base_ns;

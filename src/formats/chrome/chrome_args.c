@@ -1,4 +1,4 @@
-/* Lines and their args.  An empty args object is removed, so most events of most traces have none.
+/* Lines and their args. An empty args object is removed, so most events of most traces have none.
  */
 #include "base/json_writer.h"
 #include "encodings/json/timeline.h"
@@ -23,7 +23,7 @@ void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
     at += line->time_ns < ctx->base_ns;
     at = emit_microseconds(at, time_distance(line->time_ns, ctx->base_ns));
     memcpy(at, line->ids,
-           /* copying a constant size is faster; the bytes after ids_n are overwritten next */
+           /* copies a constant size, which is faster; the bytes after ids_n are overwritten next */
            CHROME_IDS_MAX);
     at += line->ids_n;
     at = emit_piece(emit_constant(at, ",\"cat\":\""), line->category);

@@ -1,5 +1,5 @@
 /* Context switches: each CPU is a thread of the pseudo process "CPUs", and a running thread is a
- * slice on it.  A switch ends one slice and starts the next. So the writer needs no state of the
+ * slice on it. A switch ends one slice and starts the next. So the writer needs no state of the
  * previous switch, and invents no times for the first and last one. */
 #include "formats/chrome/chrome.h"
 

@@ -1,5 +1,5 @@
 /* The Chrome JSON writer ("Trace Event Format" of chrome://tracing, also read by Perfetto,
- * speedscope and others).  A file is one object:
+ * speedscope and others). A file is one object:
  *
  *   {"displayTimeUnit":"ns","traceEvents":[
  *   ...
@@ -14,7 +14,7 @@
 #include "formats/chrome/chrome.h"
 #include "model/activity.h"
 
-/* limit of the bytes of a blob that are written */
+/* maximum number of bytes of a blob that are written */
 #define BLOB_BYTES_MAX 4096
 
 /* Output format of an event kind. */
@@ -119,7 +119,7 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     ctx->fields.hex_pointers = true;
     pair_map_init(&ctx->pids, &out->t->counted);
     pair_map_init(&ctx->cpus, &out->t->counted);
-    ctx->batch = 1; /* 0 is the value for threads with names that were never compared */
+    ctx->batch = 1; /* batch 0 means that a thread's names were never compared */
     return TTR_OK;
 }
 
@@ -211,7 +211,8 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
         chrome_add_attributes(ctx, event);
 }
 
-/* Appends members that only some kinds have. `room` is storage for text that is not constant. */
+/* Appends members that only some event kinds have. `room` is memory for text that is not constant.
+ */
 static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_event *event,
                               char *room)
 {
@@ -244,7 +245,7 @@ static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
         return;
     const struct chrome_thread *thread =
         &ctx->threads[event->thread < ctx->threads_n ? event->thread : 0];
-    if (thread->ids_n == 0) /* a new entry, with an id that no thread has */
+    if (thread->ids_n == 0) /* a new entry, for which ids are formatted now */
         thread = ctx->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_count_loss(out, CHROME_NO_THREAD, event->offset);

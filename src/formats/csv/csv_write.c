@@ -61,8 +61,7 @@ static bool needs_no_quotes(const uint8_t *p, size_t n)
     return n == 0 || (p[0] != ' ' && p[n - 1] != ' ');
 }
 
-/* Flags that csv_escape returns: the text contained bytes that are not UTF-8; it contained NUL
- * characters. */
+/* Flags that csv_escape returns: the text contained bytes that are not UTF-8, or NUL characters. */
 #define HAS_BROKEN 1u
 #define HAS_NUL 2u
 
@@ -152,7 +151,8 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         /* on failure names->known stays zeroed, so the thread columns are empty */
+                         /* if this fails, names->known stays zeroed, so the thread columns are
+                          * empty */
                          &names->known);
     names->provider = look_up_text(out, event->provider, offset);
     names->category = look_up_text(out, event->category, offset);

@@ -1,5 +1,5 @@
-/* Recognizes CTF metadata by their first bytes (decision 29), and stream files by their magic
- * number. */
+/* Recognizes CTF metadata files by their first bytes (decision 29 in docs/formats/ctf-rfc-v1.1.md),
+ * and stream files by their magic number. */
 #include <string.h>
 
 #include "formats/ctf/read/ctf_reader.h"
@@ -19,13 +19,14 @@ unsigned ctf_bid(const struct peek *peek)
 {
     bool is_packetised = false;
     enum ctf_version version = ctf_detect_metadata_language(peek->bytes, peek->n, &is_packetised);
+    /* the bid (number of matching bits) is that of a magic number, even if the version is not
+     * supported */
     if (is_packetised)
-        /* confidence in bits: a magic number of 32 bits; the version may be unsupported */
         return 32;
     if (version == CTF_UNKNOWN)
         return 0;
     if (version == CTF_1_8)
-        return 72; /* confidence in bits: nine characters, "/ * CTF 1." */
+        return 72; /* nine characters: slash, star and " CTF 1." */
     if (version == CTF_2)
         return peek->bytes[0] == 0x1e ? 16 : has_preamble(peek) ? 8 : 0;
     return 8;
@@ -36,8 +37,8 @@ static bool prefix_contains(const struct file_prefix *begin, const void *word, s
     return begin->n >= n && memmem(begin->bytes, begin->n, word, n);
 }
 
-/* Returns true if the packet header type in the TSDL text has a field "magic". If the type is only
- * named there, searches the complete text for such a field. */
+/* Returns true if the packet header type in the TSDL text has a field "magic". If the packet header
+ * only names its type, searches the complete text for such a field. */
 static bool tsdl_declares_magic(const struct file_prefix *metadata)
 {
     static const char word[] = "packet.header", magic[] = "magic";
@@ -45,7 +46,8 @@ static bool tsdl_declares_magic(const struct file_prefix *metadata)
     size_t n = at ? metadata->n - (size_t)(at - metadata->bytes) : 0, depth = 0, i = 0;
     while (i < n && at[i] != '{' && at[i] != ';')
         i++;
-    if (i == n || at[i] == ';') /* truncated text, or a type that is only named */
+    if (i == n ||
+        at[i] == ';') /* the text is truncated, or the packet header only names its type */
         return n > 0 && prefix_contains(metadata, magic, sizeof magic - 1);
     const size_t from = i;
     do

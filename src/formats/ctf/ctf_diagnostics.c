@@ -3,7 +3,7 @@
 #include "formats/ctf/read/ctf_reader.h"
 
 const ttr_diagnostic_info ctf_diagnostics[] = {
-    /* Files and packets. */
+    /* Codes about files and packets. */
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.bad-index",
      "LTTng index that contradicts its packets", "not used", "convert --to=ctf writes a new one"},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "ctf.bad-magic",
@@ -129,7 +129,7 @@ const ttr_diagnostic_info ctf_diagnostics[] = {
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.wrong-map",
      "CTF 1.8: clock mapped to a signed or wide integer", "map ignored: no times from it", ""},
 
-    /* Packets of CTF 1.1. */
+    /* Codes about packets of RFC v1.1. */
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_ODD, "ctf.alignment", "metadata without an alignment",
      "derived from the first events", "--option=assume-alignment=N"},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.alignment-guess",
@@ -160,7 +160,7 @@ const ttr_diagnostic_info ctf_diagnostics[] = {
      "more than 1 GiB of decompressed content", "read up to the limit",
      "--option=unpacked-max=BYTES"},
 
-    /* Live sessions of LTTng. */
+    /* Codes about live sessions of LTTng. */
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "live.bad-packet",
      "packet of unexpected size or description, or too many streams", "skipped", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "live.late",

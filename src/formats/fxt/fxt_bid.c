@@ -4,14 +4,14 @@
  * exactly as long as their headers declare. The file suffix never decides.
  *
  * A stream of a single provider has no magic number, since the trace manager writes it. It starts
- * with an initialization record, whose header has no variable bits, so three records suffice. Any
- * other start needs twelve records.  These bids are lower than that of any real magic number. */
+ * with an initialization record. Its header has no variable bits, so three records suffice. Any
+ * other start needs twelve records. These bids are lower than that of any real magic number. */
 #include "formats/fxt/fxt_read.h"
 
 enum {
     BID_MAGIC = 64,
-    /* number of bits verified by three records, the first of which has a header without variable
-     * bits */
+    /* bid of a trace that starts with an initialization record (its header has no variable bits)
+     * and two more valid records */
     BID_INITIALIZATION = 24,
     BID_CHAIN = 12,
     CHAIN_SHORT = 3,
@@ -38,8 +38,8 @@ static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bo
     unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
     if (fxt_count_clean_records(&span, is_whole, chain) < chain)
         return 0;
-    /* fxt_count_clean_records also returns its maximum if the file ends early. Such a file must
-     * have at least three records and six words. */
+    /* A file that ends early also counts as CHAIN_SHORT records. It must contain at least three
+     * records and six words. */
     struct fxt_span part = {bytes, span.words, is_big};
     bool is_enough = fxt_count_clean_records(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
                      span.words >= (uint64_t)2 * CHAIN_SHORT;

@@ -1,5 +1,5 @@
 /* A file recorded by magic-trace in 2022, compared with the results of an independent reader
- * (magic-trace-2022.truth.txt); and a file of another format with the same suffix.  TTR_CORPUS
+ * (magic-trace-2022.truth.txt); and a file of another format with the same suffix. TTR_CORPUS
  * names the folder of recorded files; the tests are skipped if it is unset. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,8 +16,8 @@ static const uint8_t kinds[16] = {
     [FXT_FLOW_END] = TTR_KIND_FLOW_END,
 };
 
-/* Masks for the last word of a record, by event kind: all ones if the word is the link (link_masks)
- * or the end of a span (span_masks), else 0. */
+/* Masks for the last word of a record, by event kind. A mask is all ones if the word is the event's
+ * link (link_masks) or the end of a span (span_masks), else 0. */
 static const uint64_t link_masks[16] = {
     [FXT_COUNTER] = UINT64_MAX,   [FXT_ASYNC_BEGIN] = UINT64_MAX, [FXT_ASYNC_INSTANT] = UINT64_MAX,
     [FXT_ASYNC_END] = UINT64_MAX, [FXT_FLOW_BEGIN] = UINT64_MAX,  [FXT_FLOW_STEP] = UINT64_MAX,
@@ -70,9 +70,9 @@ enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct 
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-/* Returns a placeholder thread for an undefined index. Its process is 0, and its koid is one that
- * no kernel assigns, with the index in the low byte. It has no name, because a writer would emit an
- * object for the name and readers would apply that to a real thread with this koid. */
+/* Returns a placeholder for a thread index that no record defined. Its process is 0. Its koid is
+ * one that no kernel assigns, with the index in the low byte. It has no name: a writer would write
+ * the name as an object record, and readers would apply that to a real thread with this koid. */
 static ttr_id get_placeholder_thread(struct fxt_reader *reader, uint32_t ref)
 {
     return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
@@ -99,8 +99,8 @@ enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct 
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-/* For each of the first four arguments: the mask of its size field, and 1; both are 0 if the event
- * has fewer arguments. */
+/* Masks for the first four arguments, by the event's number of arguments: size[i] selects the size
+ * field of argument i, is_there[i] is 1. Both are 0 if the event has fewer arguments. */
 struct argument_masks {
     uint32_t size[4], is_there[4];
 };
@@ -117,7 +117,7 @@ static const struct argument_masks argument_masks[5] = {
 };
 #define ARGUMENT_SIZE_SHIFT (FXT_ARG_SIZE & 0xff)
 
-/* Returns the word at index `at`, or the record's header if `at` is outside the record. Uses a
+/* Returns the word at index `at` of the record; the header if `at` is outside the record. Uses a
  * mask, because a mispredicted branch would cost more than the function. */
 static FXT_INLINE uint64_t load_word_or_header(const struct fxt_record *record, uint32_t at,
                                                bool is_big)
@@ -181,7 +181,7 @@ static inline uint32_t find_arguments_start(uint64_t header)
            fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
 }
 
-/* Ids of an event's thread, category and name. */
+/* Ids in the context of an event's thread, category and name. */
 struct event_refs {
     ttr_id thread, category, name;
 };
@@ -204,8 +204,8 @@ static enum fxt_view_result resolve_other_refs(struct fxt_reader *reader,
     return taken;
 }
 
-/* Sets the ids from the provider's tables. Returns false if a ref is inline or its index is not
- * defined. */
+/* Sets the ids from the provider's tables. Returns false if a ref is inline, or if its table slot
+ * is not defined. */
 static inline bool resolve_table_refs(const struct fxt_provider *provider, uint64_t header,
                                       struct event_refs *ids)
 {
@@ -219,8 +219,8 @@ static inline bool resolve_table_refs(const struct fxt_provider *provider, uint6
     return ((category | name) & FXT_REF_INLINE) == 0 && thread_slot && category_slot && name_slot;
 }
 
-/* Emits an event with a valid size. Inlined for each byte order and for `is_exact` (the record has
- * no words after its content), so the common case tests neither. */
+/* Converts an event record with a valid size. Inlined for each byte order and for `is_exact` (the
+ * record has no words after its content), so the common case tests neither. */
 static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
                                                   const struct fxt_record *record, uint32_t end,
                                                   bool is_big, bool is_exact)
@@ -270,8 +270,9 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
     return FXT_VIEWED;
 }
 
-/* Converts an event of unknown kind, or one whose content does not have the record's size. Returns
- * FXT_BAD_SIZE unless the additional word is a scope or the reader has accepted the size. */
+/* Converts an event record of an unknown kind, or one with more or fewer words than its content.
+ * Returns FXT_BAD_SIZE unless the additional word is a scope, or the reader has accepted the size.
+ */
 static enum fxt_view_result view_unusual_event(struct fxt_reader *reader,
                                                const struct fxt_record *record, uint32_t end)
 {
@@ -304,8 +305,8 @@ enum fxt_view_result fxt_view_event(struct fxt_reader *reader, const struct fxt_
                                  : view_usual_event(reader, record, false);
 }
 
-static FXT_INLINE enum fxt_view_result view_event_run(struct fxt_reader *reader,
-                                                      struct fxt_span *left, bool is_big)
+static FXT_INLINE enum fxt_view_result view_consecutive_events(struct fxt_reader *reader,
+                                                               struct fxt_span *left, bool is_big)
 {
     struct input *in = reader->in;
     reader->has_fields = true;
@@ -328,5 +329,6 @@ static FXT_INLINE enum fxt_view_result view_event_run(struct fxt_reader *reader,
 
 enum fxt_view_result fxt_view_events(struct fxt_reader *reader, struct fxt_span *left)
 {
-    return left->is_big ? view_event_run(reader, left, true) : view_event_run(reader, left, false);
+    return left->is_big ? view_consecutive_events(reader, left, true)
+                        : view_consecutive_events(reader, left, false);
 }

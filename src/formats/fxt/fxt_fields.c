@@ -1,10 +1,10 @@
 /* Fields of FXT events, decoded on demand: arguments, and values in fixed words of other records.
  *
- * The payload of an event is the complete record.  Fields come in this order: values in fixed
- * words, arguments, then a stream, an array of addresses or a scope.  The view has measured the
- * record. The cursor checks each step again. An argument too small for its content is returned as
- * raw bytes. Decoding ends at an argument whose size is invalid.  Names that FXT does not define
- * are those of the model ("message", "data", "frames", ...). */
+ * The payload of an event is the complete record. Fields come in this order: values in fixed
+ * words, arguments, then a stream, an array of addresses or a scope. The function that emitted the
+ * event has checked the record's size. The cursor checks each step again. An argument too small for
+ * its content is returned as raw bytes. Decoding ends at an argument with an invalid size. Fields
+ * without a name in FXT get the names of the model ("message", "data", "frames", ...). */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/cursor.h"
@@ -103,12 +103,12 @@ static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *tex
 }
 
 #define NO_NUMBER_WORDS                                                       \
-    UINT16_MAX /* longer than any argument, so that no argument has this size \
+    UINT16_MAX /* longer than any argument, so this table entry never applies \
                 */
 
-/* Describes how an argument type is converted. A number is in word `words` - 1 of an argument with
- * a table name, from bit `shift` on, under `mask`. `sign` is the number's sign bit; 0 if unsigned.
- */
+/* Describes how numbers of an argument type are extracted. The number is in word `words` - 1 of an
+ * argument with an indexed name, from bit `shift` on, under `mask`. `sign` is the number's sign
+ * bit; 0 if unsigned. */
 struct argument_type {
     uint8_t type, hint, bits, shift;
     uint16_t words;
@@ -168,7 +168,8 @@ static inline enum stage get_stage_after_arguments(const struct field_iter *walk
                                                                                  : STAGE_TAIL;
 }
 
-/* Reads name and value of an argument. Returns false if they exceed the argument's size. */
+/* Reads name and value of an argument at the cursor. Returns false if they exceed the argument's
+ * size. */
 static FXT_INLINE bool read_argument(struct field_iter *walk, uint64_t header, ttr_field *field)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
@@ -194,8 +195,8 @@ static void set_raw_argument(ttr_field *field, const uint8_t *bytes, size_t n)
     field->value.text = (ttr_text){(const char *)bytes, n};
 }
 
-/* Reads an argument that is a number or null and whose name is in the string table, the common
- * case. Looks up the type in a table, because a branch on it would be unpredictable. For other
+/* Reads an argument that is a number or null with a name in the string table, which is the common
+ * case. Uses a table of types, because a branch on the type would be unpredictable. For other
  * arguments returns false and does not move the cursor. */
 static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *field)
 {
@@ -248,8 +249,8 @@ static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *f
     return true;
 }
 
-/* Reads the value after the arguments: a scope, a message or a payload. Returns false if there is
- * none. */
+/* Reads the value after the arguments: a scope, a message or a payload. Returns false if the record
+ * has none. */
 static bool read_last_value(struct field_iter *walk, ttr_field *field)
 {
     uint64_t n = 0;
@@ -364,7 +365,7 @@ static void fxt_fields_begin(ttr_fields *fields)
     struct field_iter *walk = (struct field_iter *)fields->state;
     walk->provider = fields->ctx;
     walk->stage = STAGE_DONE;
-    /* A definition may precede all providers, so it may have no schema data. */
+    /* A definition may precede the first provider; its event then has no provider in schema_ctx. */
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
         event->payload_size < FXT_WORD_BYTES)
         return;
@@ -378,7 +379,8 @@ static void fxt_fields_begin(ttr_fields *fields)
         begin_record_fields(walk, event);
 }
 
-/* Returns the next field from a stage other than the arguments; returns false at the end. */
+/* Returns the next field that is not an argument: a fixed word, the value after the arguments, or a
+ * frame. Returns false at the end. */
 static FXT_NOINLINE bool read_other_stage(struct field_iter *walk, const ttr_event *event,
                                           ttr_field *field)
 {
@@ -409,8 +411,8 @@ static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-/* Reads up to `room` fields. Sets fields->ops to NULL at the end, so that the iterator is not
- * called again. */
+/* Implements field_ops.read: reads up to `room` fields. Sets fields->ops to NULL at the end, so
+ * that the iterator is not called again. */
 static uint32_t fxt_read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;

@@ -2,8 +2,8 @@
  * function here reads or writes a file.
  *
  * A trace is a sequence of records. A record is a sequence of 64-bit words and of streams (bytes,
- * zero-padded to a multiple of 8).  Words are in the byte order of the machine that wrote the
- * trace; streams are never swapped.  The first word of a record is its header:
+ * zero-padded to a multiple of 8). Words are in the byte order of the machine that wrote the
+ * trace; streams are never swapped. The first word of a record is its header:
  *
  *     63                         16 15            4 3    0
  *    +-----------------------------+---------------+------+
@@ -15,13 +15,13 @@
  *    +----------------+-------+---------------------+------+
  *
  * String ref (16 bits): 0 is the empty string. With bit 15 clear it is an index into the provider's
- * string table.  With bit 15 set, the low 15 bits are the length of a stream later in the record.
+ * string table. With bit 15 set, the low 15 bits are the length of a stream later in the record.
  * Thread ref (8 bits): 0 means that a process koid and a thread koid follow as two words. Other
- * values are indices into the provider's thread table.  Inline parts follow the fixed words in the
- * order in which their refs are listed below.
+ * values are indices into the provider's thread table. Inline strings and koids follow the fixed
+ * words, in the order in which their refs are listed below.
  *
- * Layout comments such as "header | word | word" list the parts of a record in stored order. Parts
- * in [brackets] are present only if their ref is inline.
+ * Layout comments such as "header | word | word" list the contents of a record in stored order.
+ * Contents in [brackets] are present only if their ref is inline.
  *
  * Source: the Fuchsia trace format specification of 2021, and records that later writers emit
  * (README.md lists the differences). */
@@ -47,7 +47,7 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
     return value << (field & 0xff);
 }
 
-/* Header of the first record of a trace: metadata, size 1, trace info, magic.  In the file 10 00 04
+/* Header of the first record of a trace: metadata, size 1, trace info, magic. In the file 10 00 04
  * 46 78 54 16 00; reversed if the writer was big-endian. */
 #define FXT_MAGIC UINT64_C(0x0016547846040010)
 
@@ -57,13 +57,13 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 #define FXT_ARGS_MAX 15u
 /* slots of the string table; slot 0 is the empty string and cannot be redefined */
 #define FXT_STRINGS 32768u
-/* slots of the thread table; slot 0 is reserved for inline threads */
+/* slots of the thread table; slot 0 means that the koids are inline */
 #define FXT_THREADS 256u
-/* bytes; maximum length of strings that writers may emit; the 15-bit length field allows 32767 */
+/* maximum length in bytes of strings that writers may emit; the 15-bit length field allows 32767 */
 #define FXT_STRING_MAX 32000u
 /* ticks per second until an initialization record sets another frequency */
 #define FXT_DEFAULT_FREQUENCY 1000000000u
-/* bytes; maximum of a blob's size field */
+/* maximum payload of a small blob in bytes, given by its 15-bit size field */
 #define FXT_BLOB_MAX 32767u
 
 enum fxt_type {
@@ -81,7 +81,7 @@ enum fxt_type {
     FXT_LARGE = 15
 };
 
-/* --- Header fields of every record --- */
+/* --- Bit fields in the header of every record --- */
 enum { FXT_TYPE = FXT_FIELD(0, 3), FXT_SIZE = FXT_FIELD(4, 15), FXT_LARGE_SIZE = FXT_FIELD(4, 35) };
 
 static inline unsigned fxt_type(uint64_t header)
@@ -137,12 +137,12 @@ enum fxt_metadata {
     FXT_PROVIDER_INFO = 1,    /* names a provider and makes it current */
     FXT_PROVIDER_SECTION = 2, /* makes a provider current until the next provider info or section */
     FXT_PROVIDER_EVENT = 3,   /* event 0: a buffer filled up, so records were probably dropped */
-    FXT_TRACE_INFO = 4        /* type 0: the magic number */
+    FXT_TRACE_INFO = 4        /* trace info of type 0 is the magic number */
 };
 
 /* --- 1 initialization: header | ticks per second [| base ticks | ns since the Unix epoch at base
- * ticks] --- The last two words are an extension of Jane Street's writers (magic-trace). Most
- * writers end after the first. */
+ * ticks] --- The last two words (an anchor) are an extension of Jane Street's writers
+ * (magic-trace). Most writers end after the first. */
 
 enum { FXT_INITIALIZATION_WORDS = 2, FXT_INITIALIZATION_WORDS_ANCHORED = 4 };
 
@@ -172,7 +172,8 @@ enum {
 };
 
 enum fxt_event {
-    /* no last word; writers before 2022 appended a scope: 0 thread, 1 process, 2 global */
+    /* an instant has no last word; writers before 2022 appended a scope: 0 thread, 1 process, 2
+     * global */
     FXT_INSTANT = 0,
     FXT_COUNTER = 1,           /* last word: counter id */
     FXT_DURATION_BEGIN = 2,    /* has no last word */
@@ -187,8 +188,8 @@ enum fxt_event {
     FXT_EVENT_KINDS = 11
 };
 
-/* Returns 1 if event records of this kind (0 to 15) have a last word, else 0. Tests a bit of a
- * constant. */
+/* Returns 1 if event records of this kind (0 to 15) have a last word, else 0. The constant has one
+ * bit per kind. */
 static inline uint32_t fxt_event_last_words(unsigned kind)
 {
     return 0x7f2u >> kind & 1;
@@ -237,7 +238,7 @@ enum {
     FXT_LEGACY_INCOMING = FXT_FIELD(36, 43),
     FXT_LEGACY_OUTGOING_PRIORITY = FXT_FIELD(44, 51),
     FXT_LEGACY_INCOMING_PRIORITY = FXT_FIELD(52, 59),
-    /* Kinds 1 to 3.  A fiber switch has no CPU field. Only a context switch has a state field. */
+    /* Kinds 1 to 3. A fiber switch has no CPU field. Only a context switch has a state field. */
     FXT_SCHEDULING_ARGS = FXT_FIELD(16, 19),
     FXT_SCHEDULING_CPU = FXT_FIELD(20, 35),
     FXT_SCHEDULING_STATE = FXT_FIELD(36, 39)
@@ -284,7 +285,7 @@ enum fxt_profiler {
 enum {
     FXT_LARGE_KIND = FXT_FIELD(36, 39), /* 0 is a blob; the specification defines no other kind */
     FXT_LARGE_FORMAT = FXT_FIELD(40, 43),
-    /* first field of the word with refs, which has the next three fields, too */
+    /* The next four fields are in the second word, which contains the refs. */
     FXT_LARGE_CATEGORY = FXT_FIELD(0, 15),
     FXT_LARGE_NAME = FXT_FIELD(16, 31),
     FXT_LARGE_ARGS = FXT_FIELD(32, 35),
@@ -320,7 +321,8 @@ enum fxt_arg {
     FXT_ARG_TYPES = 11
 };
 
-/* Returns 1 if arguments of this type (0 to 15) have a separate word for their value, else 0. */
+/* Returns 1 if arguments of this type (0 to 15) have a separate word for their value, else 0. The
+ * constant has one bit per type. */
 static inline uint32_t fxt_arg_value_words(unsigned type)
 {
     return 0x1b8u >> type & 1;

@@ -2,7 +2,7 @@
  * counts.
  *
  * Each event is written as a batch of its own, so the ledger shows its losses. Then the trace is
- * read again, and both events are compared.  The test fails on a difference that no counted loss
+ * read again, and both events are compared. The test fails on a difference that no counted loss
  * allows, and on a loss without a difference. Sources: all events of generate_fxt (unsorted and
  * sorted), recorded Heph traces, and random events. usage: fxt_test GENERATOR; prints TAP. */
 #include <inttypes.h>
@@ -239,10 +239,9 @@ static uint32_t compare_fields(const struct copy *a, const struct copy *b)
         return differences | FIELD_NAME;
     for (size_t i = 0; i < n; i++) {
         const struct field *x = &a->fields[i], *y = &b->fields[i];
+        /* a field before the last was lost */
         if (strcmp(x->name, y->name) != 0)
-            return differences |
-                   /* a field before the last was lost */
-                   (differences & FIELDS_FEWER ? 0 : FIELD_NAME);
+            return differences | (differences & FIELDS_FEWER ? 0 : FIELD_NAME);
         if (x->type != y->type || x->hint != y->hint)
             differences |= FIELD_TYPE;
         if (x->bits != y->bits || x->n != y->n || (x->n && memcmp(x->bytes, y->bytes, x->n) != 0))

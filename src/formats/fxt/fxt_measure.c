@@ -1,18 +1,18 @@
-/* Computes the size of a record from its content: refs, counts and argument sizes. A record whose
- * header declares the computed size is almost certainly genuine. If the sizes differ, fxt_read.c
- * decides which one is right. Resync, and detection without the magic number, search for several
- * records in a row with matching sizes. This file never uses the declared size as a bound: all
- * loads stay within the available words. */
+/* Computes the size of a record from its content: refs, counts and argument sizes. If the header
+ * declares the computed size, the record is almost certainly genuine. If the sizes differ,
+ * fxt_read.c decides which one is right. Resync, and detection without the magic number, search for
+ * several records in a row with matching sizes. This file never uses the declared size as a bound:
+ * all loads stay within the words in memory. */
 #include "formats/fxt/fxt_read.h"
 
-/* words; maximum of surplus words after a record's content that are treated as an extension of the
- * format, not as damage */
+/* maximum number of words after a record's content that are treated as an extension of the format,
+ * not as damage */
 #define SURPLUS_MAX 16u
-/* number of consecutive known records with complete content and surplus words that are treated as a
- * later version of the format */
+/* if this many consecutive records of known types have surplus words, they are of a later version
+ * of the format */
 #define SURPLUS_CHAIN_MIN 6u
 
-/* Returns the word at index `i`. Returns 0 and sets is_cut if it is not available. */
+/* Returns the word at index `i` of the span. Beyond the span returns 0 and sets shape->is_cut. */
 static uint64_t load_span_word(const struct fxt_span *span, uint64_t i,
                                struct fxt_record_shape *shape)
 {
@@ -51,7 +51,7 @@ static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t r
     return at + fxt_ref_stream_words((uint32_t)ref);
 }
 
-/* Returns the size of an argument in words that its header's type, name and value imply. */
+/* Returns the size of an argument in words, computed from type, name and value in its header. */
 static uint64_t get_argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
@@ -144,7 +144,7 @@ static void measure_blob(const struct fxt_span *span, uint64_t header,
     shape->is_clean = shape->is_clean && has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Measures an object record: fixed words up to index `at`, then the stream of ref `name`, then
+/* Measures a record of fixed words up to index `at`, the stream of string ref `name`, and
  * arguments. */
 static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name,
                            struct fxt_record_shape *shape)
@@ -241,8 +241,8 @@ static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, ui
     shape->is_clean = has_only_bits_to(header, last_bit[kind]);
 }
 
-/* Measures a large record. In a large blob the strings precede the time; in events they follow the
- * time. */
+/* Measures a large record. In a large blob the inline strings precede the time; in event records
+ * they follow it. */
 static void measure_large(const struct fxt_span *span, uint64_t header,
                           struct fxt_record_shape *shape)
 {
@@ -318,8 +318,9 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
     }
 }
 
-/* Returns the size in words of a clean record whose header declares the size of its content; 0 for
- * any other record. Instants may have a scope after the content. */
+/* Returns the size in words of a clean record: all reserved bits are zero, and the header declares
+ * the size of the content. Instants may have a scope after the content. Returns 0 for any other
+ * record. */
 static uint64_t measure_clean_record(const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);

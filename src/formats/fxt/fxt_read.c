@@ -1,8 +1,8 @@
-/* The FXT reader: the loop over records, and decisions about records whose size is wrong.
+/* The FXT reader: the loop over records, and decisions about records with a wrong size.
  *
  * Order of calls: fxt_reader_open detects the byte order. Each fxt_reader_next fills one batch:
  *
- *   read_window       passes complete records in the window to the view of their type
+ *   read_window       converts complete records in the window, each by the function of its type
  *     |
  *     +-- batch full, or a table must change first   -> return the batch
  *     +-- STOP_EDGE: the window or the record ends   -> resolve_edge
@@ -25,23 +25,23 @@
  * Zeros in place of a record are the unused rest of a buffer if only zeros follow. Otherwise they
  * are damage.
  *
- * Invariants: the batch is empty when a decision is made, so the window may move. A decision looks
- * at the same number of following words however the input is cut into chunks. reader->at only
+ * Invariants: the batch is empty when a decision is made, so the window may move. A decision
+ * examines the same number of following words, independent of the window size. reader->at only
  * grows. Cost: one pass. A decision looks at most 256 KiB ahead; a damaged region is searched once.
  * Left out: repair of large records, and reordering by time. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/status.h"
 
-#define ZERO_PIECE_SIZE ((size_t)16 * 1024)
+#define ZERO_CHUNK_SIZE ((size_t)16 * 1024)
 /* bytes; a large record of unknown layout is loaded only up to this size */
 #define LARGE_UNVERIFIED_MAX ((uint64_t)FXT_LOOKAHEAD)
 
-/* words; maximum excess of a content over the size in its header: a much longer content could end
- * at a record boundary by chance */
+/* maximum number of words by which a content may exceed the size in its header: a much longer
+ * content could end at a record boundary by chance */
 #define LONG_CONTENT_WORDS 64u
 
-static const uint8_t zero_piece[ZERO_PIECE_SIZE] = {0};
+static const uint8_t zero_chunk[ZERO_CHUNK_SIZE] = {0};
 
 enum stop { STOP_FULL, STOP_EDGE, STOP_BAD_SIZE, STOP_FAILED };
 
@@ -54,7 +54,8 @@ static struct fxt_span get_span(const struct fxt_reader *reader)
 }
 
 /* Converts complete records from the window until one needs a decision. This is the only function
- * that checks that a record is inside the window: views may load every word below record.words. */
+ * that checks that a record is inside the window: conversion functions may load every word below
+ * record.words. */
 static enum stop read_window(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -94,7 +95,7 @@ static enum stop read_window(struct fxt_reader *reader)
     return STOP_FULL;
 }
 
-/* --- Skipping bytes that are no record, or an oversized one --- */
+/* --- Skipping of bytes that are not records, and of oversized records --- */
 
 /* Advances reader->at to file offset `end`, or to the end of the input if that is earlier. */
 static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
@@ -110,8 +111,8 @@ static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
     return TTR_OK;
 }
 
-/* Skips zeros up to zeros_end. If definitions are wanted, emits the zeros as definitions, in
- * pieces, so that a copy of the trace preserves them. */
+/* Skips zeros up to zeros_end. If definitions are requested, emits the zeros as definitions of
+ * limited size, so that a copy of the trace preserves them. */
 static void skip_zeros(struct fxt_reader *reader)
 {
     uint64_t step = reader->zeros_end - reader->at;
@@ -119,8 +120,8 @@ static void skip_zeros(struct fxt_reader *reader)
         reader->at = reader->zeros_end;
         return;
     }
-    size_t n = step < ZERO_PIECE_SIZE ? (size_t)step : ZERO_PIECE_SIZE;
-    fxt_emit_definition(reader, zero_piece, n, reader->at);
+    size_t n = step < ZERO_CHUNK_SIZE ? (size_t)step : ZERO_CHUNK_SIZE;
+    fxt_emit_definition(reader, zero_chunk, n, reader->at);
     reader->at += n;
 }
 
@@ -140,8 +141,8 @@ static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *wha
         (unsigned long long)(next - from));
 }
 
-/* Passes a record to the view of its type, after a decision on its size. Returns TTR_AGAIN if the
- * view rejects the record. */
+/* Converts a record after a decision on its size. Returns TTR_AGAIN if the conversion rejects the
+ * record. */
 static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
@@ -157,8 +158,8 @@ static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_rec
     }
 }
 
-/* Reads the record with the size `words` of its content, and reports its size field as damaged.
- * Passes a copy with a corrected header to the view. */
+/* Reads the record with `words`, the size of its content, and reports its size field as damaged.
+ * The conversion function gets a copy with a corrected header. */
 static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span *span,
                                 uint32_t words)
 {
@@ -187,8 +188,8 @@ static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span
         fxt_size_words(header), words);
 }
 
-/* Reads the record with the size in its header, although its content has another size, and adds a
- * note. */
+/* Reads the record with the size that its header declares, although its content has another size,
+ * and adds a note. */
 static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span *span,
                                 const struct fxt_record_shape *shape)
 {
@@ -219,7 +220,7 @@ static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span
     return TTR_OK;
 }
 
-/* Returns true if three clean records follow the first `words` words. */
+/* Returns true if three clean records follow the first `words` words of the look-ahead. */
 static bool has_records_after(const struct fxt_lookahead *look, uint64_t words)
 {
     const struct fxt_span *span = &look->span;
@@ -272,7 +273,7 @@ static bool header_size_is_right(const struct fxt_reader *reader, const struct f
     return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
 }
 
-/* Decides on the record at reader->at, whose header and content declare different sizes: repairs
+/* Decides on the record at reader->at if header and content declare different sizes: repairs
  * the header, accepts its size, or skips to the next record. */
 static ttr_status resolve_bad_size(struct fxt_reader *reader)
 {
@@ -418,7 +419,7 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
 }
 
 /* Handles a record that is not completely in the window or has size 0: loads more bytes, or calls
- * the function for its problem. */
+ * the function for zeros, truncated, oversized or damaged records. */
 static ttr_status resolve_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -459,7 +460,7 @@ ttr_status fxt_reader_next(struct input *in, ttr_error *error)
     reader->error = error;
     for (;;) {
         ttr_status status = TTR_OK;
-        /* a view may have set it before it rejected the event */
+        /* a rejected event may have set this */
         reader->has_fields = false;
         if (reader->at < reader->zeros_end) {
             skip_zeros(reader);
@@ -487,11 +488,9 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     reader->empty_first_page[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
         in->max_record = UINT32_MAX; /* maximum that ttr_event.payload_size can hold */
+    /* records that are not large never exceed the limit, so read_window does not check them */
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
-        in->max_record = (uint64_t)FXT_SIZE_MAX *
-                         /* records that are not large never exceed the limit, so read_window does
-                          * not check them */
-                         FXT_WORD_BYTES;
+        in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES;
     pair_map_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK)

@@ -1,4 +1,4 @@
-/* The FXT reader: state and internal functions of its parts.
+/* The FXT reader: state and internal functions of its files.
  *
  *   fxt_read.c     loop over records; end of the window; repair of records with a wrong size
  *   fxt_measure.c  computes the size of a record from its content
@@ -9,11 +9,11 @@
  *   fxt_resync.c   finds the next record after damage
  *   fxt_bid.c      detects the format and the byte order
  *
- * A view is the function that converts one record to an event of the model, or applies it to the
- * tables.
+ * A view is a function that converts one record to an event, or applies it to the tables if the
+ * record only defines something.
  *
  * Bounds: fxt_read.c checks once that a record lies inside the window. Offsets within a record are
- * checked against its size in words, and fxt_record_word loads a word below that size.  Lazy field
+ * checked against its size in words, and fxt_record_word loads a word below that size. Lazy field
  * decoding goes through a cursor.
  *
  * Lifetime: a string is redefined only between batches if fields of the current batch could refer
@@ -39,8 +39,9 @@
 /* slots per page of the string table; slots of the thread table */
 #define FXT_PAGE_SLOTS 256u
 #define FXT_PAGES (FXT_STRINGS / FXT_PAGE_SLOTS)
-/* bytes; at least three records of the maximum size of records that are not large */
-/* State of the reader that lazy field decoding needs. */
+/* Bytes that a decision about damage examines: at least three records of the maximum size (except
+ * large ones). */
+/* The members of the reader that lazy field decoding needs. */
 #define FXT_LOOKAHEAD ((size_t)128 * 1024)
 struct fxt_common {
     ttr *t;
@@ -50,7 +51,7 @@ struct fxt_common {
 /* State of a provider. Table slots hold ~id, so that a zero slot means "not defined". */
 struct fxt_provider {
     const struct fxt_common *common;
-    /* pages of the string table; pages without definitions are shared by all providers */
+    /* pages of the string table; all providers share the pages without definitions */
     uint32_t *page[FXT_PAGES];
     /* thread table of FXT_THREADS slots; a shared, empty one until the first thread record */
     uint32_t *threads;
@@ -81,34 +82,34 @@ struct fxt_reader {
     uint32_t empty_first_page[FXT_PAGE_SLOTS];
     ttr_id schema; /* schema of events of kind definition */
     uint64_t at;   /* file offset of the next record */
-    /* ns; time of the last event, also given to events without a time */
+    /* time of the last event in ns; events without a time get it, too */
     int64_t last_time;
-    uint64_t
-        /* file offset; bytes from `at` to here are zero, even if the window does not contain them
-         * any more */
-        zeros_end;
-    bool has_fields; /* fields of an event in the batch may be decoded later */
+    /* file offset up to which the bytes from `at` on are known to be zero, even if the window no
+     * longer contains them */
+    uint64_t zeros_end;
+    bool has_fields; /* true if an event of the batch has fields that may be decoded later */
     /* copy of a record with a corrected size, FXT_SIZE_MAX words; NULL until the first repair */
     uint8_t *repaired;
 };
 
-/* Record that a view converts. */
+/* A record that is completely in the window. */
 struct fxt_record {
     const uint8_t *bytes;
     uint64_t header;
     uint64_t offset;
     uint32_t words; /* size of the record in words; all are inside the window */
-    /* the reader accepts the record although its header and content declare different sizes */
+    /* true if the reader accepts the record although its header and content declare different sizes
+     */
     bool is_accepted;
 };
 
-/* Result of a view. */
+/* Result of converting a record. */
 enum fxt_view_result {
     FXT_VIEWED = 0,
-    /* the record changes a table that fields of the current batch need: end the batch, then call
-     * the view again */
+    /* the record changes a table that fields of the current batch need: end the batch, then convert
+     * the record again */
     FXT_END_BATCH,
-    /* the size in the header differs from that of the content; the view changed nothing */
+    /* the size in the header differs from that of the content; nothing was changed */
     FXT_BAD_SIZE,
     FXT_FAILED /* out of memory; reader->error is set */
 };
@@ -118,14 +119,14 @@ static inline uint64_t fxt_load_u64(const uint8_t *bytes, bool is_big)
     return is_big ? load_u64be(bytes) : load_u64le(bytes);
 }
 
-/* Returns word `i` of a record.  The caller guarantees i < record->words. */
+/* Returns word `i` of a record. The caller guarantees i < record->words. */
 static inline uint64_t fxt_record_word(const struct fxt_reader *reader,
                                        const struct fxt_record *record, uint32_t i)
 {
     return fxt_load_u64(record->bytes + (size_t)i * FXT_WORD_BYTES, reader->common.is_big);
 }
 
-/* --- fxt_measure.c --- */
+/* --- fxt_measure.c: sizes of records --- */
 
 /* A sequence of words in memory that starts with the first word of a record. */
 struct fxt_span {
@@ -134,24 +135,26 @@ struct fxt_span {
     bool is_big;
 };
 
-/* Layout of a record as its content implies it. Sizes and positions are in words, except for
- * `bytes`. */
+/* Layout of a record, computed from its content. Sizes and positions are in words, except `bytes`.
+ */
 struct fxt_record_shape {
     /* start of the arguments; without arguments start of the payload or end of the record */
     uint64_t body;
     uint64_t args_end; /* end of the last argument with a valid size */
     uint64_t total;    /* size of the record */
-    uint64_t bytes;    /* bytes; payload size of a blob or log message */
+    uint64_t bytes;    /* payload size of a blob or log message, in bytes */
     uint32_t args;     /* number of arguments that the header declares */
     /* number of words of inline process and thread koids; in a context switch those of both threads
      */
     uint32_t inline_words;
-    /* the type and subtype are known; if not, the other members are not valid */
+    /* true if type and subtype are known; if not, the other members are not valid */
     bool is_known;
-    /* the content continues after the available words; `total` is a lower bound */
+    /* true if the content continues after the words in memory; `total` is then a lower bound */
     bool is_cut;
-    bool is_broken; /* an argument has size 0, so the arguments after it cannot be located */
-    /* all reserved bits are zero and all values in range: evidence that the record is genuine */
+    bool is_broken; /* true if an argument has size 0, so that the arguments after it cannot be
+                       located */
+    /* true if all reserved bits are zero and all values in range, which shows that the record is
+     * genuine */
     bool is_clean;
 };
 
@@ -165,16 +168,16 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words,
  * before zeros, or if at least one was found and the span, but not the input, ends. */
 unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsigned most);
 
-/* Returns the number of such records, up to `most`, but counts only records that the span contains,
- * whatever follows it. */
+/* Like fxt_count_clean_records, but counts only records that are completely in the span, whatever
+ * follows it. */
 unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned most);
 
-/* Returns true if plausible records follow the first `words` words of the span: two clean records,
- * possibly after a few of unknown type or with surplus words; several records with surplus words;
- * zeros; or the end of the input. */
+/* Returns true if plausible records follow the first `words` words of the span. Plausible are: two
+ * clean records, possibly after a few records of unknown type or with surplus words; several
+ * records with surplus words; zeros; the end of the input. */
 bool fxt_has_plausible_records(const struct fxt_span *span, uint64_t words, bool is_end);
 
-/* --- fxt_tables.c --- */
+/* --- fxt_tables.c: providers and their tables --- */
 
 /* Makes the provider with this id current; adds it if it is new. Returns false if out of memory. */
 TTR_MUST bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *is_new);
@@ -195,7 +198,8 @@ void fxt_provider_check_unix_time(struct fxt_reader *reader);
 
 void fxt_free_providers(struct fxt_reader *reader);
 
-/* Returns the complement of the id of string `index`; 0 if the string is not defined. */
+/* Returns the slot of string `index`: the complement (~) of its id; 0 if the string is not defined.
+ */
 static inline uint32_t fxt_find_string_slot(const struct fxt_provider *provider, uint32_t index)
 {
     return provider->page[index / FXT_PAGE_SLOTS % FXT_PAGES][index % FXT_PAGE_SLOTS];
@@ -216,48 +220,49 @@ static inline int64_t fxt_ticks_to_ns(const struct fxt_provider *provider, uint6
     return fxt_ticks_to_unix_ns(provider, ticks, clamped);
 }
 
-/* --- fxt_events.c --- */
+/* --- fxt_events.c: event records --- */
 
 enum fxt_view_result fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record);
 
 /* Converts consecutive event records until the batch is full, another type of record follows, or
- * the span ends. Advances `left` and reader->at. A result other than FXT_VIEWED is that of the
- * event at reader->at. */
+ * the span ends. Advances `left` and reader->at past the converted records. A result other than
+ * FXT_VIEWED concerns the event at reader->at. */
 enum fxt_view_result fxt_view_events(struct fxt_reader *reader, struct fxt_span *left);
 
-/* Emits bytes without an event as an event of kind definition, if definitions are wanted. */
+/* Emits bytes that contain no event as an event of kind definition, if definitions are requested.
+ */
 void fxt_emit_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n,
                          uint64_t offset);
 
-/* Resolves the string or thread ref `ref`, whose inline part starts at word `at`. Returns
- * FXT_BAD_SIZE if that part exceeds the record. */
+/* Resolves the string or thread ref `ref` to an id. If the ref is inline, its string or koids start
+ * at word `at`. Returns FXT_BAD_SIZE if they exceed the record. */
 enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct fxt_record *record,
                                         uint32_t ref, uint32_t at, ttr_id *id);
 enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct fxt_record *record,
                                         uint32_t ref, uint32_t at, ttr_id *id);
 
-/* --- fxt_views.c --- */
+/* --- fxt_views.c: all other records --- */
 
-/* Views by record type. Types that the specification does not define have a view that skips the
- * record. */
+/* Conversion functions by record type. The function for types that the specification does not
+ * define skips the record. */
 typedef enum fxt_view_result (*fxt_view)(struct fxt_reader *reader,
                                          const struct fxt_record *record);
 extern const fxt_view fxt_views[16];
 
-/* --- fxt_fields.c --- */
+/* --- fxt_fields.c: lazy decoding of fields --- */
 
 extern const struct field_ops fxt_field_ops;
 
-/* --- fxt_resync.c --- */
+/* --- fxt_resync.c: search after damage --- */
 
-/* Words from reader->at on, used for decisions about damage. Their number does not depend on the
- * window, so results do not depend on how the input is divided into chunks. */
+/* Words from reader->at on that a decision about damage examines. Their number is fixed, so that
+ * results do not depend on the window size. */
 struct fxt_lookahead {
     struct fxt_span span;
     bool is_end; /* the input ends after these words */
 };
 
-/* Returns true if clean records start at a word in [first, end). */
+/* Returns true if clean records start at a word in [first, end) of the look-ahead. */
 bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_lookahead *look,
                     uint64_t first, uint64_t end);
 
@@ -265,23 +270,23 @@ bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_lookahead 
  * file offset or to the end of the input; *offset is greater than reader->at. */
 TTR_MUST ttr_status fxt_find_next_record(struct fxt_reader *reader, uint64_t *offset);
 
-/* --- fxt_bid.c --- */
+/* --- fxt_bid.c: detection --- */
 
 unsigned fxt_bid(const struct peek *peek);
 const char *fxt_refuse(const struct peek *peek);
 
-/* Returns true if the words are big-endian: the magic number shows it or, without one, only that
- * byte order gives valid records. */
+/* Returns true if the words are big-endian: the magic number shows the byte order; without it, the
+ * byte order in which the records are valid. */
 bool fxt_is_big_endian(const uint8_t *bytes, size_t n, bool is_whole);
 bool fxt_has_magic(const uint8_t *bytes, size_t n);
 
-/* --- fxt_read.c --- */
+/* --- fxt_read.c: entry points of the reader --- */
 
 ttr_status fxt_reader_open(struct input *in, ttr_error *error);
 ttr_status fxt_reader_next(struct input *in, ttr_error *error);
 void fxt_reader_close(struct input *in);
 
-/* --- fxt_diagnostics.c --- */
+/* --- fxt_diagnostics.c: table of diagnostic codes --- */
 extern const ttr_diagnostic_info fxt_diagnostics[];
 
 #endif

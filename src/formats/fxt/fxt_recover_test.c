@@ -53,7 +53,7 @@ static void make_file(struct file *file, uint64_t seed)
     assert_false(to->failed);
 }
 
-/* Counts events that are read with their own time, without the damaged one.  `damaged` is EVENTS if
+/* Counts events that are read with their own time, without the damaged one. `damaged` is EVENTS if
  * none is. */
 static unsigned count_kept(const struct file *file, size_t damaged, uint64_t *damages)
 {

@@ -22,32 +22,32 @@
  *
  * Invariants: the search starts at least one byte after the damaged record. Candidates lie in the
  * first BLOCK bytes; a block and FXT_LOOKAHEAD bytes after it are always loaded together, so the
- * result does not depend on how the input is chunked. Cost: memory for one block and the
- * look-ahead. Time is linear in the bytes skipped: most candidates fail at their first word. Left
- * out: repair of the damaged bytes, and resync inside a large record. */
+ * result does not depend on the window size. Cost: memory for one block and the look-ahead. Time is
+ * linear in the bytes skipped: most candidates fail at their first word. Left out: repair of the
+ * damaged bytes, and resync inside a large record. */
 #include "formats/fxt/fxt_read.h"
 
 #define SEARCH_BLOCK ((size_t)256 * 1024)
-/* bytes, maximum size of an ordinary record; an aligned match within it needs no unaligned search
- */
+/* maximum size of an ordinary record in bytes; if an aligned match is nearer than this, unaligned
+ * offsets are not searched */
 #define NEAR_MAX ((size_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
 #define ZERO_RUN_MIN ((size_t)4096)
 #define ZERO_TAIL_MIN ((size_t)64)
 #define NOT_FOUND SIZE_MAX
 
-/* The bytes that the search examines, a part of the window. */
+/* State of a search: the bytes to examine, which are in the window. */
 struct search {
     const uint8_t *bytes;
     size_t n;              /* bytes to examine */
-    size_t candidates_end; /* candidates are below this index */
-    /* a run of zeros that starts below this index is known to end in a nonzero byte */
+    size_t candidates_end; /* index in `bytes`; records found must start below it */
+    /* zeros that start below this index are known to end in a nonzero byte */
     size_t zeros_checked_to;
     bool is_end;
     const struct fxt_reader *reader;
 };
 
-/* Returns whether only zeros follow, to the end of the input or for 4 KiB.  A shorter run may be
- * the end of a record. */
+/* Returns whether only zeros follow `at`, up to the end of the input or for 4 KiB. Fewer zeros may
+ * be the end of a record. */
 static bool is_zero_run(struct search *search, size_t at)
 {
     if (at < search->zeros_checked_to || search->bytes[at])
@@ -60,8 +60,8 @@ static bool is_zero_run(struct search *search, size_t at)
            (end - at >= ZERO_TAIL_MIN && end == search->n && search->is_end);
 }
 
-/* Returns whether the first word of the span may start a record.  A record of one word is also the
- * pattern of many argument words, so it must name a known provider. */
+/* Returns whether the first word of the span may be the header of a record. Many argument words
+ * look like the header of a record of one word, so such a header must name a known provider. */
 static bool may_start_record(const struct fxt_reader *reader, const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
@@ -95,8 +95,8 @@ static size_t find_unaligned_record(const struct search *search, size_t first, s
     return NOT_FOUND;
 }
 
-/* Returns the index of the first record at or after the start of the search, NOWHERE if none is
- * below search->starts.  `is_first` skips the damaged record at index 0. */
+/* Returns the index of the first record found; NOWHERE if none is below search->candidates_end.
+ * `is_first` skips the damaged record at index 0. */
 static size_t find_record(struct search *search, bool is_first)
 {
     size_t aligned = find_aligned_record(search, is_first ? FXT_WORD_BYTES : 0);

@@ -12,10 +12,11 @@
  * Data structure: a two-level page table, copied on the first write.
  *
  *   by_id: (id, 0) -> index ---> provider
- *                                  page[0]    ---> empty_first_page: slot 0 is the empty string;
- * shared page[1..]  ---> empty_page: nothing defined; shared page[k]    ---> 256 slots of this
- * provider, after a definition threads    ---> empty_page, or 256 slots of this provider slot = ~id
- * of a string or thread; 0 = not defined
+ *       page[0]    ---> empty_first_page (shared): only slot 0, the empty string, is defined
+ *       page[1..]  ---> empty_page (shared): nothing is defined
+ *       page[k]    ---> after the first definition in it: 256 slots of this provider
+ *       threads    ---> empty_page, or 256 slots of this provider
+ *   slot = ~id of a string or thread; 0 = not defined
  *
  * Invariants: shared pages are never written. A provider keeps its address, because lazily decoded
  * fields refer to it. A provider that is introduced again keeps its tables, because streaming
@@ -37,8 +38,8 @@ static uint32_t *get_shared_page(struct fxt_reader *reader, uint32_t i)
     return i == 0 ? reader->empty_first_page : reader->empty_page;
 }
 
-/* Returns a page that may be written: replaces a shared page by a copy. Returns NULL if out of
- * memory. */
+/* Returns a page that may be written. Replaces a shared page by a copy for this provider. Returns
+ * NULL if out of memory. */
 static uint32_t *get_writable_page(struct fxt_reader *reader, uint32_t **page,
                                    const uint32_t *shared)
 {
@@ -112,10 +113,10 @@ static bool select_provider(struct fxt_reader *reader, uint32_t id, uint64_t kin
     return true;
 }
 
-/* Range of ticks that can only be Unix times in ns. Writers without the four-word initialization
+/* Ticks in this range can only be Unix times in ns. Writers without the four-word initialization
  * record use ticks of 1 ns since 1970; a clock that starts at boot would need 36 years to reach
- * this range. The range decides only whether the clock is declared as Unix time, not which times
- * events have. */
+ * this range. The range only decides whether the clock is declared as Unix time. It does not change
+ * the times of events. */
 #define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* ticks; July 2006 */
 #define UNIX_TICKS_END ((uint64_t)1 << 61) /* ticks; January 2043 */
 

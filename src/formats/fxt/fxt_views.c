@@ -1,7 +1,7 @@
-/* Converts all FXT records except events: each is applied to the tables or emitted as an event. A
- * view first measures the record (fxt_measure.c). If the size in the header differs from that of
- * the content, it returns FXT_BAD_SIZE and changes nothing. Records that only define something are
- * emitted as TTR_KIND_DEFINITION, if definitions are wanted.
+/* Converts all FXT records except events: each is applied to the tables or emitted as an event.
+ * Each function first measures the record (fxt_measure.c). If the size in the header differs from
+ * that of the content, it returns FXT_BAD_SIZE and changes nothing. Records that only define
+ * something are emitted as TTR_KIND_DEFINITION, if definitions are wanted.
  *
  * Left out: joining blobs of one name, and any use of objects other than naming processes and
  * threads. */
@@ -25,7 +25,7 @@ static enum fxt_view_result emit_as_definition(struct fxt_reader *reader,
 }
 
 /* Measures the record. Returns false if header and content declare different sizes and the reader
- * has not accepted that. */
+ * has not accepted the difference. */
 static bool measure_record(const struct fxt_reader *reader, const struct fxt_record *record,
                            struct fxt_record_shape *shape)
 {
@@ -69,7 +69,7 @@ static void set_event_without_time(const struct fxt_reader *reader, ttr_event *e
     event->flags |= TTR_EVENT_NO_TIME;
 }
 
-/* --- Metadata --- */
+/* --- Metadata records --- */
 
 static enum fxt_view_result view_provider_info(struct fxt_reader *reader,
                                                const struct fxt_record *record)
@@ -155,7 +155,7 @@ static enum fxt_view_result view_metadata(struct fxt_reader *reader,
     }
 }
 
-/* --- Tables --- */
+/* --- Records that define clock, strings and threads --- */
 
 static enum fxt_view_result view_initialization(struct fxt_reader *reader,
                                                 const struct fxt_record *record)
@@ -221,7 +221,7 @@ static enum fxt_view_result view_thread(struct fxt_reader *reader, const struct 
     return emit_as_definition(reader, record);
 }
 
-/* --- Objects and blobs --- */
+/* --- Records of objects and blobs --- */
 
 static enum fxt_view_result view_blob(struct fxt_reader *reader, const struct fxt_record *record)
 {
@@ -240,8 +240,8 @@ static enum fxt_view_result view_blob(struct fxt_reader *reader, const struct fx
     return FXT_VIEWED;
 }
 
-/* Resolves the owner of a userspace object: either a thread, by its index or two inline words, or a
- * process in one inline word. */
+/* Resolves the thread or process that owns a userspace object: a thread, by its index or two inline
+ * words, or a process in one inline word. */
 static enum fxt_view_result resolve_object_owner(struct fxt_reader *reader,
                                                  const struct fxt_record *record,
                                                  const struct fxt_record_shape *shape, ttr_id *id)
@@ -331,7 +331,7 @@ static enum fxt_view_result view_kernel_object(struct fxt_reader *reader,
                : fail_out_of_memory(reader);
 }
 
-/* --- Scheduling and log --- */
+/* --- Scheduling and log records --- */
 
 static enum fxt_view_result view_legacy_switch(struct fxt_reader *reader,
                                                const struct fxt_record *record,
@@ -380,8 +380,8 @@ static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
         event->link = first;
     if (kind == FXT_CONTEXT_SWITCH)
         event->tag = (uint16_t)fxt_get_bits(header, FXT_SCHEDULING_STATE);
+    /* a fiber yields voluntarily, and its record has no state */
     if (kind == FXT_FIBER_SWITCH)
-        /* a fiber yields voluntarily, and its record has no state */
         event->tag = TTR_THREAD_SUSPENDED;
     else
         event->flags |= TTR_EVENT_HAS_CPU;
@@ -393,8 +393,9 @@ static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
 
 static enum fxt_view_result view_unknown(struct fxt_reader *reader, const struct fxt_record *record)
 {
+    /* The content of an unknown record cannot confirm its size, so the reader checks the following
+     * records before it accepts the size. */
     if (!record->is_accepted)
-        /* the content cannot confirm the size of an unknown record; the following records must */
         return FXT_BAD_SIZE;
     input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.unknown-record",
                          "unknown record type %u, header %016llx; skipped by its size",
@@ -432,7 +433,7 @@ static enum fxt_view_result view_log(struct fxt_reader *reader, const struct fxt
     return FXT_VIEWED;
 }
 
-/* --- Profiler --- */
+/* --- Profiler records --- */
 
 static enum fxt_view_result resolve_profiler_thread(struct fxt_reader *reader,
                                                     const struct fxt_record *record,

@@ -1,22 +1,21 @@
 /* Writes FXT: copies records of an FXT reader byte for byte, and encodes all other events.
  *
  * Copying starts if the first event is raw and from an FXT reader that emits definitions, or is the
- * first byte of a trace. Then all raw events of that source are appended unchanged, in their own
- * byte order.  Events of other sources get provider sections of their own; a section record resumes
- * the copied section after them. A copied trace without provider records cannot be resumed. Then
- * other events are written into its section with inline refs and in ticks of its clock.
+ * first record of a trace. Then all raw events of that source are appended unchanged, in their own
+ * byte order. Events of other sources get separate provider sections; a section record resumes the
+ * copied section after them. A copied trace without provider records cannot be resumed. Then other
+ * events are written into its section with inline refs and in ticks of its clock.
  *
- * Encoding uses one provider per provider and source, each with its own tables and ticks of 1 ns.
- * Left out: sorting (FXT requires no order), and separating process ids of several hosts other than
- * by provider. */
+ * Encoded events of each source and provider get one provider in the output, with separate tables
+ * and ticks of 1 ns. Left out: sorting (FXT requires no order), and separating process ids of
+ * several hosts other than by provider. */
 #include "formats/fxt/fxt_write.h"
 
 #include "base/status.h"
 #include "base/utf.h"
 
-/* first provider id of encoded events in a copied trace; unlikely to be used by the copied trace
- * itself */
-#define OWN_PROVIDERS 0x74726100u
+/* first provider id of encoded events in a copied trace; the copied trace is unlikely to use it */
+#define ENCODED_PROVIDERS 0x74726100u
 
 const ttr_loss fxt_losses[FXT_LOSSES] = {
     [FXT_LOST_TIME_NEGATIVE] = {.code = "time.negative",
@@ -148,7 +147,7 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
                        .kind = TTR_LOSS_DROPPED},
 };
 
-/* --- Copying --- */
+/* --- Copying of records --- */
 
 /* Returns true if copying starts with this event: definitions were read, or it is the first record
  * of its trace. */
@@ -176,7 +175,7 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
         (uint64_t)fxt_size_words(__builtin_bswap64(header)) * FXT_WORD_BYTES == e->payload_size;
 }
 
-/* Updates the provider and the clock of the copied section after a copied definition. */
+/* Updates the current provider and clock of the copied trace after a copied definition. */
 static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
@@ -207,8 +206,8 @@ static void write_section(struct fxt_writer *w, uint32_t id)
                                fxt_set_bits(FXT_METADATA_PROVIDER, id));
 }
 
-/* Appends the event at `i` and the following events whose payloads directly follow it in memory.
- * Returns the index of the next event. */
+/* Copies the record of event `i`, and the records of the following events that directly follow it
+ * in memory. Returns the index of the next event. */
 static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
     const ttr_event *e = ttr_batch_at(batch, i);
@@ -235,7 +234,7 @@ static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint
     return i;
 }
 
-/* --- Providers --- */
+/* --- Provider sections of encoded events --- */
 
 static void write_start(struct fxt_writer *w)
 {
@@ -285,15 +284,15 @@ static struct fxt_written_provider *add_target(struct fxt_writer *w)
         return NULL;
     }
     struct fxt_written_provider *target = &w->targets[w->targets_n++];
-    target->id = (w->copied.is_active ? OWN_PROVIDERS : 0) + (uint32_t)w->targets_n;
+    target->id = (w->copied.is_active ? ENCODED_PROVIDERS : 0) + (uint32_t)w->targets_n;
     fxt_slots_init(&target->strings, FXT_STRINGS - 1, 2 * FXT_STRINGS);
     fxt_slots_init(&target->threads, FXT_THREADS - 1, 4 * FXT_THREADS);
     write_provider(w, target->id);
     return target;
 }
 
-/* Makes the provider of w->event current, and writes a section record if needed. Returns false if
- * out of memory. */
+/* Makes the provider of w->event the current one of the output; writes a section record if another
+ * one is current. Returns false if out of memory. */
 static bool enter_section(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -316,7 +315,7 @@ static bool enter_section(struct fxt_writer *w)
     return w->target != NULL;
 }
 
-static void encode(struct fxt_writer *w, const ttr_event *e)
+static void encode_event(struct fxt_writer *w, const ttr_event *e)
 {
     w->event = e;
     if (e->kind == TTR_KIND_DEFINITION || !enter_section(w))
@@ -329,7 +328,7 @@ static void encode(struct fxt_writer *w, const ttr_event *e)
     output_count_event(w->out, e);
 }
 
-/* --- Functions of format_fxt --- */
+/* --- Entry points of the writer --- */
 
 ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error)
 {
@@ -357,7 +356,7 @@ ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_
         if (w->copied.is_active && e->source == w->copied.source && output_is_own_raw(out, e)) {
             i = copy_adjacent(w, batch, i);
         } else {
-            encode(w, e);
+            encode_event(w, e);
             i++;
         }
     }

@@ -1,14 +1,14 @@
-/* The FXT writer: state and internal functions of its parts.
+/* The FXT writer: state and internal functions of its files.
  *
  *   fxt_write.c         loop over events, byte-for-byte copies, provider sections, losses
  *   fxt_write_tables.c  string and thread refs; names of threads and processes
  *   fxt_write_args.c    converts fields to arguments
  *   fxt_write_kinds.c   writes one record for each kind of event
  *
- * A record is written in two steps. First all its refs are resolved, which may emit definition
- * records and determines the size. Then its words are appended in order. So nothing is patched
- * later, and definitions precede their first use. Allocation failures set the buffer's `failed`
- * flag or writer->failed, which fxt_writer_write reports once per batch. */
+ * A record is written in two steps. First all its refs are resolved, which may write definition
+ * records and determines the size of the record. Then its words are appended in order. So no word
+ * is overwritten later, and definitions precede their first use. Allocation failures set the
+ * buffer's `failed` flag or writer->failed, which fxt_writer_write reports once per batch. */
 #ifndef TRACETTA_FXT_WRITE_H
 #define TRACETTA_FXT_WRITE_H
 
@@ -59,7 +59,7 @@ enum fxt_loss {
 
 extern const ttr_loss fxt_losses[FXT_LOSSES];
 
-/* bytes; maximum of an inline name; two such names leave half of a record for arguments */
+/* maximum length of an inline name in bytes; two such names use half of a record's maximum size */
 #define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
 #define FXT_SCRATCH_SIZE 8192u
@@ -67,35 +67,36 @@ extern const ttr_loss fxt_losses[FXT_LOSSES];
 #define FXT_DEPTH_MAX 16u
 #define FXT_SLOTS_PAGE 64u
 
-/* String or thread table of a written trace. Maps ttr_id to entry = epoch << 16 | cut << 15 | slot;
- * an entry with another epoch than the table's is empty. Entries are in pages indexed by id,
- * because each target has its own tables and uses only some ids. */
+/* String or thread table of a written provider: maps a ttr_id to its slot. An entry is epoch << 16
+ * | cut << 15 | slot. Entries with another epoch than that of the table are empty, so incrementing
+ * the epoch clears the table. Entries are in pages indexed by id, because each provider uses only
+ * some ids. */
 struct fxt_slots {
-    /* by ttr_id / FXT_SLOTS_PAGE: number of the page in `entry`; page 0 is always empty */
+    /* number of the page in `entry`, by ttr_id / FXT_SLOTS_PAGE; page 0 is always empty */
     uint16_t *page;
     uint32_t *entry;
     size_t pages, entries, used_pages;
     uint32_t used, limit;
     uint32_t refused,
-        /* refused: number of inline refs since the table became full; when it reaches `patience`,
-         * the table is cleared */
+        /* refused: number of ids written inline since the table became full; when it reaches
+         * `patience`, the table is cleared */
         patience;
     uint32_t epoch; /* current epoch, 1 to 65535; clearing the table increments it */
 };
 
-/* Provider of the written trace, with its tables. */
+/* A provider of the output, with its tables. */
 struct fxt_written_provider {
     uint32_t id;
     struct fxt_slots strings, threads;
 };
 
-/* String ref, and the stream that is written if the ref is inline. */
+/* A string ref, and the string that must be written if the ref is inline. */
 struct fxt_text {
     uint32_t ref;
     const char *p;
 };
 
-/* Thread ref, and the two words that are written if the ref is inline. */
+/* A thread ref, and the two words that must be written if the ref is inline. */
 struct fxt_thread {
     uint32_t ref;
     uint64_t pid, tid;
@@ -108,12 +109,13 @@ struct fxt_argument {
 };
 
 struct fxt_level {
-    /* end: length of the container's name in `path`; index: index of the next element */
+    /* end: length of the name of this array or struct in `path`; index: index of its next element
+     */
     uint32_t end, index;
     bool is_array;
 };
 
-/* Field that the record stores outside of its arguments. The caller sets `name` and `type`;
+/* A field that the record stores outside of its arguments. The caller sets `name` and `type`;
  * fxt_collect_args sets the value. */
 struct fxt_wanted_field {
     const char *name;
@@ -122,23 +124,24 @@ struct fxt_wanted_field {
     ttr_value value;
 };
 
-/* State of a thread's names in the output. */
+/* Names of a thread that the output contains already. */
 struct fxt_thread_names {
-    /* writer->stamp at the last check of the thread's names; 0 = never checked */
+    /* writer->stamp when the thread's names were last checked; 0 = never checked */
     uint32_t stamp;
     ttr_id name; /* thread name that was last written */
     /* an earlier record contains both the thread's process koid and its thread koid */
     bool is_introduced;
-    /* is_introduced is set and the koid is known, so fxt_thread_ref may use the thread's slot
-     * without further checks */
+    /* true if is_introduced is set and the koid is known, so that fxt_thread_ref can return the
+     * thread's slot without further checks */
     bool is_plain;
 };
 
-/* Source whose records are copied byte for byte. */
+/* The source of which records are copied byte for byte. */
 struct fxt_copied {
     uint16_t source;
     bool is_active;
-    /* the copied section has a provider record, so a section record can resume it */
+    /* true if the copied trace has a provider record, so that a section record can resume its
+     * section */
     bool has_provider;
     uint32_t provider;
     struct clock_math clock;
@@ -150,29 +153,31 @@ struct fxt_writer {
     struct ttr_writer *out;
     const ttr_event *event; /* event that is being written */
     bool is_big, is_started, is_anchored, failed;
-    /* the current section is copied, so refs must be inline: its tables are those of the source */
+    /* true if the current section is copied: its tables are those of the source, so refs of encoded
+     * events must be inline */
     bool is_inline;
     struct fxt_copied copied;
     struct fxt_written_provider *targets,
-        /* provider of the current section; NULL before the first section and in a copied one */
+        /* written provider of the current section; NULL before the first section, and in a copied
+         * section */
         *target;
     size_t targets_n, targets_capacity;
     struct pair_map target_by; /* maps (source, provider name) to an index in `targets` */
     uint16_t target_source;
     ttr_id target_name;
-    struct fxt_thread_names *known; /* names last written, by thread id */
+    struct fxt_thread_names *known; /* names last written for each thread, by thread id */
     size_t known_n;
-    /* set of (process koid, thread koid) that appeared together in a record */
+    /* set of pairs (process koid, thread koid) that appeared together in a record */
     struct pair_map introduced;
     /* maps (koid, 0) to the thread that last appeared with the koid; readers assign the koid to it
      */
     struct pair_map by_koid;
-    ttr_id *processes; /* names last written, by process index */
+    ttr_id *processes; /* process names last written, by process index */
     size_t processes_n;
     uint32_t stamp; /* stamp of the current batch; incremented when a name changes */
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
-    bool is_full;   /* a 16th argument was dropped, because a record has at most 15 */
+    bool is_full;   /* true if an argument was dropped because a record has at most 15 */
     bool has_scope; /* `scope` is valid: the scope of an instant */
     uint64_t scope;
     struct fxt_level level[FXT_DEPTH_MAX];
@@ -188,8 +193,8 @@ static inline void fxt_count_loss(struct fxt_writer *w, enum fxt_loss loss)
     output_count_loss(w->out, loss, w->event ? w->event->offset : 0);
 }
 
-/* Output position of a record. Copied to a local variable, so that the compiler can keep it in
- * registers during the stores. */
+/* Output position of the record being written. Callers copy it to a local variable, so that the
+ * compiler can keep it in registers. */
 struct fxt_output {
     uint8_t *at;
     bool is_big;
@@ -246,13 +251,13 @@ static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
     return thread->ref ? 0 : 2;
 }
 
-/* --- fxt_write_tables.c --- */
+/* --- fxt_write_tables.c: string and thread tables --- */
 
 void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience);
 void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc);
 
-/* Clears a table that has been full for a long time (`patience`). Called only between records,
- * because it invalidates refs. */
+/* Clears a full table, so that new ids get slots. Called only between records, because it
+ * invalidates refs. */
 void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc);
 
 static inline void fxt_slots_clear_if_stale(struct fxt_slots *slots, const struct alloc *alloc)
@@ -273,7 +278,8 @@ static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
     return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
 }
 
-#define FXT_SLOT_CUT 0x8000u /* the registered string is a truncated prefix of the text */
+#define FXT_SLOT_CUT \
+    0x8000u /* flag of a slot: the registered string is a truncated prefix of the text */
 
 /* Returns a ref to a string. Registers a new string if the table has room; otherwise the ref is
  * inline and truncated to FXT_INLINE_MAX bytes. */
@@ -308,24 +314,24 @@ static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
     return fxt_register_thread(w, id);
 }
 
-/* For records that identify threads only by koid: call fxt_prepare_koid for each thread before the
- * record is started. It registers the thread, if its process is known, so that readers can find it
- * by its koid. fxt_thread_koid then returns the koid. It counts a loss if readers will assign the
- * koid to another thread. */
+/* Koids of threads for records that identify threads only by koid. Call fxt_prepare_koid for each
+ * thread before the record is started: it registers the thread, if its process is known, so that
+ * readers can find the thread by its koid. fxt_thread_koid then returns the koid. It counts a loss
+ * if readers will assign the koid to another thread. */
 void fxt_prepare_koid(struct fxt_writer *w, ttr_id id);
 uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id);
 
-/* Record that an object record with this name was written for the thread, or for its process. */
+/* Note that an object record with this name was written for the thread, or for its process. */
 void fxt_record_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 void fxt_record_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 
-/* Writes the names of threads that became known after the last event of the thread. */
+/* Writes names of threads that became known only after the last event of the thread. */
 void fxt_write_missing_names(struct fxt_writer *w);
 
-/* --- fxt_write_args.c --- */
+/* --- fxt_write_args.c: fields to arguments --- */
 
 /* Collects the fields of the event: those in `wanted`, the frames of a sample, and all others as
- * arguments of at most `room` words. If room is 0, the record has no arguments, and the other
+ * arguments of at most `room` words. If room is 0, the record cannot have arguments, and the other
  * fields are counted as lost. */
 void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
                       uint32_t room);
@@ -333,7 +339,7 @@ void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, siz
 /* Appends the collected arguments to the record. Returns the position after them. */
 uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to);
 
-/* --- fxt_write_kinds.c --- */
+/* --- fxt_write_kinds.c: one record per event --- */
 
 /* Writes the record for w->event, by its kind. */
 void fxt_write_kind(struct fxt_writer *w);
@@ -349,7 +355,7 @@ static inline uint64_t fxt_event_ticks(struct fxt_writer *w)
     return fxt_convert_event_ticks(w);
 }
 
-/* --- fxt_write.c --- */
+/* --- fxt_write.c: entry points of the writer --- */
 
 ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error);
 ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);

@@ -1,9 +1,9 @@
 /* Converts the fields of an event to arguments of an FXT record.
  *
- * A record holds at most 15 arguments, limited by its room; further fields are counted as lost.
- * FXT has no arrays or structs, so their elements become arguments with dotted names ("a.0",
- * "a.b").  Integers keep their stored width. (The specification asks for 32-bit arguments if a
- * value fits; integers without a width follow it.) */
+ * A record holds at most 15 arguments, limited by its room; further fields are counted as lost. FXT
+ * has no arrays or structs, so their elements become arguments with dotted names ("a.0", "a.b").
+ * Integers keep their stored width. (The specification demands 32-bit arguments if a value fits;
+ * this is done for integers without a declared width.) */
 #include <stdio.h>
 
 #include "base/utf.h"
@@ -127,7 +127,7 @@ static bool is_container(const ttr_field *field)
     return field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT;
 }
 
-static void open_nest(struct fxt_writer *w, const ttr_field *field, uint32_t depth, size_t end)
+static void open_container(struct fxt_writer *w, const ttr_field *field, uint32_t depth, size_t end)
 {
     w->level[depth] =
         (struct fxt_level){.end = (uint32_t)end, .is_array = field->value.type == TTR_TYPE_ARRAY};
@@ -153,7 +153,7 @@ static void add_nested(struct fxt_writer *w, const ttr_field *field)
     else
         end = append_path(w, end, field->name.p, field->name.n);
     if (is_container(field)) {
-        open_nest(w, field, depth, end);
+        open_container(w, field, depth, end);
         return;
     }
     if (end > FXT_SCRATCH_SIZE - w->scratch_n) {
@@ -166,13 +166,13 @@ static void add_nested(struct fxt_writer *w, const ttr_field *field)
     add_argument(w, &(ttr_field){.name = {name, end}, .value = field->value});
 }
 
-static void begin_nest(struct fxt_writer *w, const ttr_field *field)
+static void begin_container(struct fxt_writer *w, const ttr_field *field)
 {
     fxt_count_loss(w, FXT_LOST_FIELD_NESTED);
-    open_nest(w, field, 0, append_path(w, 0, field->name.p, field->name.n));
+    open_container(w, field, 0, append_path(w, 0, field->name.p, field->name.n));
 }
 
-/* --- Iteration over the fields --- */
+/* --- Collection of all fields of an event --- */
 
 static bool store_wanted_field(struct fxt_wanted_field *wanted, size_t n, const ttr_field *field)
 {
@@ -226,7 +226,7 @@ void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, siz
         else if (field.depth)
             add_nested(w, &field);
         else if (is_container(&field))
-            begin_nest(w, &field);
+            begin_container(w, &field);
         else
             add_argument(w, &field);
     }

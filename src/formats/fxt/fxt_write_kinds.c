@@ -5,7 +5,7 @@
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
-/* --- Times --- */
+/* --- Conversion of times to ticks --- */
 
 static uint64_t fxt_ns_to_section_ticks(struct fxt_writer *w, uint64_t ns)
 {
@@ -28,10 +28,10 @@ uint64_t fxt_convert_event_ticks(struct fxt_writer *w)
     return 0;
 }
 
-/* --- Attributes without a position --- */
+/* --- Event members that the record cannot store --- */
 
-/* Members of an event that a record type cannot store, as flags. */
-enum place { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
+/* Flags of event members that a record type cannot store. */
+enum unstored_member { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
 
 static void count_lost_members(struct fxt_writer *w, unsigned places)
 {
@@ -60,7 +60,7 @@ static const uint8_t event_kinds[TTR_KIND_COUNT] = {
 };
 
 /* Returns the end of a span in ticks. A span that starts before tick 0 keeps its duration. An end
- * above the maximum is clamped. */
+ * above the maximum becomes the maximum. */
 static uint64_t compute_span_end(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -109,7 +109,7 @@ static void write_event(struct fxt_writer *w)
 
 /* --- Scheduling (type 8) --- */
 
-static uint64_t cpu_of(struct fxt_writer *w, uint32_t most)
+static uint64_t get_cpu_for_record(struct fxt_writer *w, uint32_t most)
 {
     const ttr_event *e = w->event;
     if ((e->flags & TTR_EVENT_HAS_CPU) && e->cpu <= most)
@@ -194,7 +194,7 @@ static void write_switch(struct fxt_writer *w)
         FXT_SCHEDULING |
         fxt_set_bits(FXT_SCHEDULING_KIND, is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
     if (!is_fiber)
-        header |= fxt_set_bits(FXT_SCHEDULING_CPU, cpu_of(w, UINT16_MAX)) |
+        header |= fxt_set_bits(FXT_SCHEDULING_CPU, get_cpu_for_record(w, UINT16_MAX)) |
                   fxt_set_bits(FXT_SCHEDULING_STATE, get_thread_state(w));
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - 4);
     if (!fxt_begin_record(w, &to, 4 + w->args_words,
@@ -212,7 +212,7 @@ static void write_wake(struct fxt_writer *w)
     count_lost_members(w, NO_NAME | NO_CATEGORY);
     fxt_prepare_koid(w, w->event->thread);
     uint64_t ticks = fxt_event_ticks(w), koid = fxt_thread_koid(w, w->event->thread),
-             cpu = cpu_of(w, UINT16_MAX);
+             cpu = get_cpu_for_record(w, UINT16_MAX);
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - 3);
     if (!fxt_begin_record(w, &to, 3 + w->args_words,
                           FXT_SCHEDULING | fxt_set_bits(FXT_SCHEDULING_KIND, FXT_THREAD_WAKEUP) |
@@ -375,7 +375,8 @@ static void write_pointer(struct fxt_writer *w)
     to.at = fxt_append_args(w, to);
 }
 
-/* Adds the process koid of a thread object as an argument, unless the event has such a field. */
+/* Adds the process koid of a thread object as an argument "process", unless the event has such a
+ * field. */
 static void add_process(struct fxt_writer *w)
 {
     ttr_thread thread;
@@ -428,7 +429,7 @@ static uint64_t get_module_id(struct fxt_writer *w)
     return w->event->link & UINT16_MAX;
 }
 
-static ttr_text cut_to_byte(struct fxt_writer *w, ttr_text text, bool is_text)
+static ttr_text truncate_to_byte_length(struct fxt_writer *w, ttr_text text, bool is_text)
 {
     if (text.n <= UINT8_MAX)
         return text;
@@ -444,8 +445,8 @@ static void write_module(struct fxt_writer *w)
     count_lost_members(w, NO_CATEGORY);
     uint64_t ticks = fxt_event_ticks(w);
     fxt_collect_args(w, &build_id, 1, 0);
-    ttr_text name = cut_to_byte(w, ttr_text_get(w->out->t, w->event->name), true);
-    ttr_text id = cut_to_byte(w, build_id.value.text, false);
+    ttr_text name = truncate_to_byte_length(w, ttr_text_get(w->out->t, w->event->name), true);
+    ttr_text id = truncate_to_byte_length(w, build_id.value.text, false);
     uint64_t header = fxt_set_bits(FXT_PROFILER_KIND, FXT_MODULE) |
                       fxt_set_bits(FXT_MODULE_ID, get_module_id(w)) |
                       fxt_set_bits(FXT_MODULE_NAME_BYTES, name.n) |
@@ -522,7 +523,7 @@ static void write_gap(struct fxt_writer *w)
                                fxt_set_bits(FXT_METADATA_PROVIDER, provider));
 }
 
-/* --- All kinds --- */
+/* --- Table of all event kinds --- */
 
 static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_INSTANT] = write_event,    [TTR_KIND_BEGIN] = write_event,
@@ -546,7 +547,7 @@ static bool stores_link(unsigned kind)
     return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
 }
 
-/* Counts as lost those members of the event that no FXT record can store. */
+/* Counts the losses for members of the event that no FXT record can store. */
 static void count_lost_attributes(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;

@@ -2,11 +2,11 @@
  * refer to the slot.
  *
  * Ids of the model are small integers, so a slot is found in an array of pages without hashing.
- * When a table is full (32,767 strings, 255 threads), new ids are written inline. After as many
- * inline refs as would pay for registering everything again, the table is cleared, because other
- * ids are in use by then.  Computed for threads in random order, compared with replacing the oldest
- * entry: 3 instead of 11 bytes per event for 300 threads, 13 instead of 21 for 1,000. Left out:
- * evicting single entries. */
+ * When a table is full (32,767 strings, 255 threads), new ids are written inline. When inline refs
+ * have cost as many bytes as registering all ids again, the table is cleared, because other ids are
+ * in use by then. Computed for threads in random order, compared with replacing the oldest entry:
+ * 3 instead of 11 bytes per event for 300 threads, 13 instead of 21 for 1,000. Left out: evicting
+ * single entries. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
@@ -27,15 +27,15 @@ void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc)
 void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc)
 {
     slots->refused = slots->used = 0;
-    /* Start a new epoch, unless epochs are used up or `limit` more pages could exceed the 16-bit
-     * page number. */
+    /* Start a new epoch, which empties all entries. Not possible if epochs are used up, or if
+     * `limit` more pages could exceed the 16-bit page number. */
     if (++slots->epoch <= UINT16_MAX && slots->used_pages <= UINT16_MAX - slots->limit)
         return;
     fxt_slots_free(slots, alloc);
     slots->epoch = 1;
 }
 
-/* Adds an empty page of entries.  Returns false if out of memory. */
+/* Adds an empty page of entries. Returns false if out of memory. */
 static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
 {
     size_t before = slots->entries;
@@ -164,7 +164,8 @@ static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bo
     fxt_append_word(&to, thread->pid);
 }
 
-/* New elements are cleared after each reallocation, because the next reallocation may fail. */
+/* Makes room for the names of a thread. Each array is cleared right after its reallocation, because
+ * the next reallocation may fail. */
 static bool reserve_names(struct fxt_writer *w, ttr_id thread)
 {
     const ttr *t = w->out->t;
@@ -193,7 +194,7 @@ static void introduce_thread(struct fxt_writer *w, ttr_id id)
     (void)ttr_thread_get(w->out->t, id, &thread);
     w->known[id].is_introduced = true;
     if (pair_map_get(&w->introduced, thread.pid, thread.tid))
-        return; /* the thread of another source has these koids, or the event has no thread */
+        return; /* another thread with these koids was introduced, or the event has no thread */
     if (!pair_map_put(&w->introduced, thread.pid, thread.tid, id) ||
         !pair_map_put(&w->by_koid, thread.tid, 0, id))
         w->failed = true;
@@ -302,7 +303,8 @@ void fxt_prepare_koid(struct fxt_writer *w, ttr_id id)
 
 uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id)
 {
-    ttr_thread thread, taken_for = {0}; /* zeros; events without a thread use them */
+    ttr_thread thread,
+        taken_for = {0}; /* `taken_for` is all zeros, which events without a thread use */
     if (!ttr_thread_get(w->out->t, id, &thread)) {
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
         return 0;

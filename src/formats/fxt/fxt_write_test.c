@@ -2,7 +2,7 @@
  * the actual losses.
  *
  * Expected records are annotated text (tests/README.md) with bit fields by number, so the
- * specification is enough to check them.  Copying of raw records is tested with the reader, in
+ * specification is enough to check them. Copying of raw records is tested with the reader, in
  * tests/matrix. */
 #include <stdio.h>
 

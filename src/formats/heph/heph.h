@@ -8,12 +8,11 @@
 #include "formats/heph/heph_format.h"
 #include "model/input.h"
 
-#define HEPH_NAME_SLOTS                                                            \
-    1024u /* slots of the description cache and of the thread cache; powers of two \
-           */
+#define HEPH_NAME_SLOTS \
+    1024u /* number of slots of the description cache and of the thread cache; powers of two */
 #define HEPH_THREAD_SLOTS 256u
 
-/* Meaning of an event, derived from descriptions that the Heph runtime is known to write. */
+/* Meaning of an event, derived from a description that the Heph runtime is known to write. */
 enum heph_description_kind {
     HEPH_ANY = 0,
     HEPH_RUNTIME, /* the description occurs only in traces that the runtime wrote */
@@ -23,8 +22,8 @@ enum heph_description_kind {
     HEPH_RUN /* attributes "id" and "name" are those of the actor that ran */
 };
 
-/* Entry of the cache of descriptions. Compares length, first and last eight bytes before the text.
- */
+/* Entry of the cache of descriptions. A lookup compares length, first and last eight bytes before
+ * the text. */
 struct heph_name {
     uint64_t first, last;
     const char *p;
@@ -33,7 +32,7 @@ struct heph_name {
     uint8_t meaning;
 };
 
-/* Entry of the cache of threads: a pair of stream and substream. */
+/* Entry of the cache of threads, which maps (stream, substream) to a thread. */
 struct heph_thread {
     uint64_t substream;
     uint32_t stream;
@@ -45,33 +44,36 @@ struct heph_reader {
     const struct heph_layout *layout;
     uint64_t offset; /* file offset of the next packet */
     uint64_t max_packet;
-    uint64_t epoch; /* ns since 1970 at time 0 of the trace; 0 until it is known */
+    uint64_t epoch; /* Unix time in ns at time 0 of the trace; 0 until it is known */
     bool has_epoch;
-    bool is_epoch_given; /* the user set option epoch, so epoch packets are ignored */
-    /* file offset; heph_open has already examined the epoch packets before it */
+    bool is_epoch_given; /* true if the option epoch is set, so that epoch packets are ignored */
+    /* file offset up to which heph_open has already examined the epoch packets */
     uint64_t epochs_until;
-    int64_t time; /* ns; time of the last event, given to gap events */
-    /* schema of events with flat arrays; schema of events with nested arrays */
+    int64_t time; /* time of the last event in ns; gap events get it */
+    /* schema: of events with flat arrays; nested: of events with nested arrays */
     ttr_id schema, nested;
-    bool is_lost;       /* no packet is known to start at `offset`: search for one */
+    bool is_lost; /* true if no packet is known to start at `offset`: the next read searches for one
+                   */
     uint64_t lost_from; /* file offset at which the damage starts */
     /* copy of an epoch packet with a corrected frame */
     uint8_t repaired[HEPH_EPOCH_PACKET];
-    /* during a search: the last packet may be truncated by the end of the input */
+    /* true during a search if the end of the input may have truncated the last packet */
     bool is_torn;
-    uint64_t zeros_until; /* file offset; the bytes from `offset` to here are zero */
-    /* during a search in an oversized packet: its end by its size field, and that size; 0 = none */
+    uint64_t zeros_until; /* file offset up to which the bytes from `offset` on are zero */
+    /* large_until: during a search in an oversized packet, the end that its size field implies;
+     * large_size: that size; 0 if no such search */
     uint64_t large_until;
     uint32_t large_size;
-    /* another trace starts at `offset`: emit the gaps, then clear the counters */
+    /* true if another trace starts at `offset`: emit the gaps, then clear the counters */
     bool is_restart;
     bool is_out_of_memory;
     bool has_substreams; /* at least one event has a substream other than 0 */
     bool is_runtime;     /* the Heph runtime wrote the trace */
     uint64_t workers;    /* number of worker threads; 0 if unknown */
-    uint64_t work;       /* work done by searches so far; heph_resync.c limits it */
+    uint64_t
+        work; /* number of bytes and packets that searches have examined; heph_resync.c limits it */
     uint64_t events;
-    size_t gaps_emitted;    /* number of streams whose gap events were emitted */
+    size_t gaps_emitted;    /* number of streams of which gap events were emitted */
     bool are_notes_emitted; /* the notes about late and duplicate events were emitted */
     struct heph_counters counters;
     struct heph_name names[HEPH_NAME_SLOTS];
@@ -80,11 +82,11 @@ struct heph_reader {
 
 extern const struct format format_heph;
 
-/* --- heph_bid.c --- */
+/* --- heph_bid.c: detection and layout --- */
 unsigned heph_bid(const struct peek *peek);
 
-/* Returns the layout with this name; NULL if there is none. "auto" selects the layout that fits the
- * events in the window. */
+/* Returns the layout of event headers with this name; NULL if the name is unknown. "auto" selects
+ * the layout that fits the events in the window. */
 const struct heph_layout *heph_find_layout(const char *name, const struct window *window,
                                            uint64_t max_packet);
 
@@ -113,7 +115,7 @@ bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch);
  */
 TTR_MUST ttr_status heph_load_packet(struct input *in, uint64_t need, ttr_error *error);
 
-/* --- heph_epoch.c --- */
+/* --- heph_epoch.c: start of the clock --- */
 
 /* Determines the epoch. Called before the first event is read. */
 TTR_MUST ttr_status heph_find_epoch(struct input *in, ttr_error *error);
@@ -121,50 +123,49 @@ TTR_MUST ttr_status heph_find_epoch(struct input *in, ttr_error *error);
 /* Applies an epoch packet that is found while events are read. */
 TTR_MUST ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error);
 
-/* --- heph_event.c --- */
+/* --- heph_event.c: packets to events --- */
 
 /* Adds the event of a packet to the batch. Header and description must be inside the `size` bytes.
- * `schema`: schema for flat or for nested arrays. Returns NULL if out of memory. */
+ * `schema`: that for flat or for nested arrays. Returns NULL if out of memory. */
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema);
 
-/* Adds the bytes at reader->offset as an event of kind definition, if definitions are wanted. */
+/* Adds the bytes at reader->offset as an event of kind definition, if definitions are requested. */
 void heph_emit_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name);
 
-/* --- heph_names.c --- */
+/* --- heph_names.c: names of threads and actors --- */
 
-/* Returns the meaning of a description of `n` bytes. */
+/* Returns the meaning of an event with a description of `n` bytes at `p`. */
 enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n);
 
-/* Sets names of streams or actors that follow from an event whose description has this meaning.
- * Returns false if out of memory. */
+/* Sets the names of streams or actors that an event with this meaning declares. Returns false if
+ * out of memory. */
 TTR_MUST bool heph_learn_names(struct input *in, const ttr_event *event,
                                enum heph_description_kind meaning);
 
 /* Sets the name of a new stream if the runtime wrote the trace. Returns false if out of memory. */
 TTR_MUST bool heph_name_stream(struct input *in, uint32_t stream);
 
-/* --- heph_fields.c --- */
+/* --- heph_fields.c: lazy decoding of attributes --- */
 extern const struct field_ops heph_field_ops, heph_nested_ops;
 
-/* --- heph_resync.c --- */
+/* --- heph_resync.c: recovery from damage --- */
 
-/* Handles the invalid packet at reader->offset: emits the valid bytes of it and advances to its
- * end. */
+/* Handles the invalid packet at reader->offset: emits its valid bytes and advances to its end. */
 TTR_MUST ttr_status heph_recover_packet(struct input *in, ttr_error *error);
 
-/* Skips zero bytes up to zeros_until. If definitions are wanted, emits them as definitions. The
- * batch must have room. */
+/* Skips zero bytes up to zeros_until. If definitions are requested, emits the zeros as definitions.
+ * The batch must have room. */
 void heph_skip_zeros(struct input *in);
 
 /* Searches for the next packet from reader->offset on. */
 TTR_MUST ttr_status heph_search_packet(struct input *in, ttr_error *error);
 
-/* --- heph_read.c --- */
+/* --- heph_read.c: entry points of the reader --- */
 ttr_status heph_open(struct input *in, ttr_error *error);
 ttr_status heph_next(struct input *in, ttr_error *error);
 void heph_close(struct input *in);
 
-/* --- heph_diagnostics.c --- */
+/* --- heph_diagnostics.c: table of diagnostic codes --- */
 extern const ttr_diagnostic_info heph_diagnostics[];
 
 #endif

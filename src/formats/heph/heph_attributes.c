@@ -1,6 +1,6 @@
-/* Search for nested arrays (see the header): depth-first backtracking that tries flat arrays before
- * nested ones, so it finds the solution with the least nesting. The number of examined values is
- * limited, because a malicious packet could make it exponential. */
+/* Search for nested arrays (heph_attributes.h has the problem): depth-first backtracking that tries
+ * flat arrays before nested ones, so it finds the solution with the least nesting. The number of
+ * examined values is limited, because a malicious packet could make it exponential. */
 #include "formats/heph/heph_attributes.h"
 
 static bool consume_nesting_budget(struct heph_nesting *nesting)
@@ -32,8 +32,8 @@ static bool is_array(uint8_t type)
     return type > HEPH_TYPE_ARRAY && type <= (HEPH_TYPE_ARRAY | HEPH_TYPE_TEXT);
 }
 
-/* Tries all nestings of the arrays from number `array` on, until one fills the packet exactly. The
- * recursion is at most HEPH_NESTING_MAX deep. */
+/* Tries all nestings of the arrays from number `array` on, until the attributes fill the packet
+ * exactly. The recursion is at most HEPH_NESTING_MAX deep. */
 static bool find_nesting_from(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
     while (cursor_left(&c) && consume_nesting_budget(nesting)) {

@@ -1,8 +1,8 @@
-/* Skips attributes without decoding their values.  Inline, because reading spends most of its time
+/* Skips attributes without decoding their values. Inline, because reading spends most of its time
  * here.
  *
  * The format has no arrays of arrays, but the original writer can emit them: the type byte is that
- * of a flat array, and each row has its own count.  Such a packet does not fill its size if read as
+ * of a flat array, and each row has its own count. Such a packet does not fill its size if read as
  * flat arrays, but does if some arrays are read with two or three levels. heph_find_array_nesting
  * searches for such a reading. */
 #ifndef TRACETTA_FORMATS_HEPH_ATTRIBUTES_H
@@ -12,11 +12,11 @@
 #include "formats/heph/heph_format.h"
 
 #define HEPH_LEVELS_MAX 3u /* maximum nesting: arrays in arrays in arrays */
-/* number of arrays per event that may be nested; later ones are read as flat */
+/* number of arrays per event that may be nested; further arrays are read as flat */
 #define HEPH_NESTING_MAX 32u
 
-/* Nesting of the first arrays of an event: (levels - 1) in two bits per array, the first array in
- * the lowest bits. */
+/* Nesting of the first arrays of an event: two bits per array contain its levels - 1, the first
+ * array in the lowest bits. */
 struct heph_nesting {
     uint64_t levels;
     uint64_t work; /* number of values that the search may still examine */

@@ -1,7 +1,7 @@
 /* Detection of Heph traces and of the layout of their events. Files from before early 2021 have no
- * substream field, but the same magic numbers and version. Without the field
- * headers are 34 bytes long, with it 42. A trace has the old layout if all of its first events have
- * exactly their size in the old layout and some do not in the new one.
+ * substream field, but the same magic numbers and version. Without the field headers are 34 bytes
+ * long, with it 42. A trace has the old layout if all of its first events fill their size exactly
+ * in the old layout, and some do not in the new one.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct probe {
     unsigned events, good;
 };
 
-/* Counts the first events whose content has exactly their size in this layout. */
+/* Counts how many of the first events fill their size exactly in this layout. */
 static struct probe probe_layout(const struct window *window, const struct heph_layout *layout,
                                  uint64_t max_packet)
 {

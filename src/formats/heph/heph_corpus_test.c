@@ -1,5 +1,5 @@
 /* Traces recorded by two versions of the original writer: their contents, and that a copy is
- * byte-identical.  TTR_CORPUS names the folder of recorded traces; without it the tests pass and
+ * byte-identical. TTR_CORPUS names the folder of recorded traces; without it the tests pass and
  * print a line about it. */
 #include <stdio.h>
 #include <stdlib.h>

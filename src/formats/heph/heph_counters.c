@@ -16,15 +16,15 @@
  *   add  6: is inside [5,8), a duplicate
  *   add 20: a new range; 15 to 19 are missing
  *
- * Counters wrap. They are widened to 64 bits by their signed distance to `near`, a counter of the
- * last run. The first counter of a stream becomes 2^40 + counter, so that earlier ones do not
+ * Counters wrap. They are widened to 64 bits by their signed distance to `near`, the last counter
+ * in sequence. The first counter of a stream becomes 2^40 + counter, so that earlier ones do not
  * underflow.
  *
  * Invariants: ranges are sorted, disjoint and not adjacent. `next` is the end of the last range.
  * Cost: O(1) for a counter in sequence, O(log n + n) otherwise, for n ranges. Memory is limited by
- * HEPH_RANGES_MAX ranges per stream: then the lowest gap counts as lost for good, and its
- * neighbours merge. Left out: counters before the first one of a stream. A single counter that is
- * FAR from all others counts as a damaged counter, not as many lost events. */
+ * HEPH_RANGES_MAX ranges per stream: beyond that the lowest gap counts as lost forever, and the
+ * ranges next to it merge. Left out: counters before the first one of a stream. A single counter
+ * that is FAR from all others counts as a damaged counter, not as many lost events. */
 #include "formats/heph/heph_counters.h"
 
 #include <string.h>
@@ -86,8 +86,8 @@ void heph_counters_clear(struct heph_counters *counters)
     counters->any = 0;
 }
 
-/* Returns the number of ranges that end before the counter. That is the index of the first range
- * that contains the counter or touches it. */
+/* Returns the number of ranges that end before the counter. This is also the index of the first
+ * range that contains the counter or is adjacent to it. */
 static size_t find_range(const struct heph_stream *stream, uint64_t counter)
 {
     size_t low = 0, high = stream->n;
@@ -130,8 +130,8 @@ static bool insert_range(struct heph_counters *counters, struct heph_stream *str
     return true;
 }
 
-/* Extends a range by an adjacent counter, and merges it with the next or previous range if they
- * touch now. */
+/* Extends a range by an adjacent counter. Merges the range with the next or previous one if they
+ * are then adjacent. */
 static void extend_range(struct heph_stream *stream, size_t at, uint64_t counter)
 {
     struct heph_range *range = &stream->ranges[at];

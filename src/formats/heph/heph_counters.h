@@ -14,7 +14,7 @@
 
 #define HEPH_RANGES_MAX 4096u
 
-/* Counters c with begin <= c < end. */
+/* A range of counters c with begin <= c < end. */
 struct heph_range {
     uint64_t begin, end;
 };
@@ -30,7 +30,7 @@ struct heph_stream {
     /* number of lost events in gaps that were removed to limit the number of ranges */
     uint64_t lost_for_good;
     uint64_t late;       /* number of events that filled a gap */
-    uint64_t duplicates; /* number of events whose counter was already present */
+    uint64_t duplicates; /* number of events with a counter that was already present */
     /* number of duplicates with counter 0; each shows that another writer started on this stream */
     uint64_t restarts;
 };
@@ -40,7 +40,7 @@ struct heph_counters {
     struct heph_stream *streams;
     size_t n, capacity;
     struct pair_map index; /* maps (stream id, 0) to an index in `streams` */
-    /* bitwise OR of all counters; 0 means that the writer does not number events */
+    /* bitwise OR of all counters seen; 0 means that the writer does not number events */
     uint32_t any;
 };
 
@@ -52,11 +52,11 @@ void heph_counters_free(struct heph_counters *counters);
 TTR_MUST uint32_t heph_counters_add_stream(struct heph_counters *counters, uint32_t id,
                                            bool *is_new);
 
-/* Returns the index of a stream; UINT32_MAX if there is no such stream. */
+/* Returns the index of a stream; UINT32_MAX if it is unknown. */
 uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id);
 
-/* Adds a counter that does not extend the last range. Called by heph_counters_add. Returns false if
- * out of memory. */
+/* Adds a counter that does not extend the last range; heph_counters_add calls this function.
+ * Returns false if out of memory. */
 TTR_MUST bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream,
                                    uint32_t counter);
 
@@ -73,11 +73,11 @@ static inline bool heph_counters_add(struct heph_counters *counters, uint32_t in
     return true;
 }
 
-/* Returns the number of events lost in a stream so far. Counters that are far from all others are
- * treated as damaged: they are not included, and their number is added to *strays. */
+/* Returns the number of events lost in a stream so far. Single counters that are far from all
+ * others are treated as damaged: they are excluded, and their number is added to *strays. */
 uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays);
 
-/* Returns the low 32 bits of `near`, the last counter in sequence. */
+/* Returns the last counter in sequence, as stored in packets (32 bits). */
 uint32_t heph_stream_last_counter(const struct heph_stream *stream);
 
 /* Removes all counters but keeps the streams. Called if a new trace starts in the same file. */

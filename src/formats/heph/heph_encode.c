@@ -61,7 +61,7 @@ void heph_append_string(const struct heph_encoder *encoder, const char *name, tt
     heph_append_text(encoder, value);
 }
 
-/* Appends bytes as a string, 0x and two digits per byte. Truncates it to the maximum length of
+/* Appends bytes as text: 0x and two digits per byte. Truncates the text to the maximum length of
  * strings. */
 static void append_hex_text(const struct heph_encoder *encoder, ttr_text bytes)
 {
@@ -86,7 +86,7 @@ void heph_append_bytes(const struct heph_encoder *encoder, const char *name, ttr
     append_hex_text(encoder, bytes);
 }
 
-/* Returns the Heph type that a value is stored as; 0 for arrays and structs. */
+/* Returns the Heph type in which a value is stored; 0 for arrays and structs. */
 static uint8_t get_stored_type(const ttr_value *value)
 {
     static const uint8_t types[TTR_TYPE_COUNT] = {
@@ -113,7 +113,7 @@ static void count_value_losses(const struct heph_encoder *encoder, const ttr_val
         output_count_loss(encoder->out, HEPH_LOST_HINT, encoder->offset);
 }
 
-/* Appends a value whose type byte is already written. */
+/* Appends a value. The caller has already written its type byte. */
 static void append_value(const struct heph_encoder *encoder, const ttr_value *value)
 {
     ttr_thread thread;
@@ -177,15 +177,18 @@ static void append_array(const struct heph_encoder *encoder, ttr_fields *element
     }
 }
 
-/* An open struct or mixed array, whose name is the prefix of its members' names. */
-struct level {
+/* A struct or mixed array to which members are being appended; its name is the prefix of their
+ * names.
+ */
+struct open_container {
     size_t path_n;
     uint32_t index;
     bool is_array;
 };
 
-/* Sets encoder->path to the dotted name of a field. Elements of arrays are named by their index. */
-static void build_field_path(const struct heph_encoder *encoder, struct level *level, ttr_text name)
+/* Sets encoder->path to the dotted name of a field. The name of an array element is its index. */
+static void build_field_path(const struct heph_encoder *encoder, struct open_container *level,
+                             ttr_text name)
 {
     char digits[NUMBER_MAX];
     encoder->path->n = level->path_n;
@@ -197,9 +200,9 @@ static void build_field_path(const struct heph_encoder *encoder, struct level *l
         buffer_add(encoder->path, name.p, name.n);
 }
 
-/* Appends a field. `levels`: stack of the open structs and mixed arrays. */
+/* Appends a field. `levels` is the stack of structs and mixed arrays that contain it. */
 static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
-                         const ttr_field *field, struct level *levels)
+                         const ttr_field *field, struct open_container *levels)
 {
     const ttr_value *value = &field->value;
     uint8_t type = get_stored_type(value);
@@ -222,13 +225,13 @@ static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
                           encoder->offset);
         if (field->depth + 1u < FIELD_DEPTH_MAX)
             levels[field->depth + 1] =
-                (struct level){.path_n = encoder->path->n, .is_array = is_array};
+                (struct open_container){.path_n = encoder->path->n, .is_array = is_array};
     }
 }
 
 void heph_append_fields(const struct heph_encoder *encoder, const ttr_event *event)
 {
-    struct level levels[FIELD_DEPTH_MAX] = {{.path_n = 0}};
+    struct open_container levels[FIELD_DEPTH_MAX] = {{.path_n = 0}};
     ttr_fields fields;
     ttr_field field;
     ttr_fields_begin(encoder->out->t, event, &fields);

@@ -54,7 +54,7 @@ enum heph_loss {
 
 extern const ttr_loss heph_losses[HEPH_LOSSES];
 
-/* Output position and buffers of the encoder. */
+/* Destination and buffers of the encoder. */
 struct heph_encoder {
     struct ttr_writer *out;
     struct buffer *to;

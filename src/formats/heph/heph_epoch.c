@@ -1,18 +1,18 @@
 /* The epoch: the Unix time at time 0 of the trace (specification: "Options").
  *
- * An epoch packet may be anywhere and applies to the complete trace, also to earlier events.  In
+ * An epoch packet may be anywhere and applies to the complete trace, also to earlier events. In
  * practice it comes first, and the reader cannot go back. So the start of the input is examined
  * before the first event is emitted. If it contains no epoch, a second source reads the file to its
- * end. On a pipe a later epoch applies from there on.
+ * end. On a pipe, an epoch found later applies to the events after it.
  *
  * If there are several different epochs and the counters of the streams restart after one, the file
- * contains concatenated traces, each with its own epoch. Otherwise the last epoch that was examined
- * in advance applies. */
+ * contains concatenated traces, each with its own epoch. Otherwise the last epoch found in advance
+ * applies. */
 #include "base/status.h"
 #include "formats/heph/heph.h"
 
-/* Number of events after an epoch packet that are examined for restarted counters, and highest
- * first counter that is treated as a restart. */
+/* RESTART_EVENTS: number of events after an epoch packet that are examined for restarted counters;
+ * RESTART_COUNTER: highest first counter that is treated as a restart. */
 #define RESTART_EVENTS 64u
 #define RESTART_COUNTER 16u
 
@@ -42,7 +42,7 @@ static bool is_event(const struct packet_iter *packets)
 
 /* Returns true if the counters of known streams restart at low values in the next packets. Returns
  * false if a stream continues, or if no known stream has an event. */
-static bool counters_restart(struct packet_iter packets, const struct heph_counters *counters)
+static bool do_counters_restart(struct packet_iter packets, const struct heph_counters *counters)
 {
     bool is_seen = false;
     for (unsigned n = 0; n < RESTART_EVENTS && packet_iter_next(&packets) && is_event(&packets);
@@ -69,8 +69,8 @@ static struct packet_iter packet_iter_init(const struct input *in, const struct 
                                 .max_packet = reader->max_packet};
 }
 
-/* Examines the packets in the window and sets the epoch to the last one of the first trace. Returns
- * false if out of memory. */
+/* Examines the packets in the window, and sets the epoch to the last epoch packet of the first
+ * trace. Returns false if out of memory. */
 static bool examine_window(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->ctx;
@@ -85,7 +85,8 @@ static bool examine_window(struct input *in, struct heph_counters *counters)
                 !heph_counters_add(counters, index, load_u32be(packets.packet + 12)))
                 return false;
         } else if (heph_parse_epoch(packets.packet, packets.size, &epoch)) {
-            if (reader->has_epoch && epoch != reader->epoch && counters_restart(packets, counters))
+            if (reader->has_epoch && epoch != reader->epoch &&
+                do_counters_restart(packets, counters))
                 break;
             reader->has_epoch = true;
             reader->epoch = epoch;
@@ -120,9 +121,8 @@ static ttr_status search_rest_of_file(struct input *in, struct source *source, t
             break;
         need = is_stuck ? heph_packet_size(before) : HEPH_FRAME_SIZE;
     }
-    return status == TTR_E_NOMEM
-               ? status
-               : TTR_OK; /* the reader itself will get and report any other error */
+    return status == TTR_E_NOMEM ? status : TTR_OK; /* any other error is reported when the reader
+                                                       itself gets to these bytes */
 }
 
 static ttr_status declare_clock(struct input *in, ttr_error *error)
@@ -177,7 +177,7 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
     struct packet_iter packets = packet_iter_init(in, &rest);
     (void)cursor_skip(&packets.at, reader->offset - rest.offset);
     (void)packet_iter_next(&packets);
-    if (reader->has_epoch && counters_restart(packets, &reader->counters)) {
+    if (reader->has_epoch && do_counters_restart(packets, &reader->counters)) {
         input_add_diagnostic(
             in, TTR_SEVERITY_REMARK, reader->offset, "heph.next-trace",
             "another trace follows in the same input: its streams count from the beginning "

@@ -1,12 +1,13 @@
 /* Converts a packet to an event. Called for every event, so descriptions and threads are cached in
- * small direct-mapped tables in front of those of the context. */
+ * small direct-mapped tables that are looked up before those of the context. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/heph/heph.h"
 
-/* Loads the first and last eight bytes of a description.  The header precedes it, so the last eight
- * bytes can always be loaded; bytes of the header are shifted out. */
+/* Loads the first and last eight bytes of a description, for comparison. The header precedes the
+ * description, so eight bytes before its end can always be loaded; bytes of the header are shifted
+ * out. */
 static void load_ends(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *last)
 {
     uint64_t tail = load_u64be(p + n - 8);

@@ -1,8 +1,8 @@
 /* Attributes of an event, decoded on demand (specification: "Event Packet", attributes).
  *
- * An array is an ARRAY field followed by its elements.  In an event with damaged content, the
+ * An array is an ARRAY field followed by its elements. In an event with damaged content, the
  * attributes before the damage are returned as usual, and the rest of the packet as one field
- * "undecoded".  Nested arrays have a schema of their own (heph_attributes.h). */
+ * "undecoded". Nested arrays have a schema of their own (heph_attributes.h). */
 #include <string.h>
 
 #include "formats/heph/heph.h"
@@ -12,12 +12,12 @@
 struct walk {
     struct cursor at;
     struct heph_nesting nesting;
-    uint32_t left[HEPH_LEVELS_MAX]; /* by level: number of elements left in the open array */
+    uint32_t left[HEPH_LEVELS_MAX]; /* number of elements that remain in the open array, by level */
     uint8_t depth;                  /* number of open levels */
     uint8_t levels;                 /* number of nesting levels of the open array */
     uint8_t type;                   /* element type of the open array */
-    uint8_t array;                  /* number of arrays so far, at most 255 */
-    /* the content is damaged: check each attribute before it is returned */
+    uint8_t array;                  /* number of arrays returned so far, at most 255 */
+    /* true if the content is damaged: each attribute is checked before it is returned */
     bool is_careful;
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
@@ -134,8 +134,8 @@ static bool next_field(ttr_fields *fields, ttr_field *field)
                                   : read_scalar(&walk->at, type, &field->value);
 }
 
-/* Reads up to `room` fields. Sets fields->ops to NULL at the end, so that the iterator is not
- * called again. */
+/* Implements field_ops.read: reads up to `room` fields. Sets fields->ops to NULL at the end, so
+ * that the iterator is not called again. */
 static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;

@@ -1,4 +1,4 @@
-/* The Heph trace format 0.1.0: constants and byte layouts.  All integers are big-endian.
+/* The Heph trace format 0.1.0: constants and byte layouts. All integers are big-endian.
  *
  *   metadata packet
  *     [0..3] 75 D1 1D 4D | [4..7] size | [8..9] name length | name | value
@@ -15,7 +15,7 @@
  *     type 4 string: u16 length, then its bytes
  *     type 0x80 + one of these: u16 count, then that many values
  *
- * `size` is that of the complete packet in bytes.  Files written before March 2021 have no
+ * `size` is the size of the complete packet in bytes. Files written before March 2021 have no
  * substream: start is at 16, end at 24, description length at 32. Magic numbers and version are the
  * same (see heph_bid.c). */
 #ifndef TRACETTA_FORMATS_HEPH_FORMAT_H
@@ -28,7 +28,7 @@
 
 #define HEPH_FRAME_SIZE 8u       /* bytes of magic number and size */
 #define HEPH_METADATA_HEADER 10u /* bytes before the option's name */
-/* bytes before the description; _OLD is the layout without substream */
+/* size of an event header up to the description, in bytes; _OLD: in the layout without substream */
 #define HEPH_EVENT_HEADER 42u
 #define HEPH_EVENT_HEADER_OLD 34u
 #define HEPH_EPOCH_PACKET 23u /* bytes of option "epoch" with its u64 value */
@@ -41,11 +41,11 @@
 
 #define HEPH_TEXT_MAX 65535u /* maximum bytes of a string, and elements of an array */
 
-/* Default maximum of a packet in bytes.  The format allows 4 GiB, and a damaged size must not cause
+/* Default maximum of a packet in bytes. The format allows 4 GiB, and a damaged size must not cause
  * such an allocation. Larger packets need option max_record. */
 #define HEPH_PACKET_MAX_DEFAULT (UINT64_C(16) << 20)
 
-/* Byte offsets of the parts of an event header. */
+/* Byte offsets of the members of an event header, which depend on the layout. */
 struct heph_layout {
     uint32_t header;    /* size of the header */
     uint32_t substream; /* 0 if the layout has no substream */

@@ -2,7 +2,7 @@
  * counts exactly the losses.
  *
  * This test implements the rules of src/formats/heph/README.md independently. For each event of the
- * source it predicts the spans that must be read and the count of each loss.  Both are compared
+ * source it predicts the spans that must be read and the count of each loss. Both are compared
  * exactly, so an undeclared difference fails, and so does a declared loss that did not happen.
  * Spans are compared as sorted lines of text; stream counters by reading in strict mode. usage:
  * heph_test GENERATOR; prints TAP. */
@@ -198,7 +198,7 @@ static bool is_plain(ttr_fields elements, uint32_t n)
     return true;
 }
 
-struct level {
+struct open_container {
     char path[400];
     unsigned index;
     bool is_array;
@@ -216,9 +216,9 @@ static void put_array(struct matrix *m, struct buffer *to, ttr_fields *elements,
 }
 
 static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
-                      const ttr_field *field, struct level *levels)
+                      const ttr_field *field, struct open_container *levels)
 {
-    struct level *ctx = &levels[field->depth], *outer = field->depth ? ctx - 1 : NULL;
+    struct open_container *ctx = &levels[field->depth], *outer = field->depth ? ctx - 1 : NULL;
     char number[16];
     ttr_text name = field->name;
     if (outer && outer->is_array)
@@ -228,7 +228,7 @@ static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
     append_format(&path, "%s%s", outer ? outer->path : "", outer && outer->path[0] ? "." : "");
     buffer_add(&path, name.p, name.n);
     bool is_array = field->value.type == TTR_TYPE_ARRAY;
-    *ctx = (struct level){.is_array = is_array};
+    *ctx = (struct open_container){.is_array = is_array};
     (void)snprintf(ctx->path, sizeof ctx->path, "%.*s", (int)(path.n < 300 ? path.n : 300),
                    path.n ? (const char *)path.bytes : "");
     if (stored_type_letter(&field->value) || (is_array && is_plain(*fields, field->value.count))) {
@@ -247,7 +247,7 @@ static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
 
 static void put_fields(struct matrix *m, struct buffer *to, const ttr_event *event)
 {
-    static struct level levels[LEVELS];
+    static struct open_container levels[LEVELS];
     ttr_fields fields;
     ttr_field field;
     ttr_fields_begin(m->t, event, &fields);

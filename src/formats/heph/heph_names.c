@@ -1,9 +1,10 @@
 /* Names of streams and substreams, derived from descriptions of the Heph runtime.
  *
- * The format has no such names, but its one known writer numbers them by rule.  Stream 0 is the
- * coordinator and all thread-safe actors. Streams 1 to N are the N workers. Streams above N, or
- * from 10000 on, are the threads of synchronous actors.  A substream is the id of an actor, and the
- * event of its run contains its name.  Traces without a description of the runtime get no names. */
+ * The format has no such names, but its one known writer numbers them by rule. Stream 0 is the
+ * coordinator and all thread-safe actors. Streams 1 to N are the N worker threads. Streams above N,
+ * or from 10000 on, are the threads of synchronous actors. A substream is the id of an actor, and
+ * an event that records its execution contains its name. Traces without a description of the
+ * runtime get no names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -73,8 +74,8 @@ bool heph_name_stream(struct input *in, uint32_t stream)
     return !reader->is_runtime || name_stream(in, stream);
 }
 
-/* Sets the number of workers from a "Building runtime" event. Streams with higher numbers are other
- * threads. */
+/* Sets the number of worker threads from a "Building runtime" event. Streams with higher numbers
+ * are other threads. */
 static bool set_worker_count(struct input *in, const ttr_event *event)
 {
     struct heph_reader *reader = in->ctx;
@@ -86,8 +87,8 @@ static bool set_worker_count(struct input *in, const ttr_event *event)
     return name_all_streams(in);
 }
 
-/* Sets the name of an actor's substream from an event of its run. The actor's id is the number of
- * the substream. */
+/* Names the substream of an actor from an event that records the actor's execution. The substream's
+ * number is the actor's id. */
 static bool name_actor(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;

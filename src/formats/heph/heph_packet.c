@@ -62,8 +62,8 @@ bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
     return true;
 }
 
-/* A packet above this size is loaded together with the bytes after it, because each move of the
- * window copies all bytes that remain in it. */
+/* Packets above LARGE_PACKET are loaded together with the bytes after them (up to LARGE_WINDOW),
+ * because each move of the window copies all bytes that remain in it. */
 #define LARGE_PACKET (UINT64_C(1) << 20)
 #define LARGE_WINDOW (UINT64_C(64) << 20)
 

@@ -17,7 +17,7 @@
  * Invariants: every slot is either open and on one stack, or on the free list. The content of a
  * closed slot stays valid until the next open, which may reuse it. A thread keeps its entry in
  * `tops` when its stack is empty; an asynchronous key is removed. Cost: O(1) hash operations per
- * begin and end. Buffers of closed slots are reused, so there is no allocation per event once the
+ * begin and end. Buffers of closed slots are reused, so no memory is allocated per event once the
  * maximum depth was reached. Limit: at most HEPH_ASYNC_SLOTS_MAX slots for asynchronous begins,
  * since these may never end. Left out: matching names of begin and end; an end always closes the
  * innermost begin of its key. */
@@ -49,7 +49,7 @@ static struct pair_key pair_key_of(const ttr_event *event)
                              (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
 }
 
-/* Returns an unused slot; HEPH_NO_BEGIN if out of memory. */
+/* Returns an unused slot, allocating more if needed; HEPH_NO_BEGIN if out of memory. */
 static uint32_t acquire_slot(struct heph_pairs *pairs)
 {
     uint32_t slot = pairs->unused;

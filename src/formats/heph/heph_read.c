@@ -1,5 +1,5 @@
 /* The Heph reader (specification: "Trace Format"). Consecutive valid packets are read into a batch.
- * Everything else is handled between batches, when the window may move.
+ * All other packets are handled between batches, when the window may move.
  *
  * Lost events are known only at the end of the trace, because packets are in the order of the ends
  * of their events. Then one gap event per stream is emitted, and notes on late and duplicate
@@ -65,7 +65,7 @@ void heph_close(struct input *in)
 
 /* Reads valid event packets until the batch is full or the next packet is incomplete, invalid or
  * not an event. */
-static void read_event_run(struct input *in)
+static void read_consecutive_events(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
     struct cursor c = cursor_init(in->window.bytes, in->window.n, in->window.offset);
@@ -125,7 +125,8 @@ static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, u
     if (load_u32be(packet) == HEPH_MAGIC_METADATA)
         return is_exact ? read_metadata(in, packet, size, error) : heph_recover_packet(in, error);
     if (is_exact)
-        return TTR_OK; /* the packet was incomplete in the window when read_event_run stopped */
+        return TTR_OK; /* the packet was incomplete in the window when read_consecutive_events
+                          stopped */
     if (!heph_is_valid_nested_packet(packet, size, reader->layout))
         return heph_recover_packet(in, error);
     input_add_diagnostic(
@@ -152,7 +153,8 @@ static struct counted count_streams(const struct heph_counters *counters)
         sum.strays += strays;
         sum.late += stream->late;
         sum.restarts += stream->restarts;
-        /* A second writer uses the counters of the first one again, which is not an error. */
+        /* A second writer starts its counters at 0 again, so duplicates after a restart are not an
+         * error. */
         sum.duplicates += stream->restarts ? 0 : stream->duplicates;
     }
     return sum;
@@ -224,9 +226,9 @@ static ttr_status begin_concatenated_trace(struct input *in)
     return TTR_OK;
 }
 
-/* Handles the cause that stopped read_event_run: the end of the window or input, metadata, or
- * damage. The batch must be empty. */
-static ttr_status resolve_run_end(struct input *in, ttr_error *error)
+/* Handles the cause that stopped read_consecutive_events: the end of the window or input, metadata,
+ * or damage. The batch must be empty. */
+static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     if (reader->is_restart)
@@ -263,11 +265,11 @@ ttr_status heph_next(struct input *in, ttr_error *error)
     ttr_status status = TTR_OK;
     while (in->n == 0 && status == TTR_OK) {
         if (!reader->is_lost && !reader->is_restart)
-            read_event_run(in);
+            read_consecutive_events(in);
         if (reader->is_out_of_memory)
             return fail_memory(error);
         if (in->n == 0)
-            status = resolve_run_end(in, error);
+            status = resolve_read_stop(in, error);
     }
     return status;
 }

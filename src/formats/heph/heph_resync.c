@@ -1,11 +1,12 @@
-/* Recovery from damage: emits what is readable of an invalid packet, and finds the next valid one.
+/* Recovery from damage: emits what is readable of an invalid packet, and finds the next valid
+ * packet.
  *
  * A packet is accepted if its magic number is right, its content fills its size exactly, and
- * another packet or the end of the input follows.  A magic number alone proves nothing, since it
- * may be part of a string.  So an invalid packet is first read from its own start. If its
- * attributes lead to a valid packet, only its size is wrong. If everything but the magic number
- * fits, only that is wrong. Otherwise the bytes after its frame are searched. The work is limited
- * by the number of bytes passed, so malicious input cannot make it quadratic. */
+ * another packet or the end of the input follows. A magic number alone proves nothing, since it
+ * may be part of a string. So an invalid packet is first read from its own start. If its
+ * attributes lead to a valid packet, only its size is wrong. If all else is valid, only the magic
+ * number is wrong. Otherwise the bytes after its frame are searched. The number of steps is limited
+ * in proportion to the bytes skipped, so malicious input cannot make it quadratic. */
 #include <string.h>
 
 #include "base/status.h"
@@ -63,8 +64,8 @@ static enum packet_verdict classify_following(const struct heph_reader *reader,
                : IS_NO_PACKET;
 }
 
-/* Adds `work` to the work done. Returns false if that exceeds the budget, which grows with
- * reader->offset. */
+/* Adds `work` to the steps counted so far. Returns false if they exceed the budget, which grows
+ * with reader->offset. */
 static bool consume_budget(struct heph_reader *reader, uint64_t work)
 {
     if (reader->work + work > WORK_START + reader->offset * WORK_PER_BYTE)
@@ -127,8 +128,8 @@ static bool has_only_wrong_magic(struct heph_reader *reader, const struct candid
            heph_is_valid_packet(bad->p, size, reader->layout);
 }
 
-/* Emits a packet with a damaged frame as an event without raw bytes, so that writers encode it
- * instead of copying the damage. */
+/* Emits a packet with a damaged frame as an event without its stored bytes, so that writers encode
+ * the event instead of copying the damage. */
 static ttr_status emit_repaired(struct input *in, const struct candidate *bad, uint32_t size,
                                 ttr_error *error)
 {
@@ -155,10 +156,10 @@ static uint32_t count_valid_bytes(const struct heph_reader *reader, const struct
     (void)cursor_skip(&c, cursor_u16be(&c));
     if (c.failed || load_u32be(bad->p) != HEPH_MAGIC_EVENT)
         return 0;
-    struct cursor whole = c;
+    struct cursor valid_n = c;
     while (cursor_left(&c) && heph_skip_attribute(&c))
-        whole = c;
-    return (uint32_t)whole.offset;
+        valid_n = c;
+    return (uint32_t)valid_n.offset;
 }
 
 /* Returns the offset, in the bad packet, of the first valid packet after its frame; `until` if
@@ -190,9 +191,9 @@ static bool contains_packets(struct heph_reader *reader, const struct candidate 
     return at == size && n > 1;
 }
 
-/* Emits an event whose first `whole` bytes are valid; the damage after them ends at offset `until`.
- */
-static ttr_status emit_partial(struct input *in, const struct candidate *bad, uint32_t whole,
+/* Emits an event of which only the first `valid_n` bytes are valid. The damage after them ends at
+ * offset `until`. */
+static ttr_status emit_partial(struct input *in, const struct candidate *bad, uint32_t valid_n,
                                uint32_t until, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -200,12 +201,12 @@ static ttr_status emit_partial(struct input *in, const struct candidate *bad, ui
     if (!event)
         return fail_memory(error);
     event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
-    uint64_t offset = reader->offset + whole;
+    uint64_t offset = reader->offset + valid_n;
     reader->offset += until;
     return input_add_damage(
-        in, offset, until - whole, "heph.bad-content", error,
+        in, offset, until - valid_n, "heph.bad-content", error,
         "an event packet of %u bytes has attributes that make sense up to byte %u of it",
-        heph_packet_size(bad->p), whole);
+        heph_packet_size(bad->p), valid_n);
 }
 
 static bool is_zero(const struct candidate *bad)
@@ -299,22 +300,22 @@ static bool is_oversized(struct heph_reader *reader, const struct candidate *bad
            find_valid_packet(reader, bad, bad->left) == bad->left;
 }
 
-/* Emits the loaded bytes of an oversized event. Skips the rest up to the end that its size implies,
- * unless a packet is found earlier, which proves that the size is damaged. */
+/* Emits the loaded bytes of an oversized event. Skips the other bytes up to the end that its size
+ * implies, unless a packet is found earlier, which shows that the size is damaged. */
 static ttr_status emit_oversized_start(struct input *in, const struct candidate *bad,
                                        ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
-    uint32_t whole = count_valid_bytes(reader, bad, bad->left), size = heph_packet_size(bad->p);
-    ttr_event *event = whole ? heph_add_event(in, bad->p, whole, reader->schema) : NULL;
-    if (whole && !event)
+    uint32_t valid_n = count_valid_bytes(reader, bad, bad->left), size = heph_packet_size(bad->p);
+    ttr_event *event = valid_n ? heph_add_event(in, bad->p, valid_n, reader->schema) : NULL;
+    if (valid_n && !event)
         return fail_memory(error);
     if (event)
         event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
     reader->large_size = size;
     reader->large_until = reader->offset + size;
-    begin_search(reader, reader->offset + whole,
-                 reader->offset + (whole > HEPH_FRAME_SIZE ? whole : HEPH_FRAME_SIZE));
+    begin_search(reader, reader->offset + valid_n,
+                 reader->offset + (valid_n > HEPH_FRAME_SIZE ? valid_n : HEPH_FRAME_SIZE));
     return TTR_OK;
 }
 
@@ -359,8 +360,8 @@ static bool may_be_truncated(const struct heph_reader *reader, const struct cand
            heph_packet_size(bad->p) > bad->left;
 }
 
-/* Handles a packet with an invalid frame, or one that is not followed by a packet, so that its size
- * is doubtful. */
+/* Handles a packet with an invalid frame, or a packet that is not followed by another one, so that
+ * its size is doubtful. */
 static ttr_status recover_bad_frame(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -377,22 +378,22 @@ static ttr_status recover_bad_frame(struct input *in, const struct candidate *ba
         may_be_truncated(reader, bad) && find_valid_packet(reader, bad, bad->left) == bad->left;
     size_t until = is_event && !reader->is_torn ? heph_packet_size(bad->p) : 0;
     until = find_valid_packet(reader, bad, until < bad->left ? until : bad->left);
-    uint32_t whole = until > HEPH_FRAME_SIZE ? count_valid_bytes(reader, bad, until) : 0;
-    reader->lost_from = reader->offset + whole;
-    return whole ? emit_partial(in, bad, whole, whole, error) : TTR_OK;
+    uint32_t valid_n = until > HEPH_FRAME_SIZE ? count_valid_bytes(reader, bad, until) : 0;
+    reader->lost_from = reader->offset + valid_n;
+    return valid_n ? emit_partial(in, bad, valid_n, valid_n, error) : TTR_OK;
 }
 
-/* Handles a packet with invalid content that is followed by a packet. Its size is right, or it is
- * wrong and covers other packets. */
+/* Handles a packet with invalid content that is followed by a packet. Either its size is right and
+ * its content damaged, or its size is wrong and covers other packets. */
 static ttr_status recover_bad_content(struct input *in, const struct candidate *bad, uint32_t size,
                                       ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     if (contains_packets(reader, bad, size))
         return recover_bad_frame(in, bad, error);
-    uint32_t whole = count_valid_bytes(reader, bad, size);
-    if (whole)
-        return emit_partial(in, bad, whole, size, error);
+    uint32_t valid_n = count_valid_bytes(reader, bad, size);
+    if (valid_n)
+        return emit_partial(in, bad, valid_n, size, error);
     uint64_t offset = reader->offset;
     reader->offset += size;
     return input_add_damage(

@@ -1,6 +1,6 @@
-/* Golden vectors from the specification.  vectors-whole has traces whose end changes the reading of
- * their start (epochs, counters), so they are not truncated.  vectors-long are too long to be
- * truncated at every byte. */
+/* Golden vectors from the specification.  In vectors-whole, the end of a
+ * trace changes how its start is read (epochs, counters), so these traces are not truncated.
+ * vectors-long are too long to be truncated at every byte. */
 #include "support/support.h"
 #include "support/vectors.h"
 

@@ -2,9 +2,9 @@
  * other events as the nearest span (heph_losses.c).
  *
  * Unchanged events of a Heph trace are copied byte for byte; with the metadata between them the
- * output equals the input.  All others are encoded. Stream is the process id and substream the
- * thread id, as the Heph reader maps them. Counters start at 0 in each stream and have no holes.
- * The epoch comes first, and times are relative to it. */
+ * output equals the input. All other events are encoded. The process id becomes the stream and the
+ * thread id the substream, as the Heph reader maps them. Counters start at 0 in each stream and
+ * have no holes. The epoch comes first, and times are relative to it. */
 #include <string.h>
 
 #include "base/number.h"
@@ -12,17 +12,16 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 
-/* ns; later times (after 1973) are Unix times, because no machine has been up for that long */
+/* times in ns above this (after 1973) are Unix times, because no machine has been up for so long */
 #define UNIX_TIME_MIN INT64_C(100000000000000000)
 
-/* ns; distance from the epoch to the first event, because events of other formats may arrive out of
- * order */
+/* ns from the epoch to the first event, because events of other formats may arrive out of order */
 #define EPOCH_MARGIN INT64_C(3600000000000)
 
-/* first stream for processes whose pid cannot be used as a stream */
+/* first stream for processes with a pid that cannot be used as a stream */
 #define FIRST_SPARE_STREAM 0x80000000u
 
-/* Stream and substream that a thread's events are written to. */
+/* Stream and substream to which a thread's events are written. */
 struct thread_address {
     uint32_t stream;
     uint64_t substream, pid;
@@ -82,8 +81,8 @@ static uint32_t *get_stream_counter(struct ttr_writer *out, uint32_t stream)
     return &writer->counters[writer->counters_n++];
 }
 
-/* Returns true if the pid may be used as stream: it fits in 32 bits, and no process of another
- * source uses it. */
+/* Returns true if the pid can be used as stream: it fits in 32 bits, and no process of another
+ * source uses this number. */
 static bool claim_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     if (pid > UINT32_MAX)
@@ -140,8 +139,8 @@ static bool is_of_heph(const ttr *t, const ttr_event *event)
            strcmp(source.format, "heph") == 0;
 }
 
-/* Chooses the epoch at the first event: that of the copied trace or, if times are Unix times,
- * EPOCH_MARGIN before the event. */
+/* Chooses the epoch when the first event is written: the epoch of the copied trace, or, if times
+ * are Unix times, EPOCH_MARGIN before the event. */
 static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -186,8 +185,8 @@ static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *
         .out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
 }
 
-/* Returns the counter for a packet: the next one of its stream or, for a damaged packet of the
- * copied trace, its own. */
+/* Returns the counter for a packet: the next one of its stream. A damaged packet of the copied
+ * trace keeps its counter. */
 static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet *packet)
 {
     const struct heph_writer *writer = out->ctx;
@@ -226,16 +225,16 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     packet->attributes = out->buffer.n;
 }
 
-/* Appends a name as an attribute if it differs from the name last written for the thread. Returns
- * false if out of memory. */
+/* Appends a name as an attribute if it differs from the name last written for the thread, according
+ * to `written`. Returns false if out of memory. */
 static bool append_changed_name(const struct heph_encoder *encoder, const char *attribute,
-                                struct pair_map *told, ttr_id thread, ttr_id name)
+                                struct pair_map *written, ttr_id thread, ttr_id name)
 {
     struct heph_writer *writer = encoder->out->ctx;
-    const uint32_t *last = pair_map_get(told, thread, 0);
+    const uint32_t *last = pair_map_get(written, thread, 0);
     if (!name || (last && *last == name))
         return false;
-    writer->is_out_of_memory |= !pair_map_put(told, thread, 0, name);
+    writer->is_out_of_memory |= !pair_map_put(written, thread, 0, name);
     heph_append_string(encoder, attribute, ttr_text_get(encoder->out->t, name));
     return true;
 }
@@ -258,7 +257,7 @@ static void append_changed_names(const struct heph_encoder *encoder, const struc
         output_count_loss(encoder->out, HEPH_LOST_NAME, encoder->offset);
 }
 
-/* Appends members of ttr_event for which Heph has no field, as attributes. */
+/* Appends the members of ttr_event for which Heph has no field, as attributes. */
 static void append_attributes(const struct heph_encoder *encoder, const ttr_event *event)
 {
     struct ttr_writer *out = encoder->out;
@@ -319,7 +318,7 @@ static void end_packet(struct ttr_writer *out, const struct packet *packet)
     output_count_event(out, packet->event);
 }
 
-/* Rule for events that are not spans: loss to count, and additional attributes. */
+/* How an event that is not a span is stored: the loss to count, and additional attributes. */
 struct kind_rule {
     uint8_t loss;
     const char *tag; /* name of the attribute that stores event->tag; NULL = none */
@@ -487,7 +486,7 @@ static void write_end(struct ttr_writer *out, const ttr_event *event)
         write_single_packet(out, event);
 }
 
-/* Writes a begin whose end never arrived. */
+/* Writes a begin of which the end never arrived. */
 static void write_unfinished_begin(struct ttr_writer *out, const struct heph_begin *begin)
 {
     struct heph_encoder encoder = encoder_for(out, &begin->event);
@@ -523,8 +522,9 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
     }
 }
 
-/* Returns true if the event's source is copied in order, with its metadata, so that the output
- * equals that trace. The first event decides; events of other sources do not end the copy. */
+/* Returns true if the source of the event is copied in order with its metadata, so that the output
+ * equals that trace. The first event of the output decides; events of other sources do not end the
+ * copy. */
 static bool copies_source(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -543,7 +543,7 @@ static bool copies_source(struct ttr_writer *out, const ttr_event *event)
     return true;
 }
 
-/* Appends a packet of the copied trace. The counters of encoded packets after it continue from its
+/* Copies a packet of the copied trace. The counters of encoded packets after it continue from its
  * counter. */
 static void copy_packet(struct ttr_writer *out, const ttr_event *event)
 {
@@ -593,7 +593,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (is_raw && is_copied)
         copy_packet(out, event);
     else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && is_copied))
-        return; /* definitions of other sources, or gaps that are visible in the copied counters */
+        return; /* definitions of other sources are not written; gaps of the copied source are
+                   visible in its counters */
     else if (is_raw && can_copy_event(out, event))
         copy_with_new_counter(out, event);
     else

@@ -7,16 +7,19 @@
 
 struct heph_writer {
     uint64_t epoch;
-    bool has_epoch;         /* the epoch is chosen; an epoch packet was written unless it is 0 */
-    bool is_copying_source; /* packets of one source are copied together with its metadata */
-    bool is_old;            /* the copied source has the layout without substreams */
-    uint16_t copied;        /* id of the copied source */
+    bool has_epoch; /* true after the epoch was chosen; an epoch packet was then written unless the
+                       epoch is 0 */
+    bool
+        is_copying_source; /* true if packets of one source are copied together with its metadata */
+    bool is_old;           /* true if the copied source has the layout without substreams */
+    uint16_t copied;       /* id of the copied source */
     uint32_t spare_streams;
     uint32_t *counters; /* next counter of each stream, by stream index */
     size_t counters_n, counters_capacity;
     struct pair_map streams; /* maps (stream, 0) to an index in `counters` */
-    struct pair_map owners;  /* maps (stream, 0) to the source that has the process with this id */
-    struct pair_map spare;   /* maps (pid, source) to the process's stream if that is not the pid */
+    struct pair_map owners; /* maps (stream, 0) to the source of the process that uses the stream */
+    struct pair_map
+        spare; /* maps (pid, source) to the process's stream, if that differs from the pid */
     struct pair_map written_thread_names,
         written_process_names; /* maps (thread, 0) to the name that was last written */
     struct heph_pairs pairs;

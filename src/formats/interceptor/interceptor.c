@@ -1,4 +1,4 @@
-/* Reader for files of EventHeader's test interceptor.  Writing is not supported.
+/* Reader for files of EventHeader's test interceptor. Writing is not supported.
  *
  * A record is accepted if its size is possible, its name is an EventHeader name with the level of
  * its event, and its flags are known. After damage the next such record is searched byte by byte.
@@ -11,7 +11,7 @@
 #include "formats/interceptor/interceptor_format.h"
 #include "model/input.h"
 
-/* bytes needed to decide whether a record is valid */
+/* number of bytes needed to decide whether a record is valid */
 #define RECORD_PROBE_SIZE (INTERCEPTOR_SIZE_BYTES + EVENT_HEADER_NAME_MAX + EVENT_HEADER_BYTES)
 
 struct interceptor {
@@ -35,7 +35,7 @@ static bool has_level_of_event(ttr_text text, const uint8_t *event)
            (event[0] & ~EVENT_HEADER_FLAGS) == 0;
 }
 
-/* Parses size and name of a record.  Returns false with the reason in record->reason if they are
+/* Parses size and name of a record. Returns false with the reason in record->reason if they are
  * invalid. */
 static bool parse_record(struct cursor c, bool is_big_endian, struct record *record)
 {
@@ -147,7 +147,8 @@ static ttr_status read_records(struct input *in, ttr_error *error)
     return status;
 }
 
-/* Searches the next record in the window. All skipped bytes are reported as one damage. */
+/* Searches the window for the next valid record. All skipped bytes are reported as one damaged
+ * range. */
 static ttr_status search_record(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->ctx;
@@ -170,8 +171,8 @@ static ttr_status search_record(struct input *in, ttr_error *error)
                             "no record of an event (%s): the next one is searched", reader->reason);
 }
 
-/* Handles what ended a run of records: the end of the window or of the input, or damage.  The batch
- * is empty. */
+/* Handles the cause that stopped the reading of records: the end of the window or of the input, or
+ * damage. The batch is empty. */
 static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->ctx;

@@ -3,8 +3,8 @@
  * that every line has.
  *
  * For speed, names are escaped once (text cache), and the texts of recent event names and threads
- * are kept. A line except its fields is written into memory that is reserved once. Left out:
- * storage details (ticks, offsets, sequence numbers), definitions, and reading. */
+ * are kept. Memory for a line without its fields is reserved once. Left out: storage details
+ * (ticks, offsets, sequence numbers), definitions, and reading. */
 #include "base/endian.h"
 #include "base/json_writer.h"
 #include "base/status.h"
@@ -13,8 +13,8 @@
 #include "encodings/json/timeline.h"
 #include "model/output.h"
 
-/* bytes; upper bounds for a line without names and fields: keys, braces, kind, level and flags; and
- * numbers */
+/* maximum number of bytes of a line without names and fields: keys, braces, kind, level and flags;
+ * and numbers */
 #define LINE_TEXT 640
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
@@ -46,7 +46,7 @@ struct thread_text {
     struct buffer text; /* at least TEXT_CACHE_PADDING bytes after its end are readable */
 };
 
-#define TIME_TEXT ((size_t)64) /* bytes; upper bound of a time in ISO 8601 with its key */
+#define TIME_TEXT ((size_t)64) /* maximum number of bytes of a time in ISO 8601 with its key */
 
 struct jsonl {
     struct field_json fields, context;

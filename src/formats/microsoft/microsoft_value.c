@@ -17,7 +17,7 @@
 #include "encodings/json/emit.h"
 #include "formats/microsoft/microsoft.h"
 
-/* --- Floats --- */
+/* --- Floating-point numbers --- */
 
 /* Returns the shortest decimal that reads back as this float. Starts with the shortest decimal of
  * the double and removes digits as long as the float stays the same. */
@@ -104,7 +104,7 @@ static size_t emit_positive(char *to, double x, unsigned bits)
     char digits[NUMBER_MAX];
     struct decimal decimal = bits == 32 ? find_shortest_float(x) : shortest_decimal(x);
     size_t n = number_format_u64(digits, decimal.digits);
-    /* `point`: number of digits before the decimal point */
+    /* point: number of digits before the decimal point */
     int point = (int)n + decimal.exponent, exponent = point - 1;
     size_t scientific = n + (n > 1) + 2 + (exponent > -100 && exponent < 100 ? 2 : 3);
     size_t fixed = point >= (int)n ? (size_t)point : point > 0 ? n + 1 : n + 2 + (size_t)-point;
@@ -129,7 +129,7 @@ size_t microsoft_emit_float(char *to, double x, unsigned bits)
     return n + emit_positive(to + n, fabs(x), bits);
 }
 
-/* --- Texts --- */
+/* --- Texts in JSON --- */
 
 /* Escapes only the characters that JSON forbids in strings. Decodes bytes that are not UTF-8 as
  * Latin-1. */
@@ -139,12 +139,9 @@ void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
     size_t begin = 0;
     for (size_t at = 0; at < n;) {
         size_t length = p[at] < 0x80 ? 1 : utf8_char_length(p + at, n - at);
-        const size_t control =
-            p[at] < 0x20
-                ? 0
-                : utf8_control_length(
-                      /* JSON allows these unescaped, but json_append_escaped would escape them */
-                      p + at, n - at);
+        /* JSON permits these control characters unescaped, but json_append_escaped would escape
+         * them */
+        const size_t control = p[at] < 0x20 ? 0 : utf8_control_length(p + at, n - at);
         if (length == 0 || control) {
             char wide[4];
             (void)json_append_escaped(to, p + begin, at - begin);
@@ -175,7 +172,7 @@ void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
 
 char *microsoft_emit_time(char *at, int64_t unix_s)
 {
-    /* Seconds whose year, minus 1900, fits in an int, as struct tm requires. */
+    /* range of Unix seconds for which the year, minus 1900, fits in the int of struct tm */
     const int64_t first = INT64_C(-67768040609740800), last = INT64_C(67768036191676799);
     if (unix_s >= first && unix_s <= last)
         return at + number_format_date_time(at, unix_s);
@@ -238,7 +235,7 @@ static void add_errno(struct buffer *to, const ttr_value *value)
     buffer_add_text(to, ")\"");
 }
 
-/* --- Values --- */
+/* --- Values of all types --- */
 
 void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value)
 {

@@ -2,10 +2,10 @@
  * |  { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
  * |    "level", "keyword", "opcode", "tag", "activity", "relatedActivity" } }
  *
- * Keys without a value are omitted. Field names keep their attributes, and get ";tag=0x1" appended
- * if they have a tag. Left out, as in perf-decode: definitions, objects, gaps, records of perf.data
- * other than samples, fields of the container. Also left out: the array that perf-decode puts
- * around the events of a file; reading. */
+ * Members without a value are omitted. Field names keep their attributes, and get ";tag=0x1"
+ * appended if they have a tag. Left out, as in perf-decode: definitions, objects, gaps, records of
+ * perf.data other than samples, fields of the container. Also left out: the array that perf-decode
+ * puts around the events of a file; reading. */
 #include <string.h>
 
 #include "base/json_writer.h"
@@ -43,7 +43,7 @@ static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
     return status == TTR_OK ? read_yes_no(out, "tags", &ctx->has_tags, error) : status;
 }
 
-/* --- Fields --- */
+/* --- Fields of an event --- */
 
 static bool is_text_equal(ttr_text name, const char *what)
 {

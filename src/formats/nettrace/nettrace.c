@@ -1,7 +1,7 @@
 /* The nettrace entry of the table of formats: name, options, detection.
  *
- * Detection: the magic "Nettrace" or, before V4, the head of FastSerialization with the name of the
- * first object. */
+ * Detection: the magic "Nettrace" or, before V4, the header of the FastSerialization library with
+ * the name of the first object. */
 #include "formats/nettrace/nettrace_writer.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -13,7 +13,7 @@ static bool is_serialization(const uint8_t *p, size_t n)
            memcmp(p + 4, NETTRACE_SERIALIZATION, NETTRACE_SERIALIZATION_BYTES) == 0;
 }
 
-/* FastSerialization is used for other files too, so the name of the first object decides. */
+/* FastSerialization stores files other than traces too, so the name of the first object decides. */
 static bool is_netperf(const uint8_t *p, size_t n)
 {
     static const char *const names[] = {"Trace", "Microsoft.DotNet.Runtime.EventPipeFile"};

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-enum { POINT_FORGETS_THREADS = 1, POINT_FORGETS_METADATA = 2 };
+enum { POINT_CLEARS_THREADS = 1, POINT_CLEARS_METADATA = 2 };
 enum { THREAD_NAME = 1, THREAD_PID = 2, THREAD_TID = 3, THREAD_PAIR = 4 };
 
 static ttr_status parse_point6(struct nettrace_reader *reader, struct cursor *c)
@@ -34,12 +34,12 @@ static ttr_status parse_point6(struct nettrace_reader *reader, struct cursor *c)
     }
     nettrace_order_flush_until(reader, UINT64_MAX);
     reader->resets_stacks = true;
-    reader->resets_threads |= (flags & POINT_FORGETS_THREADS) != 0;
-    reader->resets_metadata |= (flags & POINT_FORGETS_METADATA) != 0;
+    reader->resets_threads |= (flags & POINT_CLEARS_THREADS) != 0;
+    reader->resets_metadata |= (flags & POINT_CLEARS_METADATA) != 0;
     return TTR_OK;
 }
 
-/* Parses one row of the thread table. The pid of the trace is the default. */
+/* Parses one row of the thread table. A thread without a pid gets the pid of the trace. */
 static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
 {
     uint64_t index = nettrace_read_varint(row), pid = reader->pid, tid = 0;
@@ -146,7 +146,7 @@ static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned 
         return parse_stacks6(reader, c);
     case NETTRACE_BLOCK_THREADS:
         return parse_threads(reader, c);
-    case NETTRACE_BLOCK_GONE:
+    case NETTRACE_BLOCK_ENDED_THREADS:
         return parse_ended_threads(reader, c);
     case NETTRACE_BLOCK_LABELS:
         return nettrace_labels_parse(reader, c);
@@ -157,26 +157,27 @@ static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned 
     }
 }
 
-/* Queues the block at offset `at` as a piece. `c` is after the last byte that could be decoded. */
-static void queue_block_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at,
+/* Queues the block at offset `at` as a chunk for copies. `c` is after the last byte that could be
+ * decoded. */
+static void queue_block_chunk(struct nettrace_reader *reader, unsigned kind, uint64_t at,
                               const struct cursor *c, bool is_cut)
 {
     static const uint8_t kinds[] = {
-        [NETTRACE_BLOCK_TRACE] = NETTRACE_PIECE_TRACE,
-        [NETTRACE_BLOCK_EVENTS] = NETTRACE_PIECE_EVENTS,
-        [NETTRACE_BLOCK_METADATA] = NETTRACE_PIECE_METADATA,
-        [NETTRACE_BLOCK_POINT] = NETTRACE_PIECE_POINT,
-        [NETTRACE_BLOCK_STACKS] = NETTRACE_PIECE_STACKS,
-        [NETTRACE_BLOCK_THREADS] = NETTRACE_PIECE_THREADS,
-        [NETTRACE_BLOCK_GONE] = NETTRACE_PIECE_GONE,
-        [NETTRACE_BLOCK_LABELS] = NETTRACE_PIECE_LABELS,
+        [NETTRACE_BLOCK_TRACE] = NETTRACE_CHUNK_TRACE,
+        [NETTRACE_BLOCK_EVENTS] = NETTRACE_CHUNK_EVENTS,
+        [NETTRACE_BLOCK_METADATA] = NETTRACE_CHUNK_METADATA,
+        [NETTRACE_BLOCK_POINT] = NETTRACE_CHUNK_POINT,
+        [NETTRACE_BLOCK_STACKS] = NETTRACE_CHUNK_STACKS,
+        [NETTRACE_BLOCK_THREADS] = NETTRACE_CHUNK_THREADS,
+        [NETTRACE_BLOCK_ENDED_THREADS] = NETTRACE_CHUNK_ENDED_THREADS,
+        [NETTRACE_BLOCK_LABELS] = NETTRACE_CHUNK_LABELS,
     };
-    struct nettrace_piece piece = {
-        .offset = at, .body = 4, .kind = kind < sizeof kinds ? kinds[kind] : NETTRACE_PIECE_OTHER};
-    piece.is_part = is_cut || c->failed || (kind == NETTRACE_BLOCK_EVENTS && cursor_left(c) > 0);
-    piece.size = (uint32_t)((piece.is_part ? c->offset : reader->at) - at);
-    piece.events = kind == NETTRACE_BLOCK_EVENTS ? reader->known_events : 0;
-    nettrace_queue_piece(reader, &piece);
+    struct nettrace_chunk chunk = {
+        .offset = at, .body = 4, .kind = kind < sizeof kinds ? kinds[kind] : NETTRACE_CHUNK_OTHER};
+    chunk.is_part = is_cut || c->failed || (kind == NETTRACE_BLOCK_EVENTS && cursor_left(c) > 0);
+    chunk.size = (uint32_t)((chunk.is_part ? c->offset : reader->at) - at);
+    chunk.events = kind == NETTRACE_BLOCK_EVENTS ? reader->known_events : 0;
+    nettrace_queue_chunk(reader, &chunk);
 }
 
 static ttr_status report_cut_block(struct nettrace_reader *reader, uint64_t offset, uint64_t left,
@@ -217,7 +218,7 @@ static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned k
         status = parse_block_content6(reader, kind, &c, true);
         if (status != TTR_OK)
             return status;
-        queue_block_piece(reader, kind, at, &c, true);
+        queue_block_chunk(reader, kind, at, &c, true);
     }
     uint64_t from = is_used && c.offset < extent->next ? c.offset : at,
              to = is_used && c.offset == extent->next ? at + 4 : extent->next;
@@ -229,7 +230,7 @@ static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned k
 }
 
 /* Reads a block that declares a right size, or that the end of the input truncates. `is_strange`:
- * the kind is damaged, and the block contains events. */
+ * the kind is damaged, but the content is events. */
 static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kind, uint32_t size,
                                     bool is_strange)
 {
@@ -244,7 +245,7 @@ static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kin
     status = parse_block_content6(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, &c, is_cut);
     if (status != TTR_OK)
         return status;
-    queue_block_piece(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, at, &c,
+    queue_block_chunk(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, at, &c,
                       is_cut || is_strange);
     if (is_cut)
         return report_cut_block(reader, cursor_left(&c) ? c.offset : at,
@@ -276,12 +277,14 @@ ttr_status nettrace_read_block6(struct nettrace_reader *reader)
     if (bytes.n < 4)
         return report_cut_block(reader, reader->at, bytes.n, 4);
     uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
-    if (kind == NETTRACE_BLOCK_GONE && reader->order.heap_n > 0) {
-        /* emit all waiting events first; the caller then reads this block again */
+    if (kind == NETTRACE_BLOCK_ENDED_THREADS && reader->order.heap_n > 0) {
+        /* waiting events may refer to these threads: emit the events first, then read this block
+         * again */
         nettrace_order_flush_until(reader, UINT64_MAX);
         return TTR_OK;
     }
-    if (!reader->emits_blocks) { /* never wait for bytes of a live trace */
+    if (!reader->emits_blocks) { /* a live trace may send the bytes needed for this check much later
+                                  */
         status = nettrace_measure_block6(reader, reader->at, head, &extent);
         if (status != TTR_OK)
             return status;

@@ -1,4 +1,4 @@
-/* Byte writer of nettrace: file head, Trace, frames of objects and blocks, event headers.
+/* Byte writer of nettrace: file head, Trace object, frames of objects and blocks, event headers.
  * nettrace_format.h has the layouts. */
 #include "formats/nettrace/nettrace_bytes.h"
 

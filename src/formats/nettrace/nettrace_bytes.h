@@ -1,6 +1,6 @@
 /* Byte writer of nettrace: integers, event headers, frames of blocks. All functions append to a
- * buffer. The writer's buffer is not drained while a frame is open, since its size is stored at the
- * end. */
+ * buffer. The writer's buffer is not drained while a frame is open, since the frame's size is
+ * stored when it ends. */
 #ifndef TRACETTA_FORMATS_NETTRACE_NETTRACE_BYTES_H
 #define TRACETTA_FORMATS_NETTRACE_NETTRACE_BYTES_H
 
@@ -57,13 +57,14 @@ uint8_t *nettrace_encode_header(uint8_t *to, struct nettrace_header *last,
 
 /* A block (V6) or object (V3 to V5) that is being written. */
 struct nettrace_frame {
-    size_t size_at, body; /* buffer offsets: of the size to be stored at the end, of the content */
+    size_t size_at, body; /* buffer offsets: size_at: of the size field, which is filled at the end;
+                             body: of the content */
     unsigned version;
     uint8_t kind; /* enum nettrace_block_kind */
 };
 
-/* Begin and end a block (V6) or object (V3 to V5). Kinds before V6: EVENTS, METADATA, STACKS,
- * POINT. */
+/* Begin and end a block (V6) or object (V3 to V5). Before V6 only the kinds EVENTS, METADATA,
+ * STACKS and POINT exist. */
 struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned version,
                                            enum nettrace_block_kind kind);
 void nettrace_frame_end(struct ttr_writer *out, const struct nettrace_frame *frame);
@@ -82,7 +83,7 @@ void nettrace_append_end_mark(struct ttr_writer *out, unsigned version);
 
 /* Clock and process in the Trace object. */
 struct nettrace_trace_info {
-    int64_t sync_ms; /* milliseconds since 1970 at sync_ticks */
+    int64_t sync_ms; /* wall-clock time at sync_ticks, in ms since 1970 */
     uint64_t sync_ticks, frequency, pid;
     uint32_t pointer_bytes, processors, sampling_ns;
     bool has_pid;

@@ -1,5 +1,5 @@
-/* Event classes of the writer: events with equal provider, name, shape, level, opcode and keywords
- * share one metadata record.
+/* Event classes of the writer: events with equal provider, name, signature, level, opcode and
+ * keywords share one metadata record.
  *
  * Event ids are numbered from 1 for each provider. If another nettrace trace has events of a
  * provider, those keep their ids, and other events of it are numbered from FIRST_SPARE. */
@@ -12,7 +12,8 @@
 #define FIRST_SPARE 30000u
 #define NO_CLASS UINT32_MAX
 
-/* Flags in the upper bits of a class number: losses that each event of the class causes. */
+/* Flags in the upper bits of a class number. Each is a loss that every event of the class causes.
+ */
 #define CLASS_IS_BARE (UINT32_C(1) << 31)   /* the metadata are written without fields */
 #define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* some names are not valid UTF-8 */
 #define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* some names contain NUL characters */
@@ -38,11 +39,11 @@ uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event 
     return event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_END ? 2 : event->opcode;
 }
 
-/* Appends a metadata record to the records written before the next block. */
+/* Appends a metadata record to the buffer that is written before the next event block. */
 static void append_metadata_row(struct nettrace_writer *w, uint32_t number, const uint8_t *row,
                                 size_t n)
 {
-    struct buffer *to = &w->region.metadata;
+    struct buffer *to = &w->blocks.metadata;
     if (nettrace_is_v6(w)) {
         size_t at = to->n;
         nettrace_append_u16(to, 0);
@@ -52,7 +53,8 @@ static void append_metadata_row(struct nettrace_writer *w, uint32_t number, cons
             store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
         return;
     }
-    nettrace_append_u32(to, (uint32_t)n + 4); /* the size, which is not written to the file */
+    nettrace_append_u32(
+        to, (uint32_t)n + 4); /* size of the row; needed in the buffer, not written to the file */
     nettrace_append_u32(to, number);
     buffer_add(to, row, n);
 }
@@ -65,7 +67,7 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
     static const uint8_t no_fields[4];
     struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info bare = *info;
-    bare.shape = cursor_init(no_fields, sizeof no_fields, 0);
+    bare.signature = cursor_init(no_fields, sizeof no_fields, 0);
     buffer_clear(&w->scratch);
     *is_bare =
         w->classes_n >= CLASSES_MAX || !nettrace_append_metadata(&w->scratch, w->version, info);
@@ -84,9 +86,10 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
     return key_map_put(&w->rows, hash, number) ? number : 0;
 }
 
-/* --- By shape --- */
+/* --- Classes of events that are encoded field by field --- */
 
-/* Returns the next free event id of a provider. */
+/* Returns the next free event id of a provider. `is_spare`: ids start at FIRST_SPARE, since a
+ * source trace uses the lower ones. */
 static uint32_t next_event_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
 {
     struct nettrace_writer *w = out->ctx;
@@ -103,12 +106,12 @@ static bool has_nettrace_source(const struct ttr_writer *out, const ttr_event *e
            strcmp(source.format, "nettrace") == 0;
 }
 
-/* Appends the properties to w->shape that distinguish classes with equal shapes. */
+/* Appends to w->signature the event properties that distinguish classes with equal fields. */
 static void append_class_key(struct ttr_writer *out, const ttr_event *event)
 {
     enum { KEY = 24 };
     struct nettrace_writer *w = out->ctx;
-    uint8_t *at = buffer_room(&w->shape, KEY);
+    uint8_t *at = buffer_room(&w->signature, KEY);
     if (!at)
         return;
     store_u32le(at, event->provider);
@@ -118,10 +121,10 @@ static void append_class_key(struct ttr_writer *out, const ttr_event *event)
                              (uint32_t)nettrace_output_opcode(w, event) << 8 |
                              (uint32_t)event->kind << 16);
     store_u32le(at + 20, has_nettrace_source(out, event));
-    buffer_commit(&w->shape, KEY);
+    buffer_commit(&w->signature, KEY);
 }
 
-static void describe_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
+static void describe_class(struct ttr_writer *out, const ttr_event *event, size_t signature_n,
                            struct nettrace_class_info *info)
 {
     struct nettrace_writer *w = out->ctx;
@@ -133,18 +136,18 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
         event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
     info->name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)};
     info->id = next_event_id(out, event->provider, has_nettrace_source(out, event));
-    info->shape = cursor_init(w->shape.bytes, shape_n, 0);
+    info->signature = cursor_init(w->signature.bytes, signature_n, 0);
 }
 
-/* Adds the class of an event, and stores its number under the hash of the class key. Returns 0 if
- * memory is exhausted. */
-static uint32_t add_class_of_shape(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
-                                   uint64_t hash)
+/* Adds the class of an event under the hash of its class key. Returns the class number, 0 if memory
+ * is exhausted. */
+static uint32_t add_class_of_signature(struct ttr_writer *out, const ttr_event *event,
+                                       size_t signature_n, uint64_t hash)
 {
     struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
     bool is_bare;
-    describe_class(out, event, shape_n, &info);
+    describe_class(out, event, signature_n, &info);
     uint32_t number = find_or_add_class(out, &info, &is_bare);
     struct nettrace_text_flaws flaws = nettrace_is_v6(w)
                                            ? (struct nettrace_text_flaws){false, false}
@@ -155,16 +158,16 @@ static uint32_t add_class_of_shape(struct ttr_writer *out, const ttr_event *even
     return number && key_map_put(&w->classes, hash, with) ? with : 0;
 }
 
-uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
+uint32_t nettrace_class_of_signature(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
-    size_t shape_n = w->shape.n;
+    size_t signature_n = w->signature.n;
     append_class_key(out, event);
-    if (w->shape.failed)
+    if (w->signature.failed)
         return 0;
-    uint64_t hash = hash_bytes(w->shape.bytes, w->shape.n);
+    uint64_t hash = hash_bytes(w->signature.bytes, w->signature.n);
     const uint32_t *known = key_map_get(&w->classes, hash);
-    uint32_t number = known ? *known : add_class_of_shape(out, event, shape_n, hash);
+    uint32_t number = known ? *known : add_class_of_signature(out, event, signature_n, hash);
     if (number & CLASS_IS_BROKEN)
         output_count_loss(out, NETTRACE_LOST_TEXT, event->offset);
     if (number & CLASS_HAS_ZEROS)
@@ -176,7 +179,7 @@ uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
     return number & CLASS_NUMBER;
 }
 
-/* --- Samples --- */
+/* --- Class of samples of the runtime's profiler --- */
 
 uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event)
 {
@@ -191,7 +194,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
                                        .keyword = event->keyword,
                                        .level = level_to_clr(event->level),
                                        .opcode = nettrace_output_opcode(w, event),
-                                       .shape = cursor_init(no_fields, sizeof no_fields, 0)};
+                                       .signature = cursor_init(no_fields, sizeof no_fields, 0)};
     uint32_t type = MANAGED;
     ttr_fields fields;
     ttr_field field;
@@ -215,24 +218,24 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     return find_or_add_class(out, &info, &is_bare);
 }
 
-/* --- By metadata of another trace --- */
+/* --- Classes of events with a payload copied from another nettrace trace --- */
 
 static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
-                                const struct nettrace_type *type, unsigned reading)
+                                const struct nettrace_type *type, unsigned layout_index)
 {
     struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
     bool is_bare;
     struct buffer texts;
     buffer_init(&texts, &out->t->counted);
-    buffer_clear(&w->shape);
+    buffer_clear(&w->signature);
     uint32_t number = NO_CLASS;
-    bool is_understood = nettrace_translate(type, &info, &w->shape, &texts, reading);
-    w->is_out_of_memory |= texts.failed || w->shape.failed;
+    bool is_understood = nettrace_translate(type, &info, &w->signature, &texts, layout_index);
+    w->is_out_of_memory |= texts.failed || w->signature.failed;
     /* no opcode is written if the reader derives the same one from the name */
     info.opcode = event->opcode == type->opcode ? info.opcode : event->opcode;
     info.version = type->version; /* a label may have overridden the stored version */
-    if (is_understood && nettrace_shape_fits(&info.shape, w->version) &&
+    if (is_understood && nettrace_signature_fits(&info.signature, w->version) &&
         (info.opcode == 0 || w->version > 4)) {
         info.keyword = event->keyword;
         info.level = event->level == type->level ? info.level : level_to_clr(event->level);
@@ -243,15 +246,16 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     return number;
 }
 
-/* Returns the index of the payload layout that fits an event; 0 if the metadata are right. */
+/* Returns the index of the payload layout that fits an event; 0 if the declared metadata are right.
+ */
 static unsigned layout_index_of(const struct nettrace_type *type, const ttr_event *event)
 {
     const struct nettrace_layouts *layouts = type->layouts;
     const struct layout *layout = layouts->could_lie ? nettrace_layout_of_event(type, event) : NULL;
-    unsigned lie = NETTRACE_LAYOUTS_MAX - 1;
-    while (lie > 0 && (!layout || layouts->layout[lie] != layout))
-        lie--;
-    return lie;
+    unsigned layout_index = NETTRACE_LAYOUTS_MAX - 1;
+    while (layout_index > 0 && (!layout || layouts->layout[layout_index] != layout))
+        layout_index--;
+    return layout_index;
 }
 
 static bool reserve_source_classes(struct ttr_writer *out, ttr_id schema)
@@ -272,7 +276,7 @@ static bool reserve_source_classes(struct ttr_writer *out, ttr_id schema)
     return true;
 }
 
-/* Returns whether an event has labels that become fields. Only V6 can store these without changing
+/* Returns whether an event has labels that become fields. Versions before V6 can store them only in
  * the payload. */
 static bool has_label_fields(const struct nettrace_type *type, const ttr_event *event)
 {
@@ -298,14 +302,16 @@ uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event
         return 0;
     }
     struct nettrace_source_class *known = &w->source_classes[event->schema];
-    unsigned reading = nettrace_is_v6(w) ? layout_index_of(type, event) : 0;
-    bool is_same = known->class && known->reading == reading && known->keyword == event->keyword &&
-                   known->level == event->level && known->opcode == event->opcode;
+    unsigned layout_index = nettrace_is_v6(w) ? layout_index_of(type, event) : 0;
+    bool is_same = known->class && known->layout_index == layout_index &&
+                   known->keyword == event->keyword && known->level == event->level &&
+                   known->opcode == event->opcode;
     if (!is_same)
-        *known = (struct nettrace_source_class){.class = translate_class(out, event, type, reading),
-                                                .keyword = event->keyword,
-                                                .level = event->level,
-                                                .opcode = event->opcode,
-                                                .reading = (uint8_t)reading};
+        *known =
+            (struct nettrace_source_class){.class = translate_class(out, event, type, layout_index),
+                                           .keyword = event->keyword,
+                                           .level = event->level,
+                                           .opcode = event->opcode,
+                                           .layout_index = (uint8_t)layout_index};
     return known->class == NO_CLASS ? 0 : known->class;
 }

@@ -1,4 +1,4 @@
-/* Copy of a nettrace trace: pieces are held until their events were emitted, then written. */
+/* Copy of a nettrace trace: each chunk is held until its events were emitted, then written. */
 #include "formats/nettrace/nettrace_copy.h"
 
 #include <string.h>
@@ -23,14 +23,14 @@ void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
     alloc_free(alloc, copy->marks, copy->marks_capacity, sizeof *copy->marks);
 }
 
-/* --- Marks of events that arrived --- */
+/* --- Bit set of the events to be copied --- */
 
-/* Returns the number of events in a piece that arrived so far. */
-static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettrace_piece *piece)
+/* Returns how many events of a chunk have arrived so far. */
+static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettrace_chunk *chunk)
 {
-    uint64_t first = piece->offset - copy->marks_from,
-             /* indices of the first bit and of the bit after the last one */
-        last = first + piece->size;
+    uint64_t first = chunk->offset - copy->marks_from,
+             /* first: bit of the chunk's first byte; last: bit after its last byte */
+        last = first + chunk->size;
     uint32_t n = 0;
     for (uint64_t word = first / 64; word < copy->mark_words && word * 64 < last; word++) {
         uint64_t bits = copy->marks[word];
@@ -41,22 +41,23 @@ static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettr
     return n;
 }
 
-/* Extends the bit set of marks to cover a piece. Removes marks of pieces that were written. */
+/* Extends the bit set of marks to cover a chunk. Drops the marks of chunks that were written.
+ * Returns false if memory is exhausted. */
 static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
-                          const struct nettrace_piece *piece)
+                          const struct nettrace_chunk *chunk)
 {
     bool is_first = copy->held_first == copy->held_n;
-    uint64_t oldest = is_first ? piece->offset : copy->held[copy->held_first].piece.offset;
+    uint64_t oldest = is_first ? chunk->offset : copy->held[copy->held_first].chunk.offset;
     size_t gone = (size_t)((oldest - copy->marks_from) / 64);
     if (is_first) {
         copy->mark_words = 0;
-        copy->marks_from = piece->offset & ~UINT64_C(63);
+        copy->marks_from = chunk->offset & ~UINT64_C(63);
     } else if (gone > copy->mark_words / 2) {
         copy->mark_words -= gone;
         copy->marks_from += (uint64_t)gone * 64;
         memmove(copy->marks, copy->marks + gone, copy->mark_words * sizeof *copy->marks);
     }
-    size_t need = (size_t)((piece->offset + piece->size - copy->marks_from) / 64) + 1;
+    size_t need = (size_t)((chunk->offset + chunk->size - copy->marks_from) / 64) + 1;
     if (!alloc_reserve(alloc, (void **)&copy->marks, &copy->marks_capacity, need,
                        sizeof *copy->marks))
         return false;
@@ -67,50 +68,50 @@ static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
     return true;
 }
 
-/* --- Writing --- */
+/* --- Writing of chunks --- */
 
-/* Writes a piece unchanged, except for the padding of an object that has another offset now. */
-static void write_unchanged_piece(const struct nettrace_copy *copy, struct ttr_writer *out,
-                                  const struct nettrace_piece *piece, const uint8_t *bytes)
+/* Writes a chunk unchanged. Only the padding of an object is adapted if its file offset changed. */
+static void write_unchanged_chunk(const struct nettrace_copy *copy, struct ttr_writer *out,
+                                  const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
     enum { NAME_AT = 15, SIZE = 4 };
     bool is_object = copy->version >= 3 && copy->version < NETTRACE_V6 &&
-                     piece->kind >= NETTRACE_PIECE_EVENTS && piece->kind <= NETTRACE_PIECE_OTHER;
+                     chunk->kind >= NETTRACE_CHUNK_EVENTS && chunk->kind <= NETTRACE_CHUNK_OTHER;
     size_t head = is_object ? NAME_AT + load_u32le(bytes + NAME_AT - 4) + 1 + SIZE : 0;
-    bool is_placed = ((ttr_writer_bytes(out) - piece->offset) & 3) == 0 &&
-                     ((piece->offset + piece->body) & 3) == 0;
+    bool is_placed = ((ttr_writer_bytes(out) - chunk->offset) & 3) == 0 &&
+                     ((chunk->offset + chunk->body) & 3) == 0;
     if (!is_object || is_placed) {
-        buffer_add(&out->buffer, bytes, piece->size);
+        buffer_add(&out->buffer, bytes, chunk->size);
         return;
     }
     buffer_add(&out->buffer, bytes, head);
     nettrace_append_padding(out);
-    buffer_add(&out->buffer, bytes + piece->body, piece->size - piece->body);
+    buffer_add(&out->buffer, bytes + chunk->body, chunk->size - chunk->body);
 }
 
 /* V1, V2: writes the label table, which stores the offset of the end tag. */
 static void write_label_table(const struct nettrace_copy *copy, struct ttr_writer *out,
-                              const struct nettrace_piece *piece, const uint8_t *bytes)
+                              const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
     uint32_t i = 0;
-    for (; piece->size - i >= 4; i += 4) {
+    for (; chunk->size - i >= 4; i += 4) {
         uint32_t x = load_u32le(bytes + i);
         bool is_end = x == copy->end_before || x == copy->end_before + 1;
         nettrace_append_u32(&out->buffer,
                             is_end ? (uint32_t)(copy->end_now + (x - copy->end_before)) : x);
     }
-    buffer_add(&out->buffer, bytes + i, piece->size - i);
+    buffer_add(&out->buffer, bytes + i, chunk->size - i);
 }
 
 /* Every trace needs a Trace object. If damage destroyed it, writes one with the values that the
  * reader assumed. */
 static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *out,
-                                const struct nettrace_piece *piece)
+                                const struct nettrace_chunk *chunk)
 {
-    if (copy->has_trace || piece->kind == NETTRACE_PIECE_HEAD || copy->version < 3)
+    if (copy->has_trace || chunk->kind == NETTRACE_CHUNK_FILE_HEAD || copy->version < 3)
         return;
     copy->has_trace = true;
-    if (piece->kind == NETTRACE_PIECE_TRACE)
+    if (chunk->kind == NETTRACE_CHUNK_TRACE)
         return;
     nettrace_append_trace(
         out, copy->version,
@@ -120,55 +121,56 @@ static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *o
 /* Returns whether a block of events must be rebuilt: it is damaged, some of its events are left
  * out, or earlier events of its threads were left out, which changes sequence numbers. */
 static bool needs_rebuild(const struct nettrace_copy *copy, const struct ttr_writer *out,
-                          const struct nettrace_piece *piece)
+                          const struct nettrace_chunk *chunk)
 {
-    bool is_moved = piece->kind == NETTRACE_PIECE_FLAT && ttr_writer_bytes(out) != piece->offset;
-    return piece->is_part || is_moved || copy->dropped.used > 0 ||
-           count_marks(copy, piece) < piece->events;
+    bool is_moved = chunk->kind == NETTRACE_CHUNK_FLAT && ttr_writer_bytes(out) != chunk->offset;
+    return chunk->is_part || is_moved || copy->dropped.used > 0 ||
+           count_marks(copy, chunk) < chunk->events;
 }
 
-static ttr_status write_piece(struct nettrace_copy *copy, struct ttr_writer *out,
-                              const struct nettrace_piece *piece, const uint8_t *bytes,
+static ttr_status write_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
+                              const struct nettrace_chunk *chunk, const uint8_t *bytes,
                               ttr_error *error)
 {
-    bool has_events = piece->kind == NETTRACE_PIECE_EVENTS || piece->kind == NETTRACE_PIECE_FLAT,
+    bool has_events = chunk->kind == NETTRACE_CHUNK_EVENTS || chunk->kind == NETTRACE_CHUNK_FLAT,
          is_fine = true;
-    bool has_counts = piece->kind == NETTRACE_PIECE_POINT || piece->kind == NETTRACE_PIECE_GONE;
-    write_missing_trace(copy, out, piece);
-    if (piece->kind == NETTRACE_PIECE_END) {
+    bool has_counts =
+        chunk->kind == NETTRACE_CHUNK_POINT || chunk->kind == NETTRACE_CHUNK_ENDED_THREADS;
+    write_missing_trace(copy, out, chunk);
+    if (chunk->kind == NETTRACE_CHUNK_END) {
         copy->has_end = true;
-        copy->end_before = piece->offset;
+        copy->end_before = chunk->offset;
         copy->end_now = ttr_writer_bytes(out);
     }
-    if (has_events && needs_rebuild(copy, out, piece))
-        is_fine = piece->kind == NETTRACE_PIECE_EVENTS
-                      ? nettrace_rebuild_events(copy, out, piece, bytes)
-                      : nettrace_rebuild_flat(copy, out, piece, bytes);
-    else if (piece->is_part)
-        nettrace_repair_piece(copy, out, piece, bytes);
+    if (has_events && needs_rebuild(copy, out, chunk))
+        is_fine = chunk->kind == NETTRACE_CHUNK_EVENTS
+                      ? nettrace_rebuild_events(copy, out, chunk, bytes)
+                      : nettrace_rebuild_flat(copy, out, chunk, bytes);
+    else if (chunk->is_part)
+        nettrace_repair_chunk(copy, out, chunk, bytes);
     else if (has_counts && copy->dropped.used > 0)
-        nettrace_rebuild_point(copy, out, piece, bytes);
-    else if (piece->kind == NETTRACE_PIECE_REST && copy->version < 3)
-        write_label_table(copy, out, piece, bytes);
+        nettrace_rebuild_point(copy, out, chunk, bytes);
+    else if (chunk->kind == NETTRACE_CHUNK_TRAILING && copy->version < 3)
+        write_label_table(copy, out, chunk, bytes);
     else
-        write_unchanged_piece(copy, out, piece, bytes);
+        write_unchanged_chunk(copy, out, chunk, bytes);
     return is_fine ? output_drain(out, error) : fail_memory(error);
 }
 
-/* --- Holding --- */
+/* --- Chunks that wait for their events --- */
 
-static ttr_status write_finished_pieces(struct nettrace_copy *copy, struct ttr_writer *out,
+static ttr_status write_finished_chunks(struct nettrace_copy *copy, struct ttr_writer *out,
                                         uint64_t emitted_to, ttr_error *error)
 {
     while (copy->held_first < copy->held_n) {
         const struct nettrace_held *held = &copy->held[copy->held_first];
-        if (held->piece.offset + held->piece.size > emitted_to)
+        if (held->chunk.offset + held->chunk.size > emitted_to)
             break;
         ttr_status status =
-            write_piece(copy, out, &held->piece, copy->bytes.bytes + held->at, error);
+            write_chunk(copy, out, &held->chunk, copy->bytes.bytes + held->at, error);
         if (status != TTR_OK)
             return status;
-        copy->bytes_first = held->at + held->piece.size;
+        copy->bytes_first = held->at + held->chunk.size;
         copy->held_first++;
     }
     if (copy->held_first == copy->held_n) {
@@ -179,8 +181,7 @@ static ttr_status write_finished_pieces(struct nettrace_copy *copy, struct ttr_w
     return TTR_OK;
 }
 
-/* Moves the bytes of held pieces to the start of the buffer if at least half of the buffer is
- * unused. */
+/* Moves the bytes of held chunks to the start of the buffer if at least half of it is free. */
 static void compact_held_bytes(struct nettrace_copy *copy)
 {
     if (copy->bytes_first <= copy->bytes.n / 2)
@@ -195,48 +196,48 @@ static void compact_held_bytes(struct nettrace_copy *copy)
     copy->held_first = copy->bytes_first = 0;
 }
 
-static ttr_status hold_piece(struct nettrace_copy *copy, const struct alloc *alloc,
-                             const struct nettrace_piece *piece, const uint8_t *bytes,
+static ttr_status hold_chunk(struct nettrace_copy *copy, const struct alloc *alloc,
+                             const struct nettrace_chunk *chunk, const uint8_t *bytes,
                              ttr_error *error)
 {
     compact_held_bytes(copy);
-    if (!reserve_marks(copy, alloc, piece) ||
+    if (!reserve_marks(copy, alloc, chunk) ||
         !alloc_reserve(alloc, (void **)&copy->held, &copy->held_capacity, copy->held_n + 1,
                        sizeof *copy->held))
         return fail_memory(error);
-    copy->held[copy->held_n++] = (struct nettrace_held){*piece, copy->bytes.n};
-    buffer_add(&copy->bytes, bytes, piece->size);
+    copy->held[copy->held_n++] = (struct nettrace_held){*chunk, copy->bytes.n};
+    buffer_add(&copy->bytes, bytes, chunk->size);
     return copy->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status nettrace_copy_add_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+ttr_status nettrace_copy_add_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
                                    const ttr_event *event, ttr_error *error)
 {
-    struct nettrace_piece piece = {.offset = event->offset,
+    struct nettrace_chunk chunk = {.offset = event->offset,
                                    .size = event->payload_size,
                                    .body = event->body,
                                    .events = event->sequence,
                                    .kind = (uint8_t)event->tag,
                                    .is_part = (event->flags & TTR_EVENT_PARTIAL) != 0};
-    ttr_status status = write_finished_pieces(copy, out, event->link, error);
+    ttr_status status = write_finished_chunks(copy, out, event->link, error);
     if (status != TTR_OK)
         return status;
-    if (copy->held_first < copy->held_n || piece.offset + piece.size > event->link)
-        return hold_piece(copy, &out->t->counted, &piece, event->payload, error);
+    if (copy->held_first < copy->held_n || chunk.offset + chunk.size > event->link)
+        return hold_chunk(copy, &out->t->counted, &chunk, event->payload, error);
     copy->mark_words = 0;
-    return write_piece(copy, out, &piece, event->payload, error);
+    return write_chunk(copy, out, &chunk, event->payload, error);
 }
 
 ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *out,
                                 ttr_error *error)
 {
-    ttr_status status = write_finished_pieces(copy, out, UINT64_MAX, error);
+    ttr_status status = write_finished_chunks(copy, out, UINT64_MAX, error);
     if (status != TTR_OK || copy->has_end)
         return status;
-    write_missing_trace(copy, out, &(struct nettrace_piece){.kind = NETTRACE_PIECE_END});
+    write_missing_trace(copy, out, &(struct nettrace_chunk){.kind = NETTRACE_CHUNK_END});
     uint64_t end = ttr_writer_bytes(out);
     nettrace_append_end_mark(out, copy->version);
-    if (copy->version < 3) { /* the label table has one label; its own offset follows */
+    if (copy->version < 3) { /* the label table has one entry; its own offset follows */
         nettrace_append_u32(&out->buffer, 1);
         nettrace_append_u32(&out->buffer, (uint32_t)end);
         nettrace_append_u32(&out->buffer, (uint32_t)end + 1);

@@ -1,21 +1,22 @@
-/* Copying of nettrace to nettrace: pieces are written unchanged if all their events arrive, blocks
- * of events of which some are left out are rebuilt.
+/* Copying of nettrace to nettrace: byte ranges of the input (chunks) are written unchanged if all
+ * their events arrive. Blocks with events that a filter removed are rebuilt.
  *
  * Order of calls: nettrace_copy_init() at the file head; then in the order of the reader,
- * nettrace_copy_add_piece() for each definition event and nettrace_copy_mark_event() for each
+ * nettrace_copy_add_chunk() for each definition event and nettrace_copy_mark_event() for each
  * event; nettrace_copy_finish().
  *
- *   reader    piece A | piece B | events of A and B, by time | piece C (link: after A and B)
+ *   reader    chunk A | chunk B | events of A and B, by time | chunk C (link: after A and B)
  *   copy      hold A    hold B    set marks                    write A, write B, hold C
  *   marks     one bit per byte of the source; set if an event that arrived starts there
  *
- * The reader emits a piece before its events, and events in order of time, not of the file. So a
- * piece is held until the `link` of a later piece shows that all its events were emitted. Pieces
+ * The reader emits a chunk before its events, and events in order of time, not of the file. So a
+ * chunk is held until the `link` of a later chunk shows that all its events were emitted. Chunks
  * are written in file order: stacks, metadata and threads stay before the events that refer to
  * them.
  *
  * Sequence numbers: if events are left out, the numbers of later events of the same capture thread
- * are reduced by their count. A gap in the copy is therefore one of the source.
+ * are reduced by their count. So a jump in the numbers of the copy means that the source has lost
+ * events.
  *
  * Memory: the bytes between two sequence points, plus an eighth of that for the marks. */
 #ifndef TRACETTA_NETTRACE_COPY_H
@@ -24,43 +25,44 @@
 #include "formats/nettrace/nettrace.h"
 #include "formats/nettrace/nettrace_bytes.h"
 
-/* A piece that is not written yet, because some of its events may still arrive. */
+/* A chunk that is not written yet, because some of its events may still arrive. */
 struct nettrace_held {
-    struct nettrace_piece piece;
-    size_t at; /* offset of the piece in nettrace_copy.bytes */
+    struct nettrace_chunk chunk;
+    size_t at; /* offset of the chunk in nettrace_copy.bytes */
 };
 
 struct nettrace_copy {
     unsigned version;
     uint16_t source;
-    struct buffer bytes; /* bytes of held pieces; bytes before `bytes_first` are already written */
+    struct buffer bytes; /* bytes of held chunks; bytes before `bytes_first` are already written */
     size_t bytes_first;
-    struct nettrace_held *held; /* held pieces; valid from index held_first on */
+    struct nettrace_held *held; /* held chunks; valid from index held_first on */
     size_t held_first, held_n, held_capacity;
     /* bit set with one bit per byte of the source: set if an arrived event starts at that byte */
     uint64_t *marks;
     size_t mark_words, marks_capacity;
     uint64_t marks_from; /* source offset that corresponds to the first bit */
-    /* (capture thread, 0) to the number of its events that were left out */
+    /* maps (capture thread, 0) to the number of its events that were left out so far */
     struct pair_map dropped;
-    struct pair_map moved;        /* V1, V2: (source offset of metadata, 0) to output offset */
+    struct pair_map moved;        /* V1, V2: maps (source offset of metadata, 0) to output offset */
     uint64_t end_before, end_now; /* V1, V2: source and output offset of the end mark */
     bool has_trace, has_end;
 };
 
-/* --- nettrace_copy.c --- */
+/* --- nettrace_copy.c: order of the copy --- */
 
 /* Starts a copy at the file head of `source`. */
 void nettrace_copy_init(struct nettrace_copy *copy, const struct alloc *alloc,
                         const struct nettrace_reader *reader, uint16_t source);
 void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc);
 
-/* Holds or writes a piece, which arrives as a definition event. Writes earlier pieces if all their
- * events were emitted. */
-TTR_MUST ttr_status nettrace_copy_add_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+/* Accepts the next chunk, which arrives as a definition event, and holds it. Writes earlier chunks
+ * of which all events were emitted. */
+TTR_MUST ttr_status nettrace_copy_add_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
                                             const ttr_event *event, ttr_error *error);
 
-/* Marks an event as arrived, so that it is written with its piece. */
+/* Marks an event as arrived, so that it is written with its chunk. Returns at once if no chunk
+ * covers the event. */
 static inline void nettrace_copy_mark_event(struct nettrace_copy *copy, const ttr_event *event)
 {
     uint64_t bit = event->offset - copy->marks_from;
@@ -68,7 +70,7 @@ static inline void nettrace_copy_mark_event(struct nettrace_copy *copy, const tt
         copy->marks[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-/* Writes all held pieces, and an end mark if the source has none. */
+/* Writes all held chunks, then an end mark if the source has none. */
 TTR_MUST ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *out,
                                          ttr_error *error);
 
@@ -78,18 +80,18 @@ static inline bool nettrace_copy_has_event(const struct nettrace_copy *copy, uin
     return bit / 64 < copy->mark_words && copy->marks[bit / 64] >> bit % 64 & 1;
 }
 
-/* --- nettrace_rebuild.c --- */
+/* --- nettrace_rebuild.c: blocks with events left out --- */
 
 /* Writes a block with only those events that arrived. Returns false if memory is exhausted. */
 TTR_MUST bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
-                                      const struct nettrace_piece *piece, const uint8_t *bytes);
+                                      const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
 /* V1, V2: writes only those events that arrived, and replaces metadata numbers by new offsets.
  * Returns false if memory is exhausted. */
 TTR_MUST bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
-                                    const struct nettrace_piece *piece, const uint8_t *bytes);
+                                    const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
-/* V4, V5: writes the metadata of a block that have at least a provider and an id; `c` is at the
+/* V4, V5: writes those metadata of a block that have at least a provider and an id. `c` is at the
  * block's header. */
 void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out,
                                struct cursor *c);
@@ -97,12 +99,12 @@ void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *ou
 /* Writes a sequence point or a block of ended threads, with sequence numbers reduced by the events
  * left out. */
 void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
-                            const struct nettrace_piece *piece, const uint8_t *bytes);
+                            const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
-/* --- nettrace_repair.c --- */
+/* --- nettrace_repair.c: damaged chunks --- */
 
-/* Writes the complete rows of a damaged piece of any kind except event blocks. */
-void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,
-                           const struct nettrace_piece *piece, const uint8_t *bytes);
+/* Writes the rows of a damaged chunk that are complete. Not for event blocks. */
+void nettrace_repair_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
+                           const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
 #endif

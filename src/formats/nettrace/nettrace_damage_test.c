@@ -229,7 +229,7 @@ struct seen {
     uint64_t *reported; /* pairs: start and end of a range reported as damaged or odd */
     size_t reported_n;
     uint64_t lost;   /* events lost by sequence numbers */
-    uint64_t *parts; /* triples of pieces: start, end, kind */
+    uint64_t *parts; /* triples of chunks: start, end, kind */
     size_t parts_n;
 };
 
@@ -337,7 +337,7 @@ static bool is_reported(const struct seen *seen, uint64_t begin, uint64_t end)
     return false;
 }
 
-/* Returns a message if reading a trace with damage in piece `part` broke an expectation; NULL if
+/* Returns a message if reading a trace with damage in chunk `part` broke an expectation; NULL if
  * all hold. */
 static const char *find_violation(const struct seen *whole, const struct seen *seen,
                                   const uint64_t *part, bool can_change_other_blocks)
@@ -371,7 +371,7 @@ static const char *find_violation(const struct seen *whole, const struct seen *s
 /* Damaged stacks, metadata, threads and sequence points may change events of other blocks. */
 static bool can_change_other_blocks(uint64_t kind)
 {
-    return kind != NETTRACE_PIECE_EVENTS && kind != NETTRACE_PIECE_FLAT;
+    return kind != NETTRACE_CHUNK_EVENTS && kind != NETTRACE_CHUNK_FLAT;
 }
 
 /* V1 and V2 have no blocks: each event is a part. */
@@ -383,15 +383,15 @@ static void find_part(const struct seen *whole, size_t at, uint64_t *part)
     bool has_events = false;
     for (size_t i = 0; i < whole->n; i++)
         has_events |= whole->at[2 * i] >= part[0] && whole->at[2 * i] < part[1];
-    if (part[2] == NETTRACE_PIECE_EVENTS && !has_events)
-        part[2] = NETTRACE_PIECE_METADATA;
-    for (size_t i = 0; part[2] == NETTRACE_PIECE_FLAT && i < whole->n; i++) {
+    if (part[2] == NETTRACE_CHUNK_EVENTS && !has_events)
+        part[2] = NETTRACE_CHUNK_METADATA;
+    for (size_t i = 0; part[2] == NETTRACE_CHUNK_FLAT && i < whole->n; i++) {
         uint64_t begin = whole->at[2 * i], end = i + 1 < whole->n ? whole->at[2 * i + 2] : part[1];
         if (at >= begin && at < end)
             part[0] = begin, part[1] = end;
     }
-    if (part[2] == NETTRACE_PIECE_FLAT && whole->n && at < whole->at[0])
-        part[2] = NETTRACE_PIECE_METADATA;
+    if (part[2] == NETTRACE_CHUNK_FLAT && whole->n && at < whole->at[0])
+        part[2] = NETTRACE_CHUNK_METADATA;
 }
 
 static unsigned check_byte(unsigned version, const struct seen *whole, struct seen *seen,
@@ -399,10 +399,10 @@ static unsigned check_byte(unsigned version, const struct seen *whole, struct se
 {
     static const uint8_t masks[] = {0x01, 0x80, 0xff};
     unsigned wrong = 0;
-    uint64_t part[3] = {0, 0, NETTRACE_PIECE_REST};
+    uint64_t part[3] = {0, 0, NETTRACE_CHUNK_TRAILING};
     find_part(whole, at, part);
-    if (part[2] == NETTRACE_PIECE_HEAD || part[2] == NETTRACE_PIECE_TRACE ||
-        part[2] == NETTRACE_PIECE_REST)
+    if (part[2] == NETTRACE_CHUNK_FILE_HEAD || part[2] == NETTRACE_CHUNK_TRACE ||
+        part[2] == NETTRACE_CHUNK_TRAILING)
         return 0;
     uint8_t *bytes = malloc(hexa->n);
     if (!bytes)
@@ -413,7 +413,7 @@ static unsigned check_byte(unsigned version, const struct seen *whole, struct se
         read_damaged_trace(seen, bytes, hexa->n, 0);
         const char *what = find_violation(whole, seen, part, can_change_other_blocks(part[2]));
         if (what)
-            print_message("# V%u: byte %zu of %zu is %02x, was %02x (piece of kind %u at %u): %s\n",
+            print_message("# V%u: byte %zu of %zu is %02x, was %02x (chunk of kind %u at %u): %s\n",
                           version, at, hexa->n, bytes[at], hexa->bytes[at], (unsigned)part[2],
                           (unsigned)part[0], what);
         wrong += what != NULL;
@@ -551,7 +551,7 @@ static unsigned check_recorded(const char *name, const char *option)
     if (is_there)
         read_damaged_trace(&whole, trace.bytes, trace.n, TTR_READ_DEFINITIONS);
     for (size_t i = 0; i < whole.parts_n; i++)
-        if (whole.parts[3 * i + 2] == NETTRACE_PIECE_EVENTS && parts++ < 12)
+        if (whole.parts[3 * i + 2] == NETTRACE_CHUNK_EVENTS && parts++ < 12)
             wrong += check_part(name, &trace, &whole, &seen, &whole.parts[3 * i]);
     assert_true(!is_there || parts > 1);
     free_reading(&whole);

@@ -1,7 +1,7 @@
 /* Encoder: converts an event of any format to a nettrace header and payload.
  *
  * If the only source is a nettrace trace, its ticks are kept; else ticks are nanoseconds. Payloads
- * of nettrace sources are copied if possible; others are encoded by nettrace_shape.c. */
+ * of nettrace sources are copied if possible; others are encoded by nettrace_signature.c. */
 #include <string.h>
 
 #include "base/number.h"
@@ -19,36 +19,36 @@ enum { LABEL_ACTIVITY = 1, LABEL_RELATED = 2, LABEL_LAST = 0x80 };
 
 void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc)
 {
-    nettrace_region_init(&w->region, alloc);
+    nettrace_block_writer_init(&w->blocks, alloc);
     key_map_init(&w->classes, alloc);
     key_map_init(&w->rows, alloc);
     pair_map_init(&w->ids, alloc);
     pair_map_init(&w->thread_of, alloc);
     pair_map_init(&w->of_track, alloc);
-    buffer_init(&w->shape, alloc);
+    buffer_init(&w->signature, alloc);
     buffer_init(&w->payload, alloc);
     buffer_init(&w->scratch, alloc);
 }
 
 void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
 {
-    nettrace_region_free(&w->region);
+    nettrace_block_writer_free(&w->blocks);
     key_map_free(&w->classes);
     key_map_free(&w->rows);
     pair_map_free(&w->ids);
     pair_map_free(&w->thread_of);
     pair_map_free(&w->of_track);
-    buffer_free(&w->shape);
+    buffer_free(&w->signature);
     buffer_free(&w->payload);
     buffer_free(&w->scratch);
     alloc_free(alloc, w->threads, w->threads_capacity, sizeof *w->threads);
     alloc_free(alloc, w->by_id, w->by_id_n, sizeof *w->by_id);
-    alloc_free(alloc, w->region.declared, w->region.declared_capacity, sizeof *w->region.declared);
+    alloc_free(alloc, w->blocks.declared, w->blocks.declared_capacity, sizeof *w->blocks.declared);
     alloc_free(alloc, w->source_classes, w->source_classes_n, sizeof *w->source_classes);
     alloc_free(alloc, w->frames, w->frames_capacity, sizeof *w->frames);
 }
 
-/* --- The trace --- */
+/* --- Start of the trace: clock and process --- */
 
 /* Returns the reader that emitted a nettrace event; NULL for events of other formats, and for
  * detached copies. */
@@ -61,8 +61,8 @@ static const struct nettrace_reader *nettrace_reader_of(const struct ttr_writer 
                                                                                : NULL;
 }
 
-/* Returns a numeric attribute of a source, stored under `name` or `other`; 0 if the source has
- * neither. */
+/* Returns a numeric attribute of a source, stored under the key `name` or `other`; 0 if the source
+ * has neither. */
 static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char *name,
                                       const char *other)
 {
@@ -81,8 +81,8 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Sets a clock in nanoseconds. Its zero is 1970 if the first event has a Unix time, else early
- * enough to keep all ticks positive. */
+/* Sets the output clock to nanoseconds. Tick 0 is 1970 if the first event has a Unix time, else a
+ * time early enough to keep all ticks positive. */
 static void set_ns_clock(struct nettrace_writer *w, const ttr_event *event)
 {
     bool is_dated = is_unix_time(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
@@ -116,7 +116,7 @@ static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
 /* Writes the file head and the Trace object. The first event determines clock and process. */
 static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 {
-    /* source 0 of a context owns the events that a program makes itself, so one input gives two */
+    /* sources of a context if there is one input: source 0 is that of events made by the program */
     enum { ONLY_ONE = 2 };
     struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = event ? nettrace_reader_of(out, event) : NULL;
@@ -141,9 +141,9 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
                           &w->trace_info);
 }
 
-/* --- Time --- */
+/* --- Conversion of time to ticks --- */
 
-/* Converts a time to ticks of the source's clock. */
+/* Converts a time in ns to ticks of the source's clock. */
 static uint64_t ticks_of_time(const struct nettrace_writer *w, int64_t time)
 {
     int128 since = (int128)time - (int128)w->trace_info.sync_ms * NS_PER_MS;
@@ -170,7 +170,7 @@ static uint64_t ticks_of_event(struct ttr_writer *out, const ttr_event *event)
     return ticks;
 }
 
-/* --- Threads --- */
+/* --- Threads of an event --- */
 
 /* Returns the index of the output thread that captured an event: for nettrace the thread of its
  * track, else the thread of the event. Returns SIZE_MAX if memory is exhausted. */
@@ -203,7 +203,7 @@ static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event
     if (thread == SIZE_MAX || !nettrace_count_lost_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
     return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread)
-               ? nettrace_region_write_point(out, error)
+               ? nettrace_write_point(out, error)
                : TTR_OK;
 }
 
@@ -223,15 +223,16 @@ static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
     return true;
 }
 
-/* --- Stacks and labels --- */
+/* --- Stacks and labels of an event --- */
 
-/* Returns the output number of a nettrace event's stack; the addresses are copied as stored. */
+/* Returns the number of a nettrace event's stack in the output. The addresses are copied as stored.
+ */
 static uint32_t intern_source_stack(struct nettrace_writer *w, const struct nettrace_reader *reader,
                                     const ttr_event *event)
 {
     uint32_t n;
     const uint8_t *stack = nettrace_stored_frames(reader, event, &n);
-    uint32_t number = stack ? nettrace_intern_bytes(&w->region.stacks, stack,
+    uint32_t number = stack ? nettrace_intern_bytes(&w->blocks.stacks, stack,
                                                     (size_t)n * reader->pointer_bytes, true)
                             : 0;
     w->is_out_of_memory |= stack && !number;
@@ -269,13 +270,13 @@ static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *even
     if (is_lost)
         output_count_loss(out, NETTRACE_LOST_POINTER, event->offset);
     uint32_t number = w->scratch.failed ? 0
-                                        : nettrace_intern_bytes(&w->region.stacks, w->scratch.bytes,
+                                        : nettrace_intern_bytes(&w->blocks.stacks, w->scratch.bytes,
                                                                 w->scratch.n, true);
     w->is_out_of_memory |= !number;
     return number;
 }
 
-/* V6: returns the number of an event's label list; 0 if the event has no labels. */
+/* V6: returns the number of an event's label list in the output; 0 if the event has no labels. */
 static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *event,
                                     bool is_source_class)
 {
@@ -298,12 +299,12 @@ static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *eve
         p = list;
         n = (uint32_t)(to - list);
     }
-    uint32_t number = n ? nettrace_intern_bytes(&w->region.labels, p, n, false) : 0;
+    uint32_t number = n ? nettrace_intern_bytes(&w->blocks.labels, p, n, false) : 0;
     w->is_out_of_memory |= n && !number;
     return number;
 }
 
-/* --- Events --- */
+/* --- Content of an event --- */
 
 static void count_event_losses(struct ttr_writer *out, const ttr_event *event, uint32_t sequence,
                                bool is_described)
@@ -333,7 +334,7 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event, u
         output_count_loss(out, NETTRACE_LOST_NUMBER, offset);
     uint8_t opcode = nettrace_output_opcode(w, event),
             by_name = activity_opcode_of_name(ttr_text_get(out->t, event->name));
-    opcode = opcode ? opcode : by_name; /* the opcode that a reader will derive */
+    opcode = opcode ? opcode : by_name; /* the opcode that a reader of the output will derive */
     if (event->opcode && opcode != event->opcode)
         output_count_loss(out, NETTRACE_LOST_OPCODE, offset);
     if (!event->opcode && opcode && opcode == by_name &&
@@ -362,10 +363,10 @@ static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
     number = event->kind == TTR_KIND_SAMPLE ? nettrace_class_of_sample(out, event) : 0;
     count_event_losses(out, event, w->sequence, number != 0);
     if (!number) {
-        buffer_clear(&w->shape);
+        buffer_clear(&w->signature);
         buffer_clear(&w->payload);
         nettrace_encode_fields(out, event);
-        number = nettrace_class_of_shape(out, event);
+        number = nettrace_class_of_signature(out, event);
     }
     *payload = w->payload.bytes;
     *payload_n = (uint32_t)w->payload.n;
@@ -398,12 +399,11 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
     output_count_loss(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
                       event->offset);
     uint32_t n = event->link < room ? (uint32_t)event->link : room;
-    if (!nettrace_is_v6(w) && thread->sequence ==
-                                  /* a reader ignores loss before the first event of a thread, so a
-                                   * sequence point declares the thread first */
-                                  0) {
+    /* Readers ignore events lost before the first event of a thread. A sequence point makes the
+     * thread known first. */
+    if (!nettrace_is_v6(w) && thread->sequence == 0) {
         thread->sequence = 1;
-        ttr_status status = nettrace_region_write_point(out, error);
+        ttr_status status = nettrace_write_point(out, error);
         if (status != TTR_OK)
             return status;
     }
@@ -439,13 +439,14 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
     }
     if (!header.metadata || w->is_out_of_memory)
         return fail_memory(error);
-    nettrace_region_add_event(w, &header, payload);
+    nettrace_append_event(w, &header, payload);
     output_count_event(out, event);
-    status = nettrace_region_write_full_blocks(out, error);
+    status = nettrace_write_full_blocks(out, error);
     return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
 }
 
-/* Counts losses for thread names that became known after the last event of the thread. */
+/* Counts losses for thread names that became known after the thread's last event. Returns false if
+ * memory is exhausted. */
 static bool count_late_names(struct ttr_writer *out)
 {
     const struct nettrace_writer *w = out->ctx;
@@ -463,7 +464,7 @@ ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error)
         write_trace_start(out, NULL);
     if (!count_late_names(out))
         return fail_memory(error);
-    ttr_status status = w->threads_n ? nettrace_region_write_point(out, error) : TTR_OK;
+    ttr_status status = w->threads_n ? nettrace_write_point(out, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
     nettrace_append_end_mark(out, w->version);

@@ -25,11 +25,12 @@ enum field_stage {
 /* State of the iterator, stored in ttr_fields. */
 struct nettrace_field_iter {
     struct layout_iter payload;
-    /* position of the next frame, label, or element stored elsewhere in the payload */
+    /* next frame, label, or array element to emit */
     const uint8_t *at;
-    uint32_t left; /* remaining frames or elements; for labels: remaining bytes */
+    uint32_t left; /* frames or elements that remain; for labels: bytes that remain */
     uint16_t stage;
-    uint16_t code; /* type code of the elements; while labels are emitted: the stage after them */
+    uint16_t
+        code; /* type code of the elements; while labels are emitted: the stage that follows them */
 };
 _Static_assert(sizeof(struct nettrace_field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -56,8 +57,8 @@ static void start_payload_iteration(ttr_fields *fields)
     }
 }
 
-/* Starts the iterator. Plain events need no setup if they are read through nettrace_fields_hold(),
- * so the setup is done by the first call of next. */
+/* Starts the iterator. nettrace_fields_hold() can read plain events without setup, so the first
+ * call of nettrace_fields_next() does the setup. */
 static void nettrace_fields_begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->ctx;
@@ -72,12 +73,13 @@ static void join_characters(struct nettrace_field_iter *iter, struct arena *scra
                             ttr_field *field)
 {
     ttr_field character;
-    const struct type *shape;
-    uint64_t left = (iter->payload.run.bits.end - iter->payload.run.bits.at) /
-                    16; /* limits the allocation if the declared count is damaged */
+    const struct type *signature;
+    uint64_t left =
+        (iter->payload.run.bits.end - iter->payload.run.bits.at) /
+        16; /* the payload limits the allocation, in case the declared count is damaged */
     uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
     uint8_t *units = arena_alloc(scratch, 2 * (size_t)room + 1);
-    while (got < room && layout_iter_next(&iter->payload, &character, &shape)) {
+    while (got < room && layout_iter_next(&iter->payload, &character, &signature)) {
         if (units)
             store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
         got++;
@@ -99,8 +101,8 @@ static unsigned type_code_size(unsigned code)
     return code < sizeof bytes && bytes[code] ? bytes[code] : 1;
 }
 
-/* Resolves a location: u32 = bytes << 16 | offset. If the offset is outside of the payload, the
- * field keeps the four bytes. */
+/* Reads the value that a location field refers to. Location: u32 = bytes << 16 | offset. If the
+ * offset is outside of the payload, the field keeps these four bytes. */
 static void resolve_location(struct nettrace_field_iter *iter, struct arena *scratch,
                              const ttr_event *event, unsigned role, ttr_field *field)
 {
@@ -176,7 +178,8 @@ static void emit_located_element(struct nettrace_field_iter *iter, struct arena 
         convert_to_text(scratch, plain->role, field);
 }
 
-/* Converts a value by the role of its type. Leaves the value unchanged if memory is exhausted. */
+/* Converts a value by the role of its type (GUID, decimal, date, location, characters). Leaves the
+ * value unchanged if memory is exhausted. */
 static void convert_by_role(struct nettrace_field_iter *iter, const struct nettrace_type *type,
                             const ttr_event *event, unsigned role, ttr_field *field)
 {
@@ -283,16 +286,16 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct nettrace_type *type = fields->ctx;
-    const struct type *shape;
+    const struct type *signature;
     if (iter->stage == STAGE_UNBEGUN)
         start_payload_iteration(fields);
     if (NETTRACE_UNLIKELY(iter->stage == STAGE_LABELS || iter->stage == STAGE_LOCATED) &&
         next_label_or_element(iter, &type->reader->scratch, field))
         return true;
     if (iter->stage == STAGE_PAYLOAD) {
-        if (NETTRACE_LIKELY(layout_iter_next(&iter->payload, field, &shape))) {
-            if (NETTRACE_UNLIKELY(shape && shape->role))
-                convert_by_role(iter, type, fields->event, shape->role, field);
+        if (NETTRACE_LIKELY(layout_iter_next(&iter->payload, field, &signature))) {
+            if (NETTRACE_UNLIKELY(signature && signature->role))
+                convert_by_role(iter, type, fields->event, signature->role, field);
             return true;
         }
         iter->stage = iter->payload.end == LAYOUT_OK ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
@@ -300,8 +303,9 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
     return next_after_payload(iter, type, fields->event, field);
 }
 
-/* Stores all fields of an event in `held`, and returns their number. Returns 0 if the payload does
- * not fit layout 0. If some values are converted, `held` must be filled again for each event. */
+/* Stores all fields of an event in `held` at once, and returns their number. Returns 0 if the
+ * payload does not fit layout 0. If some values are converted, `held` must be filled again for each
+ * event. */
 static uint32_t nettrace_fields_hold(ttr_fields *fields, struct field_cache *held)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
@@ -326,7 +330,7 @@ static bool nettrace_fields_label(const ttr_fields *fields, const ttr_value *val
     return layout_field_ops.label(fields, value, i, text);
 }
 
-/* Returns the type of the last field; NULL if it does not come from the layout. */
+/* Returns the type of the last field returned; NULL if the field does not come from the layout. */
 static const struct type *nettrace_fields_type(const ttr_fields *fields)
 {
     const struct nettrace_field_iter *iter = (const struct nettrace_field_iter *)fields->state;

@@ -3,7 +3,7 @@
  *   V1, V2  .netperf of .NET Core 2.0   one object; events without blocks; metadata are events
  *   V3      .netperf of .NET Core 2.1   blocks of the same events
  *   V4, V5  .nettrace of .NET 3.0 on    blocks with compressed headers; metadata, stacks and
- *                                       sequence points in blocks of their own.  V5 only adds to
+ *                                       sequence points in other blocks.  V5 only adds to
  *                                       the metadata and has the same version number in the file.
  *   V6      .nettrace since 2025        the same blocks without object frames
  *
@@ -23,7 +23,7 @@
  *   [0..1] size of this header | [2..3] flags: 1 = compressed | [4..11] lowest ticks
  *   | [12..19] highest ticks | possible additions | events
  *
- * Compressed event. A part without its flag has the value of the event before it, 0 in the first
+ * Compressed event. A member without its flag has the value of the previous event, 0 in the first
  * event of a block.
  *
  *   u8 flags     1: varint metadata number      2: varint sequence delta, varint capture thread,
@@ -64,7 +64,7 @@ enum {
     NETTRACE_HAS_CAPTURE = 2,
     NETTRACE_HAS_THREAD = 4,
     NETTRACE_HAS_STACK = 8,
-    NETTRACE_HAS_ACTIVITY = 16, /* V6: labels */
+    NETTRACE_HAS_ACTIVITY = 16, /* in V6: label list */
     NETTRACE_HAS_RELATED = 32,
     NETTRACE_IS_SORTED = 64,
     NETTRACE_HAS_SIZE = 128
@@ -79,7 +79,7 @@ enum nettrace_block_kind {
     NETTRACE_BLOCK_POINT = 4, /* sequence point */
     NETTRACE_BLOCK_STACKS = 5,
     NETTRACE_BLOCK_THREADS = 6,
-    NETTRACE_BLOCK_GONE = 7, /* threads that ended */
+    NETTRACE_BLOCK_ENDED_THREADS = 7, /* threads that ended */
     NETTRACE_BLOCK_LABELS = 8
 };
 

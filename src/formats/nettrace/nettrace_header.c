@@ -1,5 +1,5 @@
-/* Slow paths of the header decoder: headers with threads, at the end of a block, and without
- * compression. */
+/* Slow paths of the header decoder: headers that change the thread, headers at the end of a block,
+ * and uncompressed headers. */
 #include "formats/nettrace/nettrace_header.h"
 
 const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint64_t *value)
@@ -15,7 +15,7 @@ const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint
     return NULL;
 }
 
-/* Converts a pointer into the zero-padded copy to a pointer into the block. */
+/* Converts a pointer into the zero-padded copy of a header to the same position in the block. */
 static const uint8_t *pointer_in_block(const struct nettrace_header *h, const uint8_t *copy,
                                        const uint8_t *p)
 {
@@ -35,7 +35,7 @@ static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool 
     h->flags = copy[0];
     const uint8_t *payload = nettrace_decode_parts(h, copy + 1, false, is_v6);
     bool is_whole = payload && (size_t)(payload - copy) <= left;
-    /* the copy is on the stack: no pointer into it may be returned */
+    /* `copy` is on the stack, so no pointer into it may be returned */
     h->activity = h->activity == activity   ? activity
                   : h->activity && is_whole ? pointer_in_block(h, copy, h->activity)
                                             : NULL;
@@ -61,8 +61,8 @@ static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, boo
     return true;
 }
 
-/* Returns the next multiple of 4 bytes after `origin`. The padding may be missing at the end of a
- * block. */
+/* Returns the first position at or after `p` that is a multiple of 4 bytes from `origin`. At the
+ * end of a block the padding may be missing. */
 static const uint8_t *skip_padding(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     size_t skip = (0 - (size_t)(p - origin)) & 3, left = (size_t)(end - p);
@@ -70,8 +70,8 @@ static const uint8_t *skip_padding(const uint8_t *p, const uint8_t *origin, cons
 }
 
 /* Event of V1 to V3:
- *   | [0] size of the rest | [4] metadata | [8] thread | [12] ticks | [20] activity | [36] related
- *   | [52] payload size | payload | u32 bytes of the stack | stack */
+ *   | [0] size of the following bytes | [4] metadata | [8] thread | [12] ticks | [20] activity
+ *   | [36] related | [52] payload size | payload | u32 bytes of the stack | stack */
 static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
                        bool is_padded)
 {
@@ -120,7 +120,7 @@ static bool is_plain_event_at(const uint8_t *p, const uint8_t *end)
 }
 
 /* Returns the start of the next uncompressed event. The specification and the runtime's writer have
- * padding, but the runtime's reader expects none. Both are accepted (NET-PLAIN-2). */
+ * padding before it, but the runtime's reader expects none. Both are accepted (NET-PLAIN-2). */
 static const uint8_t *next_plain_event(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     return is_plain_event_at(p, end) ? p : skip_padding(p, origin, end);
@@ -135,9 +135,9 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
         return false;
     uint32_t size = load_u32le(p), metadata = load_u32le(p + 4);
     h->metadata = metadata & INT32_MAX;
-    h->flags = metadata >> 31 ? 0
-                              /* all programs do the opposite of the specification (NET-PLAIN-1) */
-                              : NETTRACE_IS_SORTED;
+    /* The specification says the opposite, but all programs set the bit if the event is not sorted
+     * (NET-PLAIN-1). */
+    h->flags = metadata >> 31 ? 0 : NETTRACE_IS_SORTED;
     h->sequence = load_u32le(p + 8);
     h->thread = load_u64le(p + 12);
     h->capture = load_u64le(p + 20);

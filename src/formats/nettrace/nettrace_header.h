@@ -1,10 +1,10 @@
 /* Decoder of event headers in all encodings; advances from one event to the next.
  *
  * Each step is checked against the end of the block. A compressed header has at most 88 bytes. If
- * at least NETTRACE_HEADER_MAX bytes follow, one comparison covers all its parts; else it is
- * decoded from a zero-padded copy (nettrace_header.c). Decoded pointers point into the block.
+ * at least NETTRACE_HEADER_MAX bytes follow, one comparison checks all its members; else the header
+ * is decoded from a zero-padded copy (nettrace_header.c). Decoded pointers point into the block.
  *
- *   struct nettrace_header h = {.next = first event};    rest is 0
+ *   struct nettrace_header h = {.next = first event};    other members are 0
  *   while (h.next < end && nettrace_header_next(&h, &range, is_v6))
  *       use h;
  *   h.next < end after the loop: h.start is a bad header
@@ -35,8 +35,8 @@ enum nettrace_codec {
     CODEC_OLDEST /* V1, V2: not padded */
 };
 
-/* Decoded header of an event, and its position. Before the first event of a block all members
- * except `next` are zero. */
+/* Decoded header of an event, and its position. All members except `next` are zero before the first
+ * event of a block is decoded. */
 struct nettrace_header {
     uint64_t ticks, thread, capture;
     uint32_t metadata, sequence, cpu, stack, labels, payload_size;
@@ -65,8 +65,8 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_varint32(const uint8_t *p,
     return p;
 }
 
-/* Decodes a varint; up to four bytes without a branch. Lengths of tick deltas vary from event to
- * event, so a branch on the length would be mispredicted. */
+/* Decodes a varint. Up to four bytes need no branch: the length of tick deltas varies, so a branch
+ * on it would be mispredicted. */
 static NETTRACE_INLINE const uint8_t *nettrace_decode_varint64(const uint8_t *p, uint64_t *value)
 {
     uint32_t x = load_u32le(p), ends = ~x & UINT32_C(0x80808080);
@@ -138,7 +138,8 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_head
 struct nettrace_header_range {
     /* origin: start of the file or block, from which padding is computed */
     const uint8_t *origin, *end;
-    /* a header that starts at or before this can be decoded without a copy; NULL if none can */
+    /* a header that starts at or before this position can be decoded without a copy; NULL if none
+     * can */
     const uint8_t *safe_end;
     uint8_t codec;
 };
@@ -166,7 +167,7 @@ static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
     h->start = h->next;
     if (NETTRACE_UNLIKELY(h->start > span->safe_end) ||
         NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
-        struct nettrace_header copy = *h; /* a local copy stays in registers */
+        struct nettrace_header copy = *h; /* the compiler keeps a local copy in registers */
         bool is_good = nettrace_header_next_slow(&copy, span, is_v6);
         *h = copy;
         return is_good;
@@ -179,7 +180,8 @@ static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
     return true;
 }
 
-/* Parse a varint, and a string: its length as a varint, then UTF-8. Set c->failed if truncated. */
+/* nettrace_read_varint() parses a varint, nettrace_read_string() a string: its length as a varint,
+ * then UTF-8. Both set c->failed if the bytes are truncated. */
 uint64_t nettrace_read_varint(struct cursor *c);
 ttr_text nettrace_read_string(struct cursor *c);
 

@@ -1,4 +1,5 @@
-/* Label lists of V6: properties that many events share, by number. Each sequence point clears them.
+/* Label lists of V6: a list of properties that many events share. Events refer to a list by its
+ * number. Each sequence point removes all lists.
  *
  *   block   u32 first number   u32 n   n lists
  *   label   u8 kind, bit 7 is set in the last label of a list; content:

@@ -1,19 +1,19 @@
-/* Layouts of payloads, compiled when a field of a type is first read: most types of a trace have no
- * events.
+/* Layouts of payloads. A layout is compiled when a field of its type is first read, since most
+ * types of a trace have no events.
  *
  * Metadata of V3 to V5 may be wrong (NET-LIE-1): a boolean declared with four bytes may have one, a
- * byte may have four. A type with such fields has up to four interpretations. The size of each
- * payload shows which one is right; only the interpretations that are needed are compiled. */
+ * byte may have four. A type with such fields has up to four layouts. The size of each payload
+ * shows which one is right. Only the layouts that are needed are compiled. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-enum { LIE_BOOLEAN = 1, LIE_BYTE = 2 };
+enum { LAYOUT_BOOLEAN8 = 1, LAYOUT_BYTE32 = 2 };
 
 static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
-                                                const struct type *type, unsigned lie);
+                                                const struct type *type, unsigned layout_index);
 
 static const struct type *make_misdeclared_struct(struct nettrace_reader *reader,
-                                                  const struct type *type, unsigned lie)
+                                                  const struct type *type, unsigned layout_index)
 {
     struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
     struct type_member *members =
@@ -23,7 +23,7 @@ static const struct type *make_misdeclared_struct(struct nettrace_reader *reader
         return NULL;
     for (uint32_t i = 0; i < type->members_n; i++) {
         members[i] = type->members[i];
-        members[i].type = make_misdeclared_type(reader, type->members[i].type, lie);
+        members[i].type = make_misdeclared_type(reader, type->members[i].type, layout_index);
         if (!members[i].type)
             return NULL;
     }
@@ -33,10 +33,11 @@ static const struct type *make_misdeclared_struct(struct nettrace_reader *reader
 }
 
 static const struct type *make_misdeclared_array(struct nettrace_reader *reader,
-                                                 const struct type *type, unsigned lie)
+                                                 const struct type *type, unsigned layout_index)
 {
     struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
-    const struct type *element = copy ? make_misdeclared_type(reader, type->element, lie) : NULL;
+    const struct type *element =
+        copy ? make_misdeclared_type(reader, type->element, layout_index) : NULL;
     if (!element)
         return NULL;
     *copy = *type;
@@ -44,23 +45,23 @@ static const struct type *make_misdeclared_array(struct nettrace_reader *reader,
     return copy;
 }
 
-/* Returns a copy of a type with the sizes of booleans and bytes that layout `lie` assumes; NULL if
- * memory is exhausted. The recursion depth is limited by the metadata parser. */
+/* Returns a copy of a type with the sizes of booleans and bytes that layout `layout_index` assumes;
+ * NULL if memory is exhausted. The metadata parser limits the recursion depth. */
 static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
-                                                const struct type *type, unsigned lie)
+                                                const struct type *type, unsigned layout_index)
 {
     static const struct type boolean8 = {.kind = TYPE_BOOL, .bits = 8, .align = 3};
     if (type == clr_type_of_code(NETTRACE_BOOLEAN))
-        return lie & LIE_BOOLEAN ? &boolean8 : type;
+        return layout_index & LAYOUT_BOOLEAN8 ? &boolean8 : type;
     if (type == clr_type_of_code(NETTRACE_U8))
-        return lie & LIE_BYTE ? clr_type_of_code(NETTRACE_U32) : type;
+        return layout_index & LAYOUT_BYTE32 ? clr_type_of_code(NETTRACE_U32) : type;
     if (type->kind == TYPE_STRUCT)
-        return make_misdeclared_struct(reader, type, lie);
-    return type->kind == TYPE_SEQUENCE ? make_misdeclared_array(reader, type, lie) : type;
+        return make_misdeclared_struct(reader, type, layout_index);
+    return type->kind == TYPE_SEQUENCE ? make_misdeclared_array(reader, type, layout_index) : type;
 }
 
-/* Returns whether a type or a type inside it has a role, so that values are converted before they
- * are returned. */
+/* Returns whether a type, or a type nested in it, has a role: values with a role are converted
+ * before they are returned. */
 static bool type_has_roles(const struct type *type)
 {
     bool has = type->role != NETTRACE_ROLE_NONE || (type->element && type_has_roles(type->element));
@@ -69,8 +70,8 @@ static bool type_has_roles(const struct type *type)
     return has;
 }
 
-/* Returns true if each converted value is a root member that makes exactly one field. Then bit i of
- * `converted` is set if root member i is converted. */
+/* Returns true if each converted value is a direct member of the payload that makes exactly one
+ * field. Then bit i of `converted` is set if member i is converted. */
 static bool find_converted_members(const struct type *root, uint64_t *converted)
 {
     *converted = 0;
@@ -84,11 +85,12 @@ static bool find_converted_members(const struct type *root, uint64_t *converted)
 }
 
 /* Compiles one layout of a payload. Adds a note and returns NULL if that fails. */
-static const struct layout *compile_layout(const struct nettrace_type *type, unsigned lie)
+static const struct layout *compile_layout(const struct nettrace_type *type, unsigned layout_index)
 {
     struct nettrace_reader *reader = type->reader;
-    const struct type *root =
-        lie ? make_misdeclared_type(reader, type->layouts->root, lie) : type->layouts->root;
+    const struct type *root = layout_index
+                                  ? make_misdeclared_type(reader, type->layouts->root, layout_index)
+                                  : type->layouts->root;
     struct layout_spec spec = {.t = reader->t,
                                .arena = &reader->arena,
                                .root = {[ROOT_PAYLOAD] = root},
@@ -96,7 +98,7 @@ static const struct layout *compile_layout(const struct nettrace_type *type, uns
     ttr_error error = {0};
     const struct layout *layout = root ? layout_compile(&spec, &error) : NULL;
     if (!root || error.status == TTR_E_NOMEM)
-        reader->is_out_of_memory = true; /* reported by the next read */
+        reader->is_out_of_memory = true; /* the next read reports this */
     else if (!layout)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, type->layouts->offset,
                              "nettrace.bad-metadata", "the fields of \"%s\" cannot be decoded: %s",
@@ -104,20 +106,21 @@ static const struct layout *compile_layout(const struct nettrace_type *type, uns
     return layout;
 }
 
-static const struct layout *find_or_compile_layout(const struct nettrace_type *type, unsigned lie)
+static const struct layout *find_or_compile_layout(const struct nettrace_type *type,
+                                                   unsigned layout_index)
 {
     struct nettrace_layouts *layouts = type->layouts;
-    if (NETTRACE_UNLIKELY(!(layouts->tried >> lie & 1))) {
-        layouts->tried |= (uint8_t)(1u << lie);
-        layouts->layout[lie] = compile_layout(type, lie);
+    if (NETTRACE_UNLIKELY(!(layouts->tried >> layout_index & 1))) {
+        layouts->tried |= (uint8_t)(1u << layout_index);
+        layouts->layout[layout_index] = compile_layout(type, layout_index);
         layouts->is_plain = layouts->layout[0] && type->kind != TTR_KIND_SAMPLE &&
                             (!type_has_roles(layouts->root) ||
                              find_converted_members(layouts->root, &layouts->converted));
     }
-    return layouts->layout[lie];
+    return layouts->layout[layout_index];
 }
 
-/* True if a layout ends exactly at the end of the payload. */
+/* Returns whether a layout ends exactly at the end of the event's payload. */
 static bool layout_fits(const struct layout *layout, const ttr_event *event)
 {
     struct layout_cursor run = {
@@ -131,9 +134,10 @@ const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
     const struct layout *first = type->layouts->root ? find_or_compile_layout(type, 0) : NULL;
     if (NETTRACE_LIKELY(!type->layouts->could_lie) || !first || layout_fits(first, event))
         return first;
-    for (unsigned lie = 1; lie < NETTRACE_LAYOUTS_MAX; lie++) {
-        const struct layout *other =
-            (lie & type->layouts->could_lie) == lie ? find_or_compile_layout(type, lie) : NULL;
+    for (unsigned layout_index = 1; layout_index < NETTRACE_LAYOUTS_MAX; layout_index++) {
+        const struct layout *other = (layout_index & type->layouts->could_lie) == layout_index
+                                         ? find_or_compile_layout(type, layout_index)
+                                         : NULL;
         if (other && layout_fits(other, event))
             return other;
     }

@@ -6,14 +6,14 @@
  *               i32 level   i32 n, n fields of form 1
  *   V5 then     tags: i32 size, u8 kind, content
  *               kind 1: u8 opcode      kind 2: i32 n, n fields of form 2
- *   V1, V2      z16 provider (V1: a GUID)   i32 id   i32 version   i32 size of the rest
+ *   V1, V2      z16 provider (V1: a GUID)   i32 id   i32 version   i32 size of all that follows
  *               if it is not 0: the same as above from the id on
  *   form 1      i32 code   [object: i32 n, n fields]   z16 name
  *   form 2      i32 size with itself   z16 name   i32 code   [array: i32 code of the elements]
  *               [object: i32 n, n fields]   rest
  *
  * Order of calls: nettrace_parse_metadata() parses the record, nettrace_fill_known_event() adds
- * what only the runtime's manifest contains, nettrace_type_add() makes the type.
+ * name and fields from the runtime's manifest, nettrace_type_add() makes the type.
  *
  * Events of the runtime have neither name nor fields in their metadata; both come from the manifest
  * of the runtime (encodings/dotnet/clr_events.h), by provider, id and version. That includes the
@@ -24,7 +24,7 @@
  * end after the level: the fields are then unknown.
  *
  * Metadata may be wrong: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and
- * declare enumerations as bytes and write 4. Such types have several interpretations, see
+ * declare enumerations as bytes and write 4. Such types have several layouts, see
  * nettrace_layouts.c. */
 #include <stdio.h>
 
@@ -34,7 +34,7 @@
 #include "formats/nettrace/nettrace.h"
 #include "model/activity.h"
 
-/* Parses the fields at the cursor into definition->root. */
+/* Parses the fields at the cursor into definition->root. `is_second`: the fields have form 2. */
 static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c, bool is_second,
                                struct nettrace_definition *definition)
 {
@@ -145,8 +145,8 @@ static uint8_t opcode_of_known_event(const char *name)
     return 0;
 }
 
-/* Returns whether the fields of the manifest should be used: the metadata have no fields, and the
- * same or no event name. */
+/* Returns whether to use the fields of the manifest: the metadata have no fields, and no event name
+ * or the same one. */
 static bool should_use_known_fields(const struct nettrace_definition *definition,
                                     const struct clr_event *known, ttr_text name)
 {
@@ -155,8 +155,8 @@ static bool should_use_known_fields(const struct nettrace_definition *definition
            (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
 }
 
-/* Completes a definition from the runtime's manifest. An event that has no name, there or in the
- * file, is named "provider/id". */
+/* Completes a definition from the runtime's manifest. If neither the manifest nor the file has a
+ * name for the event, it is named "provider/id". */
 bool nettrace_fill_known_event(struct nettrace_reader *reader,
                                struct nettrace_definition *definition)
 {
@@ -204,8 +204,8 @@ struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8
                : NULL;
 }
 
-/* Parses the members before the name: number, provider, id, and in V1 and V2 the version. Returns
- * false if memory is exhausted. */
+/* Parses the members that precede the name: number, provider, id, and in V1 and V2 the version.
+ * Returns false if memory is exhausted. */
 static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
                            struct nettrace_definition *definition)
 {
@@ -227,7 +227,7 @@ static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
 static void skip_z16(struct cursor *c)
 {
     while (cursor_u16le(c) != 0)
-        continue; /* cursor_u16le() returns 0 at the end, too */
+        continue; /* cursor_u16le() returns 0 at the end too, so this loop ends */
 }
 
 bool nettrace_metadata_is_usable(unsigned version, struct cursor c)

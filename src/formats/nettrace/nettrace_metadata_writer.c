@@ -1,8 +1,8 @@
-/* Metadata writer: a shape (nettrace_writer.h) in the encoding of each version.
+/* Metadata writer: encodes a field signature (nettrace_writer.h) as each version requires.
  * nettrace_metadata.c and nettrace_metadata6.c have the layouts.
  *
- * A shape has no version. Types that a version lacks must be excluded first, by
- * nettrace_shape_fits():
+ * The signature is the same for all versions. The caller first checks with
+ * nettrace_signature_fits() that the version has all its types:
  *
  *   version   largest type code    encoding of fields
  *   V4        18 (string)          form 1: code, then name
@@ -13,11 +13,13 @@
 #include "base/utf.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-#define ROW_MAX 60000u /* limit of a record: sizes of rows and fields in V6 have 16 bits */
+#define ROW_MAX                                                                      \
+    60000u /* largest record in bytes: V6 stores sizes of rows and fields in 16 bits \
+            */
 
 enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_LEVEL = 8, OPTION_VERSION = 9 };
 
-/* Encodings of fields. */
+/* Encodings of fields, described in nettrace_metadata.c and nettrace_metadata6.c. */
 enum field_form { FORM_1, FORM_2, FORM_V6 };
 
 static bool has_element_type(uint8_t code)
@@ -26,37 +28,37 @@ static bool has_element_type(uint8_t code)
            code == NETTRACE_FIXED_ARRAY;
 }
 
-/* --- Types that versions have --- */
+/* --- Which types each version supports --- */
 
-static bool fields_fit_version(struct cursor *shape, uint8_t most);
+static bool fields_fit_version(struct cursor *signature, uint8_t most);
 
-static bool type_fits_version(struct cursor *shape, uint8_t most)
+static bool type_fits_version(struct cursor *signature, uint8_t most)
 {
-    uint8_t code = cursor_u8(shape);
+    uint8_t code = cursor_u8(signature);
     if (code > most)
         return false;
     if (code == NETTRACE_OBJECT)
-        return fields_fit_version(shape, most);
-    bool fits = !has_element_type(code) || type_fits_version(shape, most);
+        return fields_fit_version(signature, most);
+    bool fits = !has_element_type(code) || type_fits_version(signature, most);
     if (code == NETTRACE_FIXED_ARRAY)
-        (void)cursor_u16le(shape);
+        (void)cursor_u16le(signature);
     return fits;
 }
 
-static bool fields_fit_version(struct cursor *shape, uint8_t most)
+static bool fields_fit_version(struct cursor *signature, uint8_t most)
 {
-    uint32_t n = cursor_u32le(shape);
-    for (uint32_t i = 0; i < n && !shape->failed; i++) {
-        (void)cursor_skip(shape, cursor_u32le(shape));
-        if (!type_fits_version(shape, most))
+    uint32_t n = cursor_u32le(signature);
+    for (uint32_t i = 0; i < n && !signature->failed; i++) {
+        (void)cursor_skip(signature, cursor_u32le(signature));
+        if (!type_fits_version(signature, most))
             return false;
     }
-    return !shape->failed;
+    return !signature->failed;
 }
 
-bool nettrace_shape_fits(const struct cursor *shape, unsigned version)
+bool nettrace_signature_fits(const struct cursor *signature, unsigned version)
 {
-    struct cursor c = *shape;
+    struct cursor c = *signature;
     return fields_fit_version(&c, version >= NETTRACE_V6 ? NETTRACE_BOOLEAN8
                                   : version == 5         ? NETTRACE_ARRAY
                                                          : NETTRACE_STRING);
@@ -84,41 +86,39 @@ static void merge_text_flaws(struct nettrace_text_flaws *sum, ttr_text text)
     sum->is_broken |= flaws.is_broken;
 }
 
-static ttr_text read_shape_name(struct cursor *shape)
+static ttr_text read_signature_name(struct cursor *signature)
 {
-    uint32_t n = cursor_u32le(shape);
-    const uint8_t *p = cursor_read_bytes(shape, n);
+    uint32_t n = cursor_u32le(signature);
+    const uint8_t *p = cursor_read_bytes(signature, n);
     return (ttr_text){p ? (const char *)p : "", p ? n : 0};
 }
 
-static void merge_field_name_flaws(struct nettrace_text_flaws *sum, struct cursor *shape)
+static void merge_field_name_flaws(struct nettrace_text_flaws *sum, struct cursor *signature)
 {
-    uint32_t n = cursor_u32le(shape);
-    for (uint32_t i = 0; i < n && !shape->failed; i++) {
-        merge_text_flaws(sum, read_shape_name(shape));
-        uint8_t code = cursor_u8(shape);
-        for (; has_element_type(code);
-             code =
-                 /* fixed arrays have a count after the type and occur only in V6 */
-             cursor_u8(shape))
+    uint32_t n = cursor_u32le(signature);
+    for (uint32_t i = 0; i < n && !signature->failed; i++) {
+        merge_text_flaws(sum, read_signature_name(signature));
+        uint8_t code = cursor_u8(signature);
+        /* only V6 has fixed arrays, which have a count after the type code */
+        for (; has_element_type(code); code = cursor_u8(signature))
             if (code == NETTRACE_FIXED_ARRAY)
                 return;
         if (code == NETTRACE_OBJECT)
-            merge_field_name_flaws(sum, shape);
+            merge_field_name_flaws(sum, signature);
     }
 }
 
 struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info)
 {
     struct nettrace_text_flaws flaws = {false, false};
-    struct cursor shape = info->shape;
+    struct cursor signature = info->signature;
     merge_text_flaws(&flaws, info->provider);
     merge_text_flaws(&flaws, info->name);
-    merge_field_name_flaws(&flaws, &shape);
+    merge_field_name_flaws(&flaws, &signature);
     return flaws;
 }
 
-/* --- Fields --- */
+/* --- Encoding of fields --- */
 
 static void append_field_count(struct buffer *to, enum field_form form, uint32_t n)
 {
@@ -128,28 +128,29 @@ static void append_field_count(struct buffer *to, enum field_form form, uint32_t
         nettrace_append_u32(to, n);
 }
 
-static void append_fields(struct buffer *to, struct cursor *shape, enum field_form form);
+static void append_fields(struct buffer *to, struct cursor *signature, enum field_form form);
 
-static void append_type(struct buffer *to, struct cursor *shape, enum field_form form)
+static void append_type(struct buffer *to, struct cursor *signature, enum field_form form)
 {
-    uint8_t code = cursor_u8(shape);
+    uint8_t code = cursor_u8(signature);
     if (form == FORM_V6)
         buffer_add_byte(to, code);
     else
         nettrace_append_u32(to, code);
     if (code == NETTRACE_OBJECT)
-        append_fields(to, shape, form);
+        append_fields(to, signature, form);
     else if (has_element_type(code))
-        append_type(to, shape, form);
+        append_type(to, signature, form);
     if (code == NETTRACE_FIXED_ARRAY)
-        nettrace_append_u16(to, cursor_u16le(shape));
+        nettrace_append_u16(to, cursor_u16le(signature));
 }
 
-/* Appends a field after its size. The size includes itself in form 2, but not in V6. */
-static void append_sized_field(struct buffer *to, struct cursor *shape, enum field_form form)
+/* Appends the size of a field, then the field. In form 2 the size includes itself, in V6 it does
+ * not. */
+static void append_sized_field(struct buffer *to, struct cursor *signature, enum field_form form)
 {
     size_t at = to->n;
-    ttr_text name = read_shape_name(shape);
+    ttr_text name = read_signature_name(signature);
     if (form == FORM_V6) {
         nettrace_append_u16(to, 0);
         nettrace_append_string(to, name);
@@ -157,7 +158,7 @@ static void append_sized_field(struct buffer *to, struct cursor *shape, enum fie
         nettrace_append_u32(to, 0);
         (void)nettrace_append_z16(to, name);
     }
-    append_type(to, shape, form);
+    append_type(to, signature, form);
     if (to->failed)
         return;
     if (form == FORM_V6)
@@ -166,22 +167,22 @@ static void append_sized_field(struct buffer *to, struct cursor *shape, enum fie
         store_u32le(to->bytes + at, (uint32_t)(to->n - at));
 }
 
-static void append_fields(struct buffer *to, struct cursor *shape, enum field_form form)
+static void append_fields(struct buffer *to, struct cursor *signature, enum field_form form)
 {
-    uint32_t n = cursor_u32le(shape);
+    uint32_t n = cursor_u32le(signature);
     append_field_count(to, form, n);
-    for (uint32_t i = 0; i < n && !shape->failed; i++) {
+    for (uint32_t i = 0; i < n && !signature->failed; i++) {
         if (form != FORM_1) {
-            append_sized_field(to, shape, form);
+            append_sized_field(to, signature, form);
             continue;
         }
-        ttr_text name = read_shape_name(shape);
-        append_type(to, shape, form);
+        ttr_text name = read_signature_name(signature);
+        append_type(to, signature, form);
         (void)nettrace_append_z16(to, name);
     }
 }
 
-/* --- Metadata --- */
+/* --- Encoding of a record --- */
 
 static void append_tag(struct buffer *to, enum nettrace_extra kind, uint32_t size)
 {
@@ -189,14 +190,15 @@ static void append_tag(struct buffer *to, enum nettrace_extra kind, uint32_t siz
     buffer_add_byte(to, (uint8_t)kind);
 }
 
-/* V4, V5: appends the fields in form 1, or as a tag if form 1 does not have their types. */
+/* V4, V5: appends the fields in form 1. If they have types that form 1 lacks, appends them in form
+ * 2 as a tag. */
 static void append_field_description(struct buffer *to, unsigned version,
                                      const struct nettrace_class_info *info)
 {
-    struct cursor shape = info->shape;
-    bool is_plain = nettrace_shape_fits(&info->shape, 4);
+    struct cursor signature = info->signature;
+    bool is_plain = nettrace_signature_fits(&info->signature, 4);
     if (is_plain)
-        append_fields(to, &shape, FORM_1);
+        append_fields(to, &signature, FORM_1);
     else
         nettrace_append_u32(to, 0);
     if (info->opcode && version >= 5) {
@@ -207,7 +209,7 @@ static void append_field_description(struct buffer *to, unsigned version,
         return;
     size_t at = to->n;
     append_tag(to, NETTRACE_EXTRA_PARAMS, 0);
-    append_fields(to, &shape, FORM_2);
+    append_fields(to, &signature, FORM_2);
     if (!to->failed)
         store_u32le(to->bytes + at, (uint32_t)(to->n - at - 5));
 }
@@ -240,12 +242,12 @@ bool nettrace_append_metadata(struct buffer *to, unsigned version,
                               const struct nettrace_class_info *info)
 {
     size_t at = to->n;
-    struct cursor shape = info->shape;
+    struct cursor signature = info->signature;
     if (version >= NETTRACE_V6) {
         nettrace_append_string(to, info->provider);
         nettrace_append_varint(to, info->id);
         nettrace_append_string(to, info->name);
-        append_fields(to, &shape, FORM_V6);
+        append_fields(to, &signature, FORM_V6);
         append_options(to, info);
         return to->n - at <= ROW_MAX;
     }

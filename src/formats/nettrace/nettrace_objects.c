@@ -1,5 +1,5 @@
 /* Reader of V3 to V5: objects in the frame of FastSerialization, and resynchronisation after
- * damage. V1 and V2 use it for their head, which is such an object too.
+ * damage. V1 and V2 use it for the start of the file, which is such an object too.
  *
  *   frame    5 5 1 | i32 version | i32 oldest reader | i32 n | name of n bytes | 6
  *   object   frame | i32 size | 0 to 3 zeros up to a multiple of 4 in the file | content | 6
@@ -7,7 +7,7 @@
  *
  * Order of calls, for each object: nettrace_read_object() loads and parses the frame;
  * measure_object() finds the extent of the content; parse_object_payload() decodes it;
- * queue_object_piece() records the bytes for copies.
+ * queue_object_chunk() records the bytes for copies.
  *
  * An object is trusted if its end tag (6) is at the position that its size predicts. If not, three
  * repairs are tried in this order:
@@ -25,7 +25,7 @@
  * of SEARCH_BYTES.
  *
  * Left out: objects with unknown names are skipped by their size (NET-OBJ-3). A name that differs
- * in one or two letters from a known one is accepted as that (NET-BAD-8). */
+ * in one or two letters from a known name is read as that name (NET-BAD-8). */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -54,33 +54,33 @@ static const char *const names[KIND_COUNT] = {
     [KIND_FILE] = "Microsoft.DotNet.Runtime.EventPipeFile",
 };
 
-static const uint8_t piece_kinds[KIND_COUNT] = {
-    [KIND_UNKNOWN] = NETTRACE_PIECE_OTHER, [KIND_TRACE] = NETTRACE_PIECE_TRACE,
-    [KIND_EVENTS] = NETTRACE_PIECE_EVENTS, [KIND_METADATA] = NETTRACE_PIECE_METADATA,
-    [KIND_STACKS] = NETTRACE_PIECE_STACKS, [KIND_POINT] = NETTRACE_PIECE_POINT,
-    [KIND_FILE] = NETTRACE_PIECE_HEAD,
+static const uint8_t chunk_kinds[KIND_COUNT] = {
+    [KIND_UNKNOWN] = NETTRACE_CHUNK_OTHER,  [KIND_TRACE] = NETTRACE_CHUNK_TRACE,
+    [KIND_EVENTS] = NETTRACE_CHUNK_EVENTS,  [KIND_METADATA] = NETTRACE_CHUNK_METADATA,
+    [KIND_STACKS] = NETTRACE_CHUNK_STACKS,  [KIND_POINT] = NETTRACE_CHUNK_POINT,
+    [KIND_FILE] = NETTRACE_CHUNK_FILE_HEAD,
 };
 
 struct object_frame {
     enum object_type kind;
     uint32_t version, least;
-    ttr_text name; /* points to `text`: the window may move */
+    ttr_text name; /* points to `text`, not to the window, which may move */
     char text[NETTRACE_NAME_MAX];
     uint64_t payload;   /* file offset of the first byte after the frame */
     bool is_misspelled; /* the name differs in at most two letters from a known object name */
 };
 
-/* Queues the object as a piece from the start of its frame to `end`; `body` is the offset of its
- * content. */
-static void queue_object_piece(struct nettrace_reader *reader, const struct object_frame *frame,
+/* Queues the object as a chunk for copies, from the start of its frame to `end`. `body` is the
+ * offset of its content, `is_part`: decoding stopped at `end`. */
+static void queue_object_chunk(struct nettrace_reader *reader, const struct object_frame *frame,
                                uint64_t body, uint64_t end, bool is_part)
 {
     uint64_t begin = frame->payload - (FRAME_MIN + frame->name.n + 1);
-    if (reader->emits_pieces)
-        nettrace_queue_piece(reader, &(struct nettrace_piece){.offset = begin,
+    if (reader->emits_chunks)
+        nettrace_queue_chunk(reader, &(struct nettrace_chunk){.offset = begin,
                                                               .size = (uint32_t)(end - begin),
                                                               .body = (uint32_t)(body - begin),
-                                                              .kind = piece_kinds[frame->kind],
+                                                              .kind = chunk_kinds[frame->kind],
                                                               .is_part = is_part,
                                                               .events = frame->kind == KIND_EVENTS
                                                                             ? reader->known_events
@@ -95,7 +95,7 @@ static enum object_type object_kind(ttr_text name)
     return KIND_UNKNOWN;
 }
 
-/* Returns the block kind with a name of the same length that differs in at most two letters. */
+/* Returns the kind of object with a name of the same length that differs in at most two letters. */
 static enum object_type nearest_object_kind(ttr_text name)
 {
     enum { LETTERS = 2 };
@@ -135,8 +135,8 @@ static bool read_frame(const struct nettrace_bytes *bytes, struct object_frame *
     return true;
 }
 
-/* Returns the position of the first object with a complete frame and a known name; `n` if there is
- * none. */
+/* Returns the position of the first object with a complete frame and a known name; `n` if no such
+ * object is found. */
 static size_t find_object(const uint8_t *p, size_t n)
 {
     struct object_frame frame;
@@ -151,8 +151,8 @@ static size_t find_object(const uint8_t *p, size_t n)
     return n;
 }
 
-/* Searches for the next object after damage, and reports the skipped bytes. Ends the trace at the
- * end of the input. */
+/* Searches for the next object after damage, and reports the skipped bytes. At the end of the
+ * input, ends the trace. */
 static ttr_status resync_to_object(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -205,8 +205,8 @@ static ttr_status parse_stacks(struct nettrace_reader *reader, struct cursor *c)
     return nettrace_stacks_parse(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* True if no event of a block is in the requested range. The times in the block header (u16 size,
- * u16 flags, u64 lowest, u64 highest) are exact in files of all runtimes. */
+/* Returns whether all events of a block are outside of the requested range. The times in the block
+ * header (u16 size, u16 flags, u64 lowest, u64 highest) are exact in files of all runtimes. */
 static bool is_block_outside_range(const struct nettrace_reader *reader, struct cursor head)
 {
     uint8_t flags = 0;
@@ -304,8 +304,8 @@ struct object_extent {
     bool is_damaged; /* no end tag at the position that the size predicts */
 };
 
-/* True if an object ends at file offset `at`: an end tag, followed by an object, the end mark or
- * the end of the input. */
+/* Returns whether an object ends at file offset `at`: an end tag, followed by an object, the end
+ * mark or the end of the input. */
 static bool is_object_end(const struct nettrace_bytes *bytes, uint64_t at)
 {
     struct object_frame frame;
@@ -331,8 +331,8 @@ static ttr_status load_object_body(struct nettrace_reader *reader, const struct 
     return TTR_OK;
 }
 
-/* Repair 1: tries paddings of 0 to 3 zeros, and chooses the one for which the content ends at an
- * end tag. */
+/* Tries paddings of 0 to 3 zeros, and chooses the one for which the content ends at an end tag
+ * (repair 1 in the head of this file). */
 static ttr_status find_misaligned_body(struct nettrace_reader *reader,
                                        const struct object_frame *frame,
                                        struct object_extent *extent, struct nettrace_bytes *bytes)
@@ -358,7 +358,8 @@ static ttr_status find_misaligned_body(struct nettrace_reader *reader,
     return load_object_body(reader, frame, extent->begin, extent->size + 1, bytes);
 }
 
-/* Tries repair 1. If no padding fits, repair 2: the content ends at the next known frame. */
+/* Determines the extent of a damaged object: tries find_misaligned_body(); if that fails, the
+ * content ends at the next frame with a known name. */
 static ttr_status measure_damaged_object(struct nettrace_reader *reader,
                                          const struct object_frame *frame,
                                          struct object_extent *extent, struct nettrace_bytes *bytes)
@@ -416,7 +417,7 @@ static ttr_status read_damaged_object(struct nettrace_reader *reader,
     if (status != TTR_OK)
         return status;
     uint64_t left = cursor_left(&c);
-    queue_object_piece(reader, frame, extent->begin, c.offset, true);
+    queue_object_chunk(reader, frame, extent->begin, c.offset, true);
     if (extent->is_cut) {
         reader->is_over = true;
         reader->at = bytes->offset + bytes->n;
@@ -451,7 +452,7 @@ static ttr_status read_sized_object(struct nettrace_reader *reader,
     bool has_rest = cursor_left(&c) > 0 || reader->has_bad_metadata;
     bool is_part = frame->is_misspelled || c.failed ||
                    ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && has_rest);
-    queue_object_piece(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
+    queue_object_chunk(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
     return status;
 }
 
@@ -485,7 +486,7 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
         return status;
     struct cursor c = cursor_init(bytes.p, bytes.n, bytes.offset);
     if (version < 3)
-        (void)cursor_u32le(&c); /* position of the end label; the tag itself is looked for */
+        (void)cursor_u32le(&c); /* offset of the end tag, unused: the tag is found by its content */
     status = nettrace_parse_trace(reader, &c);
     if (status != TTR_OK)
         return status;
@@ -500,13 +501,13 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
         reader->needs_resync = cursor_u8(&c) != NETTRACE_END && !c.failed;
         reader->at += !reader->needs_resync;
     }
-    queue_object_piece(reader, frame, frame->payload, reader->at < c.offset ? reader->at : c.offset,
+    queue_object_chunk(reader, frame, frame->payload, reader->at < c.offset ? reader->at : c.offset,
                        version >= 3 && (reader->needs_resync || c.failed));
     return TTR_OK;
 }
 
-/* Returns whether an object follows an apparent end mark. If another trace follows instead, returns
- * false. */
+/* Returns whether an object follows bytes that look like an end mark. Returns false if another
+ * trace follows first. */
 static bool is_followed_by_object(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES;
@@ -526,7 +527,8 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
             "the trace ends without an end mark: its recorder was stopped; all events are kept");
         return TTR_OK;
     }
-    if (!reader->emits_blocks) { /* never wait for bytes of a live trace */
+    if (!reader->emits_blocks) { /* a live trace may send the bytes needed for this check much later
+                                  */
         ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, bytes);
         if (status != TTR_OK)
             return status;

@@ -1,4 +1,5 @@
-/* Ordering of events: a k-way merge of runs by (ticks, position), with a binary heap.
+/* Ordering of events: a k-way merge of sorted runs by (ticks, position), with a binary heap. A
+ * sorted run is a sequence of events of one block with ascending times.
  *
  * Order of calls: nettrace_scan.c fills runs (nettrace_run_new(), nettrace_run_enqueue()). A
  * sequence point, a sorted event or the end of the trace calls nettrace_order_flush_until(limit).
@@ -12,8 +13,9 @@
  * A chain is a list of runs of one capture thread, each of which starts at or after the end of the
  * one before. So the heap has about one entry per thread, not per run.
  *
- * emit_merge_turn() emits from the first chain until another chain, a gap or the limit comes first:
- * only the two children of the root can come next. Most turns emit many events per heap operation.
+ * emit_until_next_chain() emits events of the chain at the root of the heap until another chain, a
+ * gap or the limit comes first. Only the two children of the root can come next. Most calls emit
+ * many events per heap operation.
  *
  * Invariants: a run in the heap has at least one waiting event, and run->at is its decoded header.
  * Pointers in runs and heap are valid for the current window; nettrace_order_rebase_pointers()
@@ -22,11 +24,11 @@
  * Events of equal ticks are emitted in file order (NET-ORDER-2). Events that are older than one
  * already emitted break the format's promise: they are emitted at once, with a note (NET-ORDER-5).
  *
- * Cost: O(log threads) per turn, plus one header decode for events that are not in the ring of
- * cached headers. No allocation per event.
+ * Cost: O(log threads) per call of emit_until_next_chain(), plus one header decode for events that
+ * are not in the ring of cached headers. No allocation per event.
  *
- * Left out: sorting inside a thread. Where time goes back inside a block a new run starts, and the
- * merge does the rest. */
+ * Left out: sorting inside a thread. If time goes back inside a block, a new run starts, and the
+ * merge puts its events in order. */
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -102,8 +104,8 @@ static void sift_up(struct nettrace_heap_entry *heap, uint32_t at, struct nettra
     heap[at] = head;
 }
 
-/* Returns the last run in the chain of a capture thread if that run ends at or before `ticks`; else
- * NULL. */
+/* Returns the last run of a capture thread if it ends at or before `ticks`; else NULL. A run that
+ * starts at `ticks` can be appended to it. */
 static struct nettrace_run *find_chain_tail(struct nettrace_reader *reader,
                                             const struct nettrace_capture_thread *capture,
                                             uint64_t ticks)
@@ -160,9 +162,9 @@ void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit)
         qsort(order->gaps, order->gaps_n, sizeof *order->gaps, compare_gap_starts);
 }
 
-/* Computes which bytes of the window and which cached headers are still needed. A run that has been
- * queued for almost the complete ring loses its cached headers, so that other runs can use the
- * ring. */
+/* Computes which bytes of the window and which cached headers queued runs still need. A run that
+ * has waited for almost a complete turn of the ring of cached headers loses its headers, so that
+ * other runs can use the ring. */
 static void release_unneeded(struct nettrace_order *order)
 {
     uint32_t most = 0;
@@ -213,9 +215,8 @@ int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t tick
 {
     bool clamped = false;
     int64_t since = (int64_t)(ticks - reader->sync_ticks);
-    if (NETTRACE_UNLIKELY((since < 0) !=
-                          /* no overflow: the difference has more than 63 bits */
-                          (ticks < reader->sync_ticks))) {
+    /* the subtraction overflowed if the sign of its result is wrong */
+    if (NETTRACE_UNLIKELY((since < 0) != (ticks < reader->sync_ticks))) {
         *flags |= TTR_EVENT_CLAMPED;
         return since < 0 ? INT64_MAX : INT64_MIN;
     }
@@ -225,7 +226,7 @@ int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t tick
     return time;
 }
 
-/* Fast path: ticks are nanoseconds, from the zero of the clock to some decades later. */
+/* Fast path for clocks in nanoseconds: adds an offset, for ticks from zero to some decades. */
 static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks,
                                        uint8_t *flags)
 {
@@ -273,7 +274,7 @@ static ttr_status report_undefined_metadata(const struct nettrace_reader *reader
                             h->metadata);
 }
 
-/* Copies the members that all events of a type share, as vectors of 16 bytes, and clears the other
+/* Copies the members that all events of a type share, in vectors of 16 bytes, and clears the other
  * members. */
 static inline void copy_template(ttr_event *event, const ttr_event *from_template)
 {
@@ -339,23 +340,24 @@ static void emit_gap(struct nettrace_reader *reader)
     event->tag = TTR_GAP_EVENTS;
 }
 
-/* Returns the ticks up to which events of the first chain precede all other chains, all gaps, and
- * the limit. */
-static uint64_t compute_turn_limit(const struct nettrace_order *order)
+/* Returns the ticks up to which the events of the root chain precede all other chains, all gaps,
+ * and the limit. */
+static uint64_t find_next_chain_ticks(const struct nettrace_order *order)
 {
-    uint64_t turn = order->limit;
+    uint64_t last = order->limit;
     for (uint32_t i = 1; i < 3 && i < order->heap_n; i++)
-        turn =
-            order->heap[i].ticks <= turn ? order->heap[i].ticks - (order->heap[i].ticks > 0) : turn;
-    if (order->gaps_emitted < order->gaps_n && order->gaps[order->gaps_emitted].from <= turn)
-        turn = order->gaps[order->gaps_emitted].from;
-    return turn;
+        last =
+            order->heap[i].ticks <= last ? order->heap[i].ticks - (order->heap[i].ticks > 0) : last;
+    if (order->gaps_emitted < order->gaps_n && order->gaps[order->gaps_emitted].from <= last)
+        last = order->gaps[order->gaps_emitted].from;
+    return last;
 }
 
-/* A turn of the merge: events of the first chain are emitted until another chain comes first. */
-struct merge_turn {
+/* State of emit_until_next_chain(): events of the root chain are emitted until another chain comes
+ * first. */
+struct chain_output {
     struct nettrace_reader *reader;
-    uint64_t last;           /* ticks of the last event that this turn may emit */
+    uint64_t last;           /* largest ticks that may be emitted now */
     ttr_event *event, *stop; /* event: next free event of the batch; stop: end of the batch */
 };
 
@@ -389,13 +391,14 @@ static NETTRACE_INLINE bool advance_run(const struct nettrace_order *order,
     return true;
 }
 
-/* Emits events of one run. Inlined to keep the header in registers. */
-static NETTRACE_INLINE enum run_state emit_run(struct merge_turn *turn, struct nettrace_run *run,
+/* Emits the waiting events of one sorted run up to chain->last. Inlined to keep the header in
+ * registers. */
+static NETTRACE_INLINE enum run_state emit_run(struct chain_output *chain, struct nettrace_run *run,
                                                bool is_v6)
 {
-    struct nettrace_reader *reader = turn->reader;
+    struct nettrace_reader *reader = chain->reader;
     struct nettrace_header *h = &run->at;
-    ttr_event *event = turn->event;
+    ttr_event *event = chain->event;
     uint64_t emitted = reader->order.emitted;
     enum run_state state = RUN_WAITS;
     do {
@@ -420,13 +423,13 @@ static NETTRACE_INLINE enum run_state emit_run(struct merge_turn *turn, struct n
         }
         if (NETTRACE_UNLIKELY(!advance_run(&reader->order, run, is_v6)))
             state = RUN_IS_OVER;
-    } while (NETTRACE_LIKELY(state == RUN_WAITS) && h->ticks <= turn->last && event < turn->stop);
+    } while (NETTRACE_LIKELY(state == RUN_WAITS) && h->ticks <= chain->last && event < chain->stop);
     reader->order.emitted = emitted;
-    turn->event = event;
+    chain->event = event;
     return state;
 }
 
-/* Frees a finished run. Returns the index of the next run in its chain. */
+/* Frees a run of which all events were emitted. Returns the index of the next run in its chain. */
 static uint32_t end_queued_run(struct nettrace_order *order, uint32_t index)
 {
     struct nettrace_run *run = &order->runs[index];
@@ -438,26 +441,26 @@ static uint32_t end_queued_run(struct nettrace_order *order, uint32_t index)
     return next;
 }
 
-/* Emits events of the first chain for one turn, then restores the heap. Returns false on failure.
- */
-static NETTRACE_INLINE bool emit_merge_turn(struct nettrace_reader *reader, bool is_v6)
+/* Emits events of the chain at the root of the heap until another chain, a gap or the limit comes
+ * first. Then restores the heap order. Returns false on failure. */
+static NETTRACE_INLINE bool emit_until_next_chain(struct nettrace_reader *reader, bool is_v6)
 {
     struct nettrace_order *order = &reader->order;
     struct input *in = reader->in;
-    struct merge_turn turn = {.reader = reader,
-                              .last = compute_turn_limit(order),
-                              .event = in->events + in->n,
-                              .stop = in->events + in->batch};
+    struct chain_output chain = {.reader = reader,
+                                 .last = find_next_chain_ticks(order),
+                                 .event = in->events + in->n,
+                                 .stop = in->events + in->batch};
     uint32_t index = order->heap[0].run;
     enum run_state state;
     do {
-        state = emit_run(&turn, &order->runs[index], is_v6);
+        state = emit_run(&chain, &order->runs[index], is_v6);
         if (state == RUN_IS_OVER)
             index = end_queued_run(order, index);
     } while (state == RUN_IS_OVER && index != NETTRACE_NONE &&
-             order->runs[index].at.ticks <= turn.last && turn.event < turn.stop);
-    order->has_emitted |= turn.event > in->events + in->n;
-    in->n = (uint32_t)(turn.event - in->events);
+             order->runs[index].at.ticks <= chain.last && chain.event < chain.stop);
+    order->has_emitted |= chain.event > in->events + in->n;
+    in->n = (uint32_t)(chain.event - in->events);
     const struct nettrace_heap_entry *last = &order->heap[order->heap_n - 1];
     if (index != NETTRACE_NONE)
         sift_down(order->heap, order->heap_n, order->runs[index].at.ticks,
@@ -467,7 +470,8 @@ static NETTRACE_INLINE bool emit_merge_turn(struct nettrace_reader *reader, bool
     return state != RUN_FAILS;
 }
 
-/* Returns whether a gap starts before `ticks`. After the last event all remaining gaps are due. */
+/* Returns whether a gap must be emitted before an event with `ticks`. After the last event of the
+ * trace all remaining gaps are due. */
 static bool is_gap_due(const struct nettrace_order *order, uint64_t ticks)
 {
     bool is_last = order->heap_n == 0 && order->limit == UINT64_MAX;
@@ -475,7 +479,7 @@ static bool is_gap_due(const struct nettrace_order *order, uint64_t ticks)
            (is_last || order->gaps[order->gaps_emitted].from < ticks);
 }
 
-/* Removes emitted gaps from the queue; gaps after the limit stay queued. */
+/* Ends emission up to the limit: removes emitted gaps from the queue. Later gaps stay queued. */
 static void finish_emitting(struct nettrace_order *order)
 {
     size_t left = order->gaps_n - order->gaps_emitted;
@@ -503,7 +507,7 @@ bool nettrace_order_emit(struct nettrace_reader *reader)
             finish_emitting(order);
             return true;
         }
-        if (!(is_v6 ? emit_merge_turn(reader, true) : emit_merge_turn(reader, false)))
+        if (!(is_v6 ? emit_until_next_chain(reader, true) : emit_until_next_chain(reader, false)))
             return false;
     }
     return true;

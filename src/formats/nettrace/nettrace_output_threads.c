@@ -1,4 +1,5 @@
-/* Threads of the output: their sequence numbers, and the numbers by which events refer to them. */
+/* Threads of the output trace: their sequence numbers, and the numbers by which events refer to
+ * them. */
 #include <string.h>
 
 #include "formats/nettrace/nettrace_writer.h"
@@ -52,15 +53,16 @@ size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
     struct nettrace_thread_id *entry = index == SIZE_MAX ? NULL : find_or_add_thread_id(out, id);
     if (!entry)
         return SIZE_MAX;
-    bool is_settled = thread.pid_known || id == 0; /* an unknown pid may become known later */
+    bool is_settled =
+        thread.pid_known || id == 0; /* if the pid is unknown, it may still become known */
     entry->index = is_settled || !nettrace_is_v6(w) ? (uint32_t)index + 1 : 0;
     if (!w->threads[index].thread)
         w->threads[index].thread = id;
     return index;
 }
 
-/* V6: returns whether a thread's name can be stored in its row. If threads of two inputs have the
- * same pid and tid, they share one row with the first name. */
+/* V6: returns whether the name of thread `id` can be stored in the row of `thread`. Threads of two
+ * inputs with equal pid and tid share one row, which has the name of the first. */
 static bool can_store_name(struct ttr_writer *out, const struct nettrace_output_thread *thread,
                            ttr_id id, ttr_id name)
 {
@@ -94,7 +96,7 @@ bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, 
 static void append_thread_row(struct ttr_writer *out, struct nettrace_output_thread *thread)
 {
     struct nettrace_writer *w = out->ctx;
-    struct buffer *to = &w->region.threads;
+    struct buffer *to = &w->blocks.threads;
     size_t at = to->n;
     ttr_thread about = {0};
     (void)ttr_thread_get(out->t, thread->thread, &about);
@@ -114,15 +116,15 @@ static void append_thread_row(struct ttr_writer *out, struct nettrace_output_thr
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
 }
 
-/* Records that a thread was declared. If memory is exhausted, the caller reports that after the
- * event. */
-static void record_declared(struct ttr_writer *out, uint32_t index)
+/* Adds a thread to the list of declared threads. A failed allocation is reported by the caller
+ * after the event. */
+static void record_declared_thread(struct ttr_writer *out, uint32_t index)
 {
     struct nettrace_writer *w = out->ctx;
-    struct nettrace_region *region = &w->region;
-    if (alloc_reserve(&out->t->counted, (void **)&region->declared, &region->declared_capacity,
-                      (size_t)region->declared_n + 1, sizeof *region->declared))
-        region->declared[region->declared_n++] = index;
+    struct nettrace_block_writer *blocks = &w->blocks;
+    if (alloc_reserve(&out->t->counted, (void **)&blocks->declared, &blocks->declared_capacity,
+                      (size_t)blocks->declared_n + 1, sizeof *blocks->declared))
+        blocks->declared[blocks->declared_n++] = index;
     else
         w->is_out_of_memory = true;
 }
@@ -133,10 +135,10 @@ uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index)
     struct nettrace_output_thread *thread = &w->threads[index];
     if (!nettrace_is_v6(w))
         return thread->tid;
-    if (thread->generation != w->region.generation) {
-        record_declared(out, (uint32_t)index);
-        thread->generation = w->region.generation;
-        thread->index = w->region.declared_n;
+    if (thread->generation != w->blocks.generation) {
+        record_declared_thread(out, (uint32_t)index);
+        thread->generation = w->blocks.generation;
+        thread->index = w->blocks.declared_n;
         thread->sequence = 0;
         append_thread_row(out, thread);
     }
@@ -148,7 +150,7 @@ bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index)
     const struct nettrace_writer *w = out->ctx;
     const struct nettrace_output_thread *thread = &w->threads[index];
     ttr_thread about;
-    return thread->generation == w->region.generation &&
+    return thread->generation == w->blocks.generation &&
            ttr_thread_get(out->t, thread->thread, &about) &&
            about.thread_name != thread->declared_name;
 }
@@ -157,8 +159,8 @@ bool nettrace_threads_are_stale(struct ttr_writer *out)
 {
     enum { INDICES_MAX = 4096 };
     const struct nettrace_writer *w = out->ctx;
-    bool is_stale = w->region.declared_n > INDICES_MAX;
-    for (size_t i = 0; !is_stale && i < w->region.declared_n; i++)
-        is_stale = nettrace_thread_is_renamed(out, w->region.declared[i]);
+    bool is_stale = w->blocks.declared_n > INDICES_MAX;
+    for (size_t i = 0; !is_stale && i < w->blocks.declared_n; i++)
+        is_stale = nettrace_thread_is_renamed(out, w->blocks.declared[i]);
     return is_stale;
 }

@@ -1,12 +1,12 @@
 /* Opening and closing of a nettrace trace, and the loop that fills batches.
  *
- * Each iteration emits the events that may be emitted. If the batch is still empty, no event refers
- * to the old tables, so they may be cleared. Then the next object or block is read. */
+ * Each iteration emits the events that no later event can precede. If the batch is still empty, no
+ * event refers to the old tables, so they may be cleared. Then the next object or block is read. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* Bytes that opening needs. More must not be requested: a live trace may send them only much later.
- */
+/* Number of bytes that opening needs. Requesting more could block: a live trace may send them much
+ * later. */
 #define OPEN_BYTES (NETTRACE_MAGIC_BYTES + 4 + NETTRACE_SERIALIZATION_BYTES)
 #define FLAT_BYTES ((uint64_t)1 << 20)
 /* largest accepted event; real events have less than 64 KiB */
@@ -23,9 +23,8 @@ static ttr_status read_flat_events(struct nettrace_reader *reader)
         ttr_status status = nettrace_load_bytes(reader, reader->at, need, &bytes);
         if (status != TTR_OK)
             return status;
-        size_t n = bytes.n < need ? bytes.n
-                                  /* a fixed amount makes results independent of the window size */
-                                  : (size_t)need;
+        /* a fixed size, so that the result does not depend on the size of the window */
+        size_t n = bytes.n < need ? bytes.n : (size_t)need;
         struct nettrace_block block = {.begin = bytes.p,
                                        .end = bytes.p + n,
                                        .offset = reader->at,
@@ -35,10 +34,10 @@ static ttr_status read_flat_events(struct nettrace_reader *reader)
         status = nettrace_scan_block(reader, &block);
         if (status != TTR_OK)
             return status;
-        nettrace_queue_piece(reader,
-                             &(struct nettrace_piece){.offset = reader->at,
+        nettrace_queue_chunk(reader,
+                             &(struct nettrace_chunk){.offset = reader->at,
                                                       .size = (uint32_t)(block.stop - block.begin),
-                                                      .kind = NETTRACE_PIECE_FLAT,
+                                                      .kind = NETTRACE_CHUNK_FLAT,
                                                       .events = reader->known_events,
                                                       .is_part = reader->has_bad_metadata});
         reader->at += (uint64_t)(block.stop - block.begin);
@@ -54,7 +53,7 @@ static ttr_status read_flat_events(struct nettrace_reader *reader)
 
 static ttr_status read_next_block(struct nettrace_reader *reader)
 {
-    if (reader->emits_pieces)
+    if (reader->emits_chunks)
         reader->keep_from = reader->at;
     if (reader->version < 3)
         return read_flat_events(reader);
@@ -62,7 +61,8 @@ static ttr_status read_next_block(struct nettrace_reader *reader)
                                           : nettrace_read_object(reader);
 }
 
-/* Clears the tables as sequence points request. Call only if no event is waiting. */
+/* Clears the tables of stacks, labels, threads and metadata if a sequence point requested it. Call
+ * only if no event is waiting. */
 static void apply_resets(struct nettrace_reader *reader)
 {
     if (reader->resets_stacks) {
@@ -94,7 +94,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
     if (reader->is_out_of_memory)
         return fail_memory(error);
     for (;;) {
-        nettrace_emit_pieces(reader);
+        nettrace_emit_chunks(reader);
         if (reader->order.is_emitting && !nettrace_order_emit(reader))
             return reader->failed;
         if (in->n)
@@ -198,21 +198,20 @@ ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
     pair_map_init(&reader->stacks.others, &reader->t->counted);
     pair_map_init(&reader->universal.by_id, &reader->t->counted);
     reader->keep_from = UINT64_MAX;
-    ttr_status status = nettrace_pieces_init(reader) ? read_options(in, error) : fail_memory(error);
+    ttr_status status = nettrace_chunks_init(reader) ? read_options(in, error) : fail_memory(error);
     if (status == TTR_OK)
         status = nettrace_load_bytes(reader, 0, OPEN_BYTES, &bytes);
     if (status == TTR_OK)
         status = parse_head(reader, &bytes);
     if (status == TTR_OK && !reader->is_over) {
-        nettrace_queue_piece(reader, &(struct nettrace_piece){.size = (uint32_t)reader->at,
-                                                              .kind = NETTRACE_PIECE_HEAD});
+        nettrace_queue_chunk(reader, &(struct nettrace_chunk){.size = (uint32_t)reader->at,
+                                                              .kind = NETTRACE_CHUNK_FILE_HEAD});
         status = nettrace_load_bytes(reader, reader->at, 1, &bytes);
     }
+    /* reads the first object too: nearly always Trace, which declares clock and version */
     if (status == TTR_OK && !reader->is_over && bytes.n > 0)
-        status = reader->version >= NETTRACE_V6
-                     ? nettrace_read_block6(reader)
-                     /* the first object is nearly always Trace, which declares the version */
-                     : nettrace_read_object(reader);
+        status = reader->version >= NETTRACE_V6 ? nettrace_read_block6(reader)
+                                                : nettrace_read_object(reader);
     return status;
 }
 
@@ -222,7 +221,7 @@ void nettrace_reader_close(struct input *in)
     if (!reader->in)
         return;
     nettrace_types_free(reader);
-    context_drop_schema(reader->t, reader->piece_schema);
+    context_drop_schema(reader->t, reader->chunk_schema);
     nettrace_stacks_free(reader);
     nettrace_order_free(reader);
     alloc_free(&reader->t->counted, reader->threads.capture, reader->threads.capture_capacity,

@@ -1,5 +1,5 @@
-/* Rebuilding of event blocks in a copy with the events that arrived. Sequence numbers are reduced
- * by the number of events left out.
+/* Rebuilds event blocks of a copy with only the events that the caller wrote. Sequence numbers are
+ * reduced by the number of events left out.
  *
  * The format allows a change of the capture thread only at the first event of a block or at a
  * sorted event. If that sorted event is left out, a new block is started. */
@@ -13,7 +13,7 @@ struct block_rebuild {
     struct ttr_writer *out;
     struct nettrace_frame frame;
     struct nettrace_header last; /* last header written to the open output block */
-    uint64_t least, most;        /* range of ticks in the open output block */
+    uint64_t least, most;        /* lowest and highest ticks in the open output block */
     uint64_t capture;            /* capture thread to which `dropped` applies */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
@@ -104,8 +104,8 @@ static bool has_usable_metadata(const struct nettrace_copy *copy, const struct n
     return nettrace_metadata_is_usable(copy->version, cursor_init(h->payload, h->payload_size, 0));
 }
 
-/* Moves the cursor to the first event of a block (V4 to V6), and returns the encoding of its
- * headers. */
+/* Moves the cursor to the first event of a block (V4 to V6). Returns how the headers of its events
+ * are encoded. */
 static enum nettrace_codec skip_block_header(struct cursor *c, bool is_v6)
 {
     struct cursor head = *c;
@@ -129,14 +129,14 @@ void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *ou
 }
 
 bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
-                             const struct nettrace_piece *piece, const uint8_t *bytes)
+                             const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
     struct block_rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_EVENTS};
     bool is_old = copy->version < 4, is_v6 = copy->version >= NETTRACE_V6;
     enum nettrace_codec codec = CODEC_OLD;
-    bool has_end_tag = !piece->is_part && !is_v6;
-    struct cursor c = cursor_init(bytes, piece->size - has_end_tag, piece->offset);
-    (void)cursor_skip(&c, piece->body);
+    bool has_end_tag = !chunk->is_part && !is_v6;
+    struct cursor c = cursor_init(bytes, chunk->size - has_end_tag, chunk->offset);
+    (void)cursor_skip(&c, chunk->body);
     if (!is_old)
         codec = skip_block_header(&c, is_v6);
     struct nettrace_header h = {.next = c.p};
@@ -147,7 +147,7 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
         if (is_metadata && !has_usable_metadata(copy, &h))
             continue;
         if (!is_metadata &&
-            !nettrace_copy_has_event(copy, piece->offset + (uint64_t)(h.start - bytes)))
+            !nettrace_copy_has_event(copy, chunk->offset + (uint64_t)(h.start - bytes)))
             rebuild.dropped++;
         else if (is_old)
             append_kept_event3(&rebuild, &h);
@@ -160,14 +160,14 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
 }
 
 bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
-                           const struct nettrace_piece *piece, const uint8_t *bytes)
+                           const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
     enum { METADATA_AT = 4 };
     struct nettrace_header h = {.next = bytes};
     const struct nettrace_header_range span =
-        nettrace_header_range_over(bytes, bytes + piece->size, CODEC_OLDEST);
+        nettrace_header_range_over(bytes, bytes + chunk->size, CODEC_OLDEST);
     while (h.next < span.end && nettrace_header_next(&h, &span, false)) {
-        uint64_t offset = piece->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
+        uint64_t offset = chunk->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
         size_t at = out->buffer.n;
         const uint32_t *moved = h.metadata ? pair_map_get(&copy->moved, h.metadata, 0) : NULL;
         if (h.metadata == 0 && !has_usable_metadata(copy, &h))
@@ -185,8 +185,8 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
 }
 
 /* V4, V5: appends the rows of a sequence point, with numbers reduced by the events left out. */
-static void append_reduced_counts(const struct nettrace_copy *copy, struct buffer *to,
-                                  struct cursor *c)
+static void append_reduced_sequences(const struct nettrace_copy *copy, struct buffer *to,
+                                     struct cursor *c)
 {
     while (cursor_left(c) >= 12) {
         uint64_t capture = cursor_u64le(c);
@@ -196,8 +196,8 @@ static void append_reduced_counts(const struct nettrace_copy *copy, struct buffe
 }
 
 /* V6: appends rows of thread index and sequence number, reduced by the events left out. */
-static void append_reduced_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c,
-                                   bool are_gone)
+static void append_reduced_sequences6(struct nettrace_copy *copy, struct buffer *to,
+                                      struct cursor *c, bool are_ended_threads)
 {
     while (cursor_left(c) > 0) {
         uint64_t index = nettrace_read_varint(c);
@@ -206,30 +206,33 @@ static void append_reduced_counts6(struct nettrace_copy *copy, struct buffer *to
             break;
         nettrace_append_varint(to, index);
         nettrace_append_varint(to, (uint32_t)(sequence - dropped_event_count(copy, index)));
-        if (are_gone)
+        if (are_ended_threads)
             (void)pair_map_remove(&copy->dropped, index, 0);
     }
 }
 
 void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
-                            const struct nettrace_piece *piece, const uint8_t *bytes)
+                            const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
-    enum { HEAD = 12, FORGETS_THREADS = 1 };
+    enum { HEAD = 12, CLEARS_THREADS = 1 };
     struct buffer *to = &out->buffer;
-    bool is_v6 = copy->version >= NETTRACE_V6, are_gone = piece->kind == NETTRACE_PIECE_GONE;
-    struct cursor c = cursor_init(bytes, piece->size - !is_v6, piece->offset);
-    (void)cursor_skip(&c, piece->body);
+    bool is_v6 = copy->version >= NETTRACE_V6,
+         are_ended_threads = chunk->kind == NETTRACE_CHUNK_ENDED_THREADS;
+    struct cursor c = cursor_init(bytes, chunk->size - !is_v6, chunk->offset);
+    (void)cursor_skip(&c, chunk->body);
     struct nettrace_frame frame = nettrace_frame_begin(
-        out, copy->version, are_gone ? NETTRACE_BLOCK_GONE : NETTRACE_BLOCK_POINT);
+        out, copy->version,
+        are_ended_threads ? NETTRACE_BLOCK_ENDED_THREADS : NETTRACE_BLOCK_POINT);
     struct cursor head =
-        are_gone ? cursor_init(NULL, 0, 0) : cursor_slice(&c, is_v6 ? HEAD + 4 : HEAD);
+        are_ended_threads ? cursor_init(NULL, 0, 0) : cursor_slice(&c, is_v6 ? HEAD + 4 : HEAD);
     buffer_add(to, head.p, cursor_left(&head));
     if (is_v6)
-        append_reduced_counts6(copy, to, &c, are_gone);
+        append_reduced_sequences6(copy, to, &c, are_ended_threads);
     else
-        append_reduced_counts(copy, to, &c);
+        append_reduced_sequences(copy, to, &c);
     nettrace_frame_end(out, &frame);
-    if (is_v6 && !are_gone && cursor_left(&head) && load_u32le(head.p + 8) & FORGETS_THREADS) {
+    if (is_v6 && !are_ended_threads && cursor_left(&head) &&
+        load_u32le(head.p + 8) & CLEARS_THREADS) {
         const struct alloc *alloc = copy->dropped.alloc;
         pair_map_free(&copy->dropped);
         pair_map_init(&copy->dropped, alloc);

@@ -1,8 +1,8 @@
-/* Repairs damaged pieces other than event blocks: writes the complete rows in a new frame with a
+/* Repairs damaged chunks other than event blocks: writes the complete rows in a new frame with a
  * corrected count. */
 #include "formats/nettrace/nettrace_copy.h"
 
-/* Copies the complete stacks, and stores their count. */
+/* Copies the stacks that are complete, and stores their corrected count. */
 static void repair_stacks(struct ttr_writer *out, struct cursor *c)
 {
     size_t at = out->buffer.n + 4;
@@ -84,7 +84,8 @@ static void repair_metadata6(struct ttr_writer *out, struct cursor *c)
         repair_rows(out, c, is_complete_metadata_row);
 }
 
-/* V6: copies the complete pairs of varints; in a sequence point their count precedes them. */
+/* V6: copies the complete pairs of thread index and sequence number. In a sequence point the count
+ * of the pairs precedes them. */
 static void repair_sequence_pairs(struct ttr_writer *out, struct cursor *c, bool is_point)
 {
     enum { HEAD = 12 };
@@ -138,41 +139,41 @@ static void repair_trace6(struct ttr_writer *out, struct cursor *c)
 }
 
 /* V6: writes a block with a corrected size. */
-static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *piece,
+static void repair_block6(struct ttr_writer *out, const struct nettrace_chunk *chunk,
                           struct cursor *c)
 {
     static const uint8_t kinds[] = {
-        [NETTRACE_PIECE_TRACE] = NETTRACE_BLOCK_TRACE,
-        [NETTRACE_PIECE_METADATA] = NETTRACE_BLOCK_METADATA,
-        [NETTRACE_PIECE_STACKS] = NETTRACE_BLOCK_STACKS,
-        [NETTRACE_PIECE_POINT] = NETTRACE_BLOCK_POINT,
-        [NETTRACE_PIECE_THREADS] = NETTRACE_BLOCK_THREADS,
-        [NETTRACE_PIECE_GONE] = NETTRACE_BLOCK_GONE,
-        [NETTRACE_PIECE_LABELS] = NETTRACE_BLOCK_LABELS,
+        [NETTRACE_CHUNK_TRACE] = NETTRACE_BLOCK_TRACE,
+        [NETTRACE_CHUNK_METADATA] = NETTRACE_BLOCK_METADATA,
+        [NETTRACE_CHUNK_STACKS] = NETTRACE_BLOCK_STACKS,
+        [NETTRACE_CHUNK_POINT] = NETTRACE_BLOCK_POINT,
+        [NETTRACE_CHUNK_THREADS] = NETTRACE_BLOCK_THREADS,
+        [NETTRACE_CHUNK_ENDED_THREADS] = NETTRACE_BLOCK_ENDED_THREADS,
+        [NETTRACE_CHUNK_LABELS] = NETTRACE_BLOCK_LABELS,
     };
-    unsigned kind = piece->kind < sizeof kinds ? kinds[piece->kind] : 0;
+    unsigned kind = chunk->kind < sizeof kinds ? kinds[chunk->kind] : 0;
     if (!kind)
         return;
     struct nettrace_frame frame =
         nettrace_frame_begin(out, NETTRACE_V6, (enum nettrace_block_kind)kind);
-    switch (piece->kind) {
-    case NETTRACE_PIECE_TRACE:
+    switch (chunk->kind) {
+    case NETTRACE_CHUNK_TRACE:
         repair_trace6(out, c);
         break;
-    case NETTRACE_PIECE_METADATA:
+    case NETTRACE_CHUNK_METADATA:
         repair_metadata6(out, c);
         break;
-    case NETTRACE_PIECE_STACKS:
+    case NETTRACE_CHUNK_STACKS:
         repair_stacks(out, c);
         break;
-    case NETTRACE_PIECE_THREADS:
+    case NETTRACE_CHUNK_THREADS:
         repair_rows(out, c, is_complete_thread_row);
         break;
-    case NETTRACE_PIECE_LABELS:
+    case NETTRACE_CHUNK_LABELS:
         repair_labels(out, c);
         break;
     default:
-        repair_sequence_pairs(out, c, piece->kind == NETTRACE_PIECE_POINT);
+        repair_sequence_pairs(out, c, chunk->kind == NETTRACE_CHUNK_POINT);
         break;
     }
     nettrace_frame_end(out, &frame);
@@ -192,21 +193,21 @@ static void repair_point(struct ttr_writer *out, unsigned version, struct cursor
     nettrace_frame_end(out, &frame);
 }
 
-void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,
-                           const struct nettrace_piece *piece, const uint8_t *bytes)
+void nettrace_repair_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
+                           const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
-    struct cursor c = cursor_init(bytes, piece->size, piece->offset);
-    (void)cursor_skip(&c, piece->body);
+    struct cursor c = cursor_init(bytes, chunk->size, chunk->offset);
+    (void)cursor_skip(&c, chunk->body);
     if (copy->version >= NETTRACE_V6) {
-        repair_block6(out, piece, &c);
-    } else if (piece->kind == NETTRACE_PIECE_TRACE) {
-        buffer_add(&out->buffer, bytes, piece->size);
+        repair_block6(out, chunk, &c);
+    } else if (chunk->kind == NETTRACE_CHUNK_TRACE) {
+        buffer_add(&out->buffer, bytes, chunk->size);
         buffer_add_byte(&out->buffer, NETTRACE_END);
-    } else if (piece->kind == NETTRACE_PIECE_METADATA) {
+    } else if (chunk->kind == NETTRACE_CHUNK_METADATA) {
         nettrace_rebuild_metadata(copy, out, &c);
-    } else if (piece->kind == NETTRACE_PIECE_POINT && cursor_left(&c) >= 12) {
+    } else if (chunk->kind == NETTRACE_CHUNK_POINT && cursor_left(&c) >= 12) {
         repair_point(out, copy->version, &c);
-    } else if (piece->kind == NETTRACE_PIECE_STACKS && cursor_left(&c) >= 8) {
+    } else if (chunk->kind == NETTRACE_CHUNK_STACKS && cursor_left(&c) >= 8) {
         struct nettrace_frame frame =
             nettrace_frame_begin(out, copy->version, NETTRACE_BLOCK_STACKS);
         repair_stacks(out, &c);

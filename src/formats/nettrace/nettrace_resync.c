@@ -1,11 +1,11 @@
-/* Resynchronisation after damage for V1, V2 and V6, which have no marks between their parts.
- * (Objects of V3 to V5 start with tags and a name, see nettrace_objects.c.)
+/* Resynchronisation after damage for V1, V2 and V6, which have no marks between events (V1, V2) or
+ * blocks (V6). (Objects of V3 to V5 start with tags and a name, see nettrace_objects.c.)
  *
  * V1, V2. An event is accepted if its three sizes agree and its metadata number is defined. The
  * first accepted position after the damage is the next event.
  *
- * V6. A block has only a size and a kind before it, and nearly any word could be that. So
- * candidates are checked by content:
+ * V6. A block has only a size and a kind before it, and nearly any word could be a size and a kind.
+ * So candidates are checked by content:
  *
  *   [size|kind] content          is_valid_content(): rows of that kind fill the content exactly
  *               [size|kind] ...  is_block_chain_at(): three such blocks follow each other,
@@ -35,7 +35,7 @@
 #define WORK_EACH 16u    /* bytes of content checked per byte of input */
 #define METADATA_MIN 20u /* smallest payload of metadata of V1 and V2 */
 
-/* --- V1, V2 --- */
+/* --- Events of V1 and V2 --- */
 
 /* Returns whether metadata, or an event with known metadata, start at `p`. */
 static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p,
@@ -57,7 +57,7 @@ static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_
     return n;
 }
 
-/* --- V6 --- */
+/* --- Blocks of V6 --- */
 
 enum { END_BYTES = 4, HEAD_BYTES = 4, KINDS = NETTRACE_BLOCK_LABELS + 1 };
 
@@ -118,7 +118,7 @@ static bool consume_metadata(struct cursor *c)
     return cursor_skip(c, cursor_u16le(c)) && consume_rows(c, ROW_MIN);
 }
 
-/* any bytes are valid varints, so a large content proves nothing */
+/* any bytes are valid varints, so content above this size does not prove that the block is valid */
 static bool consume_sequence_pairs(struct cursor *c)
 {
     enum { BYTES_MAX = 65536 };
@@ -168,7 +168,7 @@ static bool consume_content(unsigned kind, struct cursor *c)
         return consume_stacks(c);
     case NETTRACE_BLOCK_THREADS:
         return cursor_left(c) > 0 && consume_rows(c, 1);
-    case NETTRACE_BLOCK_GONE:
+    case NETTRACE_BLOCK_ENDED_THREADS:
         return cursor_left(c) > 0 && consume_sequence_pairs(c);
     case NETTRACE_BLOCK_LABELS:
         return consume_label_lists(c);
@@ -183,7 +183,8 @@ static bool is_valid_content(unsigned kind, struct cursor *c)
     return consume_content(kind, c) && !c->failed && cursor_left(c) == 0;
 }
 
-/* Search for blocks in bytes of the input. `is_end`: the input ends after these bytes. */
+/* State of a search for blocks in bytes of the input. `is_end`: the input ends after these bytes.
+ */
 struct block_search {
     const uint8_t *p;
     size_t n;
@@ -237,10 +238,8 @@ static size_t find_block(struct block_search *search, size_t from)
 
 static struct block_search init_block_search(const struct nettrace_bytes *bytes)
 {
-    size_t n = bytes->n < SEARCH_BYTES
-                   ? bytes->n
-                   /* a fixed amount makes results independent of the window size */
-                   : (size_t)SEARCH_BYTES;
+    /* a fixed size, so that the result does not depend on the size of the window */
+    size_t n = bytes->n < SEARCH_BYTES ? bytes->n : (size_t)SEARCH_BYTES;
     return (struct block_search){bytes->p, n, WORK_EACH * (uint64_t)n, bytes->n < SEARCH_BYTES};
 }
 
@@ -254,10 +253,10 @@ static bool is_plausible_content(unsigned kind, struct cursor c)
                                          : is_valid_content(kind, &c);
 }
 
-/* Sets `may` if a block can start `skip` bytes after `at`. Accepts a block of a known kind; if
- * `is_known` is false, also one after up to eight blocks of unknown kinds. An end mark is accepted
- * only at the end of the input or after an unknown kind. The window keeps the bytes from `at` on.
- */
+/* Sets `may` if a block can start `skip` bytes after file offset `at`. Accepts a block of a known
+ * kind; if `is_known` is false, also a block after up to eight blocks of unknown kinds. An end mark
+ * is accepted only at the end of the input or after an unknown kind. The window keeps the bytes
+ * from `at` on. */
 static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, uint64_t skip,
                                   bool is_known, bool *may)
 {
@@ -286,8 +285,8 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
     return TTR_OK;
 }
 
-/* Searches for a chain of blocks at other positions than the size predicts. After an end mark any
- * position is accepted, unless another trace starts at it. */
+/* Searches for consecutive blocks that start elsewhere than the declared size predicts. After an
+ * end mark any position is accepted, unless another trace starts at it. */
 static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
                                    struct nettrace_block_extent *extent, bool is_end)
 {
@@ -341,7 +340,7 @@ ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at, 
     return find_other_block(reader, at, extent, kind == NETTRACE_BLOCK_END);
 }
 
-/* --- All versions --- */
+/* --- Search in all versions --- */
 
 /* Skips damaged bytes up to `found`. If nothing was found, skips half of the window, since a block
  * may start in the other half. */
@@ -373,9 +372,9 @@ ttr_status nettrace_resync(struct nettrace_reader *reader)
                        bytes.p[0] == NETTRACE_END && found == search.n && search.is_end;
     if (is_end_mark) {
         reader->is_over = reader->has_end = true;
-        nettrace_queue_piece(reader, &(struct nettrace_piece){.offset = reader->at++,
+        nettrace_queue_chunk(reader, &(struct nettrace_chunk){.offset = reader->at++,
                                                               .size = 1,
-                                                              .kind = NETTRACE_PIECE_END});
+                                                              .kind = NETTRACE_CHUNK_END});
         return TTR_OK;
     }
     return skip_damaged_bytes(reader, search.n, found, search.is_end);

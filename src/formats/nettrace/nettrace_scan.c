@@ -1,4 +1,5 @@
-/* Scan of a block of events: each header is checked once, and the block is cut into runs.
+/* Scan of a block of events: each header is checked once, and the block is cut into sorted runs
+ * (events with ascending times).
  *
  * Order of calls: nettrace_scan_block() is called once per block, in file order. It queues runs for
  * nettrace_order.c, updates the sequence counters of capture threads (gaps), and defines types from
@@ -11,19 +12,18 @@
  * Order of events. Events of one capture thread are mostly ascending, events of different threads
  * are not. Two promises of the format limit how long events must wait (NET-ORDER-3, -4): nothing
  * after a sequence point, and nothing after an event with the flag "sorted", is older than it. So
- * nothing is emitted before one of them, or the end, is reached; then all events up to its ticks
- * are.
+ * nothing is emitted before one of them, or the end, is reached. Then all events up to its ticks
+ * are emitted.
  *
  * Fast path: scan_ordinary_events() handles events that extend the current run without a thread
- * change, a sorted flag or unknown metadata. All others leave it once and go through
- * process_event().
+ * change, a sorted flag or unknown metadata. All other events go through process_boundary_event().
  *
- * Cost: one header decode per event, no allocation per event. Regions that never have a sequence
- * point or sorted event are cut after NETTRACE_RUNS_MAX runs or NETTRACE_REGION_MAX bytes; events
- * may then be emitted late, which is noted.
+ * Cost: one header decode per event, no allocation per event. Traces without sequence points and
+ * sorted events are emitted after each NETTRACE_RUNS_MAX runs or NETTRACE_WAITING_BYTES_MAX bytes;
+ * events may then be emitted late, which is noted.
  *
- * Left out: decoding of payloads. An event with unknown metadata still joins a run: they
- * may follow before it is emitted (NET-META-11). */
+ * Left out: decoding of payloads. An event with unknown metadata still joins a run, since its
+ * metadata may follow before the event is emitted (NET-META-11). */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -33,7 +33,7 @@
 struct block_scan {
     struct nettrace_reader *reader;
     const struct nettrace_block *block;
-    struct nettrace_header header; /* of the current event */
+    struct nettrace_header header; /* decoded header of the current event */
     struct nettrace_run *run;      /* run that the current event may extend; NULL if none */
     uint64_t first;                /* ticks of the first event of the run */
     uint64_t last;                 /* ticks of the previous event */
@@ -42,7 +42,7 @@ struct block_scan {
     uint32_t metadata; /* last metadata number that was looked up */
     uint64_t sorted;   /* ticks of the last event with the sorted flag */
     bool has_sorted, counts;
-    uint32_t known;      /* events decoded, including those without metadata */
+    uint32_t known;      /* number of events decoded, including those with unknown metadata */
     bool caches_headers; /* decoded headers are cached for nettrace_order.c */
 };
 
@@ -51,7 +51,8 @@ static uint64_t file_offset_of(const struct block_scan *scan, const uint8_t *p)
     return scan->block->offset + (uint64_t)(p - scan->block->begin);
 }
 
-/* Queues the current run, if any. Its last event ends at `end`. */
+/* Queues the current sorted run for emission, if there is one. `end` is the end of its last event.
+ * Returns false if memory is exhausted. */
 static bool end_current_run(struct block_scan *scan, const uint8_t *end)
 {
     struct nettrace_run *run = scan->run;
@@ -93,7 +94,8 @@ static NETTRACE_INLINE void cache_header(struct nettrace_cached_header *cached,
         cached->related_at = (uint8_t)(h->related - h->start);
 }
 
-/* Saves sequence number and ticks of the previous event in its capture thread. */
+/* Stores sequence number and ticks of the previous event in its capture thread, before the scan
+ * changes to another thread. */
 static void end_capture_thread(struct block_scan *scan, uint32_t sequence)
 {
     if (scan->capture == SIZE_MAX)
@@ -111,8 +113,8 @@ static bool begin_capture_thread(struct block_scan *scan, uint32_t before)
            nettrace_update_sequence(scan->reader, scan->capture, &scan->header, false);
 }
 
-/* Records a metadata number that is not defined yet. A definition that follows before the event is
- * emitted is accepted, with a note. */
+/* Records the metadata number of the current event if it is not defined yet. A definition that
+ * arrives before the event is emitted is accepted, with a note. */
 static void check_metadata_number(struct block_scan *scan)
 {
     struct nettrace_reader *reader = scan->reader;
@@ -121,9 +123,9 @@ static void check_metadata_number(struct block_scan *scan)
         reader->types.awaited = scan->metadata;
 }
 
-/* Handles an event that the fast path cannot: the first of a block, a thread change, a sorted
- * event, or one with an earlier time. */
-static bool process_event(struct block_scan *scan, uint32_t before)
+/* Processes an event that scan_ordinary_events() cannot: the first of a block, a thread change, a
+ * sorted event, or an event with an earlier time. Returns false if memory is exhausted. */
+static bool process_boundary_event(struct block_scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
@@ -219,7 +221,7 @@ static NETTRACE_INLINE ttr_status scan_events(struct block_scan *scan, bool is_v
     while (status == TTR_OK && scan_ordinary_events(scan, &before, is_v6)) {
         if (NETTRACE_UNLIKELY(block->is_metadata || (is_old && h->metadata == 0)))
             status = process_metadata(scan);
-        else if (NETTRACE_UNLIKELY(!process_event(scan, before)))
+        else if (NETTRACE_UNLIKELY(!process_boundary_event(scan, before)))
             status = fail_memory(scan->reader->error);
     }
     bool is_bad = status == TTR_OK && h->next < block->end;
@@ -232,8 +234,8 @@ static NETTRACE_INLINE ttr_status scan_events(struct block_scan *scan, bool is_v
     return report_bad_header(scan);
 }
 
-/* Returns whether decoded headers can be cached. If the cache cannot be allocated, headers are
- * decoded a second time. */
+/* Returns whether decoded headers can be cached, and allocates the cache. Without a cache, headers
+ * are decoded a second time when events are emitted. */
 static bool can_cache_headers(struct nettrace_reader *reader, const struct nettrace_block *block)
 {
     struct nettrace_order *order = &reader->order;
@@ -263,7 +265,7 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
     struct nettrace_order *order = &reader->order;
     bool is_crowded = order->runs_used >= NETTRACE_RUNS_MAX ||
                       (order->keep_from < block->offset &&
-                       block->offset - order->keep_from > NETTRACE_REGION_MAX);
+                       block->offset - order->keep_from > NETTRACE_WAITING_BYTES_MAX);
     if (is_crowded)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_REMARK, block->offset, "nettrace.long-region",

@@ -1,6 +1,6 @@
-/* Stacks by number. Numbers start again at each sequence point, so the addresses of all stacks
- * since the last one are kept and looked up on demand. V3 and older store the stack after the
- * payload of its event instead. */
+/* Stacks by number. Numbers start again at each sequence point, so only the stacks since the last
+ * sequence point are kept. V1 to V3 have no stack numbers: there the stack is after the payload of
+ * its event. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -21,10 +21,10 @@ static bool store_stack(struct nettrace_reader *reader, struct cursor *stack, ui
     return true;
 }
 
-/* Adds one map entry per stack, for numbers that are lower than earlier ones or wrap beyond 32
+/* Adds one map entry per stack. Used for numbers that are lower than earlier ones or exceed 32
  * bits. */
-static bool index_one_by_one(struct nettrace_stacks *stacks,
-                             const struct nettrace_stack_range *range)
+static bool index_stacks_one_by_one(struct nettrace_stacks *stacks,
+                                    const struct nettrace_stack_range *range)
 {
     for (uint32_t i = 0; i < range->n; i++)
         if (!pair_map_put(&stacks->others, (uint32_t)(range->first + i), 0,
@@ -42,7 +42,7 @@ static bool index_stack_range(struct nettrace_stacks *stacks,
     if (range->n == 0)
         return true;
     if (range->first < free_from || (uint64_t)range->first + range->n > UINT64_C(1) << 32)
-        return index_one_by_one(stacks, range);
+        return index_stacks_one_by_one(stacks, range);
     if (last && range->first == free_from && range->begin == last->begin + last->n)
         last->n += range->n;
     else
@@ -71,7 +71,7 @@ bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint3
     if (!alloc_reserve(alloc, (void **)&stacks->ranges, &stacks->ranges_capacity,
                        stacks->ranges_n + 1, sizeof *stacks->ranges))
         return false;
-    if (stacks->bytes_n > NETTRACE_REGION_MAX) {
+    if (stacks->bytes_n > NETTRACE_WAITING_BYTES_MAX) {
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, c->offset, "nettrace.many-stacks",
             "more stacks without a sequence point than can be kept; earlier ones are dropped");
@@ -108,7 +108,7 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     pair_map_free(&stacks->others);
 }
 
-/* Returns the latest stack with a number; NULL if there is none. */
+/* Returns the stack that was stored last under a number; NULL if none was. */
 static const struct nettrace_stack_extent *find_stack(const struct nettrace_stacks *stacks,
                                                       uint32_t number)
 {
@@ -155,7 +155,8 @@ const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, cons
     return addresses;
 }
 
-/* Slow path. Not inlined, so that the fast path needs no stack frame. */
+/* Copies frames that the fast path cannot. Not inlined, so that the fast path needs no stack frame.
+ */
 static __attribute__((noinline)) uint32_t copy_frames_slow(const struct nettrace_reader *reader,
                                                            const ttr_event *event,
                                                            uint64_t *addresses, uint32_t room)

@@ -107,7 +107,7 @@ static void too_many_stacks_are_reported(void **state)
         uint64_t told = 0;
         if (is_full)
             ((struct nettrace_reader *)((struct input *)(void *)reader)->ctx)->stacks.bytes_n =
-                NETTRACE_REGION_MAX + 1;
+                NETTRACE_WAITING_BYTES_MAX + 1;
         while (ttr_read(reader, &batch, NULL) == TTR_OK)
             continue;
         assert_true(ttr_reader_report(reader, 0, &report));

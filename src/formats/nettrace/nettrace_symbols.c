@@ -24,7 +24,7 @@
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-/* UTF-16 units of namespace, name or signature; the rest is cut off */
+/* limit of namespace, name and signature, in UTF-16 units; longer texts are truncated */
 #define NAME_UNITS_MAX 16384u
 
 uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id)
@@ -72,7 +72,7 @@ static ttr_text module_name_of_path(const struct buffer *path)
     for (size_t i = begin + 1; i < path->n; i++)
         if (p[i] == '.')
             end = i;
-    /* Precompiled images of older runtimes: "System.Linq.ni.dll". */
+    /* Names of precompiled images of older runtimes end with ".ni.dll", as "System.Linq.ni.dll". */
     if (end - begin > 3 && memcmp(p + end - 3, ".ni", 3) == 0)
         end -= 3;
     return (ttr_text){p + begin, end - begin};
@@ -116,7 +116,7 @@ static bool add_method(struct nettrace_reader *reader, const ttr_event *event, b
     size_t arguments = name->n;
     append_z16_as_utf8(name, &c);
     if (c.failed)
-        return true; /* the payload is truncated; nothing is lost, since the event is emitted too */
+        return true; /* a truncated payload declares no symbol; the event itself is still emitted */
     if (name->failed)
         return false;
     const uint8_t *open = memchr(name->bytes + arguments, '(', name->n - arguments);

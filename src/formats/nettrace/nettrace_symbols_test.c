@@ -235,9 +235,8 @@ static void universal_processes_and_symbols_are_added(void **state)
     assert_string_equal(ttr_text_get(t, symbol.module).p, "Shop");
     assert_string_equal(name_at(t, other, 0x700010, INT64_MAX, &symbol), "");
     assert_string_equal(name_at(t, thread, 0x800000, 0, &symbol), "alone");
-    assert_false(
-        /* not "kernel", which is valid in every process */
-        ttr_symbol_get(t, thread, 0x10, 0, &symbol));
+    /* not "kernel", which is valid in every process */
+    assert_false(ttr_symbol_get(t, thread, 0x10, 0, &symbol));
     ttr_free(t);
     t = ttr_new(NULL);
     thread = read_vector(t, &hexa, 0);

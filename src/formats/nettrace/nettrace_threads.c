@@ -2,7 +2,7 @@
  *
  * Each capture thread numbers its events:
  *
- *   event           lost = (number - number of the event before - 1) mod 2^32
+ *   event           lost = (number - number of the previous event - 1) mod 2^32
  *   sequence point  lost = (number - last number seen) mod 2^32
  *
  * A thread that is seen for the first time has lost nothing; in V6 it starts at 1, because it is
@@ -97,7 +97,8 @@ bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_
 static bool queue_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
-    /* keeps the counts right, but merges the time intervals */
+    /* If the queue is full, the count is added to the last gap, and its time interval is extended.
+     */
     if (order->gaps_n >= NETTRACE_GAPS_MAX) {
         struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
         last->count += gap->count;
@@ -127,10 +128,12 @@ bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
         .offset = header->start ? reader->in->window.offset +
                                       (uint64_t)(header->start - reader->in->window.bytes)
                                 : reader->at};
-    if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before */
+    if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before, so the
+                                                 start of the gap is unknown */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
-        return true; /* an old sequence point proves no loss */
+        return true; /* the sequence point is older than the last event, so it does not prove a loss
+                      */
     capture->is_known = true;
     capture->sequence = header->sequence;
     if (is_point && !is_known)

@@ -1,5 +1,6 @@
-/* Translates the metadata of a nettrace source to a shape, so that payloads can be copied without
- * decoding: a payload has the same bytes in all versions that support its types.
+/* Translates the metadata of a nettrace source to a signature (nettrace_writer.h). Payloads can
+ * then be copied without decoding: a payload has the same bytes in all versions that support its
+ * types.
  *
  * Left out: options and tags that the reader does not use. */
 #include <string.h>
@@ -22,7 +23,7 @@ enum {
 
 struct metadata_translation {
     struct cursor c;
-    struct buffer *shape;
+    struct buffer *signature;
     bool is_second, is_v6, failed;
 };
 
@@ -42,16 +43,16 @@ static void translate_z16(struct buffer *to, struct cursor *c)
 
 static void translate_name(struct metadata_translation *t, struct cursor *c)
 {
-    size_t at = t->shape->n;
-    nettrace_append_u32(t->shape, 0);
+    size_t at = t->signature->n;
+    nettrace_append_u32(t->signature, 0);
     if (t->is_v6) {
         ttr_text name = nettrace_read_string(c);
-        buffer_add(t->shape, name.p, name.n);
+        buffer_add(t->signature, name.p, name.n);
     } else {
-        translate_z16(t->shape, c);
+        translate_z16(t->signature, c);
     }
-    if (!t->shape->failed)
-        store_u32le(t->shape->bytes + at, (uint32_t)(t->shape->n - at - 4));
+    if (!t->signature->failed)
+        store_u32le(t->signature->bytes + at, (uint32_t)(t->signature->n - at - 4));
 }
 
 static void translate_fields(struct metadata_translation *t, unsigned depth);
@@ -68,32 +69,32 @@ static void translate_type(struct metadata_translation *t, unsigned depth)
     t->failed |= depth > DEPTH_MAX || code > most || code == 0 || code == 2 || t->c.failed;
     if (t->failed)
         return;
-    buffer_add_byte(t->shape, (uint8_t)code);
+    buffer_add_byte(t->signature, (uint8_t)code);
     if (code == NETTRACE_OBJECT)
         translate_fields(t, depth + 1);
     else if (code == NETTRACE_ARRAY || code == NETTRACE_FIXED_ARRAY || code == NETTRACE_REL_LOC ||
              code == NETTRACE_DATA_LOC)
         translate_type(t, depth + 1);
     if (code == NETTRACE_FIXED_ARRAY)
-        nettrace_append_u16(t->shape, cursor_u16le(&t->c));
+        nettrace_append_u16(t->signature, cursor_u16le(&t->c));
 }
 
-/* Translates a field of form 1. There the name follows the type; in a shape it precedes the type.
+/* Translates a field of form 1, which has the type before the name. A signature has the name first.
  */
 static void translate_field_form1(struct metadata_translation *t, unsigned depth)
 {
-    struct buffer *shape = t->shape;
-    size_t at = shape->n;
+    struct buffer *signature = t->signature;
+    size_t at = signature->n;
     translate_type(t, depth);
-    size_t name_at = shape->n;
+    size_t name_at = signature->n;
     translate_name(t, &t->c);
-    size_t type_n = name_at - at, name_n = shape->n - name_at;
-    uint8_t *room = buffer_room(shape, name_n);
+    size_t type_n = name_at - at, name_n = signature->n - name_at;
+    uint8_t *room = buffer_room(signature, name_n);
     if (!room)
         return;
-    memcpy(room, shape->bytes + name_at, name_n);
-    memmove(shape->bytes + at + name_n, shape->bytes + at, type_n);
-    memcpy(shape->bytes + at, room, name_n);
+    memcpy(room, signature->bytes + name_at, name_n);
+    memmove(signature->bytes + at + name_n, signature->bytes + at, type_n);
+    memcpy(signature->bytes + at, room, name_n);
 }
 
 /* Translates a field that is preceded by its size. */
@@ -116,7 +117,7 @@ static void translate_fields(struct metadata_translation *t, unsigned depth)
     enum { LEAST = 3 };
     uint32_t n = t->is_v6 ? cursor_u16le(&t->c) : cursor_u32le(&t->c);
     t->failed |= t->c.failed || n > cursor_left(&t->c) / LEAST;
-    nettrace_append_u32(t->shape, n);
+    nettrace_append_u32(t->signature, n);
     for (uint32_t i = 0; i < n && !t->failed; i++) {
         if (t->is_v6 || t->is_second)
             translate_sized_field(t, depth);
@@ -126,10 +127,10 @@ static void translate_fields(struct metadata_translation *t, unsigned depth)
     }
 }
 
-/* --- V1 to V5 --- */
+/* --- Metadata of V1 to V5 --- */
 
 static void translate_tags(struct metadata_translation *t, struct nettrace_class_info *info,
-                           size_t shape_at)
+                           size_t signature_at)
 {
     while (cursor_left(&t->c) >= 5 && !t->failed) {
         uint32_t size = cursor_u32le(&t->c);
@@ -143,7 +144,7 @@ static void translate_tags(struct metadata_translation *t, struct nettrace_class
             continue;
         t->c = tag;
         t->is_second = true;
-        t->shape->n = shape_at;
+        t->signature->n = signature_at;
         translate_fields(t, 0);
         t->c = behind;
     }
@@ -158,7 +159,7 @@ static void translate_metadata(struct metadata_translation *t, const struct nett
     ttr_text known = ttr_text_get(type->reader->t, type->provider);
     if (version >= 3)
         (void)cursor_u32le(c);
-    /* V1 stores a GUID; the reader knows some provider names */
+    /* V1 stores a provider GUID; the reader has resolved known GUIDs to names */
     if (version == 1 && cursor_skip(c, 16))
         buffer_add(texts, known.p, known.n);
     else
@@ -176,10 +177,10 @@ static void translate_metadata(struct metadata_translation *t, const struct nett
     info->keyword = cursor_u64le(c);
     info->version = cursor_left(c) >= 4 ? cursor_u32le(c) : info->version;
     info->level = (uint8_t)cursor_u32le(c);
-    size_t at = t->shape->n;
+    size_t at = t->signature->n;
     if (c->failed || cursor_left(c) < 4) {
         c->failed = false;
-        nettrace_append_u32(t->shape, 0);
+        nettrace_append_u32(t->signature, 0);
         return;
     }
     translate_fields(t, 0);
@@ -187,7 +188,7 @@ static void translate_metadata(struct metadata_translation *t, const struct nett
         translate_tags(t, info, at);
 }
 
-/* --- V6 --- */
+/* --- Metadata of V6 --- */
 
 static void translate_options(struct cursor *c, struct nettrace_class_info *info)
 {
@@ -237,30 +238,30 @@ static void translate_row6(struct metadata_translation *t, struct nettrace_class
     t->failed |= c->failed;
 }
 
-/* --- Correction of wrong metadata --- */
+/* --- Correction of wrong sizes of booleans and bytes --- */
 
-struct shape_correction {
+struct signature_correction {
     uint8_t *at;
-    unsigned lies; /* bit 0: booleans have one byte, bit 1: bytes have four */
+    unsigned layout_index; /* bit 0: booleans have one byte, bit 1: bytes have four */
 };
 
-static void correct_fields(struct shape_correction *correction);
+static void correct_fields(struct signature_correction *correction);
 
-/* Corrects one type in the shape, and advances past it. */
-static void correct_type(struct shape_correction *correction)
+/* Corrects the sizes in one type of the signature, and advances past the type. */
+static void correct_type(struct signature_correction *correction)
 {
     uint8_t *code = correction->at++;
     if (*code == NETTRACE_OBJECT)
         correct_fields(correction);
     else if (*code == NETTRACE_ARRAY)
         correct_type(correction);
-    else if (*code == NETTRACE_BOOLEAN && correction->lies & 1)
+    else if (*code == NETTRACE_BOOLEAN && correction->layout_index & 1)
         *code = NETTRACE_BOOLEAN8;
-    else if (*code == NETTRACE_U8 && correction->lies & 2)
+    else if (*code == NETTRACE_U8 && correction->layout_index & 2)
         *code = NETTRACE_U32;
 }
 
-static void correct_fields(struct shape_correction *correction)
+static void correct_fields(struct signature_correction *correction)
 {
     uint32_t n = load_u32le(correction->at);
     correction->at += 4;
@@ -271,13 +272,13 @@ static void correct_fields(struct shape_correction *correction)
 }
 
 bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
-                        struct buffer *shape, struct buffer *texts, unsigned reading)
+                        struct buffer *signature, struct buffer *texts, unsigned layout_index)
 {
     unsigned version = type->reader->version;
     struct metadata_translation t = {.c = cursor_init(type->stored, type->stored_n, 0),
-                                     .shape = shape,
+                                     .signature = signature,
                                      .is_v6 = version >= NETTRACE_V6};
-    size_t provider_n = 0, at = shape->n;
+    size_t provider_n = 0, at = signature->n;
     *info = (struct nettrace_class_info){.id = 0};
     buffer_clear(texts);
     if (t.is_v6)
@@ -285,12 +286,13 @@ bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_
     else
         translate_metadata(&t, type, info, texts, &provider_n);
     const char *text = (const char *)texts->bytes;
-    if (t.failed || !text || shape->failed || texts->failed)
+    if (t.failed || !text || signature->failed || texts->failed)
         return false;
-    if (reading)
-        correct_fields(&(struct shape_correction){.at = shape->bytes + at, .lies = reading});
+    if (layout_index)
+        correct_fields(&(struct signature_correction){.at = signature->bytes + at,
+                                                      .layout_index = layout_index});
     info->provider = (ttr_text){text, provider_n};
     info->name = (ttr_text){text + provider_n, texts->n - provider_n};
-    info->shape = cursor_init(shape->bytes + at, shape->n - at, 0);
+    info->signature = cursor_init(signature->bytes + at, signature->n - at, 0);
     return true;
 }

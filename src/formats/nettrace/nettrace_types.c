@@ -86,7 +86,7 @@ static bool is_sample_type(const struct nettrace_reader *reader,
            memcmp(provider.p, sampler, provider.n) == 0;
 }
 
-/* Returns the number of a provider, and numbers a new one. Returns UINT32_MAX if memory is
+/* Returns the number of a provider, which is added if it is new. Returns UINT32_MAX if memory is
  * exhausted. */
 static uint32_t find_or_add_provider(struct nettrace_types *types, ttr_id provider)
 {
@@ -275,7 +275,8 @@ static int compare_by_provider(const void *one, const void *other)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Sorts all types read so far for the description. Returns false if memory is exhausted. */
+/* Sorts all types declared so far by provider for the description. Returns false if memory is
+ * exhausted. */
 static bool sort_types(struct nettrace_reader *reader)
 {
     struct nettrace_types *types = &reader->types;

@@ -18,7 +18,7 @@
 
 #define MAPPING_TAG \
     UINT64_C(0x556e6976657273) /* keeps ids of mappings distinct from module ids of .NET */
-/* limit of (process, mapping) pairs; symbols of later pairs are dropped */
+/* limit of (process, mapping) pairs; symbols of further pairs are not added */
 #define MAPPINGS_MAX 1048576u
 
 static bool text_equals(ttr_text text, const char *word)
@@ -109,9 +109,9 @@ static bool add_process_mapping(struct nettrace_reader *reader, uint64_t id,
 
 static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
-    static const char jitted[] =
-        /* memory file for code that a runtime compiled; the symbols name their own modules */
-        "/memfd:doublemapper";
+    /* name of the memory file that holds code compiled by a runtime; its symbols name their modules
+     */
+    static const char jitted[] = "/memfd:doublemapper";
     ttr *t = reader->t;
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
              last = nettrace_read_varint(c), offset = nettrace_read_varint(c);
@@ -161,10 +161,8 @@ static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, s
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
              last = nettrace_read_varint(c);
     ttr_text name = read_utf16_text(c), module, method = name;
-    if (c->failed || last < start ||
-        last - start >=
-            /* addresses of the kernel are all zero if the recorder had no right to read them */
-            INT64_MAX)
+    /* kernel addresses are all zero if the recorder had no right to read them */
+    if (c->failed || last < start || last - start >= INT64_MAX)
         return true;
     bool is_jitted = split_jitted_name(name, &module, &method);
     struct symbol_range range = {.start = start,

@@ -104,8 +104,8 @@ static void v6_event_has_golden_bytes(void **state)
             "@threadse\n"
             "u32le @eve-@ev+33554432\n" /* events */
             "@ev\n"
-            "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"
             /* sorted, with metadata, capture (sequence 1, thread 1, no processor), thread, size */
+            "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"
             "C7 varint 1 varint 0 varint 1 varint 4294967295 varint 1 varint 1709251198999001000 "
             "varint 14\n"
             "u64le 7 utf16le \"ab\" u16le 0\n"
@@ -146,11 +146,11 @@ static void v4_event_has_golden_bytes(void **state)
     writing_open(&w, "nettrace", 0, v4);
     write_golden_event(&w);
     assert_int_equal(writing_lost(&w, "event.opcode"), 1);
+    /* sorted, with capture (sequence -1, thread 0, no processor), size */
     expect_bytes(&w, TRACE4
                  "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
                  "@meta\n"
                  "u16le 20 u16le 1 u64le 0 u64le 0\n"
-                 /* sorted, with capture (sequence -1, thread 0, no processor), size */
                  "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 64\n" FIELDS4
                  "@metae\n"
                  "06\n" EVENT4);
@@ -299,7 +299,7 @@ static void write_nested_event(struct writing *w)
         ttr_add_field(w->builder, &fields[i]);
 }
 
-static void nested_fields_keep_shape(void **state)
+static void nested_fields_keep_signature(void **state)
 {
     static const char *const *const versions[] = {v5, v6};
     struct writing w;
@@ -348,7 +348,7 @@ static void mixed_widths_use_widest(void **state)
         "instant time=1 provider=p name=x thread=1/2 seq=1 {a=[0i32, -1i32, -2i32], odd=17u8}\n");
 }
 
-static void equal_shapes_share_metadata(void **state)
+static void equal_signatures_share_metadata(void **state)
 {
     struct writing w;
     (void)state;
@@ -725,9 +725,9 @@ int main(void)
         cmocka_unit_test(trace_without_events_is_valid),
         cmocka_unit_test(kinds_become_opcodes_or_fields),
         cmocka_unit_test(invalid_text_is_replaced_and_counted),
-        cmocka_unit_test(nested_fields_keep_shape),
+        cmocka_unit_test(nested_fields_keep_signature),
         cmocka_unit_test(mixed_widths_use_widest),
-        cmocka_unit_test(equal_shapes_share_metadata),
+        cmocka_unit_test(equal_signatures_share_metadata),
         cmocka_unit_test(gaps_become_sequence_jumps),
         cmocka_unit_test(activities_are_in_header_or_labels),
         cmocka_unit_test(samples_use_runtime_profiler),

@@ -34,19 +34,19 @@ static bool can_copy(const struct nettrace_writer *w, const struct nettrace_read
     return w->mode == NETTRACE_UNDECIDED && is_version && reader->in->time_offset == 0;
 }
 
-static ttr_status write_piece(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+static ttr_status write_chunk(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct nettrace_writer *w = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->format != out->format)
         return TTR_OK;
     const struct nettrace_reader *reader = schema->ctx;
-    if (event->tag == NETTRACE_PIECE_HEAD && event->offset == 0 && can_copy(w, reader)) {
+    if (event->tag == NETTRACE_CHUNK_FILE_HEAD && event->offset == 0 && can_copy(w, reader)) {
         w->mode = NETTRACE_COPIES;
         nettrace_copy_init(&w->copy, &out->t->counted, reader, event->source);
     }
     return w->mode == NETTRACE_COPIES && w->copy.source == event->source
-               ? nettrace_copy_add_piece(&w->copy, out, event, error)
+               ? nettrace_copy_add_chunk(&w->copy, out, event, error)
                : TTR_OK;
 }
 
@@ -54,7 +54,7 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
 {
     struct nettrace_writer *w = out->ctx;
     if (event->kind == TTR_KIND_DEFINITION)
-        return write_piece(out, event, error);
+        return write_chunk(out, event, error);
     if (w->mode != NETTRACE_COPIES)
         return nettrace_encode_event(out, event, error);
     bool is_own = event->source == w->copy.source &&
@@ -62,7 +62,8 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
                    context_schema(out->t, event->schema)->format == out->format);
     if (!is_own) {
         output_count_loss(out, NETTRACE_LOST_GUEST, event->offset);
-    } else if (event->kind != TTR_KIND_GAP) { /* sequence numbers already record gaps */
+    } else if (event->kind !=
+               TTR_KIND_GAP) { /* a copy keeps the sequence numbers, which already express gaps */
         nettrace_copy_mark_event(&w->copy, event);
         output_count_event(out, event);
     }

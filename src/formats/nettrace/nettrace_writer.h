@@ -1,33 +1,33 @@
 /* The nettrace writer: shared types, and the functions that its files offer to each other.
  *
- *   nettrace_writer.c         entry points; choice between copying and encoding; options
- *   nettrace_copy.c          copies pieces of a trace of the same version (nettrace_copy.h)
- *   nettrace_encode.c        event to header and payload; clock and process of the trace
- *   nettrace_shape.c         fields to payload and shape
- *   nettrace_classes.c       one metadata record for all events of a class
- *   nettrace_metadata_writer.c  metadata of V4, V5 and V6 from a shape
- *   nettrace_translate.c     metadata of another trace to a shape, so that payloads stay unchanged
- *   nettrace_region.c        blocks, stacks, labels, threads, sequence points
- *   nettrace_output_threads.c threads and their sequence numbers
+ *   nettrace_writer.c           entry points; choice between copying and encoding; options
+ *   nettrace_copy.c             copies chunks of a trace of the same version (nettrace_copy.h)
+ *   nettrace_encode.c           event to header and payload; clock and process of the trace
+ *   nettrace_signature.c        fields to payload and signature
+ *   nettrace_classes.c          one metadata record for all events of a class
+ *   nettrace_metadata_writer.c  metadata of V4, V5 and V6 from a signature
+ *   nettrace_translate.c        metadata of another trace to a signature, to keep its payloads
+ *   nettrace_block_writer.c     blocks, stacks, labels, threads, sequence points
+ *   nettrace_output_threads.c   threads and their sequence numbers
  *
  * Order of calls for an event that is encoded:
  *
  *   nettrace_encode_event()
  *     -> class: by the metadata of its source (nettrace_class_of_source()), or by its fields
- *        (nettrace_encode_fields(), nettrace_class_of_shape())
+ *        (nettrace_encode_fields(), nettrace_class_of_signature())
  *     -> stack and labels: nettrace_intern_bytes()
- *     -> nettrace_region_add_event(), nettrace_region_write_full_blocks()
+ *     -> nettrace_append_event(), nettrace_write_full_blocks()
  *
- * A shape describes the fields of a payload in a form that does not depend on the version:
+ * A signature encodes the names and types of a payload's fields, in the same form for all versions:
  *
  *   fields   u32 n   n times: u32 bytes of the name, name, type
  *   type     u8 code    19, 24, 25: type of the elements    22: type of the elements, u16 count
  *            1: fields
  *
- * Events are written in order of time, each marked as sorted. Stacks and labels are written once
- * per region, the part between two sequence points. In V6 a thread is declared once until the
- * thread table is cleared. A renamed thread causes a sequence point that clears the table, so that
- * earlier events are read under the earlier name. */
+ * Events are written in order of time, each marked as sorted. Between two sequence points each
+ * distinct stack and label list is written once. In V6 a thread is declared once until the thread
+ * table is cleared. A renamed thread causes a sequence point that clears the table, so that earlier
+ * events are read under the earlier name. */
 #ifndef TRACETTA_NETTRACE_WRITER_H
 #define TRACETTA_NETTRACE_WRITER_H
 
@@ -84,7 +84,7 @@ struct nettrace_class_info {
     uint32_t id, version;
     uint64_t keyword;
     uint8_t level, opcode;
-    struct cursor shape;
+    struct cursor signature;
 };
 
 /* A thread of the output: in V4 and V5 one per tid, in V6 one per pid and tid. */
@@ -93,26 +93,29 @@ struct nettrace_output_thread {
     ttr_id thread;     /* thread of the context; 0 if none */
     uint32_t sequence; /* sequence number of the last event */
     uint32_t missing;  /* events lost after the last event */
-    /* V6: index in the thread table; valid if `generation` equals that of the region */
+    /* V6: index in the thread table; valid if `generation` equals nettrace_block_writer.generation
+     */
     uint32_t index;
     uint32_t generation;
     ttr_id declared_name;
 };
 
-/* Output thread of a ttr_id, and the thread names for which a loss was counted last. */
+/* Output thread of a ttr_id, and the names for which a loss was counted last (to count each once).
+ */
 struct nettrace_thread_id {
-    uint32_t index; /* index in `threads` plus 1; 0 if not yet final */
+    uint32_t index; /* index in `threads` plus 1; 0 while the pid may still become known */
     ttr_id process_name, thread_name;
 };
 
-/* Numbers of byte strings (stacks or label lists) since the last sequence point. */
+/* Assigns numbers to distinct byte strings (stacks or label lists) since the last sequence point.
+ */
 struct nettrace_number_table {
-    struct key_map known; /* hash of a byte string to its number */
+    struct key_map known; /* maps the hash of a byte string to its number */
     struct buffer rows;   /* byte strings to be written before the next block */
     uint32_t first, n;    /* lowest number in `rows`, and their count */
 };
 
-struct nettrace_region {
+struct nettrace_block_writer {
     struct buffer events, metadata, threads;
     struct nettrace_number_table stacks, labels;
     struct nettrace_header last; /* header of the last event in the block */
@@ -120,22 +123,23 @@ struct nettrace_region {
     uint8_t activity[16], related[16], none[16];
     uint64_t least, most; /* lowest and highest ticks in the block */
     size_t bytes;         /* bytes written since the last sequence point */
-    /* V6: number of times that the thread table was cleared, plus 1 */
+    /* V6: number of times that the thread table was cleared, plus 1; identifies the valid indices
+     */
     uint32_t generation;
-    uint32_t declared_n; /* V6: threads declared in this generation */
+    uint32_t declared_n; /* V6: number of threads declared since the thread table was cleared */
     uint32_t *declared;  /* V6: their indices in `threads` */
     size_t declared_capacity;
 };
 
 /* Class of the events of another nettrace trace, by schema. */
 struct nettrace_source_class {
-    /* metadata number; 0 if not yet known, UINT32_MAX if events must be encoded by their fields */
+    /* metadata number; 0 if not yet known, UINT32_MAX if payloads cannot be copied */
     uint32_t class;
     uint64_t keyword;
     uint8_t level, opcode;
-    /* index of the payload layout (NETTRACE_LAYOUTS_MAX); in V6 the metadata are corrected instead
-     */
-    uint8_t reading;
+    /* index of the payload layout if the metadata are wrong (NETTRACE_LAYOUTS_MAX); used for V6
+     * only, which can store the right types */
+    uint8_t layout_index;
 };
 
 enum nettrace_mode { NETTRACE_UNDECIDED, NETTRACE_COPIES, NETTRACE_ENCODES };
@@ -154,26 +158,27 @@ struct nettrace_writer {
     uint32_t sequence; /* sequence number of the current event */
     uint64_t last_ticks;
 
-    struct nettrace_region region;
-    struct key_map classes; /* hash of a class key to class number and flags */
-    struct key_map rows;    /* hash of a metadata record without its number, to the number */
-    struct pair_map ids;    /* (provider, 0) to the last event id assigned */
-    struct nettrace_source_class *source_classes; /* by schema id */
+    struct nettrace_block_writer blocks;
+    struct key_map classes; /* maps the hash of a class key to class number and flags */
+    struct key_map rows; /* maps the hash of a metadata record without its number to the number */
+    struct pair_map ids; /* maps (provider, 0) to the last event id assigned */
+    struct nettrace_source_class *source_classes; /* classes of source events, by schema id */
     size_t source_classes_n;
     uint32_t classes_n;
 
     struct nettrace_output_thread *threads;
     size_t threads_n, threads_capacity;
-    struct pair_map thread_of; /* (pid, tid), in V4 and V5 (0, tid), to the index in `threads` */
-    struct nettrace_thread_id *by_id; /* by ttr_id */
-    size_t by_id_n;
     struct pair_map
-        of_track; /* (track, 0) to the index in `threads` of the capture thread of the last event */
+        thread_of; /* maps (pid, tid), in V4 and V5 (0, tid), to an index in `threads` */
+    struct nettrace_thread_id *by_id; /* output threads by ttr_id */
+    size_t by_id_n;
+    struct pair_map of_track; /* maps (track, 0) to the index in `threads` of the capture thread of
+                                 the last event */
     ttr_id last_track;
     size_t last_capture; /* index in `threads` of the capture thread of `last_track` */
-    bool is_capture;     /* the track number is the id of the capture thread */
+    bool is_capture;     /* true if the track number is the id of the capture thread */
 
-    struct buffer shape, payload, scratch;
+    struct buffer signature, payload, scratch;
     uint64_t *frames;
     size_t frames_capacity;
 };
@@ -183,14 +188,14 @@ static inline bool nettrace_is_v6(const struct nettrace_writer *w)
     return w->version >= NETTRACE_V6;
 }
 
-/* --- nettrace_writer.c --- */
+/* --- nettrace_writer.c: entry points of the writer --- */
 
 ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error);
 ttr_status nettrace_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
 ttr_status nettrace_writer_finish(struct ttr_writer *out, ttr_error *error);
 void nettrace_writer_free(struct ttr_writer *out);
 
-/* --- nettrace_encode.c --- */
+/* --- nettrace_encode.c: events to headers and payloads --- */
 
 void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc);
 void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc);
@@ -199,9 +204,9 @@ TTR_MUST ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_even
                                           ttr_error *error);
 TTR_MUST ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error);
 
-/* --- nettrace_shape.c --- */
+/* --- nettrace_signature.c: fields to payload and signature --- */
 
-/* Appends a description of the event's fields to w->shape, and their values to w->payload. */
+/* Appends a description of the event's fields to w->signature, and their values to w->payload. */
 void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event);
 
 /* Appends UTF-8 as UTF-16 with a final zero. Invalid bytes and NUL characters become U+FFFD; the
@@ -211,67 +216,70 @@ struct nettrace_text_flaws {
 };
 struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text);
 
-/* --- nettrace_classes.c --- */
+/* --- nettrace_classes.c: metadata records of classes --- */
 
-/* Returns the class of the event with its fields in w->shape and w->payload, and adds the class if
- * it is new. Returns 0 if memory is exhausted. If the metadata would be too large, they are written
- * without fields, and the payload is cleared. */
-uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event);
+/* Returns the class of the event with its fields in w->signature and w->payload, and adds the class
+ * if it is new. Returns 0 if memory is exhausted. If the metadata would be too large, they are
+ * written without fields, and the payload is cleared. */
+uint32_t nettrace_class_of_signature(struct ttr_writer *out, const ttr_event *event);
 
-/* Returns the class of a sample that has only a stack, as the runtime's profiler writes it, and
- * sets the payload. Returns 0 if the event has anything else. */
+/* Returns the class of a sample that has no content except a stack, as the runtime's profiler
+ * writes it, and sets the payload. Returns 0 for other events. */
 uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the class of an event of another nettrace trace if its payload can be copied; 0 if not,
  * or if memory is exhausted. */
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event);
 
-/* Returns the opcode to write for an event. */
+/* Returns the opcode to write for an event; 0 if the output version has none, or the kind needs
+ * none. */
 uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event *event);
 
-/* --- nettrace_metadata_writer.c --- */
+/* --- nettrace_metadata_writer.c: bytes of metadata --- */
 
 /* Appends metadata without their number: in V4 and V5 a payload, in V6 a row without its size.
  * Returns false if they are too large. */
 bool nettrace_append_metadata(struct buffer *to, unsigned version,
                               const struct nettrace_class_info *info);
 
-/* Returns whether a version supports all types of a shape. */
-bool nettrace_shape_fits(const struct cursor *shape, unsigned version);
+/* Returns whether a version supports all types of a signature. */
+bool nettrace_signature_fits(const struct cursor *signature, unsigned version);
 
 /* Returns which names of a class cannot be stored in UTF-16. */
 struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info);
 
-/* --- nettrace_translate.c --- */
+/* --- nettrace_translate.c: metadata of another trace --- */
 
-/* Converts the metadata of a reader's type to class info and a shape, which is appended to `shape`;
- * `texts` owns the names. Returns false if the fields are unknown. `reading`: index of the payload
- * layout (NETTRACE_LAYOUTS_MAX) if the metadata are wrong; the shape then has the right types,
- * which only V6 has. */
+/* Converts the metadata of a reader's type to class info and a signature, which is appended to
+ * `signature`; `texts` owns the names. Returns false if the fields are unknown. `layout_index` is
+ * not 0 if the metadata are wrong (see NETTRACE_LAYOUTS_MAX): the signature then has the right
+ * types, which only V6 can store. */
 bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
-                        struct buffer *shape, struct buffer *texts, unsigned reading);
+                        struct buffer *signature, struct buffer *texts, unsigned layout_index);
 
-/* --- nettrace_region.c --- */
+/* --- nettrace_block_writer.c: blocks and sequence points --- */
 
-void nettrace_region_init(struct nettrace_region *region, const struct alloc *alloc);
-void nettrace_region_free(struct nettrace_region *region);
+void nettrace_block_writer_init(struct nettrace_block_writer *blocks, const struct alloc *alloc);
+void nettrace_block_writer_free(struct nettrace_block_writer *blocks);
 
-/* Returns the number of a byte string. A new one is written before the next block. Returns 0 if
- * memory is exhausted. `has_size`: the bytes are preceded by their size. */
+/* Returns the number of a byte string, which is added if it is new; it is then written before the
+ * next block. Returns 0 if memory is exhausted. `has_size`: the bytes are preceded by their size.
+ */
 uint32_t nettrace_intern_bytes(struct nettrace_number_table *numbered, const uint8_t *bytes,
                                size_t n, bool has_size);
 
 /* Appends an event to the current block; header->payload_size bytes are at `payload`. */
-void nettrace_region_add_event(struct nettrace_writer *w, const struct nettrace_header *header,
-                               const uint8_t *payload);
+void nettrace_append_event(struct nettrace_writer *w, const struct nettrace_header *header,
+                           const uint8_t *payload);
 
-/* Writes the current block if it is full, and a sequence point if the region is full. */
-TTR_MUST ttr_status nettrace_region_write_full_blocks(struct ttr_writer *out, ttr_error *error);
+/* Writes the current block if it is full, and a sequence point if enough was written since the
+ * last. */
+TTR_MUST ttr_status nettrace_write_full_blocks(struct ttr_writer *out, ttr_error *error);
 
 /* Writes the current block and a sequence point. */
-TTR_MUST ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error);
+TTR_MUST ttr_status nettrace_write_point(struct ttr_writer *out, ttr_error *error);
 
-/* --- nettrace_output_threads.c --- */
+/* --- nettrace_output_threads.c: threads of the output --- */
 
 /* Return the index of a thread in w->threads, by its id or by pid and tid; SIZE_MAX if memory is
  * exhausted. */

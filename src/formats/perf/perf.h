@@ -1,10 +1,10 @@
-/* The perf.data reader: its parts, what they share, and the functions that each of them offers.
- * Layouts are drawn in encodings/perf_data/perf_layout.h, rules by id in README.md.
+/* The perf.data reader: shared types, and the functions that each of its files offers. Layouts are
+ * drawn in encodings/perf_data/perf_layout.h, rules by id in README.md.
  *
  *   perf_folder.c    opens a folder of many files (perf record --threads)
  *   perf_open.c      reads the header of a file or pipe, its attributes and its table of features
  *   perf_features.c  parses a feature: a section of a file, a record of a pipe
- *   perf_kinds.c     perf_kind: an attribute, its ids, its name, where its samples have which field
+ *   perf_kinds.c     perf_kind: an attribute, its ids, its name, the layout of its samples
  *   perf_names.c     names an event by type and config if the file does not
  *   perf_read.c      the loop: scans records, releases them in order of time, decodes them
  *   perf_order.c     queue of scanned records, sorted by time
@@ -17,7 +17,7 @@
  *   perf_fields.c, perf_record_fields.c   fields of samples, of other records
  *   perf_event.c     threads, times and events, shared by all kinds of records
  *   perf_symbols.c   mappings and build ids, for symbols
- *   perf_tracing.c   tracepoints, whose fields encodings/tracepoint decodes
+ *   perf_tracing.c   tracepoints; encodings/tracepoint decodes their fields
  *
  * Input of a file (a pipe has 16 bytes, then only records; attributes and features are records):
  *
@@ -27,15 +27,15 @@
  *   +--------+-------------+---------------------------------------------+-------------------+
  *
  * Order of calls.  perf_open reads the header, attributes and features, and decides by
- * perf_choose_order whether records can be sorted.  Each call of perf_next then fills one batch: it
- * decodes records that are released; if there are none, it scans on until some are.
+ * perf_choose_order whether records can be sorted. Each call of perf_next then fills one batch: it
+ * decodes released records; if none is released, it scans until some are.
  *
- * Algorithm: a windowed natural merge sort.  The recorder stores one ring buffer after the other,
+ * Algorithm: a windowed natural merge sort. The recorder stores one ring buffer after the other,
  * and marks the end of each pass over all buffers by FINISHED_ROUND.  No record is older than the
  * newest one of the round before the last, so at each mark the records up to that time are released
- * (PERF-TIME-2).  Scanning stores only a 16-byte key per record (time, offset, size); the keys of a
+ * (PERF-TIME-2). Scanning stores only a 16-byte key per record (time, offset, size); the keys of a
  * round consist of about one sorted run per CPU, which passes of a two-way merge sort in O(n log
- * runs).  A record is decoded when it is emitted.
+ * runs). A record is decoded when it is emitted.
  *
  * Invariants:
  *   - Bytes of queued records stay in the input window (or in perf_unpacked) until emitted.
@@ -43,7 +43,7 @@
  *     features change only while the batch is empty.
  *   - Equal times keep the order of the file.
  *
- * Cost: two rounds of the recorder's buffers in memory; limits are the _MAX constants below.  A
+ * Cost: two rounds of the recorder's buffers in memory; limits are the _MAX constants below. A
  * file of more than 16 MiB without rounds is read as stored, and sorted by the caller if needed.
  *
  * Left out: processor traces (AUXTRACE data are skipped), statistics of perf stat record. */
@@ -63,15 +63,15 @@
 #define PERF_IDS_MAX ((uint64_t)1 << 24)
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
-/* records in the queue; if the queue is full, records are released early */
+/* maximum number of records in the queue; if it is full, records are released early */
 /* Limits of the queue. If one is reached, records are released early, and events may be out of
  * order. */
 #define PERF_KEYS_MAX ((size_t)1 << 22)      /* queued records */
 #define PERF_UNPACKED_MAX ((size_t)64 << 20) /* unpacked bytes that queued records occupy */
-/* file bytes from the first queued record to the scan position */
+/* maximum number of file bytes from the first queued record to the scan position */
 #define PERF_REGION_MAX ((uint64_t)256 << 20)
-/* Payload bytes after a record of a pipe that are checked for completeness before the record is
- * copied. */
+/* Payload after a record of a pipe, in bytes, up to which it is checked for completeness before the
+ * record is copied. */
 #define PERF_DATA_MAX ((uint64_t)16 << 20)
 #define PERF_SECTION_MAX ((uint64_t)256 << 20) /* largest feature that is parsed, in bytes */
 
@@ -119,7 +119,7 @@ struct perf_trace;
 struct tracepoint;
 struct tracepoints;
 
-/* A number at the same offset in all samples of an event kind. */
+/* A number that is at the same offset in all samples of an event kind. */
 struct perf_fixed_field {
     const char *name;
     ttr_id name_id;
@@ -134,22 +134,23 @@ struct perf_kind {
     const struct perf_trace *trace;
     struct perf_request request;
     ttr_id name, provider, schema;
-    ttr_id whole; /* full name as stored, such as "sched:sched_switch" */
+    ttr_id whole; /* full event name as stored, such as "sched:sched_switch" */
     uint64_t samples;
     uint32_t index;
-    /* Offsets of eight-byte values in a SAMPLE record; 0 if samples do not have that value. */
+    /* Offsets of eight-byte values in a SAMPLE record; 0 if samples do not have the value. */
     uint16_t ip_at, tid_at, time_at, id_at, cpu_at;
     uint16_t parts_at; /* offset of the first value after the fixed-size ones (READ and so on) */
     uint16_t raw_at;   /* offset of RAW if no value of variable size precedes it, else 0 */
-    /* Distances in bytes of sample_id values from the end of a record that is not a sample; 0 if
-     * absent. */
-    /* `back` is the size of the complete sample_id trailer */
+    /* Distances in bytes from the end of a record that is not a sample to its sample_id values; 0
+     * if absent. */
+    /* `back`: size of the complete sample_id trailer */
     uint8_t back, tid_back, time_back, id_back, cpu_back;
-    /* NULL if the event is not a tracepoint or its format is unknown */
+    /* format of the tracepoint; NULL if the event is not a tracepoint or its format is unknown */
     const struct tracepoint *tracepoint;
-    /* samples have values without a fixed offset, other than RAW */
+    /* true if samples have values without a fixed offset, other than RAW */
     bool has_parts;
-    /* samples have no PERIOD; the last entry of `plain` is the period declared by the attribute */
+    /* true if samples have no PERIOD; the last entry of `plain` is then the period that the
+     * attribute declares */
     bool has_fixed_period;
     struct perf_fixed_field plain[PERF_FIXED_FIELDS_MAX];
     uint8_t plain_n;
@@ -162,7 +163,7 @@ struct perf_trace {
     uint32_t users;            /* number of readers that hold a reference */
     uint32_t running;          /* number of readers that have not reached their end */
     uint64_t samples, records; /* totals of the readers that have reached their end */
-    uint16_t source;           /* index of the source that owns the threads */
+    uint16_t source;           /* index of the source to which the threads belong */
     bool is_big, is_pipe;
     bool has_descriptions; /* the feature EVENT_DESC was read */
     bool is_anchored;
@@ -171,7 +172,7 @@ struct perf_trace {
     int64_t anchor_wall;
     struct perf_kind **kind;
     size_t kinds_n, kinds_capacity;
-    struct pair_map by_id; /* (event id, 0) to index in `kind` */
+    struct pair_map by_id; /* maps (event id, 0) to an index in `kind` */
     struct {
         uint64_t id;
         struct perf_kind *kind;
@@ -200,21 +201,21 @@ struct perf_key {
 #define PERF_KEY_UNPACKED (1u << 31)
 
 struct perf_order {
-    /* `keys` are sorted from index `given` to index `sorted`; `spare` is the output buffer of a
+    /* keys: sorted from index `given` (next to emit) to index `sorted`; spare: output buffer of a
      * merge pass */
     struct perf_key *keys, *spare;
-    size_t keys_capacity, spare_capacity, n, sorted, given;
-    /* offsets to which perf_key.at is relative: [0] file offset, [1] offset in the unpacked bytes
-     */
+    size_t keys_capacity, spare_capacity, n, sorted, emitted_n;
+    /* bases to which perf_key.at is added: [0] file offset, [1] offset in the unpacked bytes */
     uint64_t base[2];
     uint64_t limit; /* greatest time that is released; valid while records are emitted */
-    /* newest: greatest time scanned so far; before: greatest time when the previous round ended */
+    /* newest: greatest time scanned so far; before: greatest time scanned when the previous round
+     * ended */
     uint64_t newest, before;
     uint64_t last; /* time of the last emitted record */
-    bool is_giving;
+    bool is_emitting;
 };
 
-/* Maps unpacked bytes to the compressed record that contained them. */
+/* Start of a compressed record in the unpacked bytes, to convert their offsets to file offsets. */
 struct perf_piece {
     /* `at`: offset in the unpacked bytes; `offset`: file offset of the compressed record */
     uint64_t at, offset;
@@ -228,9 +229,10 @@ struct perf_unpacked {
     struct perf_piece *pieces;
     size_t pieces_n, pieces_capacity;
     void *decoder;
-    /* bytes consumed of the current compressed record, header included; 0 if none was started */
+    /* bytes consumed of the current compressed record, including its header; 0 if it was not
+     * started */
     uint32_t done;
-    bool has_more; /* complete unpacked records are left, but the queue is full */
+    bool has_more; /* true if complete unpacked records remain because the queue is full */
     bool is_broken;
 };
 
@@ -239,16 +241,15 @@ struct perf_reader {
     struct perf_trace *trace;
     ttr_error *error;    /* error target during a call of perf_next(); never NULL */
     ttr_error own_error; /* error target if the caller passed NULL */
-    /* second handle on the input, used to read features that are after the records; NULL if not
-     * needed or impossible */
+    /* second open source of the same input, to read features that are after the records; NULL if
+     * not needed or impossible */
     struct source *again;
-    /* file offset of `again`, which can only move forward */
+    /* current file offset of `again`, which can only increase */
     uint64_t again_at;
     uint64_t at, end; /* file offsets: at: of the next record; end: of the end of the records */
-    uint64_t
-        /* bytes up to this file offset are emitted as definitions with tag `pass_tag`, not parsed
-         * as records */
-        pass_end;
+    /* bytes of the file up to this offset are not records: they are emitted as definitions with tag
+     * `pass_tag` */
+    uint64_t pass_end;
     uint16_t pass_tag;
     uint64_t data_at; /* file offset of the first record */
     /* file offset of the payload of the record skipped last; 0 if none, or if its damage was
@@ -258,21 +259,23 @@ struct perf_reader {
     int64_t last_time; /* time of the last event, in nanoseconds */
     bool has_time;
     bool sorts; /* records are sorted by time; otherwise emitted in file order */
-    /* is_over: all records are scanned; is_tail: the bytes after the records are being emitted */
+    /* is_over: all records are scanned; is_tail: the bytes after the records are being emitted as
+     * definitions */
     bool is_over, is_tail;
     bool is_counted; /* the totals of this reader were added to those of the trace */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
 
-/* Tags of definitions whose bytes are not a record: before the records, after all of them, and the
- * payload after one record.  Other definitions have the type of their record as tag. */
+/* Tags of definitions that are not records: the bytes before the records, the bytes after all
+ * records, and the payload after one record. The tag of other definitions is the type of their
+ * record. */
 enum { PERF_TAG_HEAD = 256, PERF_TAG_TAIL = 257, PERF_TAG_DATA = 258 };
-#define PERF_PIECE ((size_t)1 << 20) /* size limit of such a definition in bytes */
+#define PERF_DEFINITION_MAX ((size_t)1 << 20) /* size limit of such a definition in bytes */
 
-enum { PERF_UPDATE_NAME = 2 }; /* EVENT_UPDATE types that are used */
+enum { PERF_UPDATE_NAME = 2 }; /* type of EVENT_UPDATE that the reader uses */
 
-/* A record whose bytes are all in memory. */
+/* A record that is completely in memory. */
 struct perf_view {
     const uint8_t *p;
     uint32_t size, type;
@@ -286,12 +289,12 @@ enum perf_result {
     PERF_FAILED /* `reader->error` is set */
 };
 
-/* --- perf_open.c --- */
+/* --- perf_open.c: header, attributes, features --- */
 
 /* Name of a source attribute: bit mask of damaged or incomplete features (bits 1 to 63), which the
  * writer leaves out of a copy. */
 #define PERF_BAD_PARTS "trace.bad_parts"
-/* bit of that mask: attributes or features above 63 are damaged; bit 0 is free, since feature 0
+/* bit 0 of that mask: attributes, or features above 63, are damaged; it is free, since feature 0
  * does not exist */
 #define PERF_BAD_OTHERS ((uint64_t)1)
 
@@ -305,14 +308,14 @@ void perf_close(struct input *in);
 /* Sets `reader->sorts`: true if rounds end within 16 MiB, or if the file is shorter than that. */
 TTR_MUST ttr_status perf_choose_order(struct perf_reader *reader);
 
-/* --- perf_folder.c --- */
+/* --- perf_folder.c: folders of many files --- */
 
 extern const struct format format_perf;
 
 ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
                              const ttr_read_options *options, ttr_error *error);
 
-/* --- perf_kinds.c --- */
+/* --- perf_kinds.c: event kinds --- */
 
 /* Returns the bytes of the attribute at the cursor, and advances the cursor by `room` bytes. The
  * attribute may declare a smaller size. */
@@ -334,7 +337,7 @@ struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id);
  * Returns false if memory is exhausted. */
 TTR_MUST bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
-/* Return the event kind of a sample, or of another record; NULL if unknown. */
+/* Return the event kind of a sample, or of another record; NULL if its id is unknown. */
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record);
 struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record);
@@ -343,12 +346,12 @@ struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct per
  * PMU or the tracepoint system. */
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 
-/* --- perf_names.c --- */
+/* --- perf_names.c: names of unnamed events --- */
 
-/* Writes the name by which perf prints an unnamed event.  Returns its length. */
+/* Writes the name by which perf prints an unnamed event. Returns its length. */
 size_t perf_format_event_name(const struct perf_request *request, char *to, size_t size);
 
-/* --- perf_features.c --- */
+/* --- perf_features.c: parsing of features --- */
 
 /* Returns whether the reader uses a feature. */
 bool perf_feature_is_used(unsigned feature);
@@ -363,23 +366,23 @@ struct perf_span {
     size_t n;
 };
 
-/* --- perf_read.c --- */
+/* --- perf_read.c: entry points of the reader --- */
 
 ttr_status perf_next(struct input *in, ttr_error *error);
 
-/* --- perf_tool.c --- */
+/* --- perf_tool.c: records of the perf tool --- */
 
 /* Handles a complete record of the perf tool. Also skips a payload that follows the record and is
  * not included in its size. */
 TTR_MUST ttr_status perf_handle_tool_record(struct perf_reader *reader,
                                             const struct perf_view *record);
 
-/* Reports that the payload after a record ends at file offset `there`, before the declared `end`.
- */
+/* Reports damage: the payload after a record ends at file offset `there`, before its declared
+ * `end`. */
 TTR_MUST ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there,
                                             uint64_t end);
 
-/* --- perf_unpack.c --- */
+/* --- perf_unpack.c: compressed records --- */
 
 /* Decompresses the next chunk of a compressed record into `reader->unpacked`. Call again until
  * *is_done is true. */
@@ -390,7 +393,7 @@ TTR_MUST ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct p
 uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_t at);
 void perf_unpacked_free(struct perf_reader *reader);
 
-/* --- perf_resync.c --- */
+/* --- perf_resync.c: plausibility, search after damage --- */
 
 /* Returns whether a record header is plausible: a known type, and a size that this type can have.
  */
@@ -399,37 +402,38 @@ bool perf_is_plausible_record(const uint8_t *header, bool is_big);
 /* Returns whether the record type is known. */
 bool perf_is_known_type(uint32_t type);
 
-/* Returns the first index from `from` on at which a chain of plausible records starts; span->n if
- * there is none. `is_end`: the input ends at the end of the span. */
+/* Returns the first index from `from` on at which several plausible records follow each other;
+ * span->n if there is none. `is_end`: the input ends at the end of the span. */
 size_t perf_find_record(const struct perf_span *span, size_t from, bool is_end, bool is_big);
 
 /* Finds the next record after damage at reader->at, and stores its file offset in *offset. */
 TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
 
-/* --- perf_order.c --- */
+/* --- perf_order.c: queue sorted by time --- */
 
 /* Loads the bytes from file offset `offset` on, at least `need` unless the file ends. Queued
  * records stay in the window. Call only while the batch is empty, since the window may move. */
 TTR_MUST ttr_status perf_load_span(struct perf_reader *reader, uint64_t offset, uint64_t need,
                                    struct perf_span *span);
 
-/* Queues a record.  Returns false if memory is exhausted. */
+/* Queues a record. Returns false if memory is exhausted. */
 TTR_MUST bool perf_order_add(struct perf_reader *reader, struct perf_key key);
 
-/* Sorts the queue and releases the records up to time `limit`.  Returns false if memory is
- * exhausted. */
+/* Sorts the queue, and permits emission of the records up to time `limit`. Returns false if memory
+ * is exhausted. */
 TTR_MUST bool perf_order_release(struct perf_reader *reader, uint64_t limit);
 
-/* Removes emitted records from the queue, and the unpacked bytes that only they needed. */
+/* Removes emitted records from the queue, and the unpacked bytes that no queued record needs. */
 void perf_order_drop_emitted(struct perf_reader *reader);
 void perf_order_free(struct perf_reader *reader);
 
-/* --- perf_event.c --- */
+/* --- perf_event.c: threads, times, events --- */
 
-/* Returns a thread, and adds it if it is new. Returns 0 if memory is exhausted. */
+/* Returns the thread with this pid and tid, which is added if it is new. Returns 0 if memory is
+ * exhausted. */
 ttr_id perf_find_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
 
-/* Converts ticks to nanoseconds.  Sets TTR_EVENT_CLAMPED in *flags (may be NULL) if they overflow.
+/* Converts ticks to nanoseconds. Sets TTR_EVENT_CLAMPED in *flags (may be NULL) if they overflow.
  */
 int64_t perf_ticks_to_ns(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
 
@@ -438,7 +442,7 @@ int64_t perf_ticks_to_ns(const struct perf_trace *trace, uint64_t ticks, uint8_t
 ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *record,
                           uint64_t time);
 
-/* --- perf_records.c --- */
+/* --- perf_records.c: kernel records except samples --- */
 
 /* Decodes a kernel record that is not a sample into an event. */
 TTR_MUST enum perf_result perf_decode_record(struct perf_reader *reader,
@@ -446,9 +450,9 @@ TTR_MUST enum perf_result perf_decode_record(struct perf_reader *reader,
 
 #define PERF_NO_PROCESS UINT32_MAX /* pid -1: the kernel, or a thread that has exited */
 
-/* --- perf_parts.c --- */
+/* --- perf_parts.c: variable parts of samples --- */
 
-/* Indices in perf_parts.single of eight-byte values without a fixed offset. */
+/* Indices in perf_parts.single of the eight-byte values without a fixed offset. */
 enum {
     PERF_SINGLE_WEIGHT,
     PERF_SINGLE_DATA_SRC,
@@ -460,9 +464,9 @@ enum {
     PERF_SINGLES
 };
 
-/* Bit of branch_type: the branches are preceded by a u64 index. */
+/* Bit of branch_type: a u64 index precedes the branches. */
 #define PERF_BRANCH_HW_INDEX ((uint64_t)1 << 17)
-/* bit of branch_type: the branches are followed by one u64 per branch */
+/* bit of branch_type: one u64 per branch follows the branches */
 #define PERF_BRANCH_COUNTERS ((uint64_t)1 << 19)
 
 /* A variable part of a sample: an array, text or stack. p is NULL if the part is absent or damaged.
@@ -478,19 +482,19 @@ struct perf_part {
 struct perf_parts {
     struct perf_part read, chain, raw, branches, regs_user, stack_user, regs_intr, aux;
     const uint8_t *single[PERF_SINGLES];
-    bool is_whole; /* all parts fit into the record, and nothing follows the last one */
+    bool is_whole; /* true if all parts fit into the record and nothing follows the last part */
 };
 
 /* Locates the variable parts of a sample. */
 void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
                      struct perf_parts *parts);
 
-/* --- perf_sample.c --- */
+/* --- perf_sample.c: samples to events --- */
 
 TTR_MUST enum perf_result perf_decode_sample(struct perf_reader *reader,
                                              const struct perf_view *record);
 
-/* --- perf_fields.c, perf_record_fields.c --- */
+/* --- perf_fields.c, perf_record_fields.c: lazy decoding of fields --- */
 
 /* Implements field_ops.frames. A sample without a callchain has its ip as only frame. */
 uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
@@ -498,11 +502,11 @@ uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint6
 
 extern const struct field_ops perf_sample_field_ops, perf_record_field_ops;
 
-/* Reads the i-th field of the common context.  Returns false after the last one. */
+/* Reads the i-th field of the common context. Returns false after the last one. */
 bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
                        ttr_field *field);
 
-/* --- perf_symbols.c --- */
+/* --- perf_symbols.c: mappings and build ids --- */
 
 /* Adds mappings, kernel symbols and forks to the context for symbolization. `end` is the size of
  * the record without its trailer. Returns false if memory is exhausted. */
@@ -513,7 +517,7 @@ TTR_MUST bool perf_symbols_add_record(struct perf_trace *trace, const struct per
 TTR_MUST bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *record);
 TTR_MUST ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *at);
 
-/* --- perf_tracing.c --- */
+/* --- perf_tracing.c: tracepoints --- */
 
 /* Parses TRACING_DATA: the formats of all tracepoints. */
 TTR_MUST ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at);
@@ -541,7 +545,7 @@ static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                : perf_kind_of_id(trace, id);
 }
 
-/* --- perf_diagnostics.c --- */
+/* --- perf_diagnostics.c: table of diagnostic codes --- */
 extern const ttr_diagnostic_info perf_diagnostics[];
 
 #endif

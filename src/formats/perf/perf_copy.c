@@ -1,14 +1,14 @@
 /* Copies a perf.data: header, records and tail, in the order of the file.
  *
- * If every record arrives, the output is the input, byte by byte.  If records are missing (a part
- * was selected, damage was skipped) or arrive uncompressed, the records have another size.  Then
- * the header and the offsets of everything after the records are corrected: the table of features,
- * and attributes and ids.  The header no longer refers to a tail that did not arrive, nor to
- * features, attributes and ids that the reader found damaged.
+ * If every record arrives, the output is the input, byte by byte. If records are missing (events
+ * were filtered, damage was skipped) or arrive uncompressed, the section of records has another
+ * size. Then the header and the offsets of everything after the records are corrected: the table
+ * of features, and attributes and ids. The corrected header does not refer to a tail that did not
+ * arrive, nor to features, attributes and ids that the reader found damaged.
  *
  * A file that its recorder left open, but that has all that a reader needs before its records, is
- * closed: the marker record at the end of the records holds the table of features.  Left out: the
- * index of AUX areas (feature 18), whose offsets point into the records. */
+ * closed: the marker record at the end of the records holds the table of features. Left out: the
+ * index of AUX areas (feature 18); its offsets point into the records. */
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
@@ -79,7 +79,7 @@ static ttr_status copy_head_bytes(struct ttr_writer *out, const ttr_event *event
     return copy->head.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Files of one folder are one trace, and are copied into one file. */
+/* A folder is one trace with several files, which are copied into one output file. */
 static bool is_of_copied_trace(const struct ttr_writer *out, const struct perf_copy *copy,
                                const ttr_event *event)
 {
@@ -114,10 +114,9 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     return TTR_OK;
 }
 
-/* --- The end --- */
+/* --- Correction of header and tail --- */
 
-/* Corrects offsets of sections that are after the records: they moved by the size of the missing
- * records. */
+/* Shift of sections that are after the records: they moved by the size of the missing records. */
 struct section_shift {
     const struct perf_copy *copy;
     uint64_t end; /* input offset of the end of the records */
@@ -252,7 +251,7 @@ static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, tt
     return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* Rewrites the header of a file whose recorder was killed. */
+/* Rewrites the header of a file that was not finished because its recorder was killed. */
 static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;

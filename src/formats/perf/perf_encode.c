@@ -6,7 +6,7 @@
  *
  * Records without a sample belong to a software event that never counts ("dummy"), as in
  * recordings. Samples have a CPU or a stack only if the event has one; such samples need another
- * attribute (sample_type) for the same tracepoint.  Wall-clock times become times of a monotonic
+ * attribute (sample_type) for the same tracepoint. Wall-clock times become times of a monotonic
  * clock that started an hour before the first event; other times are kept. */
 #include "base/hash.h"
 #include "base/status.h"
@@ -29,10 +29,10 @@
     (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_RAW)
 #define KERNEL_HALF (UINT64_C(1) << 63)
 #define NO_THREAD UINT32_MAX
-/* greatest length of a thread name in the kernel (TASK_COMM_LEN - 1) */
+/* maximum length of a thread name in the kernel (TASK_COMM_LEN - 1) */
 #define COMM_BYTES_MAX 15u
 
-/* --- Start --- */
+/* --- Start of the output --- */
 
 static void declare_dummy_event(struct perf_data_writer *put)
 {
@@ -52,8 +52,8 @@ static void declare_dummy_event(struct perf_data_writer *put)
     perf_data_writer_add_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
 }
 
-/* Returns the text of the first attribute with one of these names, since each format has its own.
- */
+/* Returns the text of the first attribute that has one of these names: each source format has
+ * another name for it. */
 static ttr_text find_text_attribute(const ttr *t, uint16_t source, const char *const *names)
 {
     ttr_attribute attribute;
@@ -175,7 +175,7 @@ static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
         output_count_loss(out, PERF_LOSS_NAME, event->offset);
 }
 
-/* --- Event kinds --- */
+/* --- Attributes and tracepoints of event kinds --- */
 
 /* Returns the number of a tracepoint, and declares it on first use. Returns 0 if there are too many
  * tracepoints. */
@@ -253,7 +253,7 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
     return index;
 }
 
-/* --- Stacks --- */
+/* --- Callchains --- */
 
 /* Stores the callchain in writer->chain. The marks PERF_CONTEXT_KERNEL and PERF_CONTEXT_USER
  * precede the frames of each mode. Returns the number of words. */
@@ -282,7 +282,7 @@ static size_t build_callchain(struct ttr_writer *out, const ttr_event *event)
     return words;
 }
 
-/* --- Events --- */
+/* --- Encoding of one event --- */
 
 static void count_event_losses(struct ttr_writer *out, const ttr_event *event)
 {
@@ -300,8 +300,8 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event)
     header->losses_total = 0;
 }
 
-/* common fields at the start of each tracepoint: u16 type | u8 flags | u8 preempt_count | s32 pid
- */
+/* the common fields at the start of each tracepoint record: u16 type | u8 flags | u8 preempt_count
+ * | s32 pid */
 static void store_common_fields(const struct perf_writer *writer, uint32_t number, uint32_t tid,
                                 uint8_t common[8])
 {
@@ -384,7 +384,7 @@ static void read_mapping_fields(const ttr *t, const ttr_event *event, struct per
     mapping->build_id_n = (uint8_t)field.value.text.n;
 }
 
-/* Writes an MMAP2 record.  Returns false if the event is not a mapping with start and size. */
+/* Writes an MMAP2 record. Returns false if the event is not a mapping with start and size. */
 static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
                            const struct perf_sample *about)
 {
@@ -475,7 +475,8 @@ static void set_tracing_data_feature(struct perf_writer *writer)
     buffer_free(&block);
 }
 
-/* Writes the header of a pipe and then its first records, which were buffered until now. */
+/* Writes the header of a pipe, then its first records, which were buffered until the formats of all
+ * tracepoints were known. */
 static ttr_status write_pipe_start(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_writer *writer = out->ctx;
@@ -500,8 +501,8 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
         set_tracing_data_feature(writer);
     if (writer->put.spec.is_pipe)
         return write_pipe_start(out, error);
+    /* if no record was written, writes one: a size of 0 would mean that the recorder was killed */
     if (writer->put.plain_bytes == 0)
-        /* a record size of 0 would mean that the recorder was killed */
         perf_data_writer_finish_round(&writer->put);
     perf_data_writer_end(&writer->put);
     if (perf_data_writer_failed(&writer->put))

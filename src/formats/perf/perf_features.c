@@ -1,7 +1,7 @@
 /* Features: sections of a file (or records of a pipe) that describe the machine and the events.
  *
  * Names of events, the clock and the formats of tracepoints are needed to read the trace; host,
- * kernel, CPU and command become attributes.  Left out: topologies of CPUs, memory and caches, PMU
+ * kernel, CPU and command become attributes. Left out: topologies of CPUs, memory and caches, PMU
  * capabilities, groups, BPF programs. */
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  *
  * The iterator goes through stages; each stage emits one field and then its elements. All stages
  * except the stack belong to the common context. Samples of tracepoints have that context too,
- * before their own fields. */
+ * before the fields of the tracepoint. */
 #include "formats/perf/perf.h"
 
 enum stage {
@@ -29,7 +29,8 @@ struct sample_iter {
     /* `stage`: next stage; `elements`: stage that emits the current array; both enum stage */
     uint8_t stage, elements;
     uint8_t part;                 /* next member of the current struct element */
-    bool has_parts, is_elsewhere; /* is_elsewhere: the tracepoint decoder emits RAW and the stack */
+    bool has_parts, is_elsewhere; /* has_parts: variable parts follow; is_elsewhere: the tracepoint
+                                     decoder emits RAW and the stack */
 };
 _Static_assert(sizeof(struct sample_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -76,7 +77,7 @@ static void set_array_field(struct sample_iter *iter, ttr_field *field, const ch
     iter->part = 0;
 }
 
-/* --- Parts --- */
+/* --- Variable parts of a sample --- */
 
 /* Returns the number of bytes from `p` to the end of the event's record. */
 static size_t bytes_left_in_record(const ttr_event *event, const uint8_t *p)
@@ -105,7 +106,7 @@ static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event
                              iter->at.is_big};
     bool is_group = format & PERF_READ_GROUP;
     struct cursor single = at.c;
-    /* skips the number of values, or the single value; the times follow */
+    /* skip the count of values, or the single value, so that the times are next */
     (void)cursor_skip(&at.c, 8);
     for (uint32_t i = 0; i < 2; i++) {
         uint64_t value = format & heads[i].bit ? perf_read_u64(&at) : 0;
@@ -272,7 +273,7 @@ static bool emit_bytes(ttr_field *field, const char *name, const struct perf_par
     return true;
 }
 
-/* --- The stack --- */
+/* --- Frames of the callchain --- */
 
 static bool is_code_address(uint64_t x)
 {
@@ -330,7 +331,7 @@ static void emit_frame(struct sample_iter *iter, const ttr_event *event, ttr_fie
     iter->left--;
 }
 
-/* --- Iteration --- */
+/* --- Order of the stages --- */
 
 static void init_sample_iter(struct sample_iter *iter, const struct perf_kind *kind,
                              const ttr_event *event, bool is_elsewhere)

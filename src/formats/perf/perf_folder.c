@@ -1,6 +1,7 @@
-/* A folder of `perf record --threads`: the file `data` is a complete perf.data.  The recorder's
+/* A folder of `perf record --threads`: the file `data` is a complete perf.data. The recorder's
  * threads write their records to data.0, data.1, ..., which have no header and use the attributes
- * of `data`.  All are merged by time.  Any other file of a folder is a trace of its own. */
+ * of `data`. All these files are merged by time. Any other file in such a folder is a separate
+ * trace. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -144,7 +145,7 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
     size_t parts = only && !is_data_file_name(only) ? 0 : count_data_files(folder);
     if (parts) {
         opening.how.chunk = source_chunk_size(parts + 1);
-        /* merged records are in the order of no single file, so they cannot be copied */
+        /* a merged trace has no file order, so it cannot be copied record by record */
         ctx.flags &= ~TTR_READ_DEFINITIONS;
     }
     if (!file)

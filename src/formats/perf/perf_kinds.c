@@ -1,9 +1,9 @@
 /* Event kinds: one per recorded attribute (struct perf_event_attr), found by the ids of samples.
  *
- * Attributes have grown with each kernel: missing fields are 0, unknown ones are ignored.  The
- * flags are a C bit field, so big-endian machines store them from the highest bit (PERF-ORDER-2).
- * A single kind needs no ids.  The offset of the id is the same in all samples of a trace: first
- * (IDENTIFIER), or after the parts that precede ID (PERF-FILE-3). */
+ * Each kernel version appended fields to attributes: missing fields are 0, unknown fields are
+ * ignored. The flags are a C bit field, so big-endian machines store them from the highest bit
+ * (PERF-ORDER-2). A single kind needs no ids. The offset of the id is the same in all samples of a
+ * trace: first (IDENTIFIER), or after the parts that precede ID (PERF-FILE-3). */
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 #include "model/type.h"
@@ -17,7 +17,7 @@ static uint64_t reverse_bits(uint64_t x)
     return y;
 }
 
-/* Returns the flags in little-endian bit order.  Reversing also swaps the two bits of precise_ip,
+/* Returns the flags in little-endian bit order. Reversing also swaps the two bits of precise_ip,
  * which are swapped back. */
 static uint64_t load_attr_flags(uint64_t word, bool is_big)
 {
@@ -198,7 +198,8 @@ struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct per
         return first;
     uint64_t id = perf_u64(record->p + record->size - first->id_back, trace->is_big);
     struct perf_kind *kind = id ? perf_kind_of_id(trace, id) : NULL;
-    return kind ? kind : first; /* records that perf synthesized have id 0 */
+    return kind ? kind
+                : first; /* id 0: perf synthesized the record; it belongs to the first kind */
 }
 
 bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)

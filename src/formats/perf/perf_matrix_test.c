@@ -1,6 +1,6 @@
-/* Round trip of random events through perf.data, in both byte orders, compressed and not.  Events
+/* Round trip of random events through perf.data, in both byte orders, compressed and not. Events
  * written without a reported loss must read back with the same JSON Lines; events with a loss must
- * not.  Lost thread names are exempt: they become COMM records.  usage: matrix_perf GENERATOR;
+ * not. Lost thread names are exempt: they become COMM records.  usage: matrix_perf GENERATOR;
  * output is TAP. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void add_random_field(ttr_builder *b, uint64_t *seed, ttr_text name, unsi
     }
 }
 
-/* Moves events away from process 0, whose threads always have names in perf.data (swapper). */
+/* Moves events away from process 0: its threads always have names in perf.data (swapper). */
 static void avoid_process_zero(ttr_builder *b, ttr *t, uint64_t *seed)
 {
     ttr_thread thread;

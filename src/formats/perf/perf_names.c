@@ -102,7 +102,7 @@ static void append_breakpoint(struct text *text, const struct perf_request *requ
 size_t perf_format_event_name(const struct perf_request *request, char *to, size_t size)
 {
     struct text text = {to, 0, size};
-    /* on hybrid CPUs the upper half is the PMU */
+    /* on CPUs with several kinds of cores the upper half of config is the PMU */
     uint64_t config = request->config & UINT32_MAX;
     switch (request->type) {
     case PERF_TYPE_HARDWARE_EVENT:

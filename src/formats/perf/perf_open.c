@@ -6,15 +6,15 @@
  *   pipe   sixteen bytes, then records.
  *
  * If the recorder was killed, the size of the records is 0: they extend to the end of the file, and
- * there are no features (PERF-FILE-4).  A file that was left open by a recorder of this project has
+ * there are no features (PERF-FILE-4). A file that was left open by a recorder of this project has
  * feature bit 0 set, and its table of features follows where the records end by the header
  * (PERF-FILE-6). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-/* limit of the bytes that are buffered for an input that can be read only once */
+/* maximum number of bytes that are buffered if the input can be read only once */
 #define KEPT_BYTES_MAX ((uint64_t)256 << 20)
-/* size limit of the attribute section, and of the ids of one attribute */
+/* maximum size in bytes of the attribute section, and of the ids of one attribute */
 #define ATTRS_MAX ((uint64_t)64 << 20)
 #define ROUND_SEARCH_MAX ((uint64_t)16 << 20) /* bytes that are searched for a FINISHED_ROUND */
 
@@ -26,15 +26,15 @@ struct file_section {
     uint64_t declared_at; /* file offset of this {offset, size} pair, for diagnostics */
 };
 
-/* Returns the file offset to report for a damaged section: that of the section if any of its bytes
- * could be read, else that of its {offset, size} pair. */
+/* Returns the file offset at which to report a damaged section: that of the section if any of its
+ * bytes could be read, else that of the {offset, size} pair that declares it. */
 static uint64_t find_damage_offset(const struct file_section *section, size_t got)
 {
     return got ? section->offset : section->declared_at;
 }
 
-/* Appends a section of a compressed input to the buffer. Decompresses the input a second time up to
- * the section. Starts again from the beginning if the section is before the current offset. */
+/* Appends a section of a compressed input to the buffer, for which the input is decompressed a
+ * second time. Starts again from the beginning if the section is before the current offset. */
 static ttr_status load_section_again(struct perf_reader *reader, const struct file_section *section,
                                      struct buffer *to)
 {
@@ -75,9 +75,8 @@ static ttr_status load_section(struct perf_reader *reader, const struct file_sec
     }
     if (!is_seekable)
         return reader->again ? load_section_again(reader, section, to) : TTR_OK;
-    uint64_t size =
-        /* avoids a huge allocation if the declared size is damaged */
-        source_disk_size(reader->in->source);
+    /* limits the size to that of the file: a damaged size must not cause a huge allocation */
+    uint64_t size = source_disk_size(reader->in->source);
     if (section->offset >= size)
         return TTR_OK;
     n = n < size - section->offset ? n : size - section->offset;
@@ -106,7 +105,7 @@ static bool store_bad_parts(const struct perf_reader *reader, uint64_t bad)
     return !bad || context_add_attribute(reader->trace->t, reader->in->id, PERF_BAD_PARTS, &value);
 }
 
-/* --- Attributes --- */
+/* --- Attributes and their ids --- */
 
 static ttr_status read_attr_ids(struct perf_reader *reader, struct perf_kind *kind,
                                 const struct file_section *ids, struct buffer *bytes)
@@ -162,7 +161,7 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
     return status;
 }
 
-/* --- Features --- */
+/* --- Table of features --- */
 
 static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
                                const struct file_section *section)
@@ -249,7 +248,8 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!has_feature(words, i))
             continue;
-        /* the file was not closed; this table entry covers the header of a marker record */
+        /* in a file that was not closed this entry covers the header of a marker record, not a
+         * feature */
         if (i == PERF_FEATURE_RESERVED) {
             (void)read_section(&at);
             continue;
@@ -265,7 +265,7 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
     return status == TTR_OK && !store_bad_parts(reader, bad) ? fail_memory(reader->error) : status;
 }
 
-/* --- Order --- */
+/* --- Can records be sorted? --- */
 
 /* Searches ROUND_SEARCH_MAX bytes for a FINISHED_ROUND. *is_found is also true if the file ends
  * earlier, since all of its records can then be sorted at once. */
@@ -319,7 +319,7 @@ ttr_status perf_choose_order(struct perf_reader *reader)
     return status;
 }
 
-/* --- Head --- */
+/* --- Header of a file --- */
 
 /* Ensures that features after the records can be read before the records. Opens an unseekable input
  * a second time; if that is impossible, buffers its bytes up to `end`. */

@@ -1,8 +1,9 @@
 /* Queue of scanned records, sorted by time: natural merge sort of their keys.
  *
- * Each pass merges neighbouring sorted runs in pairs. A round has about one run per CPU, so there
- * are few passes; a sorted file costs one comparison per record. The sort is stable: records with
- * equal times keep their file order. */
+ * Each pass merges adjacent sorted runs in pairs (a run is a sequence of keys with ascending
+ * times). The records between two FINISHED_ROUND marks have about one run per CPU, so there are few
+ * passes; a sorted file costs one comparison per record. The sort is stable: records with equal
+ * times keep their file order. */
 #include "formats/perf/perf.h"
 
 bool perf_order_add(struct perf_reader *reader, struct perf_key key)
@@ -36,7 +37,7 @@ static void merge_key_runs(const struct perf_key *keys, size_t from, size_t midd
     memcpy(to + at, keys + b, (end - b) * sizeof *to);
 }
 
-/* Merges neighbouring runs in pairs. Returns the number of runs left. */
+/* Merges adjacent sorted runs in pairs. Returns the number of runs that remain. */
 static size_t merge_neighbours(const struct perf_key *keys, struct perf_key *to, size_t first,
                                size_t n)
 {
@@ -55,14 +56,14 @@ static bool sort_queue(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     size_t n = order->n;
-    if (find_run_end(order->keys, order->given, n) == n)
+    if (find_run_end(order->keys, order->emitted_n, n) == n)
         return true;
     if (!alloc_reserve(&reader->trace->t->counted, (void **)&order->spare, &order->spare_capacity,
                        n, sizeof *order->spare))
         return false;
     size_t runs;
     do {
-        runs = merge_neighbours(order->keys, order->spare, order->given, n);
+        runs = merge_neighbours(order->keys, order->spare, order->emitted_n, n);
         struct perf_key *keys = order->keys;
         size_t capacity = order->keys_capacity;
         order->keys = order->spare;
@@ -77,12 +78,12 @@ bool perf_order_release(struct perf_reader *reader, uint64_t limit)
 {
     struct perf_order *order = &reader->order;
     order->limit = limit;
-    order->is_giving = order->n > order->given;
-    return !reader->sorts || !order->is_giving || sort_queue(reader);
+    order->is_emitting = order->n > order->emitted_n;
+    return !reader->sorts || !order->is_emitting || sort_queue(reader);
 }
 
-/* Returns the lowest offset of queued records that are in the file, or in the unpacked bytes if
- * `is_unpacked`. Returns `most` if there are none. */
+/* Returns the lowest offset of queued records, in the unpacked bytes if `is_unpacked`, else in the
+ * file. Returns `most` if none is queued. */
 static uint32_t find_first_needed(const struct perf_order *order, bool is_unpacked, uint64_t most)
 {
     uint32_t first = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
@@ -112,11 +113,11 @@ static void drop_unpacked_bytes(struct perf_unpacked *unpacked, uint64_t base)
 void perf_order_drop_emitted(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
-    order->n -= order->given;
+    order->n -= order->emitted_n;
     if (order->n)
-        memmove(order->keys, order->keys + order->given, order->n * sizeof *order->keys);
-    order->given = 0;
-    order->is_giving = false;
+        memmove(order->keys, order->keys + order->emitted_n, order->n * sizeof *order->keys);
+    order->emitted_n = 0;
+    order->is_emitting = false;
     const uint64_t at[2] = {reader->at, reader->unpacked.at};
     for (unsigned i = 0; i < 2; i++) {
         uint32_t shift = find_first_needed(order, i == 1, at[i] - order->base[i]);

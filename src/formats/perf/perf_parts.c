@@ -17,8 +17,8 @@ static struct perf_part read_items(struct perf_cursor *at, uint64_t n, unsigned 
     return (struct perf_part){cursor_read_bytes(&at->c, n * bytes), n};
 }
 
-/* READ: one counter value, or a group of values. The part starts at the count of values or at the
- * times. */
+/* READ: one counter value, or several values with their count. The returned part starts at the
+ * count or at the times. */
 static struct perf_part read_counter_values(struct perf_cursor *at, uint64_t format)
 {
     const uint8_t *begin = at->c.p;

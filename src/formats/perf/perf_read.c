@@ -1,20 +1,21 @@
-/* The read loop: scans records while the batch is empty, and emits those that are released.
+/* The read loop: scans records while the batch is empty, and emits released records.
  *
- *   perf_next -> scan -> scan_kernel_records    keys of samples and other kernel records
- *                     -> scan_other_bytes             records of the tool, compressed ones, damage,
- * the end
- *             -> emit_released                  decodes the released records into the batch
+ *   perf_next -> scan_records  -> scan_kernel_records   keys of samples and other kernel records
+ *                              -> scan_other_bytes      records of the tool, compressed records,
+ *                                                       damage, the end
+ *             -> emit_released                          decodes released records into the batch
  *
- * perf.h explains the order of time.  With TTR_READ_DEFINITIONS (a caller that copies the file)
+ * perf.h explains the order of time. With TTR_READ_DEFINITIONS (a caller that copies the file)
  * nothing is sorted: records of the tool, the header and the tail are emitted as definitions. */
 #include "base/status.h"
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 
-/* queue limit if records are not sorted: a few batches, which keeps memory small */
+/* maximum number of queued records if they are not sorted: a few batches, which keeps memory small
+ */
 #define STORED_KEYS 4096u
 
-/* --- Emitting --- */
+/* --- Emission of released records --- */
 
 static struct perf_view view_queued_record(const struct perf_reader *reader,
                                            const struct perf_key *key)
@@ -60,14 +61,14 @@ static ttr_status emit_released(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     struct input *in = reader->in;
-    while (order->given < order->n && order->keys[order->given].time <= order->limit) {
+    while (order->emitted_n < order->n && order->keys[order->emitted_n].time <= order->limit) {
         if (in->n >= in->batch)
             return TTR_OK;
-        struct perf_view record = view_queued_record(reader, &order->keys[order->given]);
+        struct perf_view record = view_queued_record(reader, &order->keys[order->emitted_n]);
         enum perf_result taken = emit_record(reader, &record);
         if (PERF_UNLIKELY(taken != PERF_CONSUMED))
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
-        order->given++;
+        order->emitted_n++;
     }
     /* decoded events point into the window, so records are dropped only after the batch was
      * consumed */
@@ -76,9 +77,10 @@ static ttr_status emit_released(struct perf_reader *reader)
     return TTR_OK;
 }
 
-/* Emits the next bytes before or after the records as one definition of at most PERF_PIECE bytes.
+/* Emits the next bytes before or after the records as one definition of at most PERF_DEFINITION_MAX
+ * bytes.
  */
-static ttr_status emit_piece(struct perf_reader *reader)
+static ttr_status emit_definition_bytes(struct perf_reader *reader)
 {
     struct perf_span span;
     ttr_status status = perf_load_span(reader, reader->at, 1, &span);
@@ -86,7 +88,7 @@ static ttr_status emit_piece(struct perf_reader *reader)
         return status;
     uint64_t left = reader->pass_end - reader->at;
     size_t n = left < span.n ? (size_t)left : span.n;
-    n = n < PERF_PIECE ? n : PERF_PIECE;
+    n = n < PERF_DEFINITION_MAX ? n : PERF_DEFINITION_MAX;
     if (n)
         emit_bytes(reader, span.p, n, reader->at, reader->pass_tag);
     reader->at += n;
@@ -98,7 +100,7 @@ static ttr_status emit_piece(struct perf_reader *reader)
                : TTR_OK;
 }
 
-/* --- Scanning --- */
+/* --- Scan of records --- */
 
 /* Returns the time of a kernel record; 0 if the record has no time. */
 static inline uint64_t load_record_time(struct perf_trace *trace, const struct perf_view *record)
@@ -117,8 +119,8 @@ static inline uint64_t load_record_time(struct perf_trace *trace, const struct p
     return perf_u64(record->p + record->size - kind->time_back, trace->is_big);
 }
 
-/* Returns the limit of the queue. It is large until a record with a time was scanned, since the
- * records before get the time of that record. */
+/* Returns the maximum number of queued records. It is large until a record with a time was scanned,
+ * since all records before get the time of that record. */
 static size_t max_queued_keys(const struct perf_reader *reader)
 {
     return reader->sorts || reader->order.newest == 0 ? PERF_KEYS_MAX : STORED_KEYS;
@@ -131,7 +133,7 @@ static bool is_queue_full(const struct perf_reader *reader, uint64_t at)
            reader->unpacked.n > PERF_UNPACKED_MAX;
 }
 
-/* Queues kernel records up to the first record of the tool, damage, or a full queue. *passed is set
+/* Queues kernel records up to the first record of the tool, damage, or a full queue. Sets *passed
  * to their size in bytes. */
 static bool scan_kernel_records(struct perf_reader *reader, const struct perf_span *span,
                                 uint64_t base, uint32_t flags, size_t *passed)
@@ -203,7 +205,7 @@ static ttr_status release_queue(struct perf_reader *reader, bool is_all)
     uint64_t limit = is_all || !reader->sorts ? UINT64_MAX : order->before;
     if (!is_all)
         order->before = order->newest;
-    /* a later round may have the earliest time, which records without a time get */
+    /* wait for a record with a time: it determines the time of all records before it */
     if (limit == 0 && !reader->has_time)
         return TTR_OK;
     return perf_order_release(reader, limit) ? TTR_OK : fail_memory(reader->error);
@@ -220,8 +222,8 @@ static ttr_status release_full_queue(struct perf_reader *reader)
     return release_queue(reader, true);
 }
 
-/* Removes damaged bytes from the unpacked bytes. Nothing refers to them, and the buffer is limited.
- */
+/* Removes damaged bytes from the unpacked bytes, since their size is limited. No queued record
+ * refers to them. */
 static ttr_status drop_damaged_unpacked(struct perf_reader *reader, const struct perf_span *span)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
@@ -251,7 +253,7 @@ static ttr_status scan_unpacked_tool_record(struct perf_reader *reader,
     return reader->sorts ? release_queue(reader, false) : TTR_OK;
 }
 
-/* Queues unpacked records until the queue is full. If some are left, sets `has_more`; they must be
+/* Queues unpacked records until the queue is full. Sets `has_more` if some remain; they are then
  * queued before the scan of the file continues. */
 static ttr_status scan_unpacked(struct perf_reader *reader)
 {
@@ -269,7 +271,7 @@ static ttr_status scan_unpacked(struct perf_reader *reader)
         span.n -= passed;
         bool is_full = is_queue_full(reader, reader->at);
         unpacked->has_more =
-            is_full && span.n >= PERF_RECORD_HEADER && reader->order.n > reader->order.given;
+            is_full && span.n >= PERF_RECORD_HEADER && reader->order.n > reader->order.emitted_n;
         if (span.n < PERF_RECORD_HEADER || is_full)
             return TTR_OK;
         struct perf_view record = {.type = perf_u32(span.p, reader->trace->is_big),
@@ -279,19 +281,18 @@ static ttr_status scan_unpacked(struct perf_reader *reader)
             return TTR_OK; /* the record continues in the next compressed record */
         status = is_plausible ? scan_unpacked_tool_record(reader, &record)
                               : drop_damaged_unpacked(reader, &span);
-        unpacked->has_more =
-            /* a round ended: later records must not be sorted together with these */
-            reader->order.is_giving;
+        /* if a round ended, stop: later records must not be sorted together with these */
+        unpacked->has_more = reader->order.is_emitting;
     }
     return status;
 }
 
-/* Decompresses a compressed record chunk by chunk. Returns early if records were released; the next
- * call continues with this record. */
+/* Decompresses a compressed record in several chunks. Returns early if records were released; the
+ * next call continues with the same record. */
 static ttr_status scan_compressed_record(struct perf_reader *reader, const struct perf_view *record)
 {
     bool is_done = false;
-    while (!is_done && !reader->order.is_giving) {
+    while (!is_done && !reader->order.is_emitting) {
         ttr_status status = perf_unpack_chunk(reader, record, &is_done);
         if (status == TTR_OK)
             status = scan_unpacked(reader);
@@ -326,7 +327,7 @@ static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf
                     record->type == PERF_HEADER_TRACING_DATA || record->type == PERF_AUXTRACE;
     if (has_data && reader->in->flags & TTR_READ_DEFINITIONS &&
         reader->in->notes.damage_regions > regions)
-        reader->order.n--; /* a damaged record is not copied */
+        reader->order.n--; /* removes the record from the queue: a damaged record is not copied */
     return status;
 }
 
@@ -359,9 +360,9 @@ static ttr_status scan_other_bytes(struct perf_reader *reader)
 static ttr_status scan_records(struct perf_reader *reader)
 {
     ttr_status status = reader->unpacked.has_more ? scan_unpacked(reader) : TTR_OK;
-    if (status == TTR_OK && reader->unpacked.has_more && !reader->order.is_giving)
+    if (status == TTR_OK && reader->unpacked.has_more && !reader->order.is_emitting)
         return release_full_queue(reader);
-    while (status == TTR_OK && !reader->order.is_giving && !reader->is_over &&
+    while (status == TTR_OK && !reader->order.is_emitting && !reader->is_over &&
            reader->pass_end <= reader->at) {
         struct perf_span span;
         size_t passed = 0;
@@ -380,7 +381,7 @@ static ttr_status scan_records(struct perf_reader *reader)
     return status;
 }
 
-/* --- Scanning and emitting --- */
+/* --- The loop --- */
 
 /* Stores two attributes for the writer of perf script lines: the width of the longest event name,
  * and whether counter values have ids. */
@@ -420,13 +421,13 @@ static ttr_status add_perf_clock(struct perf_reader *reader)
                : TTR_OK;
 }
 
-/* Sets the time of records without a time that precede the first event: the earliest queued time.
- */
+/* Determines the time of records that precede the first record with a time: the earliest queued
+ * time. */
 static void set_first_time(struct perf_reader *reader)
 {
     const struct perf_order *order = &reader->order;
     uint64_t first = UINT64_MAX;
-    for (size_t i = order->given; i < order->n && !reader->has_time; i++)
+    for (size_t i = order->emitted_n; i < order->n && !reader->has_time; i++)
         if (order->keys[i].time && order->keys[i].time < first)
             first = order->keys[i].time;
     if (first == UINT64_MAX)
@@ -474,17 +475,17 @@ ttr_status perf_next(struct input *in, ttr_error *error)
     if (reader->trace->tracepoints)
         tracepoints_begin_batch(reader->trace->tracepoints);
     for (;;) {
-        ttr_status status = reader->order.is_giving ? add_perf_clock(reader) : TTR_OK;
-        if (status == TTR_OK && reader->order.is_giving) {
+        ttr_status status = reader->order.is_emitting ? add_perf_clock(reader) : TTR_OK;
+        if (status == TTR_OK && reader->order.is_emitting) {
             set_first_time(reader);
             status = emit_released(reader);
         }
         if (status != TTR_OK || in->n)
             return status;
-        if (reader->order.is_giving)
+        if (reader->order.is_emitting)
             continue;
         if (reader->pass_end > reader->at)
-            status = reader->order.n ? release_queue(reader, true) : emit_piece(reader);
+            status = reader->order.n ? release_queue(reader, true) : emit_definition_bytes(reader);
         else
             status = reader->is_over ? emit_remaining(reader) : scan_records(reader);
         if (status != TTR_OK || in->n)

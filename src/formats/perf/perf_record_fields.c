@@ -90,10 +90,10 @@ static const struct record_item items[][ITEMS_MAX] = {
 struct record_iter {
     const struct record_item *item; /* the next item to emit */
     struct perf_cursor at;          /* elements of the current array */
-    /* elements and struct members of the array that are not emitted yet */
+    /* number of elements and struct members of the array that are not emitted yet */
     uint64_t left;
     uint32_t end; /* record size without the sample_id trailer */
-    uint8_t part; /* member of the current struct element to emit next; 0: the struct itself */
+    uint8_t part; /* next member of the current struct element; 0: the struct itself */
     uint8_t parts;
     uint8_t form; /* enum form of the current array */
 };

@@ -49,8 +49,8 @@ static struct record_trailer read_trailer(struct perf_trace *trace, const struct
     return trailer;
 }
 
-/* Reads the thread that the record body is about. Returns false if this record type has none in its
- * body. */
+/* Reads the thread from the record body. Returns false if the body of this record type contains
+ * none. */
 static bool read_body_thread(const struct perf_view *record, bool is_big, uint32_t *pid,
                              uint32_t *tid)
 {
@@ -82,7 +82,7 @@ static ttr_text read_record_text(const struct perf_view *record, uint32_t at, ui
     return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
 }
 
-/* Returns the time that perf_add_event() sets for a record with time `time`. */
+/* Returns the event time that perf_add_event() will set for a record with time `time`. */
 static int64_t compute_event_time(const struct perf_reader *reader, uint64_t time)
 {
     return time ? perf_ticks_to_ns(reader->trace, time, NULL) : reader->last_time;
@@ -99,9 +99,9 @@ static bool has_name_already(const struct perf_reader *reader, ttr_id id, ttr_id
            (thread->tid != process->pid || process->name == name);
 }
 
-/* Renames a thread. If it is the main thread, renames its process too. Returns PERF_HOLD if events
- * in the batch would wrongly get the new name. The first name of a thread is applied at once, since
- * earlier events may have it, too. */
+/* Renames a thread, and its process if it is the main thread. Returns PERF_HOLD if events in the
+ * batch would wrongly get the new name. The first name of a thread is applied at once: earlier
+ * events may have this name, too. */
 static enum perf_result rename_thread(struct perf_reader *reader, const struct rename *what,
                                       int64_t time)
 {

@@ -1,7 +1,7 @@
 /* Plausibility of records, and resynchronization after damage.
  *
  * The size of a kernel record is a multiple of 8; that of a tool record may not be, since some
- * versions of perf forgot the padding.  An offset is accepted if three records with known types and
+ * versions of perf forgot the padding. An offset is accepted if three records with known types and
  * possible sizes follow each other there, or fewer that end exactly at the end of the input
  * (PERF-BAD-1). */
 #include "base/status.h"
@@ -55,7 +55,8 @@ static const uint8_t record_size_min[] = {[PERF_MMAP] = 48,
                                           [PERF_COMPRESSED2] = 16,
                                           [PERF_COMPRESSED2 + 1] = 8};
 
-/* unknown types below this may come from newer kernels; such records are skipped by their size */
+/* types up to this number may come from newer kernels; records of unknown types are skipped by
+ * their size */
 #define TYPES_MAX 256u
 
 bool perf_is_plausible_record(const uint8_t *header, bool is_big)
@@ -113,9 +114,8 @@ ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset)
         uint64_t left = reader->end - from;
         span.n = left < span.n ? (size_t)left : span.n;
         bool is_end = span.n < BLOCK + LOOK;
-        span.n =
-            /* a fixed size makes the result independent of the window size */
-            is_end ? span.n : BLOCK + LOOK;
+        /* a fixed size, so that the result does not depend on the window size */
+        span.n = is_end ? span.n : BLOCK + LOOK;
         size_t found = perf_find_record(&span, from == reader->at, is_end, reader->trace->is_big);
         if (is_end || found < BLOCK) {
             *offset = from + found;

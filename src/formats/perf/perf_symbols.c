@@ -1,16 +1,16 @@
 /* Code symbols: file mappings (MMAP, MMAP2), build ids of files, kernel functions (KSYMBOL), and
- * inheritance of memory by new processes (FORK).  Used with TTR_READ_SYMBOLS only.
+ * inheritance of memory by new processes (FORK). Used with TTR_READ_SYMBOLS only.
  *
  * Mappings of pid -1 are the kernel and its modules, valid in all processes; they are stored for
- * process 0, which has no memory of its own.  Executable memory without a file belongs to a
- * runtime, which may have written its symbols to /tmp/perf-PID.map (PERF-SYMBOL-2). */
+ * process 0, which has no user memory. Executable memory without a file belongs to a runtime,
+ * which may have written its symbols to /tmp/perf-PID.map (PERF-SYMBOL-2). */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
 #define PROT_RUN 4u
-/* fixed part of the record: header, i32 pid, 24 bytes of id; the path follows */
+/* size of the fixed part of a BUILD_ID record: header, i32 pid, 24 bytes of id; the path follows */
 #define BUILD_ID_RECORD 36u
 
 /* Returns the process index for a pid, UINT32_MAX if memory is exhausted. */
@@ -46,8 +46,8 @@ static bool is_anonymous_memory(ttr_text path)
            text_begins_with(path, "/memfd:") || text_begins_with(path, "/dev/zero");
 }
 
-/* Returns whether memory without a file has a name worth showing. Its symbols come from a runtime.
- */
+/* Returns whether the name of memory without a file is worth printing. A runtime provides the
+ * symbols of such memory. */
 static bool is_named_memory(ttr_text path)
 {
     return text_begins_with(path, "/memfd:") || text_begins_with(path, "[anon");
@@ -154,8 +154,8 @@ bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *r
     }
 }
 
-/* Stores a build id for a path. A kernel mapping has the name of its first symbol appended to the
- * path, so the id is stored for those paths, too. */
+/* Stores the build id of a path. A mapping of the kernel has the name of its first symbol appended
+ * to the path, so the id is stored for those paths, too. */
 static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_id)
 {
     static const char *const kernels[] = {"[kernel.kallsyms]_text", "[kernel.kallsyms]_stext"};

@@ -161,7 +161,7 @@ static void name_in_one_file_applies_to_all_from_its_time(void **state)
         hexa_free(&hexa[i]);
 }
 
-/* Kernels set PERF_MISC_MMAP_BUILD_ID also if only another session asked for build ids.  Input: one
+/* Kernels set PERF_MISC_MMAP_BUILD_ID also if only another session asked for build ids. Input: one
  * mapping with a build id, and one with device and inode despite the bit. */
 #define WITH_DEVICE(major)                                                                     \
     HEAD_OF("192", "[24]=0")                                                                   \

@@ -4,8 +4,8 @@
  *   COMPRESSED    | header 8 | payload to the end of the record      |
  *   COMPRESSED2   | header 8 | u64 bytes | payload | zeros to 8       |
  *
- * Unpacked records are queued with the others.  The file offset of each payload is kept for
- * diagnostics.  After a decompression error the stream is not used again (PERF-BAD-4). */
+ * Unpacked records are queued with the others. The file offset of each payload is kept for
+ * diagnostics. After a decompression error the stream is not used again (PERF-BAD-4). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 #include "io/decoder.h"

@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "base/status.h"
 
-/* --- Losses --- */
+/* --- Table of losses --- */
 
 const ttr_loss perf_losses[PERF_LOSSES] = {
     EVENT_HEADER_LOSS_ROWS,

@@ -1,10 +1,10 @@
-/* The parts of the perf.data writer.
+/* The perf.data writer: its files and their shared types.
  *
  *   perf_write.c    options, choice of copy or encoding per output, losses
  *   perf_copy.c     copies records of a perf.data, and corrects its header if records are missing
  *   perf_encode_event.c   encodes all other events as samples of user_events
  *
- * The first event decides.  If it is the header of a perf.data, the output is a copy of that trace.
+ * The first event decides. If it is the header of a perf.data, the output is a copy of that trace.
  * Otherwise events are encoded: as a file if the header can be overwritten at the end, else in the
  * form for pipes.  perf accepts the formats of tracepoints only once, before the first record, so
  * records of a pipe are held back until the end. */
@@ -40,7 +40,7 @@ extern const ttr_loss perf_losses[PERF_LOSSES];
 struct perf_copy {
     uint16_t source;
     bool is_big, is_file, is_killed;
-    /* the recorder did not close the file, but wrote everything that a reader needs before the
+    /* true if the recorder did not close the file, but wrote all that a reader needs before the
      * records (encodings/perf_data/perf_data_write.h) */
     bool is_open;
     /* head: bytes before the records, tail: bytes after them, both as read */
@@ -59,14 +59,16 @@ struct perf_writer {
     struct tracing_writer tracing;
     struct tracing_machine machine;
     struct event_header_writer header;
-    /* hash of (provider, level, keyword, sample_type) to index in `kind` */
+    /* maps the hash of (provider, level, keyword, sample_type) to an index in `kind` */
     struct key_map kinds;
-    struct key_map names;       /* hash of (tracepoint name, sample_type) to index in `kind` */
-    struct key_map tracepoints; /* hash of a tracepoint name to its number */
+    struct key_map
+        names; /* maps the hash of (tracepoint name, sample_type) to an index in `kind` */
+    struct key_map tracepoints; /* maps the hash of a tracepoint name to its number */
     uint32_t tracepoints_n;
     uint64_t *kind; /* per event kind: sample_type | tracepoint number << 32 */
     size_t kinds_n, kinds_capacity;
-    struct pair_map written_names; /* last name written: (thread, 0) or (process, 1) to text id */
+    struct pair_map written_names; /* maps (thread, 0) or (process, 1) to the text id of the name
+                                      last written */
     struct buffer event;           /* encoded EventHeader of the current event */
     uint64_t *chain;
     size_t chain_capacity;
@@ -75,7 +77,7 @@ struct perf_writer {
     bool is_disordered;
 };
 
-/* --- perf_copy.c --- */
+/* --- perf_copy.c: copy of a perf.data --- */
 
 /* Returns whether the first event is the header of a perf.data, so that the trace is copied.
  * Prepares the copy. */
@@ -83,14 +85,14 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error);
 
-/* --- perf_encode_event.c --- */
+/* --- perf_encode.c: encoding of other events --- */
 
 TTR_MUST ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first,
                                       ttr_error *error);
 void perf_encode_event(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error);
 
-/* --- perf_write.c --- */
+/* --- perf_write.c: entry points of the writer --- */
 
 ttr_status perf_write_create(struct ttr_writer *out, ttr_error *error);
 ttr_status perf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);

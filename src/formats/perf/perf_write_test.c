@@ -432,7 +432,7 @@ static void vector_copy_is_byte_identical(void **state)
 }
 
 /* The recorder was killed: the copy has also the records after the end by the header, and a table
- * of features after them.  So has a copy of a part. */
+ * of features after them. So has a copy of a part. */
 static void copy_of_killed_recording_is_closed(void **state)
 {
     struct hexa hexa;

@@ -1,7 +1,7 @@
 /* Registers the Perfetto protobuf format: its losses, the first packets, and the order of spans
  * within a batch.
  *
- * Times are on Perfetto's boot time clock.  If the source has Unix times, the file starts with a
+ * Times are on Perfetto's boot time clock. If the source has Unix times, the file starts with a
  * clock snapshot that maps boot time 0 to one hour before the first event. So numbers stay small,
  * and readers can show wall-clock time. Left out: reading, compression, and Perfetto's other data
  * sources. */
@@ -13,8 +13,8 @@
 #define UNIX_TIME_MIN INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
-/* Number of events after which thread names are compared again. Readers accept the resulting
- * descriptors anywhere in the file. */
+/* Number of events after which the names of a thread are compared again. Readers accept descriptors
+ * with new names anywhere in the file. */
 #define ROUND_EVENTS 4096
 
 static const ttr_loss losses[LOSS_COUNT] = {
@@ -113,7 +113,7 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     return perfetto_intern_attribute_keys(p) ? TTR_OK : fail_memory(error);
 }
 
-/* --- The first packets --- */
+/* --- First packets of the file --- */
 
 static void add_clock(struct perfetto *p, unsigned clock, int64_t time)
 {
@@ -171,8 +171,8 @@ static bool is_sorted_by_time(const struct sort_key *keys, uint32_t n)
     return true;
 }
 
-/* Merges the sorted ranges [0, middle) and [middle, to). Events with equal times keep their order.
- */
+/* Merges the sorted ranges [0, middle) and [middle, to) of keys. Events with equal times keep their
+ * order. */
 static void merge_sorted_ranges(const struct sort_key *in, struct sort_key *out, uint32_t middle,
                                 uint32_t to)
 {

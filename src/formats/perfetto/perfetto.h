@@ -9,7 +9,7 @@
  *   perfetto_nest.c    decides whether a span can be on the track of its thread
  *
  * All output goes to out->buffer; a failed allocation sets its `failed` flag, which output_drain
- * reports.  Tables grow with the number of distinct strings, threads, counters, open async ids and
+ * reports. Tables grow with the number of distinct strings, threads, counters, open async ids and
  * mappings, not with the number of events. */
 #ifndef TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 #define TRACETTA_FORMATS_PERFETTO_PERFETTO_H
@@ -49,7 +49,7 @@ enum perfetto_loss {
     LOSS_COUNT
 };
 
-/* Dictionaries of interned strings: bit numbers in string_use.in. */
+/* Dictionaries of interned strings; each constant is a bit number in string_use.in. */
 enum dictionary {
     IN_CATEGORIES,
     IN_NAMES,
@@ -65,35 +65,36 @@ struct string_use {
     uint32_t iid; /* interning id, the same in each dictionary; 0 if none is assigned */
     /* bit set of the dictionaries that contain the string since they were last cleared */
     uint8_t in;
-    /* is_known: the other two are valid; has_comma: the string is a list of categories; is_broken:
-     * invalid UTF-8 */
+    /* is_known: the next two are valid; has_comma: the string is a list of categories; is_broken:
+     * the string is not valid UTF-8 */
     bool is_known, has_comma, is_broken;
 };
 
-/* A Perfetto track that contains the spans of a thread or process. */
+/* A Perfetto track for the spans (slices) of a thread or process. */
 struct slice_track {
-    uint64_t uuid; /* 0 until its descriptor is written */
-    /* provider of the events on the track; other providers are written per event */
+    uint64_t uuid; /* uuid of the track; 0 until its descriptor is written */
+    /* provider in the track's descriptor; events of other providers contain their provider */
     ttr_id provider;
     bool has_provider; /* `provider` is valid */
     struct perfetto_nest nest;
-    /* second track, for spans that do not nest with those of the first; no span is open on it from
-     * time overflow_end on */
+    /* second track, for spans that do not nest with those of the first track; from time
+     * overflow_end on, no span is open on it */
     uint64_t overflow_uuid;
     int64_t overflow_end;
 };
 
 struct process_state {
-    uint64_t uuid;   /* 0 until the descriptor is written */
+    uint64_t uuid;   /* uuid of the process track; 0 until the descriptor is written */
     int32_t pid;     /* pid in the output; valid if `is_known` */
     bool is_known;   /* `pid` is assigned */
     ttr_id name;     /* name in the last written descriptor */
-    ttr_id provider; /* provider of the process's tracks; other providers are written per event */
+    ttr_id provider; /* provider in the process's descriptor; events of other providers contain
+                        their provider */
 };
 
 struct thread_state {
     struct slice_track slice_track;
-    uint64_t round; /* value of perfetto.round when the names were last compared */
+    uint64_t round; /* value of perfetto.round when the names of the thread were last compared */
     uint64_t tid;   /* tid in the output; may differ from the tid of the thread */
     uint32_t process;
     bool is_known, is_in_tree;
@@ -125,7 +126,7 @@ struct module_state {
     ttr_id name, build_id;
 };
 
-/* Growing array; new items are zero. */
+/* Array of items that grows; new items are zero. */
 struct table {
     void *items;
     size_t n;
@@ -137,7 +138,7 @@ struct perfetto {
     struct buffer interned; /* interned entries to be added to the open packet */
     struct buffer scratch;
     uint64_t offset;         /* file offset of the current event */
-    int64_t base;            /* ns that are subtracted from all times */
+    int64_t base;            /* time of the source, in ns, that is written as 0 */
     bool is_begun, has_base; /* is_begun: the first packet was written; has_base: `base` is valid */
     bool has_time;           /* the current event has a time */
     uint64_t round;
@@ -169,24 +170,24 @@ struct perfetto {
     uint32_t mapping_round, empty_mapping;
     struct slice_track nowhere, objects, gaps;
 
-    uint64_t *seen; /* names used in the objects that are open; duplicates get a number */
+    uint64_t *seen; /* names used so far in the open objects; a repeated name gets a number */
     size_t seen_n, seen_capacity;
-    /* (object, name) to number of uses; only for objects with many fields */
+    /* maps (object, name) to the number of uses; only for objects with many fields */
     struct key_map name_counts;
     uint32_t objects_n; /* number of objects in the current event so far */
     ttr_id keys[21];    /* interned attribute names, indexed by enum attribute_key */
     ttr_id null_text;
 };
 
-/* Buffer offsets of the open packet and of the track event inside it. */
+/* Buffer offsets of the open packet and of the track event in it. */
 struct open_event {
     size_t packet, event;
 };
 
-/* --- perfetto_packet.c --- */
+/* --- perfetto_packet.c: packets and interning --- */
 
-/* Begin and end a packet. perfetto_end_packet() also adds the entries that were interned meanwhile.
- */
+/* Begin and end a packet. perfetto_end_packet() also appends the entries that were interned for the
+ * packet. */
 size_t perfetto_begin_packet(struct perfetto *p);
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time);
 void perfetto_end_packet(struct perfetto *p, size_t mark);
@@ -217,7 +218,7 @@ uint32_t perfetto_new_iid(struct perfetto *p);
  */
 void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
 
-/* Returns the properties of a string; NULL if memory is exhausted. */
+/* Returns the interning state of a string; NULL if memory is exhausted. */
 struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id);
 
 /* Returns item `index`, and grows the table if needed. If memory is exhausted, sets the buffer's
@@ -229,9 +230,10 @@ static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss lo
     output_count_loss(p->out, loss, p->offset);
 }
 
-/* --- perfetto_tracks.c --- */
+/* --- perfetto_tracks.c: tracks and their descriptors --- */
 
-/* A pid or tid that was replaced in the output, since the format cannot store it. */
+/* A pid or tid that is replaced by another number in the output, since the format cannot store it.
+ */
 struct renumbered {
     const char *what; /* "pid" or "tid", for the text */
     uint64_t real, written;
@@ -259,8 +261,8 @@ struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *ev
 struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
                                           const char *name);
 
-/* Returns the uuid of the track for a span: that of the thread, or the second track if the span
- * does not nest with earlier ones. */
+/* Returns the uuid of the track for a span: the track of the thread, or its second track if the
+ * span does not nest with earlier ones. */
 uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slice_track,
                                     int64_t begin, int64_t end);
 
@@ -278,7 +280,7 @@ void perfetto_init_tracks(struct perfetto *p);
 void perfetto_describe_renamed_tracks(struct perfetto *p);
 void perfetto_free_tracks(struct perfetto *p);
 
-/* --- perfetto_fields.c --- */
+/* --- perfetto_fields.c: debug annotations --- */
 
 enum attribute_key {
     KEY_PROVIDER,
@@ -323,7 +325,7 @@ unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_even
 /* Interns the names of attributes. Returns false if memory is exhausted. */
 bool perfetto_intern_attribute_keys(struct perfetto *p);
 
-/* --- perfetto_kernel.c --- */
+/* --- perfetto_kernel.c: scheduling and stack samples --- */
 
 /* Write scheduling and sample packets. Return false, and write nothing, if the event must be
  * written as an instant instead. */
@@ -338,7 +340,7 @@ void perfetto_store_mapping(struct perfetto *p, const ttr_event *event);
 void perfetto_init_kernel(struct perfetto *p);
 void perfetto_free_kernel(struct perfetto *p);
 
-/* --- perfetto_write.c --- */
+/* --- perfetto_write.c: one event of each kind --- */
 
 void perfetto_write_event(struct perfetto *p, const ttr_event *event);
 

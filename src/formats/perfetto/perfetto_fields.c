@@ -15,7 +15,7 @@
 #include "formats/perfetto/perfetto.h"
 
 #define DEPTH_MAX 32
-/* Number of names in an object beyond which duplicates are found by a hash table instead of linear
+/* An object with more names than this uses a hash table to find duplicates, instead of linear
  * search. */
 #define LINEAR_SEARCH_MAX 32
 
@@ -29,7 +29,7 @@ static const char *const key_texts[21] = {
     [KEY_LABELS] = "labels",     [KEY_EVENT_ID] = "event_id", [KEY_EVENT_VERSION] = "event_version",
 };
 
-/* An open object or array. */
+/* An object or array to which members are being appended. */
 struct level {
     size_t mark;       /* buffer offset of the message of the object */
     size_t seen_begin; /* index in p->seen of the object's first name */
@@ -55,7 +55,7 @@ bool perfetto_intern_attribute_keys(struct perfetto *p)
     return p->null_text != 0;
 }
 
-/* --- Names --- */
+/* --- Names of annotations --- */
 
 /* Counts a use of a name in the hash table. Returns how often the object used it before. */
 static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uint64_t name)
@@ -119,7 +119,7 @@ static void add_name(struct perfetto *p, size_t seen_begin, uint32_t object, con
     }
 }
 
-/* --- Values --- */
+/* --- Values of annotations --- */
 
 static void add_hex(struct perfetto *p, const uint8_t *bytes, size_t n)
 {
@@ -311,7 +311,7 @@ void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char 
         close_level(&annotation_writer);
 }
 
-/* --- Attributes --- */
+/* --- Attributes of events --- */
 
 static size_t begin_attribute(struct perfetto *p, enum attribute_key key)
 {

@@ -1,7 +1,7 @@
 /* Field numbers of the Perfetto trace format's protobuf messages, as far as the writer uses them
  * (public schema, 2026).
  *
- * A file is a `Trace`: a sequence of packets, each a field 1 with a TracePacket.  A packet contains
+ * A file is a `Trace`: a sequence of packets, each a field 1 with a TracePacket. A packet contains
  * one item (an event, a track, a clock snapshot), the id of its sequence, and possibly interned
  * data: strings, frames and call stacks. Later packets of the sequence refer to them by a number
  * (iid, never 0) until a packet clears them.

@@ -3,8 +3,7 @@
  *
  *   switch   the outgoing thread gets its new state, then the incoming thread runs on the CPU
  *   wake     the thread becomes runnable
- *   sample   a call stack of interned frames; a frame is an address in a mapping, with path and
- * build id of its module
+ *   sample   a call stack of interned frames; a frame is an address in a mapping of a module
  *
  * These packets contain only tids, so a thread is added to the kernel process tree at its first
  * scheduling event. Left out: symbols, CPU frequency, and counters of a sample. */
@@ -14,7 +13,7 @@
 /* Limit of stored mappings. A frame in a later mapping is written without mapping. */
 #define MAPPINGS_MAX 16384
 
-/* --- Scheduling --- */
+/* --- Scheduling events --- */
 
 struct task {
     ttr_id thread;
@@ -29,7 +28,7 @@ static void add_comm(struct perfetto *p, uint32_t field, const struct thread_sta
                       &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
-/* Adds a thread to the kernel process tree if it is not there, or has another name there. */
+/* Adds a thread to the kernel process tree, or renames it there if its name has changed. */
 static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
                                 const ttr_thread *thread)
 {
@@ -262,7 +261,7 @@ static uint32_t intern_empty_mapping(struct perfetto *p)
     return p->empty_mapping;
 }
 
-/* --- Samples --- */
+/* --- Stack samples --- */
 
 static uint32_t intern_frame(struct perfetto *p, uint32_t process, uint64_t address)
 {
@@ -379,7 +378,7 @@ bool perfetto_write_sample(struct perfetto *p, const ttr_event *event)
     return true;
 }
 
-/* --- State --- */
+/* --- Initialisation and release --- */
 
 void perfetto_init_kernel(struct perfetto *p)
 {

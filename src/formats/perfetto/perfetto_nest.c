@@ -18,13 +18,14 @@
  *
  * Algorithm: for a new span [begin, end),
  *   1. Remove list entries inside it from the end of the list (spans written at their ends arrive
- * after their children). Keep how far they reached in `inner_end`.
+ *      after their children). Keep their latest end in `inner_end`.
  *   2. Follow parent links outwards to the span around `begin`.
  *   3. The new span clashes if it exceeds that span, or overlaps removed inner spans.
  *
- * Forgetting: at NEST_USUAL spans, or NEST_MAX if some arrive out of order, the list is reduced to
- * the chain around the newest span. Removed top-level spans are remembered as one time range. A
- * later span that touches the range but does not contain it is refused.
+ * Limit of memory: at NEST_USUAL spans, or NEST_MAX if some arrive out of order, the list is
+ * reduced to the newest span and the spans that enclose it. Of the removed spans only the time
+ * range of the outermost ones is kept. A later span that touches the range but does not contain it
+ * is refused.
  *
  * Invariants: a span that is accepted always reads back unchanged. A span may be refused although
  * it would fit. Cost: amortized O(1) per span for traces sorted by start or by end. Memory is at
@@ -46,13 +47,13 @@ static bool is_shorter_with_same_begin(const struct perfetto_nest_span *span, in
     return span->begin == begin && span->end > begin;
 }
 
-/* Removes all spans from the list that do not enclose the newest span; adds them to the forgotten
- * range. */
+/* Removes all spans from the list that do not enclose the newest span. Extends the time range of
+ * removed spans by them. */
 static void forget_finished_spans(struct perfetto_nest *nest)
 {
     size_t kept = nest->n;
-    /* Reverses the parent links of the chain in place, to follow the chain inwards while the list
-     * is compacted. */
+    /* Reverses the parent links from the newest span outwards, so that the list can be compacted
+     * from the outermost span inwards. */
     int32_t at = (int32_t)nest->n - 1, behind = -1;
     while (at >= 0) {
         int32_t outer = nest->spans[at].parent;
@@ -84,7 +85,8 @@ static void forget_finished_spans(struct perfetto_nest *nest)
     nest->n = to;
 }
 
-/* Returns whether a span that no listed span encloses avoids all forgotten spans. */
+/* Returns whether a span that no listed span encloses is outside of the time range of removed
+ * spans, or contains it. */
 static bool avoids_forgotten(const struct perfetto_nest *nest, int64_t begin, int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end ||
@@ -110,7 +112,7 @@ static bool reserve_span(struct perfetto_nest *nest, const struct alloc *alloc)
         nest->capacity = grown;
         return true;
     }
-    /* Even the chain of enclosing spans fills the list; no real trace has that depth. Keep the
+    /* Even the spans that enclose each other fill the list, which no real trace does. Keep the
      * outer half. */
     nest->n = NEST_MAX / 2;
     struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
@@ -135,9 +137,9 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     while (around >= 0 && nest->spans[around].end <= begin &&
            (nest->spans[around].begin != begin || nest->spans[around].end != end))
         around = nest->spans[around].parent;
+    /* The new span equals a listed span, so spans inside the listed span are also inside the new
+     * one. */
     if (around >= 0 && nest->spans[around].begin == begin && nest->spans[around].end == end)
-        /* The span equals a listed span, so spans inside the listed one are inside this one, too.
-         */
         inner_end =
             nest->spans[around].inner_end > inner_end ? nest->spans[around].inner_end : inner_end;
     else if (around >= 0 &&
@@ -149,8 +151,8 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     if (n == nest->capacity) {
         if (!reserve_span(nest, alloc))
             return NEST_NO_MEMORY;
-        /* reserve_span() keeps all spans that enclose the newest one. The span that encloses this
-         * one is either among them, or ended earlier. */
+        /* reserve_span() keeps all spans that enclose the newest one. So the span that encloses
+         * this one is in the list, or it ended earlier. */
         for (around = (int32_t)nest->n - 1; around >= 0 && nest->spans[around].end <= begin;)
             around--;
     }

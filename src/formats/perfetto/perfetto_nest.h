@@ -2,8 +2,9 @@
  *
  * Perfetto has no complete spans: a span is a begin and an end. Readers sort all packets by time,
  * keep the file order of equal times, and let an end close the innermost open slice of its track.
- * So a span reads back unchanged only if it nests with the others of the track, and if the outer
- * one of two spans with equal start is written first.  perfetto_nest.c describes the algorithm.
+ * So a span reads back unchanged only if it nests with the other spans of the track, and if the
+ * outer one of two spans with equal start is written first.  perfetto_nest.c describes the
+ * algorithm.
  *
  * Memory per track: at most NEST_USUAL spans if they arrive in the order of their starts, else at
  * most NEST_MAX. Older spans are remembered only as a time range. */
@@ -29,7 +30,7 @@ struct perfetto_nest {
     struct perfetto_nest_span *spans; /* sorted by start; outer before inner */
     size_t n, capacity;
     bool has_forgotten;
-    bool reaches_back; /* some span had an earlier start than its predecessor */
+    bool reaches_back; /* true if a span started earlier than the span added before it */
     int64_t forgotten_begin, forgotten_end;
 };
 

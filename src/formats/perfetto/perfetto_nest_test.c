@@ -46,7 +46,7 @@ static void replay(const struct span *spans, size_t n)
     test_free(packets);
 }
 
-/* Adds spans in order and replays the accepted ones.  Returns the number of accepted spans. */
+/* Adds spans in order and replays the accepted ones. Returns the number of accepted spans. */
 static size_t offer(const struct span *spans, size_t n)
 {
     struct perfetto_nest nest = {0};

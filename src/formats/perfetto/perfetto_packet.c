@@ -52,7 +52,7 @@ void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index,
     return (uint8_t *)table->items + index * size;
 }
 
-/* --- Texts --- */
+/* --- Texts in UTF-8 --- */
 
 /* Appends a text; each byte that is not part of a valid UTF-8 character becomes U+FFFD. */
 static void append_repaired_utf8(struct buffer *to, ttr_text text)
@@ -88,7 +88,7 @@ void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field,
     add_any_text(p, to, field, text);
 }
 
-/* --- Interning --- */
+/* --- Interning of strings --- */
 
 uint32_t perfetto_new_iid(struct perfetto *p)
 {
@@ -169,7 +169,7 @@ static void clear_dictionaries(struct perfetto *p)
     p->flags |= SEQUENCE_CLEARED | SEQUENCE_NEEDED;
 }
 
-/* --- Packets --- */
+/* --- Start and end of packets --- */
 
 #define PACKET_HEAD_SIZE_MAX (4 + 1 + PROTOBUF_VARINT_MAX)
 

@@ -1,15 +1,17 @@
 /* Chooses the track of an event, and writes the descriptors of tracks.
  *
- *   process  one track each; a pid from 1 to 2^31-1 is kept unless another process has it; others
- * get a number from FIRST_PID on thread   one track each; likewise for the tid. A replaced number
- * is part of the name counter  one track per (process, name, id, field), child of the process async
- * one track per open (process, name, id), child of the process; viewers merge tracks of one name; a
- * track is reused by the next id that starts after its end global   one track each for events
- * without a thread, for objects, and for lost events
+ *   process   one track each. A pid from 1 to 2^31-1 is kept unless another process has it; other
+ *             processes get a number from FIRST_PID on.
+ *   thread    one track each, with a tid chosen likewise. If the number differs from the real tid,
+ *             the name contains the real one.
+ *   counter   one track per (process, name, id, field), child of the process
+ *   async     one track per open (process, name, id), child of the process. Viewers merge tracks of
+ *             one name. The next id that starts after the end of a track reuses it.
+ *   global    one track each for events without a thread, for objects, and for lost events
  *
  * The descriptor of a process contains the provider of its first event. Another track contains a
  * provider only if it differs from that of the process, and an event only if it differs from that
- * of its track.  A thread is described again when its name changes, because readers use the last
+ * of its track. A thread is described again when its name changes, because readers use the last
  * descriptor. There may be very many counters and async ids, so they are looked up by a 64-bit hash
  * of their keys (key_map.h). Left out: kernel and user parts of a process, unit and scale of
  * counters, and the order of tracks. */
@@ -20,7 +22,7 @@
 #include "formats/perfetto/perfetto.h"
 
 #define FIRST_PID 1000000000
-/* Pseudo name that no thread has: the descriptor is not written yet. */
+/* value of thread_state.name while no descriptor is written; no text has this id */
 #define NAME_NOT_WRITTEN UINT32_MAX
 
 static void add_description(struct perfetto *p, ttr_id provider)
@@ -61,7 +63,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
     buffer_free(&whole);
 }
 
-/* --- Processes --- */
+/* --- Tracks of processes --- */
 
 static int32_t assign_pid(struct perfetto *p, uint64_t pid, uint32_t index)
 {
@@ -138,7 +140,7 @@ static void add_provider(struct perfetto *p, const struct process_state *process
         add_description(p, provider);
 }
 
-/* --- Threads --- */
+/* --- Tracks of threads --- */
 
 static uint64_t assign_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
 {
@@ -190,7 +192,7 @@ static void write_thread_descriptor(struct perfetto *p, const struct thread_stat
     perfetto_end_packet(p, packet);
 }
 
-/* Assigns the track of the process to a pseudo thread that represents that process. */
+/* Lets a pseudo thread that represents a process use the track of that process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
     const struct process_state *process = perfetto_describe_process(p, state->process);
@@ -282,7 +284,7 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
     return slice_track->overflow_uuid;
 }
 
-/* --- Counters --- */
+/* --- Tracks of counters --- */
 
 /* Returns the process index of an event's thread, UINT32_MAX if it has none. */
 static uint32_t event_process_index(const struct perfetto *p, const ttr_event *event)
@@ -357,7 +359,7 @@ struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event
     return track;
 }
 
-/* --- Async --- */
+/* --- Tracks of async spans --- */
 
 static void write_async_descriptor(struct perfetto *p, const struct async_track *track,
                                    const struct process_state *process, ttr_id name)
@@ -425,7 +427,7 @@ struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *ev
     return track;
 }
 
-/* --- All --- */
+/* --- All tracks --- */
 
 void perfetto_init_tracks(struct perfetto *p)
 {

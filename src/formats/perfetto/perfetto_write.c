@@ -15,10 +15,10 @@
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
 
-/* limit of the bytes of a blob that are written, as hexadecimal digits */
+/* maximum number of bytes of a blob that are written, as hexadecimal digits */
 #define BLOB_BYTES_MAX 4096
 
-/* --- Parts of an event --- */
+/* --- Members of a track event --- */
 
 static void add_iid(struct perfetto *p, unsigned field, uint32_t iid)
 {
@@ -82,7 +82,7 @@ static struct open_event begin_named_event(struct perfetto *p, const ttr_event *
     return open;
 }
 
-/* --- Slices --- */
+/* --- Begins, ends and spans --- */
 
 static void write_track_event(struct perfetto *p, const ttr_event *event, unsigned type,
                               const char *otherwise)
@@ -131,7 +131,7 @@ static void write_span(struct perfetto *p, const ttr_event *event)
     perfetto_end_event(p, perfetto_begin_event(p, end, TYPE_END, uuid));
 }
 
-/* --- Async and flow --- */
+/* --- Async spans and flows --- */
 
 static void write_async(struct perfetto *p, const ttr_event *event)
 {
@@ -152,8 +152,8 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
+    /* the track belongs to the process, so the tid is written as an annotation */
     if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
-        /* the track belongs to the process, so the tid is an annotation */
         perfetto_add_u64(p, KEY_TID, thread.tid);
     perfetto_add_event_attributes(p, event, &slice_track);
     perfetto_end_event(p, open);
@@ -186,7 +186,7 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     perfetto_end_event(p, open);
 }
 
-/* --- Counters --- */
+/* --- Counter events --- */
 
 static bool is_number(const ttr_value *value)
 {
@@ -240,7 +240,7 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
         perfetto_count_loss(p, LOSS_COUNTER_FIELD);
 }
 
-/* --- Log and blob --- */
+/* --- Log messages and blobs --- */
 
 /* Interns a log message. A text that is not an interned string gets a new id for this one use. */
 static uint32_t intern_log_body(struct perfetto *p, const ttr_value *value)
@@ -295,7 +295,7 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
     perfetto_end_event(p, open);
 }
 
-/* --- What belongs to no thread --- */
+/* --- Objects and gaps --- */
 
 static void write_global_instant(struct perfetto *p, const ttr_event *event,
                                  struct slice_track *slice_track, const char *name)

@@ -1,13 +1,14 @@
 /* Text output byte-identical to that of `perf script`, or of `trace-cmd report`, for scripts that
  * parse it.
  *
- *   perf        %16s %5d [%03d] %12s: EVENT: TEXT           comm, tid, CPU, time in s.us by the
- * clock of the trace, truncated with a callchain: %s instead of %16s, a line per address, and an
- * empty line trace-cmd   %16s-%-5d [%03d] %5d.%06d: %-21s TEXT       time rounded
+ *   perf        %16s %5d [%03d] %12s: EVENT: TEXT         comm, tid, CPU, time
+ *               The time is in s.us by the clock of the trace, truncated. With a callchain the comm
+ *               is not padded, and a line per address and an empty line follow.
+ *   trace-cmd   %16s-%-5d [%03d] %5d.%06d: %-21s TEXT     comm, tid, CPU, rounded time, event
  *
- * perf aligns the name of the event to the longest one in the trace, if the trace declares that.
- * Columns that a sample has no data for are omitted.  The text of an event that perf cannot record
- * (other formats, fields of EventHeader) is its fields, as name=value.
+ * perf pads event names to the width of the longest name in the trace, if the trace declares it.
+ * Columns for which a sample has no data are omitted. perf cannot record events of other formats
+ * and fields of EventHeader; their text is the fields as name=value.
  *
  * Left out: gaps (except for trace-cmd), definitions and objects, which those programs do not print
  * by default; reading. */
@@ -19,7 +20,7 @@
 #include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define HEAD_ROOM 128u /* greatest length of a line's columns without names */
+#define HEAD_ROOM 128u /* maximum length of the columns of a line, without names */
 #define COMM_WIDTH 16u
 #define NAME_WIDTH 20u /* trace-cmd: width of the event name column, without the colon */
 #define WIDTH_MAX 1024u
@@ -33,11 +34,11 @@ struct perfscript_line_attributes {
 struct perfscript {
     bool is_trace_cmd;
     bool has_escaped_controls; /* control characters are escaped as "\x1b" */
-    /* scratch buffer: lines with control characters escaped */
+    /* buffer for the lines with control characters escaped */
     struct buffer escaped;
     struct perfscript_line_attributes *lines; /* line attributes per source, indexed by source */
     size_t lines_n, lines_capacity;
-    /* used for a source if memory for `lines` is exhausted */
+    /* line attributes of a source if `lines` could not be allocated */
     struct perfscript_line_attributes spare;
     struct perfscript_counters counters;
 };
@@ -57,7 +58,7 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "lines=%s: expected perf or trace-cmd", lines);
 }
 
-/* --- Columns --- */
+/* --- Columns before the event name --- */
 
 /* Returns the thread to print for an event. For switches and wake-ups this is `link`, the thread
  * that the event happened on. */
@@ -164,7 +165,7 @@ static char *emit_cpu(char *at, const ttr_event *event)
     return emit_constant(at, "] ");
 }
 
-/* Returns the line attributes of a source; the spare entry if memory is exhausted. */
+/* Returns the entry of `lines` for a source; the spare entry if memory is exhausted. */
 static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *out,
                                                              uint16_t source)
 {
@@ -229,7 +230,7 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
-/* --- The event --- */
+/* --- Name and text of an event --- */
 
 static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text name, size_t width)
 {
@@ -313,7 +314,7 @@ static void add_fields_as_text(struct ttr_writer *out, const ttr_event *event)
     }
 }
 
-/* --- Samples --- */
+/* --- Text of samples --- */
 
 /* Appends the text of a sample without a tracepoint: period, and address or callchain. */
 static void add_sample_text(struct ttr_writer *out, const ttr_event *event,
@@ -414,7 +415,7 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
     output_count_event(out, event);
 }
 
-/* --- Control characters --- */
+/* --- Escaping of control characters --- */
 
 /* Returns the length of the control character at p; 0 if there is none, or if it is \n or \t. */
 static size_t control_length_at(const uint8_t *p, size_t n)

@@ -1,4 +1,4 @@
-/* Writer of lines byte-identical to perf script and trace-cmd report: its parts.
+/* Writer of lines byte-identical to perf script and trace-cmd report: its files and shared types.
  *
  *   perfscript.c           columns, event names, times, options
  *   perfscript_sched.c     trace-cmd's own texts for switches and wake-ups
@@ -10,13 +10,13 @@
 #include "base/pair_map.h"
 #include "model/output.h"
 
-/* --- perfscript_sched.c --- */
+/* --- perfscript_sched.c: texts of switches and wake-ups --- */
 
 /* Appends the text of a switch or wake-up in the notation of trace-cmd. Returns false for other
  * events. */
 bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_text name);
 
-/* --- perfscript_code.c --- */
+/* --- perfscript_code.c: addresses and callchains --- */
 
 /* Appends an address with its symbol and file: "            1234 name+0x10 (file)". */
 void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,
@@ -25,12 +25,12 @@ void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id 
 /* Appends a callchain, one line per address. */
 void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id thread);
 
-/* --- perfscript_counters.c --- */
+/* --- perfscript_counters.c: counter values in samples --- */
 
 /* Last value of each counter, to compute increases. */
 struct perfscript_counters {
     const struct alloc *alloc;
-    struct pair_map by_id; /* (id, source) to index in `value` */
+    struct pair_map by_id; /* maps (id, source) to an index in `value` */
     uint64_t *value;
     size_t n, capacity;
     bool is_out_of_memory;

@@ -1,11 +1,11 @@
 /* Code addresses as perf script prints them: memory addresses for samples, file addresses for
- * callchains.  Symbols come only from the trace; perf also reads files and the running kernel. */
+ * callchains. Symbols come only from the trace; perf also reads files and the running kernel. */
 #include "encodings/perf_data/perf_layout.h"
 #include "encodings/json/emit.h"
 #include "formats/perfscript/perfscript.h"
 #include "model/symbols.h"
 
-#define CODE_ROOM 128u  /* greatest length of a line without its names */
+#define CODE_ROOM 128u  /* maximum length of a line without its names */
 #define FRAMES_MAX 127u /* perf prints at most 127 frames */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
@@ -52,7 +52,8 @@ struct address_iter {
     const ttr_event *event;
     ttr_id thread;
     bool is_chain;
-    bool is_user; /* an address in user space was found, so all further addresses are there */
+    bool is_user; /* true once an address in user space was found: all further addresses are in user
+                     space */
 };
 
 /* Returns the mapping that contains an address. On 64-bit machines, kernel addresses are in the

@@ -1,7 +1,7 @@
 /* Counter values in samples of event groups (perf record -e '{a,b}:S'): perf script prints a line
  * for each counter that has advanced since the previous sample, with the increase as its period.
  *
- * The field "values" of a sample has a struct {event, id, value, lost} per counter.  Counters are
+ * The field "values" of a sample has a struct {event, id, value, lost} per counter. Counters are
  * identified by id; a new one starts at 0. */
 #include "formats/perfscript/perfscript.h"
 
@@ -69,9 +69,8 @@ bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *
         uint64_t *value = find_last_value(counters, id, fields->event->source);
         if (!value)
             return false;
-        counter->period =
-            /* perf ignores the counters of unknown events */
-            counter->event.n ? field.value.v.u - *value : 0;
+        /* perf does not print counters of unknown events, so their period is 0 */
+        counter->period = counter->event.n ? field.value.v.u - *value : 0;
         *value = field.value.v.u;
         return true;
     }

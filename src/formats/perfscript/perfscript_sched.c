@@ -4,8 +4,8 @@
  *   sched_switch                      COMM:PID [PRIO] STATE ==> COMM:PID [PRIO]
  *   sched_wakeup, sched_wakeup_new    COMM:PID [PRIO] success=1 CPU:002
  *
- * Parts without a field in the event are omitted.  As in the plugin, state letters are those of old
- * kernels for every kernel. */
+ * Texts for which the event has no field are omitted. The letters of thread states are those of old
+ * kernels for every kernel, as in the plugin. */
 #include "encodings/json/emit.h"
 #include "formats/perfscript/perfscript.h"
 

@@ -1,6 +1,6 @@
-/* Prints fields as text, and escapes strings. A comma is written before each field except the first
- * of a list, that is, unless the previous byte is a blank or '['. Nesting below 64 levels is
- * printed as flat. */
+/* Prints fields as text, and escapes strings. A comma is written before each field, unless the
+ * previous byte is a blank or '[': then the field is the first. Nesting below 64 levels is printed
+ * as flat. */
 #include "formats/text/text_fields.h"
 
 #include "base/find_zero.h"
@@ -9,7 +9,7 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-/* bytes; upper bound of separators and colours before and after a field name */
+/* maximum number of bytes of separators and colours around a field name */
 #define BEFORE_NAME 32u
 
 struct field_printer {
@@ -86,7 +86,7 @@ static inline uint32_t find_special_bytes(const uint8_t *p)
     memcpy(&x, p, sizeof x);
     return (uint32_t)_mm_movemask_epi8(
         (__m128i)((x < 0x20) | (x == 0x7f) | (x == '\\') |
-                  (x == '"'))); /* as int8_t, bytes from 0x80 on are negative */
+                  (x == '"'))); /* bytes from 0x80 on are negative as int8_t */
 }
 #else
 static inline uint32_t find_special_bytes(const uint8_t *p)

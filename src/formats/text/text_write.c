@@ -13,7 +13,7 @@
 #include "model/activity.h"
 #include "model/output.h"
 
-/* bytes; upper bounds for a line without names and fields: words and colours, and numbers */
+/* maximum number of bytes of a line without names and fields: words and colours, and numbers */
 #define LINE_TEXT 512
 #define LINE_NUMBERS (16 * NUMBER_MAX + 2 * ACTIVITY_TEXT_MAX)
 
@@ -122,8 +122,8 @@ static char *emit_time_difference(char *at, const struct text *ctx, int64_t time
     return emit_constant(emit_seconds(at, time_distance(time, last)), ") ");
 }
 
-/* Returns true if a time can be printed: that of the event or, if the event has none, that of the
- * previous event. The first known time selects the style of all times. */
+/* Returns true if a time can be printed: the time of the event or, if it has none, of the previous
+ * event. The first known time selects the style of all times. */
 static bool choose_time_style(struct text *ctx, const ttr_event *event)
 {
     bool has_time = ctx->has_last || !(event->flags & TTR_EVENT_NO_TIME);
@@ -212,7 +212,7 @@ static bool is_id_printed(const ttr_event *event)
            (event->kind == TTR_KIND_COUNTER && event->link);
 }
 
-/* Returns true for process and thread objects, whose ids are pids and tids and are printed in
+/* Returns true for process and thread objects: their ids are pids and tids and are printed in
  * decimal. */
 static bool has_decimal_id(const ttr_event *event)
 {
@@ -300,7 +300,7 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     struct text *ctx = out->ctx;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         /* on failure names->known stays zeroed, so no thread is printed */
+                         /* if this fails, names->known stays zeroed, so no thread is printed */
                          &names->known);
     names->provider = text_cache_get(&ctx->texts, out->t, event->provider)->text;
     names->category = text_cache_get(&ctx->texts, out->t, event->category)->text;

@@ -3,18 +3,19 @@
  *
  *   trace_dat_read.c         opening; the loop that merges the events of all CPUs by time
  *   trace_dat_head.c         version 6: one header, tables of CPUs
- *   trace_dat_sections.c     version 7: sections, found by options; salvage if the options are
- * missing trace_dat_options.c      contents of options, common to both versions
+ *   trace_dat_sections.c     version 7: sections, found by options, or in file order if the
+ *                            options are missing
+ *   trace_dat_options.c      contents of options, common to both versions
  *   trace_dat_cpu_buffers.c  CPU buffers: reads pages, returns their events one by one
  *   trace_dat_bytes.c        reading at any offset; decompression
  *
- * A trace has one or several ring buffers (trace-cmd calls all but the main one instances). A ring
- * buffer has one CPU buffer per CPU: pages that are contiguous in the file. So the events of all
- * CPU buffers have to be merged:
+ * A trace has one or several ring buffers (trace-cmd calls all except the main one instances). A
+ * ring buffer has one CPU buffer per CPU: pages that are contiguous in the file. So the events of
+ * all CPU buffers have to be merged:
  *
- *   CPU buffer 0  | page: time, events | page | page ...               one decoded event  -+
- *   CPU buffer 1  | page | page ...                                                        +- heap
- * -> batch CPU buffer 2  | u32 chunks | u32 packed, u32 unpacked, zstd | ... -+
+ *   CPU buffer 0  | page: time, events | page | page ...           one decoded event --.
+ *   CPU buffer 1  | page | page ...                                one decoded event --+- heap
+ *   CPU buffer 2  | u32 chunks | u32 packed, u32 unpacked, zstd |  one decoded event --'
  *
  * Order of calls: trace_dat_open() finds the version, reads the description of the tracepoints and
  * adds the CPU buffers (trace_dat_cpu_buffer_add()). trace_dat_next() emits the earliest event, and
@@ -45,28 +46,29 @@ extern const struct format format_trace_dat;
 
 /* A CPU buffer: the pages of one CPU in one ring buffer, and the next event in them. */
 struct trace_dat_cpu_buffer {
-    uint64_t at, left; /* file offset and size of the bytes that are not read yet */
-    uint32_t chunks;   /* compressed chunks that are not read yet */
+    uint64_t at, left; /* file offset and number of the bytes that are not read yet */
+    uint32_t chunks;   /* number of compressed chunks that are not read yet */
     uint32_t cpu, page_bytes;
     ttr_id track;
     bool is_compressed, has_chunk_count; /* has_chunk_count: the number of chunks was read */
     uint8_t *buffer;                     /* uncompressed pages in memory */
-    /* allocated bytes of `buffer`, bytes in use, offset of the next page */
+    /* capacity: allocated bytes of `buffer`; n: bytes in use; next: offset of the next page */
     size_t capacity, n, next;
-    /* file offset of `buffer`, or of the chunk that it was decompressed from */
+    /* file offset of the pages in `buffer`, or of the chunk from which they were decompressed */
     uint64_t offset;
     struct ring_buffer_page page; /* the current page */
-    /* next event; if is_gap, only its time is valid */
+    /* next event of this CPU buffer; if is_gap, only its time is valid */
     struct ring_buffer_event event;
-    /* the next event is a gap before the current page; `page.lost` counts the lost events */
+    /* true if the next event is a gap before the current page; `page.lost` counts the lost events
+     */
     bool is_gap;
-    bool needs_refill; /* no event is left in memory: call trace_dat_cpu_buffer_refill() */
+    bool needs_refill; /* true if no event is left in memory: call trace_dat_cpu_buffer_refill() */
 };
 
-/* Values of the options of either version. */
+/* Values of the options that both versions may have. */
 struct trace_dat_options {
     int64_t add_ns;      /* nanoseconds added to times */
-    bool has_unix_times; /* times with add_ns are nanoseconds since 1970 */
+    bool has_unix_times; /* true if times, after adding add_ns, are nanoseconds since 1970 */
     /* option TSC2NSEC: ns = ticks * multiplier >> shift; 0 if ticks are nanoseconds */
     uint32_t multiplier, shift;
     uint32_t cpus;    /* option CPUCOUNT; 0 if missing */
@@ -86,21 +88,21 @@ struct trace_dat_reader {
     uint64_t size; /* file size in bytes */
     struct tracing_data data;
     struct trace_dat_options options;
-    /* `bytes`: a range of the file that is being parsed; `inflated`: a decompressed section */
+    /* bytes: range of the file that is being parsed; inflated: decompressed section */
     struct buffer bytes, inflated;
     struct trace_dat_cpu_buffer *cpu_buffer;
     size_t cpu_buffers_n, cpu_buffers_capacity;
     uint64_t cpu_buffers_bytes; /* total file bytes in all CPU buffers */
-    /* binary heap by event time: indices of the CPU buffers that have a next event */
+    /* binary heap by event time: indices of the CPU buffers that have an event in memory */
     uint32_t *heap;
     size_t heap_n;
     char compression[16]; /* "none", "zlib", "zstd" */
     uint64_t last;        /* ticks of the last emitted event */
-    uint64_t kernel_lost; /* lost events according to the statistics of all ring buffers */
-    uint64_t page_lost;   /* lost events according to pages; already emitted as gaps */
+    uint64_t kernel_lost; /* number of lost events by the statistics of all ring buffers */
+    uint64_t page_lost;   /* number of lost events that pages record; they were emitted as gaps */
 };
 
-/* --- trace_dat_read.c --- */
+/* --- trace_dat_read.c: entry points of the reader --- */
 
 ttr_status trace_dat_open(struct input *in, ttr_error *error);
 ttr_status trace_dat_next(struct input *in, ttr_error *error);
@@ -108,7 +110,7 @@ void trace_dat_close(struct input *in);
 bool trace_dat_describe(struct input *in, size_t i, struct event_class *about,
                         uint64_t *events); /* implements format_description.describe */
 
-/* --- trace_dat_bytes.c --- */
+/* --- trace_dat_bytes.c: reading at any offset --- */
 
 /* Ensures that the file is readable at any offset, and sets reader->size. */
 TTR_MUST ttr_status trace_dat_make_seekable(struct trace_dat_reader *reader);
@@ -126,15 +128,15 @@ TTR_MUST ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t 
 size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n,
                          void *to, size_t to_n);
 
-/* --- trace_dat_head.c --- */
+/* --- trace_dat_head.c: version 6 --- */
 
 TTR_MUST ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader);
 
-/* --- trace_dat_sections.c --- */
+/* --- trace_dat_sections.c: version 7 --- */
 
 TTR_MUST ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader);
 
-/* --- trace_dat_options.c --- */
+/* --- trace_dat_options.c: contents of options --- */
 
 /* Parses an option that both versions have. The cursor is at the data of the option. */
 TTR_MUST ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned option,
@@ -147,7 +149,7 @@ void trace_dat_parse_clock(struct trace_dat_reader *reader, ttr_text text);
 /* Reads characters up to a zero byte or the end of the cursor. */
 ttr_text trace_dat_read_string(struct cursor *c);
 
-/* --- trace_dat_cpu_buffers.c --- */
+/* --- trace_dat_cpu_buffers.c: pages and their events --- */
 
 /* Adds the CPU buffer of a CPU in a ring buffer; the main ring buffer has the name "". Reads no
  * page yet. */
@@ -155,18 +157,18 @@ TTR_MUST ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
                                              const struct trace_dat_cpu_buffer *cpu_buffer,
                                              ttr_text buffer);
 
-/* Advances to the next event in memory. Returns false, and sets needs_refill, if no event is left
- * there. */
+/* Advances to the next event in memory. If no event is left there, sets needs_refill and returns
+ * false. */
 bool trace_dat_cpu_buffer_next(struct trace_dat_reader *reader,
                                struct trace_dat_cpu_buffer *cpu_buffer);
 
 /* Reads more pages of a CPU buffer until it has an event, and reports damage. Call only while the
- * batch is empty. *has_event is false if the end is reached. */
+ * batch is empty. Sets *has_event to false at the end of the CPU buffer. */
 TTR_MUST ttr_status trace_dat_cpu_buffer_refill(struct trace_dat_reader *reader,
                                                 struct trace_dat_cpu_buffer *cpu_buffer,
                                                 bool *has_event);
 
-/* --- trace_dat_diagnostics.c --- */
+/* --- trace_dat_diagnostics.c: table of diagnostic codes --- */
 extern const ttr_diagnostic_info trace_dat_diagnostics[];
 
 #endif

@@ -9,7 +9,7 @@
 #define HOLD_BYTES ((size_t)1 << 20)
 #define PIECE ((size_t)4096) /* bytes of compressed input per call of zstd */
 
-/* Copies an input that is not seekable to a temporary file. */
+/* Copies an input that is not seekable to a temporary file, which is then read instead. */
 static ttr_status store_in_spill(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
@@ -73,8 +73,8 @@ ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, u
     return status;
 }
 
-/* Decompresses with zstd in small pieces: if a damaged frame is passed at once, zstd emits nothing.
- */
+/* Decompresses with zstd in steps of PIECE bytes. If a damaged frame were passed at once, zstd
+ * would emit nothing. */
 static size_t inflate_zstd(const void *from, size_t from_n, void *to, size_t to_n)
 {
     ZSTD_inBuffer in = {from, 0, 0};

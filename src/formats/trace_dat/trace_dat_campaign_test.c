@@ -1,4 +1,4 @@
-/* Mutation campaigns for trace.dat.  The size of an event is in 5 bits of the 4 bytes before it. */
+/* Mutation campaigns for trace.dat. The size of an event is in 5 bits of the 4 bytes before it. */
 #include "campaigns/campaign.h"
 
 static const struct campaign campaigns[] = {

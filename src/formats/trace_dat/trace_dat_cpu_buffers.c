@@ -4,9 +4,9 @@
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* memory limit for all CPU buffers together; divided equally if there are many */
+/* memory limit in bytes for all CPU buffers together; each gets an equal share if there are many */
 #define BUFFERS_BYTES ((size_t)8 << 20)
-#define BUFFER_BYTES ((size_t)256 << 10) /* memory limit for one CPU buffer */
+#define BUFFER_BYTES ((size_t)256 << 10) /* memory limit in bytes for one CPU buffer */
 
 ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
                                     const struct trace_dat_cpu_buffer *cpu_buffer, ttr_text buffer)
@@ -118,8 +118,8 @@ static ttr_status read_uncompressed_pages(struct trace_dat_reader *reader,
     return status;
 }
 
-/* Reads a u32 at the current file offset of a CPU buffer. *is_there is false if the CPU buffer has
- * ended. */
+/* Reads a u32 at the current file offset of a CPU buffer. Sets *is_there to false if the CPU buffer
+ * has ended. */
 static ttr_status read_buffer_u32(struct trace_dat_reader *reader,
                                   struct trace_dat_cpu_buffer *cpu_buffer, uint32_t *value,
                                   bool *is_there)
@@ -137,7 +137,7 @@ static ttr_status read_buffer_u32(struct trace_dat_reader *reader,
     return status;
 }
 
-/* Reports that the rest of a CPU buffer cannot be read, and ends it. */
+/* Reports that the remaining bytes of a CPU buffer cannot be read, and ends it. */
 static ttr_status abandon_cpu_buffer(struct trace_dat_reader *reader,
                                      struct trace_dat_cpu_buffer *cpu_buffer, const char *why)
 {

@@ -1,5 +1,5 @@
-/* Constants and layout of trace.dat, versions 6 and 7.  Numbers have the byte order of the traced
- * machine.  Both versions start with
+/* Constants and layout of trace.dat, versions 6 and 7. Numbers have the byte order of the traced
+ * machine. Both versions start with
  *
  *   | 17 08 44 | "tracing" | version \0 | u8 is_big_endian | u8 size of long | u32 page bytes |
  *
@@ -7,9 +7,9 @@
  *
  *   | description of tracepoints (encodings/tracepoint/tracing_data.h) | u32 cpus |
  *   | "options  \0" | { u16 option | u32 bytes | data } ... | u16 0 |          may be missing
- *   | "flyrecord\0" | cpus x { u64 offset | u64 bytes } |                      or "latency  \0",
- * text | u64 n | n characters: clocks |                                           if option 4 is
- * present | pages of each CPU at its offset |
+ *   | "flyrecord\0" | cpus x { u64 offset | u64 bytes } |           or "latency  \0" and text
+ *   | u64 n | n characters: clocks |                            only if option 4 is present
+ *   | pages of each CPU, at the offset in the table |
  *
  * Version 7:
  *
@@ -20,8 +20,7 @@
  *   compressed data     | u32 bytes stored | u32 bytes decompressed | stored bytes |
  *   options (data)      | { u16 option | u32 bytes | data } ... |
  *                       the last is option 0: u64 offset of the next options section, 0 = none
- *   compressed pages    | u32 chunks | chunks x { u32 bytes stored | u32 bytes of pages | stored }
- * |
+ *   compressed pages    | u32 chunks | chunks x { u32 bytes stored | u32 bytes of pages | bytes } |
  *
  * encodings/tracepoint/ring_buffer.h draws the pages. */
 #ifndef TRACETTA_TRACE_DAT_FORMAT_H
@@ -32,8 +31,8 @@ enum trace_dat_parse_option {
     TRACE_DAT_DONE = 0,
     TRACE_DAT_DATE = 1,    /* text: microseconds that are added to times */
     TRACE_DAT_CPUSTAT = 2, /* text: statistics of the ring buffer of a CPU */
-    /* version 6: u64 offset, name\0; version 7: also clock\0, u32 page bytes, u32 cpus x { u32 cpu,
-     * u64 offset, u64 bytes } */
+    /* a ring buffer. Version 6: u64 offset, name\0. Version 7: also clock\0, u32 page bytes, u32
+     * cpus x { u32 cpu, u64 offset, u64 bytes } */
     TRACE_DAT_BUFFER = 3,
     TRACE_DAT_TRACECLOCK = 4, /* text: available clocks, the one in use in brackets */
     TRACE_DAT_UNAME = 5,
@@ -47,7 +46,7 @@ enum trace_dat_parse_option {
     TRACE_DAT_GUEST = 13,
     TRACE_DAT_TSC2NSEC = 14, /* u32 multiplier, u32 shift, u64 offset */
     TRACE_DAT_STRINGS = 15,
-    TRACE_DAT_HEADER_INFO = 16, /* this option and all later ones: u64 offset of the section */
+    TRACE_DAT_HEADER_INFO = 16, /* this option and all later options: u64 offset of the section */
     TRACE_DAT_FTRACE_EVENTS = 17,
     TRACE_DAT_EVENT_FORMATS = 18,
     TRACE_DAT_KALLSYMS = 19,
@@ -57,12 +56,12 @@ enum trace_dat_parse_option {
 };
 
 enum {
-    TRACE_DAT_MARK = 10,      /* bytes of "options \0"; the other marks have the same length */
+    TRACE_DAT_MARK = 10,      /* length in bytes of "options \0" and of the other marks */
     TRACE_DAT_SECTION = 16,   /* bytes of a section header */
     TRACE_DAT_COMPRESSED = 1, /* flag of a section: its data are compressed */
     TRACE_DAT_OPTION_HEAD = 6,
     TRACE_DAT_CHUNK_HEAD = 8,
-    TRACE_DAT_CPUS_MAX = 65536, /* this limit and all later ones: greater numbers are damage */
+    TRACE_DAT_CPUS_MAX = 65536, /* upper limits: greater numbers in a file are damage */
     TRACE_DAT_PAGE_MAX = 1 << 24,
     TRACE_DAT_SECTION_MAX = 1 << 28, /* bytes of a decompressed section */
     TRACE_DAT_CHUNK_MAX = 1 << 24,

@@ -21,8 +21,8 @@ static ttr_status report_cut_head(struct trace_dat_reader *reader, const char *w
                             "the file ends inside %s: its events cannot be found", where);
 }
 
-/* Loads the start of the file up to the end of the description of tracepoints. *end is set to the
- * offset of that end, or 0 if the file is truncated there. */
+/* Loads the start of the file up to the end of the description of tracepoints. Sets *end to the
+ * offset of that end, or to 0 if the file ends earlier. */
 static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *end)
 {
     struct tracing_data probe = {.odd = reader->data.odd, .ctx = reader->data.ctx};
@@ -99,8 +99,8 @@ static ttr_status parse_cpu_table(struct trace_dat_reader *reader, struct cursor
     return status;
 }
 
-/* Parses the header of a ring buffer: options if present, then the table of CPUs. *cpus is set to
- * the size of the main table. */
+/* Parses the header of a ring buffer: options if present, then the table of CPUs. Sets *cpus to the
+ * size of the main table. */
 static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cursor *c,
                                       uint32_t *cpus, const char *name, struct instances *instances)
 {
@@ -133,7 +133,7 @@ static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cu
         return input_add_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
                                 "a machine of %u CPUs is impossible", *cpus);
     status = parse_cpu_table(reader, c, *cpus, name);
-    /* for readers that do not know CPUCOUNT, the table is larger than the number of CPUs */
+    /* trace-cmd adds unused entries for readers that do not know the option CPUCOUNT */
     if (stored < *cpus)
         (void)cursor_skip(c, 16);
     return status;

@@ -4,7 +4,7 @@
 #include "base/wide.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* --- Events --- */
+/* --- Decoding of events --- */
 
 static struct tracepoint_raw record_of_event(const void *ctx, const ttr_event *event)
 {
@@ -117,8 +117,9 @@ static ttr_status refill_cpu_buffers(struct trace_dat_reader *reader)
     return TTR_OK;
 }
 
-/* Emits one gap for lost events that the kernel counted, but that no page records: dropped events,
- * events overwritten after the last page, and pages that record a loss without a count. */
+/* Emits one gap for the lost events that the kernel counted, but that no page records: dropped
+ * events, events overwritten after the last page, and pages that record a loss without its count.
+ */
 static void emit_final_gap(struct trace_dat_reader *reader)
 {
     uint64_t rest =
@@ -166,7 +167,7 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
     return status == TTR_OK ? TTR_END : status;
 }
 
-/* --- Opening --- */
+/* --- Opening of a file --- */
 
 static void report_odd_format(void *ctx, uint64_t offset, const char *what)
 {

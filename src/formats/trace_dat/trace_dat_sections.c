@@ -5,7 +5,7 @@
 #include "formats/trace_dat/trace_dat.h"
 
 /* Loads the data of a section, decompressed if needed. If the section is not compressed, cursor
- * offsets are file offsets. If it is missing, adds a note and sets d->failed. */
+ * offsets are file offsets. If the section is missing, adds a note and sets data->failed. */
 static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id,
                                struct cursor *data)
 {
@@ -62,8 +62,7 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     return status;
 }
 
-/* Sets *is to whether the pages of a ring buffer are compressed, which the flags of its section
- * declare. */
+/* Sets *is to true if the pages of a ring buffer are compressed, by the flags of its section. */
 static ttr_status is_compressed(struct trace_dat_reader *reader, uint64_t offset, bool *is)
 {
     uint8_t head[4];
@@ -192,12 +191,12 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
     return status;
 }
 
-/* --- Salvage without BUFFER options (TRACE-DAT-SALVAGE) --- */
+/* --- Recovery of a trace without BUFFER options (TRACE-DAT-SALVAGE) --- */
 
 #define SALVAGED_SECTIONS_MAX 4096u /* limit of sections that are examined */
 
-/* Adds compressed pages at file offset `at` as CPU buffer of the next CPU. *end is set to the
- * offset after them, or 0 if there are none. */
+/* Adds the compressed pages at file offset `at` as CPU buffer of the next CPU. Sets *end to the
+ * offset after them; to 0 if no compressed pages are at `at`. */
 static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
                                          struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
                                          uint64_t *end)
@@ -279,9 +278,8 @@ static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64
     return status;
 }
 
-/* Iterates over sections in file order, and records the offsets of those that no option refers to.
- * *events is set to the offset of the data of the events section; it is unchanged if there is none.
- */
+/* Visits the sections in file order, and records the offsets of those that no option refers to.
+ * Sets *events to the offset of the data of the events section, if there is one. */
 static ttr_status salvage_section_offsets(struct trace_dat_reader *reader, uint64_t at,
                                           uint64_t *events, bool *is_compressed)
 {

@@ -1,5 +1,5 @@
 /* The reader of trace_pipe_raw: ring buffer pages of one CPU as read from tracefs
- * (per_cpu/cpuN/trace_pipe_raw), one after the other.  Pages do not describe their events.
+ * (per_cpu/cpuN/trace_pipe_raw), one after the other. Pages do not describe their events.
  *
  *   trace_pipe_raw_read.c     options, pages and their events
  *   trace_pipe_raw_read_formats.c  the option `formats`: formats of events, read from another file
@@ -21,7 +21,7 @@ struct trace_pipe_raw_reader {
     ttr_error *error;
     struct tracing_data data; /* tracepoints, byte order, layout of pages */
     uint32_t page_bytes, cpu;
-    bool has_cpu, is_in_page; /* is_in_page: `page` was started, and has more events */
+    bool has_cpu, is_in_page; /* is_in_page: `page` has events that are not emitted yet */
     ttr_id track;
     uint64_t at; /* file offset of the next page */
     struct ring_buffer_page page;
@@ -29,7 +29,7 @@ struct trace_pipe_raw_reader {
 
 extern const struct format format_trace_pipe_raw;
 
-/* --- trace_pipe_raw_read.c --- */
+/* --- trace_pipe_raw_read.c: entry points of the reader --- */
 
 ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error);
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error);
@@ -44,10 +44,10 @@ bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *abo
 TTR_MUST ttr_status trace_pipe_raw_read_formats(struct trace_pipe_raw_reader *reader,
                                                 const char *path);
 
-/* Creates `data.all`.  Returns false if memory is exhausted. */
+/* Creates `data.all`. Returns false if memory is exhausted. */
 TTR_MUST bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader);
 
-/* --- trace_pipe_raw_diagnostics.c --- */
+/* --- trace_pipe_raw_diagnostics.c: table of diagnostic codes --- */
 extern const ttr_diagnostic_info trace_pipe_raw_diagnostics[];
 
 #endif

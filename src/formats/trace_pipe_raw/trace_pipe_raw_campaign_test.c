@@ -1,4 +1,4 @@
-/* Mutation campaigns for ring buffer pages.  The size of an event is in 5 bits of the 4 bytes
+/* Mutation campaigns for ring buffer pages. The size of an event is in 5 bits of the 4 bytes
  * before it. */
 #include "campaigns/campaign.h"
 

@@ -42,7 +42,7 @@ static bool emit_page_event(struct trace_pipe_raw_reader *reader,
 
 /* --- Pages --- */
 
-/* Starts the page at reader->at, which is in the window.  Returns TTR_END after the last page. */
+/* Starts the page at reader->at, which is in the window. Returns TTR_END after the last page. */
 static ttr_status begin_raw_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;

@@ -21,8 +21,8 @@ static bool add_text_attribute(struct input *in, const char *name, const char *p
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
 }
 
-/* Adds an attribute with a number. Does not copy its name, a constant, since there may be thousands
- * of streams. */
+/* Adds an attribute with a number. Does not copy `name`, which must be a constant: there may be
+ * thousands of streams. */
 static bool add_uint_attribute(struct input *in, const char *name, uint64_t value)
 {
     return context_add_interned_attribute(
@@ -37,7 +37,8 @@ static bool add_int_attribute(struct input *in, const char *name, int64_t value)
         &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
 }
 
-/* Adds the path of the stream. Does not copy it, since the library context owns it. */
+/* Adds the path of the stream file as "stream.name". Does not copy the path, since the library
+ * context owns it. */
 static bool add_stream_name_attribute(struct input *in)
 {
     static const char name[] = "stream.name";

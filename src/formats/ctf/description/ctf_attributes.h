@@ -1,12 +1,12 @@
 /* Attributes of traces and streams for reports (names, UUID, environment, clocks). An attribute is
- * a name with a value, such as "trace.uuid". This file keeps no state. */
+ * a name with a value, such as "trace.uuid". The functions keep no state. */
 #ifndef TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_ATTRIBUTES_H
 #define TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_ATTRIBUTES_H
 
 #include "formats/ctf/read/ctf_build_index.h"
 
-/* Adds the attributes of a stream to an input that was added to its trace. Returns false if memory
- * is out. */
+/* Adds the attributes of a stream to its input. `number` is the number of the stream. The input
+ * must already be part of its trace. Returns false if memory is out. */
 TTR_MUST bool ctf_add_stream_attributes(struct input *in, const struct ctf_trace *trace,
                                         const struct ctf_packet_queue *queue, uint64_t number);
 
@@ -26,12 +26,12 @@ TTR_MUST bool ctf_add_longer_metadata_attribute(const struct ctf_trace *trace, c
  * it, even CTF 2 traces that declare a name. */
 ttr_text ctf_trace_host(const struct ctf_description *description);
 
-/* Adds the location of the trace (attribute "trace.place"). Does nothing if `place` is empty, or
- * another input carries the attributes of the trace. Returns false if memory is out. */
+/* Adds the location of the trace (attribute "trace.place"). Does nothing if `place` is empty, or if
+ * another input already has the attributes of the trace. Returns false if memory is out. */
 TTR_MUST bool ctf_add_location_attribute(struct input *in, const char *place);
 
 /* Adds the selected time range, both ends inclusive, in ns of the trace's clocks. Does nothing if
- * another input carries the attributes of the trace. Returns false if memory is out. */
+ * another input already has the attributes of the trace. Returns false if memory is out. */
 TTR_MUST bool ctf_add_range_attributes(struct input *in, int64_t from, int64_t to);
 
 #endif

@@ -8,8 +8,8 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* A clock offset of at least this many seconds (2000-01-01) is considered Unix time, since no
- * machine has been up for so long. */
+/* A clock that starts at least this many seconds after 1970 (at 2000-01-01) is considered Unix
+ * time, since no machine has been up for so long. */
 #define UNIX_PLAUSIBLE INT64_C(946684800)
 
 static bool is_unix_clock(const struct ctf_clock *clock, int64_t seconds)
@@ -59,7 +59,8 @@ void ctf_timeline_use_rounding(struct ctf_timeline *line, const struct ctf_clock
     line->has_base = false;
 }
 
-/* Converts offset and ticks to nanoseconds separately by doubles, as babeltrace2 does. */
+/* Converts offset and ticks to nanoseconds separately, both as doubles, as babeltrace2 does. The
+ * result has its rounding errors. */
 static int128 ticks_to_rounded_time(const struct ctf_timeline *line, uint64_t ticks)
 {
     uint64_t frequency = line->math.frequency;
@@ -84,7 +85,7 @@ uint64_t ctf_ns_to_ticks(const struct ctf_timeline *line, int64_t time)
     int128 ns = (int128)time - (int128)line->seconds * NS_PER_SECOND;
     if (ns <= 0)
         return 0;
-    /* nanoseconds of the greatest tick */
+    /* nanoseconds that correspond to the greatest 64-bit tick */
     uint128 most = (uint128)UINT64_MAX * (uint128)NS_PER_SECOND;
     if ((uint128)ns > most)
         return UINT64_MAX;

@@ -13,11 +13,12 @@ struct ctf_timeline {
     struct clock_math math;
     int64_t seconds;
     uint64_t cycles;
-    int64_t base;   /* added to the nanoseconds of (ticks + shift); valid if has_base */
-    uint64_t shift; /* cycles added to each tick; 0 if `base` includes them */
+    int64_t base;   /* ns to add to the converted (ticks + shift); valid if has_base */
+    uint64_t shift; /* cycles to add to each tick before conversion; 0 if `base` includes them */
     bool has_base;
     bool is_anchored; /* time 0 is the Unix epoch */
-    /* converts ticks with the rounding errors of babeltrace2 (ctf_timeline_use_rounding) */
+    /* true if ticks are converted with the rounding errors of babeltrace2
+     * (ctf_timeline_use_rounding) */
     bool is_rounded;
 };
 
@@ -25,8 +26,9 @@ struct ctf_timeline {
  * origin. */
 void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock);
 
-/* From now on converts ticks through doubles, as babeltrace2 does, for byte-identical output.
- * Unless the frequency is 10^9, some times are off by one nanosecond or more. */
+/* Converts all further ticks by floating point, as babeltrace2 does, so that the output is
+ * byte-identical to babeltrace2. If the frequency is not 10^9, some times are off by one nanosecond
+ * or more. */
 void ctf_timeline_use_rounding(struct ctf_timeline *line, const struct ctf_clock *clock);
 
 /* Converts ticks to nanoseconds by the exact formula, or like babeltrace2 if is_rounded. If the
@@ -49,8 +51,8 @@ static inline int64_t ctf_ticks_to_ns(const struct ctf_timeline *line, uint64_t 
     return time;
 }
 
-/* Returns the smallest tick that is not before `time` (ns). Returns 0 or UINT64_MAX if `time` is
- * out of range. */
+/* Returns the smallest tick with a time that is not before `time` (ns). Returns 0 or UINT64_MAX if
+ * `time` is out of range. */
 uint64_t ctf_ns_to_ticks(const struct ctf_timeline *line, int64_t time);
 
 /* Returns the clock after reading a field of `width` bits (1 to 64) with the value `low` (CTF 2,
@@ -63,7 +65,7 @@ static inline uint64_t ctf_clock_extend(uint64_t ticks, uint64_t low, unsigned w
     return next < ticks && width < 64 ? next + mask + 1 : next;
 }
 
-/* Returns the clock as reports describe it. All members are borrowed. */
+/* Returns the clock in the form that reports have. All members are borrowed from the arguments. */
 ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock,
                            const char *name);
 

@@ -1,5 +1,5 @@
-/* Queries about a trace: its event classes one by one, and its metadata as text in any of the three
- * languages. */
+/* Answers queries about an open trace: its event classes one by one, and its metadata as text in
+ * any of the three languages. */
 #include <string.h>
 
 #include "base/status.h"

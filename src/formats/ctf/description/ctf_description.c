@@ -1,5 +1,5 @@
-/* The description of a trace. Its objects are allocated in its arena, are found by id, and never
- * move. */
+/* Storage of a trace description. All objects are allocated in its arena, are found by id, and
+ * never move. */
 #include <string.h>
 
 #include "base/status.h"

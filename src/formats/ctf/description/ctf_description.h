@@ -8,9 +8,9 @@
  * |                              v
  * |                 layouts, event header plans
  *
- * Ownership: all objects are in the description's arena and live as long as it. More metadata may
- * be added later (live traces): classes are appended, never moved or changed. Thread rule: one
- * thread while metadata is added, read-only afterwards. */
+ * Ownership: all objects are in the description's arena and live as long as the description. More
+ * metadata may be added later (live traces): classes are appended, never moved or changed. Thread
+ * rule: one thread while metadata is added, read-only afterwards. */
 #ifndef TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_DESCRIPTION_H
 #define TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_DESCRIPTION_H
 
@@ -25,7 +25,7 @@ struct layout;
 
 enum ctf_version { CTF_UNKNOWN = 0, CTF_RFC_1_1 = 11, CTF_1_8 = 18, CTF_2 = 20 };
 
-/* Meaning of a field for the reader; stored in type.role. */
+/* Meaning of a field for the reader of packets and events; stored in type.role. */
 enum ctf_role {
     CTF_ROLE_NONE = 0,
     /* roles in the packet header */
@@ -40,21 +40,21 @@ enum ctf_role {
     CTF_ROLE_TIME_END,
     CTF_ROLE_DISCARDED, /* counter of discarded events at the end of the packet */
     CTF_ROLE_SEQUENCE,  /* packet sequence number */
-    CTF_ROLE_CPU,       /* field named "cpu_id"; also printed as a field */
+    CTF_ROLE_CPU,       /* CPU of the packet: field named "cpu_id"; also printed as a field */
     /* roles in the event header */
     CTF_ROLE_EVENT_ID,
     CTF_ROLE_TIME, /* field mapped to the clock, in any structure of a packet or event */
     CTF_ROLE_COUNT,
     /* roles in traces that tracetta's own writer wrote (ctf_dialect.h) */
-    CTF_ROLE_ATTRIBUTE = 64, /* first attribute role; enum ctf_attribute is added */
-    CTF_ROLE_HIDDEN = 127    /* a length that is never printed as a field */
+    CTF_ROLE_ATTRIBUTE = 64, /* first role of event attributes; enum ctf_attribute is added to it */
+    CTF_ROLE_HIDDEN = 127    /* a length member that is never printed as a field */
 };
 
 struct ctf_clock {
     ttr_text id; /* name by which field types refer to the clock (TSDL: name; CTF 2: id) */
     ttr_text name, ns, uid, description;
     uint64_t frequency; /* Hz, never 0 */
-    /* seconds from the origin to tick 0; the sum with offset_cycles is the offset */
+    /* seconds from the origin to tick 0; the clock offset is the sum of this and offset_cycles */
     int64_t offset_s;
     int64_t offset_cycles; /* cycles from the origin to tick 0, added to offset_s */
     uint64_t precision;    /* uncertainty in cycles; valid if has_precision */
@@ -78,31 +78,33 @@ struct ctf_stream_class;
 
 struct ctf_event_class {
     uint64_t id;
-    /* index among all event classes of the description, in order of declaration */
+    /* index of the class among all event classes of the description, in order of declaration */
     size_t number;
-    ttr_text name, ns, uid; /* name: as in the metadata; "" if there is none */
+    ttr_text name, ns, uid; /* name: as in the metadata; all are "" if not declared */
     ttr_text emf_uri;
     int64_t log_level;
     bool has_log_level;
     const struct ctf_stream_class *stream;
-    const struct type *context; /* context of this event class only; NULL if there is none */
-    const struct type *payload; /* type of the payload; NULL if there is none */
-    /* CTF 2: user attributes as JSON text, kept for copying; "" if there are none */
+    const struct type
+        *context; /* type of the context that only this event class has; NULL if it has none */
+    const struct type *payload; /* type of the payload; NULL if the class declares none */
+    /* CTF 2: user attributes as JSON text, kept for copies; "" if the class has no attributes */
     ttr_text attributes;
     uint64_t offset; /* byte offset of the declaration in the metadata, for error messages */
     /* layout of contexts and payload; NULL until the reader reads the first event of the class */
     struct layout *layout;
-    /* CTF 1.8: layout of the fields that are mapped to the clock; NULL if there are none */
+    /* CTF 1.8: layout of the fields that are mapped to the clock; NULL if no field is */
     struct layout *times;
     ttr_id name_id, provider_id;
     const struct ctf_thread_fields
-        *thread_fields;       /* positions of the thread fields; NULL until needed */
-    bool is_dialect_prepared; /* ctf_dialect_prepare has replaced its types */
+        *thread_fields;       /* which fields contain the thread; NULL until needed */
+    bool is_dialect_prepared; /* true if ctf_dialect_prepare has already replaced the types of this
+                                 class */
 };
 
 struct ctf_stream_class {
     uint64_t id;
-    /* name: for the RFC, the name of the section (its term for a stream class) */
+    /* name: in RFC v1.1 the name of the section, which is its term for a stream class */
     ttr_text name, ns, uid;
     const struct type *packet_context, *event_header, *event_context; /* NULL = not declared */
     const struct ctf_clock *clock; /* default clock; NULL if there is none */
@@ -111,9 +113,9 @@ struct ctf_stream_class {
     struct pair_map events_by_id; /* (id, 0) to an index into `events` */
     ttr_text attributes;
     uint64_t offset;
-    /* members for RFC v1.1 only */
+    /* the next three members are used for RFC v1.1 only */
     uint8_t rfc_header;   /* event header type 1 or 2; 0 = event_header describes the header */
-    bool rfc_has_no_time; /* event headers contain no valid time */
+    bool rfc_has_no_time; /* true if event headers contain no valid time */
     /* The metadata declare `context { event_size = true; }`. Then the event context has an unsigned
      * member payload_size in its first level (a u16 and the only member, unless context_type
      * declares others). It counts bytes from the end of the context, rounded up to a byte, to the
@@ -148,24 +150,26 @@ struct ctf_description {
     size_t streams_n, streams_capacity;
     size_t events_n; /* number of event classes in all stream classes */
     ttr_text attributes;
-    /* RFC only: as declared, or set by rfc11_set_alignment (rfc11.h) after probing */
+    /* RFC only: default alignment, as declared or as rfc11_set_alignment (rfc11.h) set it after
+     * probing */
     enum ctf_alignment alignment;
     bool has_session_id; /* RFC only: the metadata was in packets, so session_id is valid */
     uint32_t session_id;
-    /* RFC only: events_discarded is the counter at the end of its packet, as in CTF 1.8 */
+    /* RFC only: the counter events_discarded has its value at the end of the packet, as in CTF 1.8
+     */
     bool rfc_discarded_at_end;
     bool has_unescaped; /* CTF 1.8: some strings in the text have unescaped quotes or backslashes */
-    bool is_rc7;        /* CTF 2 as in release candidate 7 of the specification */
-    /* Callback that receives diagnostics of a parser; may be NULL. `offset` is in the metadata
+    bool is_rc7;        /* the metadata follow release candidate 7 of the CTF 2 specification */
+    /* Callback for diagnostics of a parser; may be NULL. `offset` is an offset in the metadata
      * file. */
     void (*note)(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                  const char *text);
     void *note_ctx;
-    void *parser; /* state of the parser, to parse additional metadata; in the arena */
+    void *parser; /* state that a parser keeps to parse additional metadata later; in the arena */
 };
 
-/* Reports whether a counter of discarded events has the value at the end of its packet. If not, it
- * has the value at the packet's start. */
+/* Reports whether counters of discarded events count up to the end of their packet. If not, they
+ * count up to its start. */
 static inline bool ctf_discarded_is_at_end(const struct ctf_description *description)
 {
     return description->version != CTF_RFC_1_1 || description->rfc_discarded_at_end;
@@ -174,7 +178,7 @@ static inline bool ctf_discarded_is_at_end(const struct ctf_description *descrip
 void ctf_description_init(struct ctf_description *description, const struct alloc *alloc);
 void ctf_description_free(struct ctf_description *description);
 
-/* Add a zeroed object to the description, in its arena. Return NULL if memory is out. */
+/* Add a zeroed object to the description; the arena owns it. Return NULL if memory is out. */
 struct ctf_clock *ctf_add_clock(struct ctf_description *description);
 struct ctf_stream_class *ctf_add_stream(struct ctf_description *description);
 struct ctf_event_class *ctf_add_event(struct ctf_description *description,
@@ -187,35 +191,37 @@ struct ctf_event_class *ctf_find_event(const struct ctf_stream_class *stream, ui
 const struct ctf_environment *ctf_find_environment(const struct ctf_description *description,
                                                    const char *name);
 
-/* Metadata as plain text, extracted from packets if the file has any. */
+/* Metadata text, extracted from packets if the file has any. */
 struct ctf_text {
     const char *p; /* text, with a zero byte after its n bytes */
     size_t n;
     const char *file; /* file name for messages */
-    /* Maps positions in the text to file offsets, ascending; NULL if the text is the file. */
+    /* Segments of the text, ascending; each maps a range of the text to a file offset. NULL if the
+     * text is the complete file. */
     const struct ctf_piece {
         size_t at;
         uint64_t offset;
-        /* the piece was compressed or encrypted, so all of it maps to one offset */
+        /* the segment was compressed or encrypted, so all of it maps to one file offset */
         bool is_unpacked;
     } * piece;
     size_t pieces_n;
-    /* another metadata file of the trace continues this text, so it may end anywhere */
+    /* another metadata file of the trace continues this text, so it may end anywhere in a
+     * declaration */
     bool is_part;
 };
 
-/* Convert a position in the text to a file offset, or to line and column (both from 1; columns
- * count bytes). */
+/* Convert a position in the text to a file offset, or to line and column. Both count from 1;
+ * columns count bytes. */
 uint64_t ctf_text_offset(const struct ctf_text *text, size_t at);
 void ctf_text_line_column(const struct ctf_text *text, size_t at, unsigned *line, unsigned *column);
 
-/* Fails with an error that contains file, line, column, the line's text and a caret below position
- * `at`. */
+/* Sets an error that contains file, line, column, the line's text and a caret below position `at`,
+ * and returns its status. */
 TTR_MUST ttr_status ctf_fail_at_text(const struct ctf_text *text, size_t at, ttr_error *error,
                                      const char *format, ...) TTR_PRINTF(4, 5);
 
-/* Parse a complete text into the description, or add complete declarations to it later. For the
- * RFC, the caller first sets is_big_endian from the magic number of packets. */
+/* Parse a metadata text into the description. Further calls add complete declarations. For the RFC,
+ * the caller first sets is_big_endian from the magic number of packets. */
 TTR_MUST ttr_status tsdl_parse(struct ctf_description *description, const struct ctf_text *text,
                                ttr_error *error);
 TTR_MUST ttr_status ctf2_parse(struct ctf_description *description, const struct ctf_text *text,
@@ -232,9 +238,9 @@ TTR_MUST ttr_status ctf2_print(const struct ctf_description *description, struct
 TTR_MUST ttr_status rfc11_print(const struct ctf_description *description, struct buffer *to,
                                 ttr_error *error);
 
-/* Like ctf2_print, but for display only: also accepts RFC v1.1. Packet sizes of RFC v1.1 become
- * fields without a role, lengths become members before their sequence (NAME_length), bitfields have
- * no unit. A reader cannot decode the packets with this text. */
+/* Like ctf2_print, but for display only, so RFC v1.1 is accepted, too. Its packet sizes become
+ * fields without a role, its lengths become members (NAME_length) before their sequence, its
+ * bitfields lose their unit. A reader could not decode packets by this text. */
 TTR_MUST ttr_status ctf2_show(const struct ctf_description *description, struct buffer *to,
                               ttr_error *error);
 

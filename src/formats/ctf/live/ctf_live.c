@@ -1,5 +1,4 @@
-/* The live reader: options, opening, and the merge of lanes in the order of time (see ctf_live.h).
- */
+/* The live reader: options, opening, and the merge of the inputs by time (see ctf_live.h). */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <stdio.h>
@@ -9,56 +8,59 @@
 #include "base/status.h"
 #include "model/options.h"
 
-#define PATIENCE_MS 2000u /* minimum; four periods of the live timer are used if longer */
+/* ms; default patience limit; four periods of the session's live timer if that is longer */
+#define PATIENCE_MS 2000u
 
-/* --- Giving in order --- */
+/* --- Merge --- */
 
-/* Compares the next events of two lanes. For equal times, the order of live->lanes decides. */
-static bool is_lane_before(const struct live_lane *a, const struct live_lane *b)
+/* Returns true if the next event of `a` is returned before that of `b`. For equal times, the order
+ * of live->inputs decides. */
+static bool is_next_event_before(const struct live_input *a, const struct live_input *b)
 {
     int64_t time_a = ttr_batch_at(&a->batch, a->at)->time,
             time_b = ttr_batch_at(&b->batch, b->at)->time;
     return time_a != time_b ? time_a < time_b : a->heap < b->heap;
 }
 
-static void sift_lane_down(struct live_reader *live, size_t i)
+static void sift_heap_down(struct live_reader *live, size_t i)
 {
-    struct live_lane **heap = live->heap, *queue = heap[i];
+    struct live_input **heap = live->heap, *input = heap[i];
     for (size_t child; (child = 2 * i + 1) < live->heap_n; i = child) {
-        if (child + 1 < live->heap_n && is_lane_before(heap[child + 1], heap[child]))
+        if (child + 1 < live->heap_n && is_next_event_before(heap[child + 1], heap[child]))
             child++;
-        if (!is_lane_before(heap[child], queue))
+        if (!is_next_event_before(heap[child], input))
             break;
         heap[i] = heap[child];
     }
-    heap[i] = queue;
+    heap[i] = input;
 }
 
-/* Builds the heap of lanes with events. Returns the time up to which all events are known. */
-static int64_t build_lane_heap(struct live_reader *live)
+/* Builds the heap of the inputs with events. Returns the time up to which events may be returned:
+ * the smallest horizon of the other inputs. */
+static int64_t build_input_heap(struct live_reader *live)
 {
     int64_t bound =
         live_client_may_get_streams(&live->client) && !live->has_failed ? INT64_MIN : INT64_MAX;
     live->heap_n = 0;
-    for (size_t i = 0; i < live->lanes_n; i++) {
-        struct live_lane *queue = live->file_index[i];
-        queue->heap = i;
-        if (queue->at < queue->batch.n) {
-            live->heap[live->heap_n++] = queue;
+    for (size_t i = 0; i < live->inputs_n; i++) {
+        struct live_input *input = live->inputs[i];
+        input->heap = i;
+        if (input->at < input->batch.n) {
+            live->heap[live->heap_n++] = input;
             continue;
         }
-        if (queue->quiet_ms > live->patience_ms)
+        if (input->quiet_ms > live->patience_ms)
             continue;
-        int64_t horizon = queue->has_horizon ? queue->horizon : INT64_MIN;
+        int64_t horizon = input->has_horizon ? input->horizon : INT64_MIN;
         bound = horizon < bound ? horizon : bound;
     }
     for (size_t i = live->heap_n / 2; i-- > 0;)
-        sift_lane_down(live, i);
+        sift_heap_down(live, i);
     return bound;
 }
 
-/* Writes an event to the output at index n. The time of a gap may be earlier than events already
- * returned; it is then moved to the latest of these. */
+/* Copies an event to live->out[n]. A gap that is earlier than an event already returned is moved to
+ * the time of that event. */
 static void emit_live_event(struct live_reader *live, const ttr_event *event, uint32_t n)
 {
     ttr_event *out = &live->out[n];
@@ -70,39 +72,41 @@ static void emit_live_event(struct live_reader *live, const ttr_event *event, ui
         out->time = live->returned_until;
         out->duration -= shift < out->duration ? shift : out->duration;
     } else {
-        live_note(live, TTR_SEVERITY_ODD, "live.late",
-                  "an event arrived after later events had been returned: its stream had been "
-                  "silent too long");
+        live_add_diagnostic(
+            live, TTR_SEVERITY_ODD, "live.late",
+            "an event arrived after later events had been returned: its stream had been "
+            "silent too long");
     }
 }
 
-/* Returns events up to the horizon, and stops at a lane that must be refilled, because refilling
- * would invalidate its events. */
-static uint32_t merge_lanes(struct live_reader *live, bool *is_past_range)
+/* Copies events to live->out in order, up to the smallest horizon. Stops when the batch of an input
+ * is used up, because reading the next one would invalidate its events. Returns the number of
+ * events. Sets *is_past_range if all further events are after the time range. */
+static uint32_t merge_live_inputs(struct live_reader *live, bool *is_past_range)
 {
-    int64_t bound = build_lane_heap(live);
+    int64_t bound = build_input_heap(live);
     uint32_t n = 0;
     while (live->heap_n && n < LIVE_BATCH) {
-        struct live_lane *queue = live->heap[0];
-        const ttr_event *event = ttr_batch_at(&queue->batch, queue->at);
+        struct live_input *input = live->heap[0];
+        const ttr_event *event = ttr_batch_at(&input->batch, input->at);
         if (event->time > bound)
             break;
         emit_live_event(live, event, n++);
-        if (++queue->at == queue->batch.n)
+        if (++input->at == input->batch.n)
             return n;
-        sift_lane_down(live, 0);
+        sift_heap_down(live, 0);
     }
     int64_t next =
         live->heap_n ? ttr_batch_at(&live->heap[0]->batch, live->heap[0]->at)->time : INT64_MAX;
     next = next < bound ? next : bound;
-    *is_past_range = live->to != INT64_MAX && next >= live->to && live->lanes_n;
+    *is_past_range = live->to != INT64_MAX && next >= live->to && live->inputs_n;
     return n;
 }
 
 /* --- Reading --- */
 
-/* Ends all streams after the client failed; the failure is reported after the last event. */
-static void end_after_failure(struct live_reader *live, const ttr_error *reason)
+/* Ends all streams after the client failed. The failure is returned after the last event. */
+static void end_streams_after_failure(struct live_reader *live, const ttr_error *reason)
 {
     live->has_failed = true;
     live->failure = *reason;
@@ -113,15 +117,15 @@ static void end_after_failure(struct live_reader *live, const ttr_error *reason)
     }
 }
 
-static void note_live_counts(struct live_reader *live)
+static void report_connection_changes(struct live_reader *live)
 {
     const struct live_client *client = &live->client;
     for (; live->reconnections_noted < client->reconnections; live->reconnections_noted++)
-        live_note(live, TTR_SEVERITY_REMARK, "live.reconnected",
-                  "the connection to %s was lost and made again", live->tcp.url.daemon);
+        live_add_diagnostic(live, TTR_SEVERITY_REMARK, "live.reconnected",
+                            "the connection to %s was lost and made again", live->tcp.url.daemon);
     for (; live->refused_noted < client->packets_refused; live->refused_noted++)
-        live_note(live, TTR_SEVERITY_ODD, "live.packet-refused",
-                  "the relay daemon announced a packet but could not send it");
+        live_add_diagnostic(live, TTR_SEVERITY_ODD, "live.packet-refused",
+                            "the relay daemon announced a packet but could not send it");
 }
 
 static ttr_status step_live_client(struct live_reader *live)
@@ -131,15 +135,15 @@ static ttr_status step_live_client(struct live_reader *live)
         return TTR_END;
     ttr_status status = live_client_step(&live->client, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        end_after_failure(live, &ctx);
+        end_streams_after_failure(live, &ctx);
     return status == TTR_OK || status == TTR_AGAIN ? status : TTR_OK;
 }
 
-static ttr_status end(struct live_reader *live, ttr_error *error)
+static ttr_status finish_session(struct live_reader *live, ttr_error *error)
 {
     if (live->client.is_session_gone)
-        live_note(live, TTR_SEVERITY_ODD, "live.session-gone",
-                  "the session was no longer there when the connection was made again");
+        live_add_diagnostic(live, TTR_SEVERITY_ODD, "live.session-gone",
+                            "the session was no longer there when the connection was made again");
     if (!live->has_failed)
         return TTR_END;
     *error = live->failure;
@@ -153,16 +157,16 @@ static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error
     uint64_t deadline = socket_now_ms() + LIVE_SLICE_MS;
     for (;;) {
         bool is_past_range = false;
-        ttr_status moved = step_live_client(live), status = live_feed_lanes(live, error);
+        ttr_status moved = step_live_client(live), status = live_update_inputs(live, error);
         if (status != TTR_OK)
             return status;
-        note_live_counts(live);
-        uint32_t n = merge_lanes(live, &is_past_range);
+        report_connection_changes(live);
+        uint32_t n = merge_live_inputs(live, &is_past_range);
         *batch = (ttr_batch){.event = live->out, .n = n};
         if (n)
             return TTR_OK;
-        if (is_past_range || (moved == TTR_END && live->lanes_n == 0))
-            return end(live, error);
+        if (is_past_range || (moved == TTR_END && live->inputs_n == 0))
+            return finish_session(live, error);
         uint64_t now = socket_now_ms();
         if (now >= deadline || !context_should_continue(base->t))
             return TTR_AGAIN;
@@ -177,34 +181,33 @@ static void live_close(ttr_reader *base)
 {
     struct live_reader *live = (struct live_reader *)base;
     const struct alloc *alloc = &base->t->counted;
-    while (live->lanes_n)
-        live_close_lane(live, live->file_index[live->lanes_n - 1]);
+    while (live->inputs_n)
+        live_close_input(live, live->inputs[live->inputs_n - 1]);
     for (size_t i = 0; i < live->client.traces_n; i++)
         live_free_source(live, live->client.traces[i]);
     live_client_free(&live->client);
     diagnostics_free(&live->notes);
-    alloc_free(alloc, live->file_index, live->lanes_capacity, sizeof *live->file_index);
+    alloc_free(alloc, live->inputs, live->inputs_capacity, sizeof *live->inputs);
     alloc_free(alloc, live->heap, live->heap_capacity, sizeof *live->heap);
     if (live->path)
         alloc_free(alloc, live->path, strlen(live->path) + 1, 1);
     alloc_free(alloc, live, 1, sizeof *live);
 }
 
-static void live_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+static void live_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct live_reader *live = (struct live_reader *)base;
     live->from = from_ns > live->from ? from_ns : live->from;
     live->to = to_ns < live->to ? to_ns : live->to;
 }
 
-/* Fills the report entry for data without an open stream: totals of closed streams and of the
- * connection. */
-static void report_rest(const struct live_reader *live, ttr_report *report)
+/* Fills the report entry for closed streams and for the connection. */
+static void report_closed_streams(const struct live_reader *live, ttr_report *report)
 {
     report->format = format_ctf.name;
     report->version = report->compression = "";
-    for (size_t i = 0; i < live->lanes_n && !*report->version; i++)
-        report->version = live->file_index[i]->source->ctf->class->version;
+    for (size_t i = 0; i < live->inputs_n && !*report->version; i++)
+        report->version = live->inputs[i]->source->ctf->class->version;
     report->path = report->trace_path =
         ttr_text_get(live->base.t, live->base.t->sources[live->id].path);
     report->source = report->trace = live->id;
@@ -223,23 +226,24 @@ static void report_rest(const struct live_reader *live, ttr_report *report)
     report->order = live->base.order;
 }
 
-/* Reports the open streams first, then one entry for the rest if there is any. */
-static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
+/* Returns report number `index`: one per open stream, then one for closed streams and the
+ * connection, if there is anything to report. */
+static bool live_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     const struct live_reader *live = (struct live_reader *)base;
     size_t inputs = 0;
-    for (size_t i = 0; i < live->lanes_n; i++) {
-        struct input *in = live->file_index[i]->in;
+    for (size_t i = 0; i < live->inputs_n; i++) {
+        struct input *in = live->inputs[i]->in;
         if (in && inputs++ == index)
             return in->base.ops->report(&in->base, 0, report);
     }
     if (index > inputs || (inputs && !live->bytes && !live->gaps && !live->notes.n))
         return false;
-    report_rest(live, report);
+    report_closed_streams(live, report);
     return true;
 }
 
-static struct diagnostics *live_notes(ttr_reader *base)
+static struct diagnostics *live_get_diagnostics(ttr_reader *base)
 {
     return &((struct live_reader *)base)->notes;
 }
@@ -248,9 +252,9 @@ static struct diagnostics *live_notes(ttr_reader *base)
 
 static const struct reader_ops live_ops = {.next = live_next,
                                            .close = live_close,
-                                           .range = live_range,
-                                           .report = live_report,
-                                           .notes = live_notes};
+                                           .range = live_set_range,
+                                           .report = live_get_report,
+                                           .notes = live_get_diagnostics};
 
 static ttr_status init_live_reader(struct live_reader *live, const char *path,
                                    const struct live_config *how, ttr_error *error)
@@ -287,7 +291,7 @@ static ttr_reader *open_session(ttr *t, const char *path, const struct live_url 
     live->to = INT64_MAX;
     live->options = (ttr_read_options){.size = sizeof live->options};
     if (options) {
-        /* Packets cannot be copied unchanged, because the metadata keeps growing. */
+        /* packets cannot be copied unchanged, because the metadata grow during the session */
         live->options.flags = options->flags & ~TTR_READ_DEFINITIONS;
         live->options.max_record = options->max_record;
         live->options.time_offset = options->time_offset;
@@ -318,7 +322,8 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_confi
 
 /* --- Options --- */
 
-/* Parses seconds such as "2.5" into milliseconds. */
+/* Parses an option with seconds, such as "2.5", into milliseconds. Leaves *ms unchanged if it is
+ * not set. */
 static ttr_status parse_seconds_option(char *const *copies, size_t n, const char *key, unsigned *ms,
                                        ttr_error *error)
 {
@@ -358,8 +363,7 @@ ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *erro
     return parse_live_options(copies, n, &how, error);
 }
 
-/* Rejects options of files that have no effect on live traces. If they were ignored, they would
- * only seem to work. */
+/* Fails with TTR_E_MISUSE if an option is set that applies only to files. */
 static ttr_status reject_file_options(char *const *copies, size_t n, ttr_error *error)
 {
     if (options_get(copies, n, "metadata"))

@@ -1,26 +1,26 @@
-/* Reader of a live session: follows the traces of a relay daemon's session while they are recorded,
+/* Reader of a live session: reads the traces of a relay daemon's session while they are recorded,
  * and merges their events by time.
  *
- *   relay daemon -> live_client     metadata and packets, in any order
- *                -> ctf_live_feed   descriptions, one input (lane) per stream, batches of events
- *                -> ctf_live        k-way merge by a heap of lanes
+ * |  relay daemon -> live_client        metadata and packets, in any order
+ * |               -> ctf_live_inputs.c  descriptions, one input per stream, batches of events
+ * |               -> ctf_live.c         k-way merge of the inputs by a binary heap
  *
- * Each live stream is a lane: a reader input (ctf_read.c) over the packets received so far, fed one
- * packet at a time. The merge is correct because of horizons. A lane without events at hand
- * guarantees that no event before its horizon follows; the horizon is the end of its last packet or
- * the tick of its last inactivity beacon. Events up to the least horizon of all empty lanes may be
- * returned.
+ * Each live stream has an input (ctf_read.c) over the packets received so far, which are appended
+ * one at a time. An event may be returned only if no other stream can still deliver an earlier one.
+ * Therefore each stream has a horizon: no event before that time will arrive. It is the end of the
+ * stream's last packet or the tick of its last inactivity beacon. Events up to the smallest horizon
+ * of all inputs without decoded events may be returned.
  *
- * A lane that brings neither events nor beacons within the patience limit is silent (its tracer has
- * stopped). It no longer limits the others; events that it brings later are returned, and counted
- * as late if they are.
+ * A stream that delivers neither events nor beacons within the patience limit is silent (its tracer
+ * has stopped). It no longer delays the others; events that it delivers later are returned, and
+ * those that are late are counted.
  *
- * Packets are downloaded as soon as the daemon has them, since it may discard those of closed
- * streams. They wait in the lane's queue, up to LIVE_AHEAD_BYTES in all lanes.
+ * Packets are downloaded as soon as the daemon has them, because it may discard those of closed
+ * streams. They wait in the queue of the stream, up to LIVE_AHEAD_BYTES in all streams.
  *
- * Cost: O(log lanes) per run of events. A call without events returns TTR_AGAIN after about
- * LIVE_SLICE_MS. Only a reconnection to a daemon that does not respond may block longer; the
- * context's progress callback is called meanwhile. Left out: seeking and copying packets.
+ * Cost: O(log inputs) per event. A call without events returns TTR_AGAIN after about LIVE_SLICE_MS.
+ * Only a reconnection to a daemon that does not respond may block longer; the context's progress
+ * callback is called meanwhile. Left out: seeking and copying packets.
  *
  * Thread rule: one thread at a time. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_CTF_LIVE_H
@@ -33,59 +33,62 @@
 
 #define LIVE_SLICE_MS 100u
 #define LIVE_BATCH 256u
-/* limit of packets that are downloaded before they are needed; each lane may have one in any case
- */
+/* bytes; maximum of downloaded packets that wait to be decoded; each stream may have one in any
+ * case */
 #define LIVE_AHEAD_BYTES (UINT64_C(16) << 20)
 #define LIVE_RECONNECT_MS 30000u
-#define LIVE_NO_POLL UINT_MAX /* poll_ms: ask again without a pause */
+#define LIVE_NO_POLL UINT_MAX /* value of poll_ms: request again without a pause */
 
-/* A trace of the session, and its parsed metadata. */
+/* A trace of the session with its parsed metadata. */
 struct live_source {
     struct live_trace *trace;
     struct ctf_trace *ctf;
     struct live_metadata metadata;
-    bool is_ready; /* packets can be decoded: the metadata is complete */
-    bool is_lost;  /* the metadata is invalid; packets cannot be decoded */
+    bool is_ready; /* the metadata are complete and compiled, so packets can be decoded */
+    bool is_lost;  /* the metadata are invalid or missing, so packets cannot be decoded */
 };
 
-/* A packet that waits until its input has finished the previous ones. */
-struct live_waiting {
+/* A received packet that waits until its input has decoded the previous ones. */
+struct live_queued_packet {
     struct buffer bytes;
     struct live_index index;
 };
 
-/* A stream of the session, as an input of the merge. */
-struct live_lane {
+/* A stream of the session as an input of the merge. */
+struct live_input {
     struct live_stream *stream;
     struct live_source *source;
-    struct input *in;             /* NULL before the first packet */
-    uint64_t fed;                 /* bytes of packets that `in` has received */
-    struct live_waiting *waiting; /* ring buffer; the first packet is at waiting_first */
-    size_t waiting_first, waiting_n, waiting_capacity;
+    struct input *in; /* NULL before the first packet */
+    /* total size in bytes of the packets that were appended to `in` */
+    uint64_t fed;
+    struct live_queued_packet *queued; /* ring buffer; the first packet is at queued_first */
+    size_t queued_first, queued_n, queued_capacity;
     ttr_batch batch;
-    uint32_t at; /* index of the next event of the batch */
+    uint32_t at; /* index in `batch` of the next event to return */
     bool has_horizon;
     int64_t horizon;
-    bool is_ending;             /* the batch is the last one */
-    ttr_event gap;              /* gap event for the losses at the end of a stream that is gone */
-    uint64_t seen_ms, quiet_ms; /* time of the last check; time without new data up to it */
-    /* at the last check, it had no data, and no request was under way */
+    bool is_ending; /* the stream has ended, and `batch` is the last one */
+    ttr_event gap;  /* gap event for a stream that ended without notice (is_gone) */
+    /* ms; seen_ms: time of the last check; quiet_ms: time without new data up to then */
+    uint64_t seen_ms, quiet_ms;
+    /* at the last check, the stream had no data and no request was pending */
     bool was_idle;
-    uint64_t beacon;           /* beacon that the horizon is derived from */
-    uint64_t class_id, number; /* sort keys of live->lanes */
-    size_t heap;               /* the merge's index of the lane in its heap */
+    uint64_t beacon;           /* tick of the last beacon that raised the horizon */
+    uint64_t class_id, number; /* sort keys of live->inputs */
+    /* index in live->inputs during the merge; orders events of equal time */
+    size_t heap;
 };
 
-/* Connection and timeouts of a live reader. A value of 0 selects the default, unless noted. */
+/* Connection and timeouts of a live reader. 0 or NULL selects the default, unless noted. */
 struct live_config {
-    live_dial dial; /* NULL: TCP to the address in the URL */
-    void *dial_own;
+    live_dial dial; /* opens a connection; NULL = TCP to the address in the URL */
+    void *dial_ctx;
     enum live_seek seek;
     unsigned reconnect_ms; /* 0 = never reconnect */
     unsigned limit_ms, poll_ms, patience_ms;
 };
 
-/* Address for connections over TCP, and the context with the progress callback for that time. */
+/* Context of TCP connections: the address, and the library context with the progress callback. */
 struct live_tcp {
     ttr *t;
     struct live_url url;
@@ -95,65 +98,69 @@ struct live_reader {
     struct ttr_reader base;
     struct live_client client;
     struct live_tcp tcp;
-    char *path;               /* the URL as the user wrote it */
-    ttr_read_options options; /* options for inputs that are opened later; contains no pointers */
+    char *path; /* the URL as the user wrote it */
+    /* options for inputs that are opened later; its pointers are not set */
+    ttr_read_options options;
     struct diagnostics notes;
-    uint16_t id; /* source id of gaps that belong to no input */
+    uint16_t id; /* source id of gaps of streams that never had an input */
     unsigned patience_ms;
-    struct live_lane **file_index; /* in the order of events with equal time */
-    size_t lanes_n, lanes_capacity;
-    struct live_lane **heap; /* binary heap of lanes that have events, by time of the next event */
+    struct live_input **inputs; /* sorted: defines the order of events with equal time */
+    size_t inputs_n, inputs_capacity;
+    /* binary heap of the inputs with events in their batch, by time of the next event */
+    struct live_input **heap;
     size_t heap_n, heap_capacity;
     ttr_event out[LIVE_BATCH];
     int64_t from, to;       /* time range of the options */
     int64_t returned_until; /* time of the latest event returned */
     bool has_failed;
-    /* reported after all events at hand were returned */
+    /* failure of the client; returned after all received events */
     ttr_error failure;
-    /* totals of inputs that are closed */
+    /* totals of closed inputs */
     uint64_t events, lost, lost_packets, gaps, packets, bytes;
-    /* size of waiting packets in all lanes */
-    uint64_t waiting_bytes;
+    /* size in bytes of all queued packets */
+    uint64_t queued_bytes;
     uint64_t reconnections_noted, refused_noted;
 };
 
 /* --- ctf_live.c --- */
 
-/* Opens a live session, or the list of a daemon's sessions if the URL names none. */
+/* Opens a live session. If the URL names only a daemon, opens the list of its sessions. Returns
+ * NULL with `error` on failure. */
 ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options,
                           ttr_error *error);
 
-/* Checks the values of the options for live traces. Also called for other traces, so that
- * wrong values do not go unnoticed. */
+/* Checks the values of the options for live traces. Also called for other traces, so that invalid
+ * values are reported there, too. */
 TTR_MUST ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error);
 
-/* Opens a session with another connection and other timeouts, for tests. */
+/* Opens a session as ctf_open_live does, with the connection and timeouts of `how`; for tests. */
 ttr_reader *ctf_open_live_with(ttr *t, const char *url, const struct live_config *how,
                                const ttr_read_options *options, ttr_error *error);
 
-/* --- ctf_live_lanes.c --- */
+/* --- ctf_live_inputs.c --- */
 
-/* Processes what the client has received: metadata into descriptions, packets into inputs,
- * events into lanes. Also opens and closes lanes. */
-TTR_MUST ttr_status live_feed_lanes(struct live_reader *live, ttr_error *error);
+/* Processes received data: parses metadata, appends packets to inputs, and decodes a batch for each
+ * input without events. Adds inputs for new streams and closes those of ended ones. */
+TTR_MUST ttr_status live_update_inputs(struct live_reader *live, ttr_error *error);
 
-/* Frees a lane; adds the counts and diagnostics of its input to those of the reader. */
-void live_close_lane(struct live_reader *live, struct live_lane *queue);
+/* Closes and frees an input; adds its counts and diagnostics to those of the reader. */
+void live_close_input(struct live_reader *live, struct live_input *input);
 
 /* Frees the parsed metadata of a trace. */
 void live_free_source(struct live_reader *live, struct live_trace *trace);
 
-/* Emits a diagnostic of the reader itself. */
-void live_note(struct live_reader *live, ttr_severity severity, const char *code,
-               const char *format, ...) TTR_PRINTF(4, 5);
+/* Adds a diagnostic that belongs to the session, not to one input. */
+void live_add_diagnostic(struct live_reader *live, ttr_severity severity, const char *code,
+                         const char *format, ...) TTR_PRINTF(4, 5);
 
 /* --- live_connect.c --- */
 
-/* Sets defaults in `how` and initialises a client with them. */
+/* Initializes a client with the values of `how`, and with defaults for those that are not set. */
 void live_init_client(struct live_client *client, struct live_tcp *tcp,
-                      const struct live_config *how, live_list list, void *list_own);
+                      const struct live_config *how, live_list list, void *list_ctx);
 
-/* Runs the client until the session is attached or all sessions are listed. */
+/* Runs the client until the session is attached or all sessions are listed. Fails after a time
+ * limit, or if the progress callback requests an end. */
 TTR_MUST ttr_status live_run_until_attached(struct live_client *client, const ttr *t,
                                             ttr_error *error);
 

@@ -1,27 +1,29 @@
-/* Parser of a relay daemon's answers, in the order of the requests. Long answers are parsed in
- * parts, so that a complete list is never in memory. */
+/* Parser of a relay daemon's answers, which arrive in the order of the requests. Long answers are
+ * parsed entry by entry, so that a complete list is never in memory. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/live/live_client.h"
 
 #define POLL_LEAST_MS 10u
-/* ms between requests for streams while it knows none: those of short programs end soon */
+/* ms between requests for new streams while none is known; short because streams of short programs
+ * end soon */
 #define STREAMS_MS 20u
 #define IDLE_MS 1000u /* ms between checks whether a trace without streams is closed */
 
-/* Fails because of an answer that violates the protocol. */
-static ttr_status fail_bad_answer(const struct live_client *client, const struct live_call *call,
-                                  const char *what, ttr_error *error)
+/* Fails with TTR_E_MALFORMED: the answer violates the protocol in the way that `what` describes. */
+static ttr_status fail_bad_answer(const struct live_client *client,
+                                  const struct live_request *request, const char *what,
+                                  ttr_error *error)
 {
     struct cursor at = live_link_received(&client->link);
     return fail(error, TTR_E_MALFORMED, at.offset,
                 "the answer to %s at byte %llu of the connection: %s: is %s a relay daemon?",
-                live_command_text(call->command), (unsigned long long)at.offset, what,
+                live_command_text(request->command), (unsigned long long)at.offset, what,
                 client->url.daemon);
 }
 
-/* Consumes the bytes that a cursor has passed. */
+/* Consumes the received bytes between two states of a cursor. */
 static void consume_answer_bytes(struct live_client *client, const struct cursor *before,
                                  const struct cursor *after)
 {
@@ -30,7 +32,7 @@ static void consume_answer_bytes(struct live_client *client, const struct cursor
 
 /* --- Until the session is attached --- */
 
-static ttr_status parse_connect_answer(struct live_client *client, struct live_call *call,
+static ttr_status parse_connect_answer(struct live_client *client, struct live_request *request,
                                        ttr_error *error)
 {
     struct cursor before = live_link_received(&client->link), at = before;
@@ -41,7 +43,7 @@ static ttr_status parse_connect_answer(struct live_client *client, struct live_c
                     "%s speaks version %u.%u of the protocol of LTTng live, expected 2.4 or later "
                     "(is it a relay daemon?)",
                     client->url.daemon, client->version.major, client->version.minor);
-    (void)call;
+    (void)request;
     consume_answer_bytes(client, &before, &at);
     client->minor = client->version.minor < LIVE_MINOR ? client->version.minor : LIVE_MINOR;
     client->sessions_n = 0;
@@ -50,20 +52,21 @@ static ttr_status parse_connect_answer(struct live_client *client, struct live_c
     return TTR_OK;
 }
 
-static bool is_printable_text(ttr_text text, const char *other)
+static bool text_equals(ttr_text text, const char *other)
 {
     return text.n == strlen(other) && memcmp(text.p, other, text.n) == 0;
 }
 
-/* Handles one session of the list. */
+/* Handles one session of the list: passes it to the callback in list mode, or stores its id if it
+ * is the wanted session. */
 static ttr_status handle_listed_session(struct live_client *client,
                                         const struct live_session *session, ttr_error *error)
 {
     if (client->options.list)
-        return client->options.list(client->options.list_own, session) ? TTR_OK
+        return client->options.list(client->options.list_ctx, session) ? TTR_OK
                                                                        : fail_memory(error);
-    if (!is_printable_text(session->host, client->url.host) ||
-        !is_printable_text(session->name, client->url.session))
+    if (!text_equals(session->host, client->url.host) ||
+        !text_equals(session->name, client->url.session))
         return TTR_OK;
     if (!alloc_reserve(client->alloc, (void **)&client->sessions, &client->sessions_capacity,
                        client->sessions_n + 1, sizeof *client->sessions))
@@ -77,7 +80,8 @@ static ttr_status handle_listed_session(struct live_client *client,
     return TTR_OK;
 }
 
-/* Handles the end of the list of sessions. */
+/* Handles the end of the list of sessions. Fails if the wanted session is not in the list, unless
+ * it was attached before; then it has ended. */
 static ttr_status finish_session_list(struct live_client *client, ttr_error *error)
 {
     char url[LIVE_URL_PART + 32];
@@ -96,25 +100,25 @@ static ttr_status finish_session_list(struct live_client *client, ttr_error *err
     return TTR_OK;
 }
 
-static ttr_status parse_list_answer(struct live_client *client, struct live_call *call,
+static ttr_status parse_list_answer(struct live_client *client, struct live_request *request,
                                     ttr_error *error)
 {
     struct cursor before = live_link_received(&client->link), at = before;
-    if (!call->is_headed) {
-        call->left = cursor_u32be(&at);
+    if (!request->is_head_parsed) {
+        request->left = cursor_u32be(&at);
         if (at.failed)
             return TTR_AGAIN;
-        if (call->left > LIVE_SESSIONS_MAX)
-            return fail_bad_answer(client, call, "more sessions than there can be", error);
-        call->is_headed = true;
+        if (request->left > LIVE_SESSIONS_MAX)
+            return fail_bad_answer(client, request, "more sessions than there can be", error);
+        request->is_head_parsed = true;
         consume_answer_bytes(client, &before, &at);
         before = at;
     }
-    for (; call->left; call->left--) {
+    for (; request->left; request->left--) {
         struct live_session session;
         bool is_bad;
         if (!live_read_session(&at, client->minor, &session, &is_bad))
-            return is_bad ? fail_bad_answer(client, call,
+            return is_bad ? fail_bad_answer(client, request,
                                             "a name of a session that is longer than a name can be",
                                             error)
                           : TTR_AGAIN;
@@ -127,7 +131,7 @@ static ttr_status parse_list_answer(struct live_client *client, struct live_call
     return finish_session_list(client, error);
 }
 
-static ttr_status parse_create_answer(struct live_client *client, struct live_call *call,
+static ttr_status parse_create_answer(struct live_client *client, struct live_request *request,
                                       ttr_error *error)
 {
     struct cursor before = live_link_received(&client->link), at = before;
@@ -135,10 +139,10 @@ static ttr_status parse_create_answer(struct live_client *client, struct live_ca
     if (at.failed)
         return TTR_AGAIN;
     if (status != LIVE_OK)
-        return fail_bad_answer(client, call, "it makes no session for viewers", error);
+        return fail_bad_answer(client, request, "it makes no session for viewers", error);
     consume_answer_bytes(client, &before, &at);
     client->phase = LIVE_ATTACHING;
-    for (size_t i = 0; i < client->sessions_n && client->calls_n < LIVE_CALLS; i++)
+    for (size_t i = 0; i < client->sessions_n && client->requests_n < LIVE_REQUESTS_MAX; i++)
         (void)live_queue_request(client, LIVE_ATTACH, client->sessions[i].id);
     return TTR_OK;
 }
@@ -153,7 +157,8 @@ static ttr_status add_metadata_stream(struct live_trace *trace, const struct liv
     return TTR_OK;
 }
 
-static ttr_status handle_listed_stream(struct live_client *client, const struct live_call *call,
+static ttr_status handle_listed_stream(struct live_client *client,
+                                       const struct live_request *request,
                                        const struct live_stream_head *head, ttr_error *error)
 {
     struct live_trace *trace = live_add_trace(client, head->trace);
@@ -162,25 +167,25 @@ static ttr_status handle_listed_stream(struct live_client *client, const struct 
     if (head->is_metadata)
         return add_metadata_stream(trace, head);
     if (client->streams_n >= LIVE_STREAMS_MAX)
-        return fail_bad_answer(client, call, "more streams than anybody could read", error);
+        return fail_bad_answer(client, request, "more streams than anybody could read", error);
     struct live_stream *stream = live_add_stream(client, head, trace);
     if (!stream)
         return fail_memory(error);
     if (stream->trace != trace)
-        return fail_bad_answer(client, call, "a stream went over to another trace", error);
+        return fail_bad_answer(client, request, "a stream went over to another trace", error);
     stream->is_listed = true;
     return TTR_OK;
 }
 
-static ttr_status parse_stream_list(struct live_client *client, struct live_call *call,
+static ttr_status parse_stream_list(struct live_client *client, struct live_request *request,
                                     ttr_error *error)
 {
     struct cursor before = live_link_received(&client->link), at = before;
-    for (; call->left; call->left--) {
+    for (; request->left; request->left--) {
         struct live_stream_head head;
         if (!live_read_stream(&at, &head))
             return TTR_AGAIN;
-        ttr_status status = handle_listed_stream(client, call, &head, error);
+        ttr_status status = handle_listed_stream(client, request, &head, error);
         if (status != TTR_OK)
             return status;
         consume_answer_bytes(client, &before, &at);
@@ -189,7 +194,7 @@ static ttr_status parse_stream_list(struct live_client *client, struct live_call
     return TTR_OK;
 }
 
-static struct live_attached *copy_session(struct live_client *client, uint64_t id)
+static struct live_attached *find_session_by_id(struct live_client *client, uint64_t id)
 {
     for (size_t i = 0; i < client->sessions_n; i++)
         if (client->sessions[i].id == id)
@@ -197,33 +202,35 @@ static struct live_attached *copy_session(struct live_client *client, uint64_t i
     return NULL;
 }
 
-/* Converts the status of a failed attachment to an error. */
-static ttr_status fail_attachment(struct live_client *client, const struct live_call *call,
+/* Converts the status of a failed ATTACH request to an error. Returns TTR_OK if the session has
+ * ended since the last connection. */
+static ttr_status fail_attachment(struct live_client *client, const struct live_request *request,
                                   uint32_t status, ttr_error *error)
 {
     const char *name = client->url.session;
     switch (status) {
     case LIVE_ATTACH_ALREADY:
-        /* The daemon may not have noticed yet that the previous connection is closed, so the client
-         * tries again. */
+        /* TTR_E_IO: try again, because the daemon may not have noticed yet that the previous
+         * connection is closed */
         return fail(error, client->is_attached ? TTR_E_IO : TTR_E_UNSUPPORTED, NO_OFFSET,
                     "the session \"%s\" has another viewer already, and there can be one only",
                     name);
     case LIVE_ATTACH_UNKNOWN:
         if (!client->is_attached)
             return fail(error, TTR_E_IO, NO_OFFSET, "the session \"%s\" has just ended", name);
-        copy_session(client, call->id)->is_closed = true;
+        find_session_by_id(client, request->id)->is_closed = true;
         return TTR_OK;
     case LIVE_ATTACH_NOT_LIVE:
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "the session \"%s\" is not live: \"lttng create --live\" makes one that is",
                     name);
     default:
-        return fail_bad_answer(client, call, "it refused to attach a viewer", error);
+        return fail_bad_answer(client, request, "it refused to attach a viewer", error);
     }
 }
 
-/* Ends the streams of the previous connection that are in no list of the new one. */
+/* Once no request for streams is pending, ends the streams of the previous connection that the
+ * daemon did not list again. */
 static void end_lost_streams(struct live_client *client)
 {
     for (size_t i = 0; i < client->sessions_n; i++)
@@ -239,8 +246,8 @@ static void end_lost_streams(struct live_client *client)
     }
 }
 
-/* Starts to follow the session. After a reconnection some streams may not be listed yet (a rotation
- * hides them), so new streams are requested. */
+/* Starts reading the attached sessions. After a reconnection some streams may not be listed yet (a
+ * rotation hides them), so new streams are requested. */
 static void start_following(struct live_client *client)
 {
     bool is_open = false;
@@ -254,48 +261,47 @@ static void start_following(struct live_client *client)
         end_lost_streams(client);
 }
 
-static ttr_status parse_attach_answer(struct live_client *client, struct live_call *call,
+static ttr_status parse_attach_answer(struct live_client *client, struct live_request *request,
                                       ttr_error *error)
 {
-    if (!call->is_headed) {
+    if (!request->is_head_parsed) {
         struct cursor before = live_link_received(&client->link), at = before;
-        struct live_counted counted;
-        if (!live_read_streams(&at, &counted))
+        struct live_answer_head head;
+        if (!live_read_streams(&at, &head))
             return TTR_AGAIN;
-        if (counted.status != LIVE_OK) {
-            ttr_status status = fail_attachment(client, call, counted.status, error);
+        if (head.status != LIVE_OK) {
+            ttr_status status = fail_attachment(client, request, head.status, error);
             if (status != TTR_OK)
                 return status;
-            counted.count = 0;
+            head.count = 0;
         }
         consume_answer_bytes(client, &before, &at);
-        call->is_headed = true;
-        call->left = counted.count;
+        request->is_head_parsed = true;
+        request->left = head.count;
     }
-    ttr_status status = parse_stream_list(client, call, error);
-    if (status == TTR_OK && client->calls_n == 1)
+    ttr_status status = parse_stream_list(client, request, error);
+    if (status == TTR_OK && client->requests_n == 1)
         start_following(client);
     return status;
 }
 
-static ttr_status parse_new_streams_answer(struct live_client *client, struct live_call *call,
+static ttr_status parse_new_streams_answer(struct live_client *client, struct live_request *request,
                                            ttr_error *error)
 {
-    struct live_attached *session = copy_session(client, call->id);
-    if (!call->is_headed) {
+    struct live_attached *session = find_session_by_id(client, request->id);
+    if (!request->is_head_parsed) {
         struct cursor before = live_link_received(&client->link), at = before;
-        struct live_counted counted;
-        if (!live_read_streams(&at, &counted))
+        struct live_answer_head head;
+        if (!live_read_streams(&at, &head))
             return TTR_AGAIN;
-        if (counted.status < LIVE_OK || counted.status > LIVE_STREAMS_HUP)
-            return fail_bad_answer(client, call, "an unknown status", error);
+        if (head.status < LIVE_OK || head.status > LIVE_STREAMS_HUP)
+            return fail_bad_answer(client, request, "an unknown status", error);
         consume_answer_bytes(client, &before, &at);
-        call->is_headed = true;
-        call->left = counted.status == LIVE_OK ? counted.count : 0;
-        session->is_closed =
-            counted.status == LIVE_STREAMS_HUP || counted.status == LIVE_STREAMS_ERROR;
+        request->is_head_parsed = true;
+        request->left = head.status == LIVE_OK ? head.count : 0;
+        session->is_closed = head.status == LIVE_STREAMS_HUP || head.status == LIVE_STREAMS_ERROR;
     }
-    ttr_status status = parse_stream_list(client, call, error);
+    ttr_status status = parse_stream_list(client, request, error);
     if (status != TTR_OK)
         return status;
     session->is_asked = false;
@@ -316,8 +322,8 @@ static void apply_answer_flags(struct live_client *client, const struct live_str
     }
 }
 
-/* Checks an index that has a packet. Returns false if an earlier connection received the packet, or
- * if it is invalid. */
+/* Returns false if the packet of an index must not be requested: an earlier connection received it,
+ * or its size is invalid. */
 static bool is_index_usable(struct live_client *client, struct live_stream *stream,
                             const struct live_index *index)
 {
@@ -334,16 +340,16 @@ static bool is_index_usable(struct live_client *client, struct live_stream *stre
     return true;
 }
 
-static ttr_status parse_index_answer(struct live_client *client, struct live_call *call,
+static ttr_status parse_index_answer(struct live_client *client, struct live_request *request,
                                      ttr_error *error)
 {
     struct cursor before = live_link_received(&client->link), at = before;
-    struct live_stream *stream = call->stream;
+    struct live_stream *stream = request->stream;
     struct live_index index;
     if (!live_read_index(&at, &index))
         return TTR_AGAIN;
     if (index.status < LIVE_OK || index.status > LIVE_INDEX_EOF)
-        return fail_bad_answer(client, call, "an unknown status", error);
+        return fail_bad_answer(client, request, "an unknown status", error);
     consume_answer_bytes(client, &before, &at);
     stream->is_asked = false;
     apply_answer_flags(client, stream, index.flags);
@@ -370,57 +376,59 @@ static ttr_status parse_index_answer(struct live_client *client, struct live_cal
     return TTR_OK;
 }
 
-/* Parses the fixed part of an answer to PACKET. */
-static ttr_status parse_packet_head(struct live_client *client, struct live_call *call,
+/* Parses the fixed part of an answer to PACKET. Handles answers without a packet. */
+static ttr_status parse_packet_head(struct live_client *client, struct live_request *request,
                                     ttr_error *error)
 {
     struct cursor before = live_link_received(&client->link), at = before;
-    struct live_stream *stream = call->stream;
-    struct live_counted counted;
-    if (!live_read_packet_head(&at, &counted))
+    struct live_stream *stream = request->stream;
+    struct live_answer_head head;
+    if (!live_read_packet_head(&at, &head))
         return TTR_AGAIN;
-    if (counted.status < LIVE_OK || counted.status > LIVE_PACKET_EOF)
-        return fail_bad_answer(client, call, "an unknown status", error);
-    if (counted.status == LIVE_OK &&
-        (counted.count == 0 || counted.count > stream->index.packet_bits / 8 - stream->packet.n))
-        return fail_bad_answer(client, call, "a packet of another size than was asked for", error);
+    if (head.status < LIVE_OK || head.status > LIVE_PACKET_EOF)
+        return fail_bad_answer(client, request, "an unknown status", error);
+    if (head.status == LIVE_OK &&
+        (head.count == 0 || head.count > stream->index.packet_bits / 8 - stream->packet.n))
+        return fail_bad_answer(client, request, "a packet of another size than was asked for",
+                               error);
     consume_answer_bytes(client, &before, &at);
-    apply_answer_flags(client, stream, counted.flags);
-    call->is_headed = true;
-    call->left = counted.status == LIVE_OK ? counted.count : 0;
-    if (counted.status == LIVE_PACKET_RETRY ||
-        (counted.status == LIVE_PACKET_ERROR && counted.flags)) {
-        stream->ask_at = client->now + (counted.flags ? 0 : client->poll_ms);
-    } else if (counted.status != LIVE_OK) {
+    apply_answer_flags(client, stream, head.flags);
+    request->is_head_parsed = true;
+    request->left = head.status == LIVE_OK ? head.count : 0;
+    if (head.status == LIVE_PACKET_RETRY || (head.status == LIVE_PACKET_ERROR && head.flags)) {
+        stream->ask_at = client->now + (head.flags ? 0 : client->poll_ms);
+    } else if (head.status != LIVE_OK) {
         client->packets_refused++;
         live_client_release_packet(stream);
     }
     return TTR_OK;
 }
 
-/* Appends the answer's bytes received so far to `to`. Returns TTR_AGAIN until all have arrived. */
-static ttr_status append_answer_bytes(struct live_client *client, struct live_call *call,
+/* Appends the bytes of the answer that have been received to `to`; only consumes them if `to` is
+ * NULL. Returns TTR_AGAIN until all have arrived. */
+static ttr_status append_answer_bytes(struct live_client *client, struct live_request *request,
                                       struct buffer *to, ttr_error *error)
 {
     struct cursor at = live_link_received(&client->link);
-    size_t n = cursor_left(&at) < call->left ? cursor_left(&at) : (size_t)call->left;
+    size_t n = cursor_left(&at) < request->left ? cursor_left(&at) : (size_t)request->left;
     const uint8_t *bytes = cursor_read_bytes(&at, n);
     if (to && n)
         buffer_add(to, bytes, n);
     if (to && to->failed)
         return fail_memory(error);
     live_link_consume(&client->link, n);
-    call->left -= n;
-    return call->left ? TTR_AGAIN : TTR_OK;
+    request->left -= n;
+    return request->left ? TTR_AGAIN : TTR_OK;
 }
 
-static ttr_status parse_packet_bytes(struct live_client *client, struct live_call *call,
+static ttr_status parse_packet_bytes(struct live_client *client, struct live_request *request,
                                      ttr_error *error)
 {
-    struct live_stream *stream = call->stream;
-    ttr_status status = call->is_headed ? TTR_OK : parse_packet_head(client, call, error);
-    if (status == TTR_OK && call->left)
-        status = append_answer_bytes(client, call, &stream->packet, error);
+    struct live_stream *stream = request->stream;
+    ttr_status status =
+        request->is_head_parsed ? TTR_OK : parse_packet_head(client, request, error);
+    if (status == TTR_OK && request->left)
+        status = append_answer_bytes(client, request, &stream->packet, error);
     if (status != TTR_OK)
         return status;
     stream->is_asked = false;
@@ -436,42 +444,43 @@ static ttr_status parse_packet_bytes(struct live_client *client, struct live_cal
 
 /* --- Metadata --- */
 
-/* Compares metadata that was received in an earlier connection, and drops it. */
-static void compare_known_metadata(struct live_client *client, struct live_call *call)
+/* Compares and consumes received metadata that an earlier connection received, too. Sets
+ * has_changed if they differ. */
+static void compare_known_metadata(struct live_client *client, struct live_request *request)
 {
-    struct live_trace *trace = call->trace;
+    struct live_trace *trace = request->trace;
     struct cursor at = live_link_received(&client->link);
     uint64_t known = trace->received < trace->metadata.n ? trace->metadata.n - trace->received : 0;
-    uint64_t n = cursor_left(&at) < call->left ? cursor_left(&at) : call->left;
+    uint64_t n = cursor_left(&at) < request->left ? cursor_left(&at) : request->left;
     n = n < known ? n : known;
     const uint8_t *bytes = cursor_read_bytes(&at, n);
     if (n == 0)
         return;
     trace->has_changed |= memcmp(bytes, trace->metadata.bytes + trace->received, (size_t)n) != 0;
     trace->received += n;
-    call->left -= n;
+    request->left -= n;
     live_link_consume(&client->link, (size_t)n);
 }
 
-static ttr_status parse_metadata_head(struct live_client *client, struct live_call *call,
+static ttr_status parse_metadata_head(struct live_client *client, struct live_request *request,
                                       ttr_error *error)
 {
     struct cursor before = live_link_received(&client->link), at = before;
-    struct live_trace *trace = call->trace;
+    struct live_trace *trace = request->trace;
     uint32_t status;
     uint64_t n;
     if (!live_read_metadata_head(&at, &status, &n))
         return TTR_AGAIN;
     if (status < LIVE_OK || status > LIVE_METADATA_ERROR)
-        return fail_bad_answer(client, call, "an unknown status", error);
+        return fail_bad_answer(client, request, "an unknown status", error);
     if (status == LIVE_OK && n > LIVE_METADATA_MAX - trace->received)
         return fail(error, TTR_E_LIMIT, at.offset, "metadata of more than %llu MiB",
                     (unsigned long long)(LIVE_METADATA_MAX >> 20));
     consume_answer_bytes(client, &before, &at);
-    call->is_headed = true;
-    call->left = status == LIVE_OK ? n : 0;
+    request->is_head_parsed = true;
+    request->left = status == LIVE_OK ? n : 0;
     trace->is_closed |= status == LIVE_METADATA_ERROR;
-    /* No metadata although some is expected: a session that was cleared has it again soon. */
+    /* LIVE_OK with 0 bytes: a cleared session has no metadata now, but will soon */
     trace->wants_metadata = status == LIVE_OK;
     trace->ask_at = client->now + (status == LIVE_OK ? (n ? 0 : client->poll_ms)
                                    : trace->streams  ? 0
@@ -479,17 +488,18 @@ static ttr_status parse_metadata_head(struct live_client *client, struct live_ca
     return TTR_OK;
 }
 
-static ttr_status parse_metadata_bytes(struct live_client *client, struct live_call *call,
+static ttr_status parse_metadata_bytes(struct live_client *client, struct live_request *request,
                                        ttr_error *error)
 {
-    struct live_trace *trace = call->trace;
-    ttr_status status = call->is_headed ? TTR_OK : parse_metadata_head(client, call, error);
+    struct live_trace *trace = request->trace;
+    ttr_status status =
+        request->is_head_parsed ? TTR_OK : parse_metadata_head(client, request, error);
     if (status == TTR_OK)
-        compare_known_metadata(client, call);
+        compare_known_metadata(client, request);
     size_t had = trace->metadata.n;
-    if (status == TTR_OK && call->left)
-        status = append_answer_bytes(client, call, trace->received < had ? NULL : &trace->metadata,
-                                     error);
+    if (status == TTR_OK && request->left)
+        status = append_answer_bytes(client, request,
+                                     trace->received < had ? NULL : &trace->metadata, error);
     trace->received += trace->metadata.n - had;
     if (status == TTR_OK)
         trace->is_asked = false;
@@ -506,45 +516,45 @@ static ttr_status parse_detach_answer(struct live_client *client)
     return TTR_OK;
 }
 
-/* --- All of them --- */
+/* --- All answers --- */
 
-static ttr_status parse_one_answer(struct live_client *client, struct live_call *call,
+static ttr_status parse_one_answer(struct live_client *client, struct live_request *request,
                                    ttr_error *error)
 {
-    switch (call->command) {
+    switch (request->command) {
     case LIVE_CONNECT:
-        return parse_connect_answer(client, call, error);
+        return parse_connect_answer(client, request, error);
     case LIVE_LIST:
-        return parse_list_answer(client, call, error);
+        return parse_list_answer(client, request, error);
     case LIVE_CREATE:
-        return parse_create_answer(client, call, error);
+        return parse_create_answer(client, request, error);
     case LIVE_ATTACH:
-        return parse_attach_answer(client, call, error);
+        return parse_attach_answer(client, request, error);
     case LIVE_NEW_STREAMS:
-        return parse_new_streams_answer(client, call, error);
+        return parse_new_streams_answer(client, request, error);
     case LIVE_NEXT_INDEX:
-        return parse_index_answer(client, call, error);
+        return parse_index_answer(client, request, error);
     case LIVE_PACKET:
-        return parse_packet_bytes(client, call, error);
+        return parse_packet_bytes(client, request, error);
     case LIVE_DETACH:
         return parse_detach_answer(client);
     default:
-        return parse_metadata_bytes(client, call, error);
+        return parse_metadata_bytes(client, request, error);
     }
 }
 
 ttr_status live_parse_answers(struct live_client *client, ttr_error *error)
 {
     ttr_status result = TTR_AGAIN;
-    while (client->calls_n) {
-        struct live_call *call = &client->calls[client->calls_first];
+    while (client->requests_n) {
+        struct live_request *request = &client->requests[client->requests_first];
         bool is_running = client->phase == LIVE_RUNNING;
-        ttr_status status = parse_one_answer(client, call, error);
+        ttr_status status = parse_one_answer(client, request, error);
         if (status != TTR_OK)
             return status == TTR_AGAIN ? result : status;
         result = TTR_OK;
-        client->calls_first = (client->calls_first + 1) % LIVE_CALLS;
-        client->calls_n--;
+        client->requests_first = (client->requests_first + 1) % LIVE_REQUESTS_MAX;
+        client->requests_n--;
         client->link.deadline = 0;
         if (is_running) {
             client->away_since = 0;

@@ -1,4 +1,4 @@
-/* The client's state machine: connecting, choosing the next requests, and recovering from a lost
+/* State machine of the client: connects, chooses the next requests, and recovers from a lost
  * connection. */
 #include "formats/ctf/live/live_client.h"
 
@@ -9,7 +9,7 @@
 
 #define DIAL_AFTER_MOST 2000u
 #define GOODBYE_MS 100u
-#define PIECE_BYTES 262144u /* bytes of a packet per request */
+#define PIECE_BYTES 262144u /* bytes; maximum of a packet that one request asks for */
 
 enum { KNOWN_STREAM = 0, KNOWN_TRACE = 1 };
 
@@ -40,7 +40,8 @@ static void free_trace(struct live_client *client, struct live_trace *trace)
     alloc_free(client->alloc, trace, 1, sizeof *trace);
 }
 
-/* Sets the stream's name to "path/channel". */
+/* Sets the stream's name to "path/channel", or "channel" without a path. Returns false if memory is
+ * out. */
 static bool name_stream(struct live_client *client, struct live_stream *stream,
                         const struct live_stream_head *head)
 {
@@ -77,7 +78,8 @@ struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
     return client->traces[client->traces_n++] = trace;
 }
 
-/* Marks a stream that was read to its end and freed before as done. */
+/* If the stream was freed before, because it was read to its end, the new object is marked is_over
+ * and is_done. */
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,
                                     struct live_trace *trace)
 {
@@ -103,8 +105,8 @@ struct live_stream *live_add_stream(struct live_client *client, const struct liv
     return client->streams[client->streams_n++] = stream;
 }
 
-/* Frees streams and traces that the user marked as done, but keeps their ids. The last element
- * moves into each free slot. */
+/* Frees streams and traces that the user marked is_done, but remembers the ids of streams. The last
+ * element of the array moves to each free position. */
 static void free_done_objects(struct live_client *client)
 {
     for (size_t i = client->streams_n; i-- > 0;) {
@@ -136,14 +138,15 @@ void live_client_release_packet(struct live_stream *stream)
     stream->packet.n = 0;
 }
 
-/* --- Questions --- */
+/* --- Requests --- */
 
-struct live_call *live_queue_request(struct live_client *client, enum live_command command,
-                                     uint64_t id)
+struct live_request *live_queue_request(struct live_client *client, enum live_command command,
+                                        uint64_t id)
 {
     struct buffer *out = &client->link.out;
-    struct live_call *call = &client->calls[(client->calls_first + client->calls_n++) % LIVE_CALLS];
-    *call = (struct live_call){.command = (uint8_t)command, .id = id};
+    struct live_request *request =
+        &client->requests[(client->requests_first + client->requests_n++) % LIVE_REQUESTS_MAX];
+    *request = (struct live_request){.command = (uint8_t)command, .id = id};
     switch (command) {
     case LIVE_CONNECT:
         live_append_connect(out);
@@ -161,21 +164,22 @@ struct live_call *live_queue_request(struct live_client *client, enum live_comma
         live_append_id(out, command, id);
         break;
     }
-    return call;
+    return request;
 }
 
-static void request_packet_piece(struct live_client *client, struct live_stream *stream)
+static void request_packet_bytes(struct live_client *client, struct live_stream *stream)
 {
     uint64_t left = stream->index.packet_bits / 8 - stream->packet.n;
-    struct live_call *call = &client->calls[(client->calls_first + client->calls_n++) % LIVE_CALLS];
-    *call = (struct live_call){.command = LIVE_PACKET, .id = stream->id, .stream = stream};
+    struct live_request *request =
+        &client->requests[(client->requests_first + client->requests_n++) % LIVE_REQUESTS_MAX];
+    *request = (struct live_request){.command = LIVE_PACKET, .id = stream->id, .stream = stream};
     live_append_packet(&client->link.out, stream->id, stream->index.offset + stream->packet.n,
                        left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
 }
 
 static bool can_queue_request(const struct live_client *client)
 {
-    return client->calls_n < LIVE_CALLS;
+    return client->requests_n < LIVE_REQUESTS_MAX;
 }
 
 static void request_new_streams(struct live_client *client)
@@ -198,7 +202,8 @@ static void request_metadata(struct live_client *client)
 {
     for (size_t i = 0; i < client->traces_n && can_queue_request(client); i++) {
         struct live_trace *trace = client->traces[i];
-        /* A trace without streams is polled from time to time, to notice when it is closed. */
+        /* metadata of a trace without streams are requested from time to time, to detect when it is
+         * closed */
         bool is_wanted = trace->has_metadata_stream && !trace->is_closed &&
                          (trace->wants_metadata || trace->streams == 0);
         if (!is_wanted || trace->is_asked || client->now < trace->ask_at)
@@ -217,7 +222,7 @@ static void request_packets(struct live_client *client)
             continue;
         stream->is_asked = true;
         if (stream->has_index)
-            request_packet_piece(client, stream);
+            request_packet_bytes(client, stream);
         else
             live_queue_request(client, LIVE_NEXT_INDEX, stream->id)->stream = stream;
     }
@@ -225,7 +230,7 @@ static void request_packets(struct live_client *client)
 
 /* --- Connections --- */
 
-/* Ends all streams because the session has ended. */
+/* Ends all streams and the client, because the session has ended. */
 static void end_session_streams(struct live_client *client)
 {
     for (size_t i = 0; i < client->streams_n; i++) {
@@ -246,10 +251,10 @@ static ttr_status fail_client(struct live_client *client, const ttr_error *reaso
     return reason->status;
 }
 
-/* Drops requests without an answer; the next connection sends them again. */
+/* Drops pending requests; the next connection sends them again. */
 static void drop_pending_requests(struct live_client *client)
 {
-    client->calls_n = 0;
+    client->requests_n = 0;
     client->sessions_n = 0;
     for (size_t i = 0; i < client->traces_n; i++) {
         struct live_trace *trace = client->traces[i];
@@ -273,7 +278,8 @@ static void drop_pending_requests(struct live_client *client)
     }
 }
 
-/* Closes the connection and schedules the next attempt, or fails if there is none left. */
+/* Closes a lost connection and schedules the next attempt. Fails if the reconnection time limit is
+ * over or the session was never attached. */
 static ttr_status handle_lost_connection(struct live_client *client, const ttr_error *reason,
                                          ttr_error *error)
 {
@@ -298,7 +304,7 @@ static ttr_status dial_daemon(struct live_client *client, ttr_error *error)
     ttr_error ctx = {0};
     if (client->now < client->dial_at)
         return TTR_AGAIN;
-    struct socket *socket = client->options.dial(client->options.dial_own, &ctx);
+    struct socket *socket = client->options.dial(client->options.dial_ctx, &ctx);
     client->now = socket_now_ms();
     if (!socket && ctx.status == TTR_AGAIN)
         return TTR_AGAIN;
@@ -312,7 +318,7 @@ static ttr_status dial_daemon(struct live_client *client, ttr_error *error)
     return TTR_OK;
 }
 
-/* Reports whether all traces and streams have ended. */
+/* Returns true if all sessions, streams and traces have ended. */
 static bool has_session_ended(const struct live_client *client)
 {
     if (client->phase != LIVE_RUNNING || client->wants_streams)
@@ -339,11 +345,11 @@ static ttr_status exchange_messages(struct live_client *client, ttr_error *error
         request_packets(client);
     }
     ttr_error lost = {0};
-    ttr_status moved = live_link_move(&client->link, client->calls_n > 0, &lost);
+    ttr_status moved = live_link_exchange(&client->link, client->requests_n > 0, &lost);
     ttr_status taken = live_parse_answers(client, error);
     if (taken != TTR_AGAIN || moved == TTR_OK || moved == TTR_AGAIN)
         return taken == TTR_AGAIN ? moved : taken;
-    *error = lost; /* data received before the failure was parsed */
+    *error = lost; /* the connection failed, after its last data were parsed */
     return moved;
 }
 
@@ -377,20 +383,21 @@ void live_client_wait(const struct live_client *client, unsigned limit_ms)
     const struct live_link *link = &client->link;
     bool has_out = link->sent < link->out.n;
     if (link->socket)
-        (void)socket_wait(link->socket, has_out && client->calls_n == 0, limit_ms);
+        (void)socket_wait(link->socket, has_out && client->requests_n == 0, limit_ms);
     else
         (void)poll(NULL, 0, (int)limit_ms);
 }
 
-/* Sends DETACH and waits a short time for the daemon, which may still be sending answers. */
+/* Sends DETACH and waits at most GOODBYE_MS for the answer, because answers to earlier requests may
+ * arrive first. */
 static void detach_from_daemon(struct live_client *client)
 {
     ttr_error ignored;
     uint64_t deadline = socket_now_ms() + GOODBYE_MS;
     for (size_t i = 0; i < client->sessions_n && can_queue_request(client); i++)
         (void)live_queue_request(client, LIVE_DETACH, client->sessions[i].id);
-    while (client->calls_n && socket_now_ms() < deadline) {
-        ttr_status moved = live_link_move(&client->link, false, &ignored);
+    while (client->requests_n && socket_now_ms() < deadline) {
+        ttr_status moved = live_link_exchange(&client->link, false, &ignored);
         if (moved != TTR_OK && moved != TTR_AGAIN)
             return;
         ttr_status taken = live_parse_answers(client, &ignored);

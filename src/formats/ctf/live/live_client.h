@@ -1,25 +1,25 @@
 /* Client of a relay daemon: sends requests for one session and collects metadata and packets.
  *
- *   user                         live_client                      relay daemon
- *   live_client_step ----------> up to LIVE_CALLS requests  --->
- *                                answers, in order          <---
- *   reads trace->metadata, stream->packet
- *   live_client_release_packet ----------> requests the next index
+ * |  user                         live_client                      relay daemon
+ * |  live_client_step ----------> up to LIVE_REQUESTS_MAX requests --->
+ * |                               answers, in order                <---
+ * |  reads trace->metadata, stream->packet
+ * |  live_client_release_packet -> requests the next index
  *
- * The client is a non-blocking state machine: live_client_step does what is possible without
- * waiting, live_client_wait sleeps until more may be possible. Metadata and packets become
- * available in any order; the user decides when they are used.
+ * The client is a non-blocking state machine: live_client_step sends and receives without waiting,
+ * live_client_wait sleeps until more may be possible. Metadata and packets become available in any
+ * order; the user decides when they are used.
  *
- * Per stream: request an index; if one is returned, request its packet in pieces of PIECE_BYTES;
- * the complete packet waits until live_client_release_packet, then the next index is requested. A
- * stream without data is asked again after `poll_ms`.
+ * Per stream: request an index; if one is returned, request its packet in blocks of PIECE_BYTES;
+ * the complete packet is kept until live_client_release_packet, then the next index is requested. A
+ * stream without data is requested again after `poll_ms`.
  *
  * Reconnection: after a lost connection the client connects again, for at most `reconnect_ms`
- * without an answer. It attaches at the start of what the daemon still has, and skips packets it
- * already received, by their times. So nothing is lost that the daemon still has, and nothing is
- * returned twice. Losses beyond that show in the packets' sequence numbers; a stream that is no
- * longer listed is marked is_gone. Streams that had already ended are read to their end again,
- * since the daemon closes a session only then.
+ * without an answer. It attaches at the start of the data that the daemon still has, and skips
+ * packets it already received, by their times. So no data that the daemon still has are lost or
+ * returned twice. Other losses show in the packets' sequence numbers; a stream that is no longer
+ * listed is marked is_gone. Streams that had already ended are read to their end again, because the
+ * daemon closes a session only then.
  *
  * Ownership: the client owns sessions, traces and streams; it frees those that the user marked
  * is_done at the next step. Thread rule: one thread at a time. */
@@ -31,56 +31,60 @@
 #include "formats/ctf/live/live_protocol.h"
 #include "formats/ctf/live/live_url.h"
 
-#define LIVE_CALLS 32u
-#define LIVE_STREAMS_MAX 60000u /* limit of streams at one time */
+#define LIVE_REQUESTS_MAX 32u
+#define LIVE_STREAMS_MAX 60000u /* maximum of streams at one time */
 #define LIVE_SESSIONS_MAX 10000u
-#define LIVE_PACKET_MAX (UINT64_C(256) << 20) /* limit of one packet, in bytes */
+#define LIVE_PACKET_MAX (UINT64_C(256) << 20) /* bytes; maximum of one packet */
 #define LIVE_METADATA_MAX (UINT64_C(256) << 20)
 
 struct live_trace {
     uint64_t id;
     uint64_t metadata_stream;
     bool has_metadata_stream;
-    bool wants_metadata; /* the daemon has metadata that was not requested or is not complete */
-    bool is_closed;      /* the daemon reported that no more metadata follows */
+    bool wants_metadata; /* the daemon has metadata that the client has not received yet */
+    bool is_closed;      /* the daemon reported that no more metadata follow */
     bool is_asked;
     uint64_t ask_at;
-    struct buffer metadata; /* all metadata received, unparsed */
-    /* bytes received in this connection; after a reconnection the first ones are repeated */
+    struct buffer metadata; /* all bytes of metadata received, as sent */
+    /* bytes of metadata received in this connection; after a reconnection the daemon repeats them
+     * from the start */
     uint64_t received;
-    uint32_t streams; /* number of known streams */
-    bool has_changed; /* after a reconnection the daemon sent different metadata */
-    bool is_done;     /* set by the user: may be freed */
-    void *ctx;        /* user's data */
+    uint32_t streams; /* number of streams of this trace */
+    bool has_changed; /* after a reconnection the daemon sent other metadata than before */
+    bool is_done;     /* set by the user: the object may be freed */
+    void *ctx;        /* data of the user */
 };
 
 struct live_stream {
     uint64_t id;
     struct live_trace *trace;
-    char *name; /* channel name, zero-terminated */
+    char *name; /* "path/channel", zero-terminated */
     size_t name_size;
     bool is_asked, has_index, is_whole;
     uint64_t ask_at;
-    struct live_index index;   /* index of the packet being received, or complete */
-    struct buffer packet;      /* bytes of the packet received so far */
-    bool is_over;              /* no packet follows the complete one */
-    bool is_closed;            /* the daemon reported the end in this connection */
-    bool is_gone;              /* ended without a report of the daemon: packets may be missing */
-    bool has_beacon;           /* no event before tick `beacon` follows */
-    uint64_t beacon, class_id; /* class_id: id of the stream class, from an index or a beacon */
-    bool is_listed;            /* listed by the daemon in this connection */
-    bool skips;                /* skips packets until one is newer than the last one received */
+    struct live_index index; /* index of the packet in `packet`; valid if has_index */
+    struct buffer packet;    /* bytes of the packet received so far; complete if is_whole */
+    bool is_over;            /* no further packets follow */
+    bool is_closed;          /* the daemon reported the end of the stream in this connection */
+    /* the stream ended without a report of the daemon; packets may be missing */
+    bool is_gone;
+    /* an inactivity beacon arrived: no event before tick `beacon` follows */
+    bool has_beacon;
+    uint64_t beacon, class_id; /* class_id: id of the stream class, from the last index or beacon */
+    bool is_listed;            /* the daemon listed the stream in this connection */
+    /* skip packets that are not newer than the last packet of the previous connection */
+    bool skips;
     bool has_last;
     uint64_t last_begin, last_end;
-    bool is_done; /* set by the user: may be freed */
-    void *ctx;    /* user's data */
+    bool is_done; /* set by the user: the object may be freed */
+    void *ctx;    /* data of the user */
 };
 
-struct live_call {
-    uint8_t command; /* enum live_command */
-    bool is_headed;  /* the fixed part of the answer was parsed */
-    uint64_t left;   /* entries or bytes of the answer still expected */
-    uint64_t id;     /* of the session, trace or stream */
+struct live_request {
+    uint8_t command;     /* enum live_command */
+    bool is_head_parsed; /* the part of fixed size of the answer was parsed */
+    uint64_t left;       /* number of entries or bytes of the answer that were not received yet */
+    uint64_t id;         /* id of the session, trace or stream */
     struct live_trace *trace;
     struct live_stream *stream;
 };
@@ -97,10 +101,10 @@ enum live_phase {
     LIVE_ATTACHING,
     LIVE_RUNNING,
     LIVE_OVER,  /* the session has ended, or all sessions were listed */
-    LIVE_FAILED /* see `error` */
+    LIVE_FAILED /* permanent failure; `error` has the reason */
 };
 
-/* Opens a connection. Returns NULL and sets `error` on failure. */
+/* Opens a connection to the daemon. Returns NULL and sets `error` on failure. */
 typedef struct socket *(*live_dial)(void *ctx, ttr_error *error);
 
 /* Called for each session in list mode. Returns false if memory is out. */
@@ -108,13 +112,14 @@ typedef bool (*live_list)(void *ctx, const struct live_session *session);
 
 struct live_options {
     live_dial dial;
-    void *dial_own;
-    live_list list; /* not NULL: list the sessions and do not attach */
-    void *list_own;
+    void *dial_ctx;
+    live_list list; /* if not NULL, the client lists the sessions and does not attach */
+    void *list_ctx;
     enum live_seek seek;
     unsigned reconnect_ms; /* 0 = never reconnect */
-    unsigned limit_ms;     /* limit for an answer, see live_link.h */
-    unsigned poll_ms;      /* maximum; the period of the session's live timer is used if shorter */
+    unsigned limit_ms;     /* time limit of an answer (live_link.h) */
+    /* pause between requests; half of the session's live timer period is used if that is shorter */
+    unsigned poll_ms;
 };
 
 struct live_client {
@@ -125,48 +130,48 @@ struct live_client {
     ttr_error error;
     struct live_link link;
     struct live_version version; /* protocol version of the daemon */
-    uint32_t minor;              /* minor version in use: the lower one of both sides */
-    struct live_call calls[LIVE_CALLS];
-    unsigned calls_first, calls_n;
+    uint32_t minor;              /* minor version in use: the lower one of daemon and client */
+    struct live_request requests[LIVE_REQUESTS_MAX];
+    unsigned requests_first, requests_n;
     struct live_attached *sessions;
     size_t sessions_n, sessions_capacity;
     struct live_trace **traces;
     size_t traces_n, traces_capacity;
     struct live_stream **streams;
     size_t streams_n, streams_capacity;
-    /* (stream, 0): index of every stream ever listed, UINT32_MAX if freed; (trace, 1): index of
-     * existing traces */
+    /* (stream id, 0) -> index in `streams` of every stream ever listed, UINT32_MAX if freed; (trace
+     * id, 1) -> index in `traces` */
     struct pair_map known;
-    size_t turn; /* index of the next stream to ask (round robin) */
+    size_t turn; /* index of the next stream to request data of (round robin) */
     unsigned poll_ms;
     bool wants_streams;   /* the daemon announced new streams */
-    bool is_attached;     /* was attached at least once */
-    bool is_session_gone; /* the session no longer existed after a reconnection */
+    bool is_attached;     /* the session was attached at least once */
+    bool is_session_gone; /* after a reconnection, the daemon did not have the session any more */
     uint64_t ask_streams_at;
     uint64_t away_since, dial_at;
-    unsigned dial_after_ms;      /* delay before the next attempt; starts at poll_ms and doubles */
+    /* delay before the next connection attempt; starts at poll_ms and doubles */
+    unsigned dial_after_ms;
     struct live_session session; /* the attached session, without its names */
     uint64_t now;                /* time of this step, ms */
-    uint64_t bytes;              /* received in all connections */
+    uint64_t bytes;              /* bytes received in earlier connections */
     uint64_t reconnections, packets_refused;
 };
 
-/* Initialises a client. It connects at its first step. */
+/* Initializes a client. The first live_client_step connects it. */
 void live_client_init(struct live_client *client, const struct alloc *alloc,
                       const struct live_url *url, const struct live_options *options);
 
-/* Sends requests and parses answers without waiting for them; only opening a connection may block
- * in its live_dial function. Returns TTR_OK after progress, TTR_AGAIN without, TTR_END in state
- * LIVE_OVER, else the failure, which is permanent. */
+/* Sends requests and parses answers without waiting; only live_dial may block. Returns TTR_OK after
+ * progress, TTR_AGAIN without, TTR_END in phase LIVE_OVER, else the failure, which is permanent. */
 TTR_MUST ttr_status live_client_step(struct live_client *client, ttr_error *error);
 
-/* Sleeps until there may be progress, at most `limit_ms`; signals end it early. */
+/* Sleeps until data may have arrived, at most `limit_ms`; a signal ends the sleep. */
 void live_client_wait(const struct live_client *client, unsigned limit_ms);
 
 /* Releases the packet of a stream, so that the next one is requested. */
 void live_client_release_packet(struct live_stream *stream);
 
-/* Reports whether the daemon may have streams that the client does not know yet. */
+/* Returns true if the daemon may have streams that the client does not know yet. */
 static inline bool live_client_may_get_streams(const struct live_client *client)
 {
     return client->wants_streams || client->phase < LIVE_RUNNING;
@@ -175,16 +180,17 @@ static inline bool live_client_may_get_streams(const struct live_client *client)
 /* Detaches if there is a connection, and frees everything. */
 void live_client_free(struct live_client *client);
 
-/* --- Between live_client.c and live_answers.c --- */
+/* --- Used by live_client.c and live_answers.c only --- */
 
-/* Parses the answers received. Returns TTR_AGAIN if the last one is incomplete. */
+/* Parses all complete answers received. Returns TTR_AGAIN if there is none. */
 ttr_status live_parse_answers(struct live_client *client, ttr_error *error);
 
-/* Queues a request. Answers arrive in the order of requests. */
-struct live_call *live_queue_request(struct live_client *client, enum live_command command,
-                                     uint64_t id);
+/* Appends a request to the output buffer and to the list of pending requests. The caller has
+ * checked that the list has space. Answers arrive in the order of requests. */
+struct live_request *live_queue_request(struct live_client *client, enum live_command command,
+                                        uint64_t id);
 
-/* Return the stream or trace with that id, adding it if it is new. Return NULL if memory is out. */
+/* Return the stream or trace with that id; add it if it is new. Return NULL if memory is out. */
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,
                                     struct live_trace *trace);
 struct live_trace *live_add_trace(struct live_client *client, uint64_t id);

@@ -1,14 +1,14 @@
-/* Connection to a relay daemon over TCP: opens a client and runs it until the session is attached
- * or listed. */
+/* TCP connections to a relay daemon, and the steps until a session is attached or all sessions are
+ * listed. */
 #include "base/status.h"
 #include "formats/ctf/live/ctf_live.h"
 
-#define ANSWER_MS 10000u /* limit for progress of an answer */
+#define ANSWER_MS 10000u /* default time limit of an answer (live_link.h) */
 #define DIAL_MS 5000u
-#define OPEN_MS 30000u /* limit for all steps until the session is attached */
+#define OPEN_MS 30000u /* time limit until the session is attached */
 #define POLL_MS 100u
 
-static bool is_client_running(void *ctx)
+static bool should_continue(void *ctx)
 {
     return context_should_continue(ctx);
 }
@@ -20,19 +20,19 @@ static struct socket *dial_tcp(void *ctx, ttr_error *error)
                                    .port = tcp->url.port,
                                    .family = tcp->url.family,
                                    .limit_ms = DIAL_MS,
-                                   .goes_on = is_client_running,
+                                   .goes_on = should_continue,
                                    .ctx = tcp->t};
     return socket_connect(&tcp->t->counted, &target, error);
 }
 
 void live_init_client(struct live_client *client, struct live_tcp *tcp,
-                      const struct live_config *how, live_list list, void *list_own)
+                      const struct live_config *how, live_list list, void *list_ctx)
 {
     const struct live_options options = {
         .dial = how->dial ? how->dial : dial_tcp,
-        .dial_own = how->dial ? how->dial_own : tcp,
+        .dial_ctx = how->dial ? how->dial_ctx : tcp,
         .list = list,
-        .list_own = list_own,
+        .list_ctx = list_ctx,
         .seek = how->seek ? how->seek : LIVE_SEEK_BEGIN,
         .reconnect_ms = how->reconnect_ms,
         .limit_ms = how->limit_ms ? how->limit_ms : ANSWER_MS,

@@ -1,11 +1,12 @@
-/* Buffers of a connection and its time limit (see the header). */
+/* Implements live_link.h: buffers and time limit of a connection. */
 #include "formats/ctf/live/live_link.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-#define ABSENCE_MS 250u /* a longer pause between two polls means that the caller was busy */
+/* ms; after a longer pause between two calls, the deadline is extended by the pause */
+#define ABSENCE_MS 250u
 
 void live_link_init(struct live_link *link, const struct alloc *alloc, unsigned limit_ms)
 {
@@ -77,7 +78,7 @@ static ttr_status receive_some(struct live_link *link, bool *has_moved, ttr_erro
     return TTR_OK;
 }
 
-ttr_status live_link_move(struct live_link *link, bool is_waiting, ttr_error *error)
+ttr_status live_link_exchange(struct live_link *link, bool is_waiting, ttr_error *error)
 {
     bool has_moved = false;
     uint64_t now = socket_now_ms();

@@ -1,9 +1,9 @@
 /* One connection to a relay daemon: a buffer of outgoing requests, a buffer of incoming answers,
  * and a time limit.
  *
- * If an answer is due and fewer than LIVE_PACE bytes arrive within the limit, the connection counts
- * as lost, even if bytes arrive slowly. Time in which the link was not polled (the reader's user
- * was busy or stopped) does not count. Thread rule: one thread at a time. */
+ * If an answer is expected and fewer than LIVE_PACE bytes arrive within the limit, the connection
+ * counts as lost, even if bytes arrive slowly. Time in which live_link_exchange was not called (the
+ * caller was busy or stopped) does not count. Thread rule: one thread at a time. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_LIVE_LINK_H
 #define TRACETTA_FORMATS_CTF_LIVE_LIVE_LINK_H
 
@@ -12,7 +12,8 @@
 #include "io/socket.h"
 
 #define LIVE_PACE 4096u
-/* limit of received bytes at hand; exceeds every part of an answer that must be complete */
+/* size of the buffer of received bytes; larger than every part of an answer that must be complete
+ */
 #define LIVE_IN_BYTES 65536u
 
 struct live_link {
@@ -24,21 +25,23 @@ struct live_link {
     uint64_t received; /* bytes received in this connection */
     unsigned limit_ms;
     uint64_t deadline; /* ms; 0 = no answer is due */
-    uint64_t paced;    /* value of `received` when the deadline was set */
-    uint64_t looked;   /* ms; time of the last live_link_move */
+    uint64_t paced;    /* value of `received` when `deadline` was set */
+    uint64_t looked;   /* ms; time of the last call of live_link_exchange */
 };
 
-/* Initialises a link without a connection. */
+/* Initializes a link without a connection. */
 void live_link_init(struct live_link *link, const struct alloc *alloc, unsigned limit_ms);
 
-/* Starts a connection on a socket, which it now owns. Drops all data of the previous connection. */
+/* Starts a connection on a socket; the link owns the socket then. Drops all data of the previous
+ * connection. */
 void live_link_start(struct live_link *link, struct socket *socket);
 
-/* Sends and receives without waiting. Returns TTR_OK if bytes were moved, TTR_AGAIN if not, else
- * the connection is lost. `is_waiting`: an answer is due. */
-TTR_MUST ttr_status live_link_move(struct live_link *link, bool is_waiting, ttr_error *error);
+/* Sends and receives as many bytes as possible without waiting. Returns TTR_OK if bytes were moved,
+ * TTR_AGAIN if not, else an error: the connection is lost. `is_waiting`: an answer is expected. */
+TTR_MUST ttr_status live_link_exchange(struct live_link *link, bool is_waiting, ttr_error *error);
 
-/* Return the received bytes, and consume n of them. */
+/* live_link_received: returns the received bytes that were not consumed. live_link_consume:
+ * consumes n of them. */
 struct cursor live_link_received(const struct live_link *link);
 void live_link_consume(struct live_link *link, size_t n);
 

@@ -1,7 +1,7 @@
-/* Sessions of a relay daemon as a trace: one event per session, all at the time of the request.
+/* Sessions of a relay daemon as a trace: one event per session, all with the time of the request.
  *
- *   object   name = the session's URL, link = its id;
- *            fields host, session, timer_us, streams, viewers, format */
+ * |  object   name = the session's URL, link = its id;
+ * |           fields host, session, timer_us, streams, viewers, format */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,7 +20,7 @@ struct listing {
     ttr_builder *builder;
     struct buffer events;   /* array of ttr_event */
     struct buffer payloads; /* encoded fields of all events */
-    size_t at;              /* number of events returned */
+    size_t at;              /* number of events that were already returned */
     uint16_t id;
     int64_t time;
 };
@@ -41,8 +41,8 @@ bool live_add_session(ttr *t, uint16_t source, const char *url, const struct liv
     return context_add_attribute(t, source, "live.session", &value);
 }
 
-/* Appends an event. `payload` is an offset into the buffer until the buffer is complete and can no
- * longer move. */
+/* Appends an event. Until the payload buffer is complete, event.offset stores the offset of its
+ * payload, because the buffer may move. */
 static bool append_session_event(struct listing *listing, const ttr_event *made)
 {
     ttr_event event = *made;

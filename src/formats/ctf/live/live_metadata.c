@@ -1,4 +1,4 @@
-/* Incremental unpacking and parsing of metadata (see the header). */
+/* Implements live_metadata.h: incremental unpacking and parsing of metadata. */
 #include "formats/ctf/live/live_metadata.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Updates the scan for one character of code. */
+/* Updates the scan for one character outside of strings and comments. */
 static void scan_code(struct live_scan *scan, enum ctf_version version, char c)
 {
     bool is_tsdl = version != CTF_2;
@@ -92,9 +92,9 @@ void live_metadata_free(struct live_metadata *metadata)
     buffer_free(&metadata->text);
 }
 
-/* Returns the size of the complete packets at the start of n bytes. If the first is not a packet,
- * returns n, so that the parser reports the error. */
-static size_t size_of_complete_packets(const uint8_t *bytes, size_t n)
+/* Returns the total size of the complete packets at the start of n bytes. If the first is not a
+ * packet, returns n, so that the parser reports the error. */
+static size_t measure_complete_packets(const uint8_t *bytes, size_t n)
 {
     size_t whole = 0;
     while (n - whole >= HEADER_BYTES) {
@@ -111,8 +111,8 @@ static size_t size_of_complete_packets(const uint8_t *bytes, size_t n)
     return whole;
 }
 
-/* Appends the text of the next complete packets, or the bytes themselves if the metadata has no
- * packets. */
+/* Appends the text of the next complete packets to metadata->text; the bytes themselves if the
+ * metadata are not packetized. */
 static ttr_status append_complete_packets(struct live_metadata *metadata, struct ctf_trace *trace,
                                           const uint8_t *bytes, size_t n, struct ctf_text *text,
                                           ttr_error *error)
@@ -123,7 +123,7 @@ static ttr_status append_complete_packets(struct live_metadata *metadata, struct
         buffer_add(&metadata->text, bytes, n);
         return TTR_OK;
     }
-    size_t whole = size_of_complete_packets(bytes, n);
+    size_t whole = measure_complete_packets(bytes, n);
     if (whole == 0)
         return TTR_OK;
     metadata->unpacked += whole;
@@ -134,7 +134,7 @@ static ttr_status append_complete_packets(struct live_metadata *metadata, struct
     return status;
 }
 
-/* Parses the complete declarations at the start of the text, and removes them. */
+/* Parses the complete declarations at the start of metadata->text, and removes them from it. */
 static ttr_status parse_complete_declarations(struct live_metadata *metadata,
                                               struct ctf_trace *trace, const char *name,
                                               ttr_error *error)
@@ -149,7 +149,7 @@ static ttr_status parse_complete_declarations(struct live_metadata *metadata,
     scan->at -= n;
     scan->whole = 0;
     metadata->has_text = true;
-    /* The rest of the line that ended the previous declaration. */
+    /* skip the end of the line of the previous declaration */
     size_t blanks = 0;
     while (blanks < n && is_blank(copy[blanks]))
         blanks++;

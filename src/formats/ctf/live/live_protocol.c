@@ -1,4 +1,4 @@
-/* Encoder of requests and decoder of answers; the header draws their bytes. */
+/* Encoder of requests and decoder of answers; live_protocol.h shows their bytes. */
 #include "formats/ctf/live/live_protocol.h"
 
 #include <string.h>
@@ -107,10 +107,10 @@ bool live_read_session(struct cursor *from, uint32_t minor, struct live_session 
     return !from->failed;
 }
 
-bool live_read_streams(struct cursor *from, struct live_counted *counted)
+bool live_read_streams(struct cursor *from, struct live_answer_head *head)
 {
-    *counted = (struct live_counted){.status = cursor_u32be(from)};
-    counted->count = cursor_u32be(from);
+    *head = (struct live_answer_head){.status = cursor_u32be(from)};
+    head->count = cursor_u32be(from);
     return !from->failed;
 }
 
@@ -138,11 +138,11 @@ bool live_read_index(struct cursor *from, struct live_index *index)
     return !from->failed;
 }
 
-bool live_read_packet_head(struct cursor *from, struct live_counted *counted)
+bool live_read_packet_head(struct cursor *from, struct live_answer_head *head)
 {
-    *counted = (struct live_counted){.status = cursor_u32be(from)};
-    counted->count = cursor_u32be(from);
-    counted->flags = cursor_u32be(from);
+    *head = (struct live_answer_head){.status = cursor_u32be(from)};
+    head->count = cursor_u32be(from);
+    head->flags = cursor_u32be(from);
     return !from->failed;
 }
 

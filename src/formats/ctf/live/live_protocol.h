@@ -3,29 +3,36 @@
  *
  * All numbers are big-endian and packed. The daemon answers in the order of the requests.
  *
- *   request     [0..7] bytes after these 16 | [8..11] command | [12..15] version of the command, 0
- *
- *   CONNECT     request  viewer session u64 (all ones), major u32, minor u32, type u32 (1:
- * commands) answer   the same, 20 bytes LIST        request  empty answer   count u32, then the
- * sessions session            id u64, live timer u32 (microseconds), viewers u32, streams u32, host
- * name 64 bytes, session name 255 bytes from minor 15      ..., length of host name u32, of session
- * name u32, trace format u32, names CREATE      request  empty answer   status u32 ATTACH request
- * session u64, offset u64 (0), seek u32 answer   status u32, count u32, streams stream id u64,
- * trace u64, is metadata u32, path 4096 bytes, channel 255 bytes (texts end at the first zero byte)
- *   NEXT_INDEX  request  stream u64
- *               answer   offset, packet size, content size (bits), begin, end (ticks), discarded,
- *                        stream class, all u64; status u32, flags u32
- *   PACKET      request  stream u64, offset u64, bytes u32
- *               answer   status u32, bytes u32, flags u32, bytes
- *   METADATA    request  stream u64
- *               answer   bytes u64, status u32, bytes
- *   NEW_STREAMS request  session u64
- *               answer   status u32, count u32, streams
- *   DETACH      request  session u64
- *               answer   status u32
+ * |  request     [0..7] number of bytes after these 16 | [8..11] command | [12..15] version, 0
+ * |
+ * |  CONNECT     request  viewer session u64 (all ones), major u32, minor u32, type u32 (1)
+ * |              answer   the same, 20 bytes
+ * |  LIST        request  empty
+ * |              answer   count u32, then the sessions
+ * |              session  id u64, live timer u32 (microseconds), viewers u32, streams u32,
+ * |                       host name 64 bytes, session name 255 bytes
+ * |              from minor 15: ..., length of host name u32, of session name u32,
+ * |                       trace format u32, names
+ * |  CREATE      request  empty
+ * |              answer   status u32
+ * |  ATTACH      request  session u64, offset u64 (0), seek u32
+ * |              answer   status u32, count u32, streams
+ * |              stream   id u64, trace u64, is metadata u32, path 4096 bytes,
+ * |                       channel 255 bytes (texts end at the first zero byte)
+ * |  NEXT_INDEX  request  stream u64
+ * |              answer   offset, packet size, content size (bits), begin, end (ticks), discarded,
+ * |                       stream class, all u64; status u32, flags u32
+ * |  PACKET      request  stream u64, offset u64, bytes u32
+ * |              answer   status u32, bytes u32, flags u32, bytes
+ * |  METADATA    request  stream u64
+ * |              answer   bytes u64, status u32, bytes
+ * |  NEW_STREAMS request  session u64
+ * |              answer   status u32, count u32, streams
+ * |  DETACH      request  session u64
+ * |              answer   status u32
  *
  * An answer to PACKET may be shorter than requested. live_client.h describes the use of the
- * commands. Pure functions; texts in results point into the given bytes. */
+ * commands. Pure functions; texts in results point into the bytes of the cursor. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_LIVE_PROTOCOL_H
 #define TRACETTA_FORMATS_CTF_LIVE_LIVE_PROTOCOL_H
 
@@ -36,10 +43,11 @@
 
 #define LIVE_PORT 5344u
 #define LIVE_MAJOR 2u
-/* newest supported minor version; the lower version of both sides is used */
+/* newest supported minor version; the lower one of client and daemon is used */
 #define LIVE_MINOR 15u
-#define LIVE_MINOR_LENGTHS 15u /* first minor version in which session names have lengths */
-#define LIVE_NAME_MAX 4096u    /* limit of a name with a length, in bytes; more is an error */
+/* first minor version in which names in a session list have lengths */
+#define LIVE_MINOR_LENGTHS 15u
+#define LIVE_NAME_MAX 4096u /* bytes; maximum length of a name; a longer one is an error */
 
 enum live_command {
     LIVE_CONNECT = 1,
@@ -56,7 +64,7 @@ enum live_command {
 
 enum live_seek { LIVE_SEEK_BEGIN = 1, LIVE_SEEK_NOW = 2 };
 
-/* Statuses by command; 1 is success for all commands. */
+/* Status in an answer; 1 is success for all commands. */
 enum { LIVE_OK = 1 };
 enum live_attach_status {
     LIVE_ATTACH_ALREADY = 2,
@@ -80,12 +88,12 @@ enum live_streams_status { LIVE_STREAMS_NONE = 2, LIVE_STREAMS_ERROR = 3, LIVE_S
 #define LIVE_NEW_METADATA 1u
 #define LIVE_NEW_STREAM 2u
 
-/* Sizes of answers, or of their fixed parts. */
+/* bytes; size of each answer, or of its part of fixed size */
 enum live_size {
     LIVE_CONNECT_BYTES = 20,
     LIVE_LIST_BYTES = 4,
     LIVE_SESSION_BYTES = 339,
-    LIVE_SESSION_HEAD_BYTES = 32, /* form in which names have lengths */
+    LIVE_SESSION_HEAD_BYTES = 32, /* fixed part of a session from minor version 15 on */
     LIVE_STREAMS_BYTES = 8,       /* ATTACH, NEW_STREAMS */
     LIVE_STREAM_BYTES = 4371,
     LIVE_INDEX_BYTES = 64,
@@ -101,7 +109,8 @@ void live_append_list(struct buffer *to);
 void live_append_create(struct buffer *to);
 void live_append_attach(struct buffer *to, uint64_t session, enum live_seek seek);
 
-/* Commands with one id: of a stream (NEXT_INDEX, METADATA) or a session (NEW_STREAMS, DETACH). */
+/* Appends a command with one id: of a stream (NEXT_INDEX, METADATA) or a session (NEW_STREAMS,
+ * DETACH). */
 void live_append_id(struct buffer *to, enum live_command command, uint64_t id);
 void live_append_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes);
 
@@ -129,22 +138,22 @@ struct live_index {
     uint32_t status, flags;
 };
 
-struct live_counted {
-    uint32_t status, count; /* streams or bytes that follow */
+struct live_answer_head {
+    uint32_t status, count; /* number of streams or bytes that follow */
     uint32_t flags;         /* only in answers to PACKET */
 };
 
 bool live_read_connect(struct cursor *from, struct live_version *version);
 
-/* Decodes one session of a list. `*is_bad` is set if a name's length is invalid. */
+/* Decodes one session of a list. Sets *is_bad if the length of a name is invalid. */
 bool live_read_session(struct cursor *from, uint32_t minor, struct live_session *session,
                        bool *is_bad);
-bool live_read_streams(struct cursor *from, struct live_counted *counted);
+bool live_read_streams(struct cursor *from, struct live_answer_head *head);
 bool live_read_stream(struct cursor *from, struct live_stream_head *stream);
 bool live_read_index(struct cursor *from, struct live_index *index);
-bool live_read_packet_head(struct cursor *from, struct live_counted *counted);
+bool live_read_packet_head(struct cursor *from, struct live_answer_head *head);
 
-/* Decodes the fixed part of METADATA; its size has 64 bits. */
+/* Decodes the fixed part of an answer to METADATA. *bytes: size of the metadata that follow. */
 bool live_read_metadata_head(struct cursor *from, uint32_t *status, uint64_t *bytes);
 
 /* Returns the name of a command for messages, such as "ATTACH". */

@@ -66,10 +66,10 @@ static void stream_requests_contain_stream_id(void **state)
 /* --- Answers --- */
 
 /* Every prefix of an answer is incomplete. */
-#define ASSERT_CUT(bytes, n, call)                       \
+#define ASSERT_CUT(bytes, n, request)                    \
     for (size_t cut = 0; cut < (n); cut++) {             \
         struct cursor from = cursor_init(bytes, cut, 0); \
-        assert_false(call);                              \
+        assert_false(request);                           \
     }
 
 static void version_answer_has_daemon_version(void **state)
@@ -206,21 +206,21 @@ static void answers_with_bytes_have_counts(void **state)
 {
     (void)state;
     uint8_t bytes[12];
-    struct live_counted counted;
+    struct live_answer_head head;
     uint32_t status;
     uint64_t n;
     (void)support_hex(bytes, sizeof bytes, "00 00 00 01  00 00 02 00  00 00 00 02");
     struct cursor at = cursor_init(bytes, sizeof bytes, 0);
-    assert_true(live_read_packet_head(&at, &counted));
-    assert_int_equal(counted.status, 1);
-    assert_int_equal(counted.count, 512);
-    assert_int_equal(counted.flags, LIVE_NEW_STREAM);
-    ASSERT_CUT(bytes, sizeof bytes, live_read_packet_head(&from, &counted));
+    assert_true(live_read_packet_head(&at, &head));
+    assert_int_equal(head.status, 1);
+    assert_int_equal(head.count, 512);
+    assert_int_equal(head.flags, LIVE_NEW_STREAM);
+    ASSERT_CUT(bytes, sizeof bytes, live_read_packet_head(&from, &head));
     at = cursor_init(bytes, sizeof bytes, 0);
-    assert_true(live_read_streams(&at, &counted));
-    assert_int_equal(counted.count, 512);
+    assert_true(live_read_streams(&at, &head));
+    assert_int_equal(head.count, 512);
     assert_int_equal(cursor_left(&at), 4);
-    ASSERT_CUT(bytes, LIVE_STREAMS_BYTES, live_read_streams(&from, &counted));
+    ASSERT_CUT(bytes, LIVE_STREAMS_BYTES, live_read_streams(&from, &head));
     (void)support_hex(bytes, sizeof bytes, "00 00 00 00 00 00 0a 00  00 00 00 02");
     at = cursor_init(bytes, sizeof bytes, 0);
     assert_true(live_read_metadata_head(&at, &status, &n));

@@ -1,4 +1,4 @@
-/* Parser and formatter of relay daemon URLs; see the header for their form. */
+/* Parser and formatter of relay daemon URLs; live_url.h shows their form. */
 #include "formats/ctf/live/live_url.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Search for metadata files that are prefixes of others (see the header).
+/* Search for metadata files that are a prefix of another one; ctf_metadata_prefix.h has the
+ * purpose.
  *
  * One pass over the folders keeps the maximal texts: those that are not a prefix of another text
  * seen so far. A longer text replaces its prefix. Candidates have the same text up to their UUID
@@ -17,7 +18,7 @@
 
 /* the UUID is searched in this many bytes: tracers declare it near the start */
 #define UUID_WITHIN ((size_t)64 << 10)
-/* bytes needed after the name: "uuid = \"...\"", or most of sixteen numbers */
+/* bytes that must follow the word uuid: "uuid = \"...\"", or most of an array of sixteen numbers */
 #define UUID_BYTES 64u
 
 ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
@@ -43,67 +44,71 @@ ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, siz
 }
 
 /* A metadata file in memory. */
-struct stored {
+struct metadata_file {
     uint8_t *bytes; /* n + 1 bytes are allocated; NULL after the ownership was passed on */
     size_t n;
     uint64_t hash;
 };
 
-/* A maximal text: metadata that is not a prefix of any other. */
-struct longest {
-    struct stored file;
+/* A maximal text: metadata that is not a prefix of any other text compared so far. */
+struct maximal_text {
+    struct metadata_file file;
     const char *path;
-    /* text without packets, text_n + 1 bytes, while folders are compared; NULL if the file is plain
-     * text */
+    /* text extracted from packets, with a zero byte after its text_n bytes; only while folders are
+     * compared; NULL if the file is plain text */
     char *unpacked;
     size_t text_n;
-    struct ctf_trace *made; /* owner of the class made of this metadata */
+    struct ctf_trace
+        *parsed; /* trace that owns the trace class parsed from this metadata; NULL until parsed */
     bool is_bad, has_notes;
-    size_t quiet_n; /* length of the longest prefix that was parsed without diagnostics */
+    size_t quiet_n; /* length in bytes of the longest prefix that was parsed without diagnostics */
     uint64_t quiet_hash;
-    uint32_t next; /* next entry with the same hash: index + 1 */
+    uint32_t next; /* next maximal text with the same hash: index + 1; 0 if none */
 };
 
 struct ctf_prefix_set {
     ttr *t;
     struct arena arena;
-    struct pair_map by_beginning; /* hash to index + 1 */
-    struct longest *longest;
+    struct pair_map by_beginning; /* maps the hash of a text up to its UUID to the index of the
+                                     first maximal text, plus 1 */
+    struct maximal_text *longest;
     size_t n, capacity;
     struct of_folder {
-        uint32_t longest; /* index + 1; 0: the folder's metadata is unknown */
+        uint32_t longest; /* index of the maximal text that the folder's metadata starts, plus 1; 0
+                             if the metadata is unusable */
         size_t text_n, bytes_n;
         uint64_t hash;
     } * folder;
-    size_t folders_n; /* number of folders; the entry after them is the additional file */
+    size_t folders_n; /* number of folders; entry folders_n is the additional metadata file of the
+                         caller */
 };
 
-static void free_file(struct ctf_prefix_set *grown, struct stored *file)
+static void free_file(struct ctf_prefix_set *set, struct metadata_file *file)
 {
     if (file->bytes)
-        alloc_free(&grown->t->counted, file->bytes, file->n + 1, 1);
+        alloc_free(&set->t->counted, file->bytes, file->n + 1, 1);
     file->bytes = NULL;
 }
 
-static void free_unpacked(struct ctf_prefix_set *grown, struct longest *of)
+static void free_unpacked(struct ctf_prefix_set *set, struct maximal_text *of)
 {
     if (of->unpacked)
-        alloc_free(&grown->t->counted, of->unpacked, of->text_n + 1, 1);
+        alloc_free(&set->t->counted, of->unpacked, of->text_n + 1, 1);
     of->unpacked = NULL;
 }
 
-static const char *plain_text_of(const struct longest *of)
+static const char *plain_text_of(const struct maximal_text *of)
 {
     return of->unpacked ? of->unpacked : (const char *)of->file.bytes;
 }
 
-/* --- Comparing --- */
+/* --- Comparison of metadata texts --- */
 
-/* Unpacks the text if the file is in packets. The text stays empty if it cannot be used. */
-static ttr_status unpack_candidate(struct ctf_prefix_set *grown, struct longest *of,
+/* Extracts the text if the file is in packets. The text stays empty if the packets are invalid. */
+static ttr_status unpack_candidate(struct ctf_prefix_set *set, struct maximal_text *of,
                                    ttr_error *error)
 {
-    const struct alloc *alloc = &grown->t->counted;
+    const struct alloc *alloc = &set->t->counted;
     struct ctf_description description;
     struct ctf_text text = {.file = ""};
     bool is_packetised;
@@ -129,7 +134,7 @@ static ttr_status unpack_candidate(struct ctf_prefix_set *grown, struct longest 
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* Computes the hash of the text up to its UUID. Returns false if there is no UUID, or the text ends
+/* Computes the hash of the text up to its UUID. Returns false if the text has no UUID or ends
  * before it. */
 static bool hash_up_to_uuid(const char *text, size_t n, uint64_t *key)
 {
@@ -142,99 +147,102 @@ static bool hash_up_to_uuid(const char *text, size_t n, uint64_t *key)
     return true;
 }
 
-static bool is_text_prefix(const struct longest *a, const struct longest *b)
+static bool is_text_prefix(const struct maximal_text *a, const struct maximal_text *b)
 {
     const size_t n = a->text_n < b->text_n ? a->text_n : b->text_n;
     return memcmp(plain_text_of(a), plain_text_of(b), n) == 0;
 }
 
-/* Adds metadata without a related text, and takes ownership of its bytes. */
-static bool add_maximal_text(struct ctf_prefix_set *grown, struct longest *of, const char *path,
+/* Adds metadata that is neither a prefix nor an extension of a known text. The set becomes owner of
+ * its bytes. */
+static bool add_maximal_text(struct ctf_prefix_set *set, struct maximal_text *of, const char *path,
                              uint64_t key)
 {
-    const uint32_t *first = pair_map_get(&grown->by_beginning, key, 0);
+    const uint32_t *first = pair_map_get(&set->by_beginning, key, 0);
     of->next = first ? *first : 0;
-    of->path = arena_copy(&grown->arena, path, strlen(path));
+    of->path = arena_copy(&set->arena, path, strlen(path));
     if (!of->path ||
-        !alloc_reserve(&grown->t->counted, (void **)&grown->longest, &grown->capacity, grown->n + 1,
-                       sizeof *grown->longest) ||
-        !pair_map_put(&grown->by_beginning, key, 0, (uint32_t)grown->n + 1))
+        !alloc_reserve(&set->t->counted, (void **)&set->longest, &set->capacity, set->n + 1,
+                       sizeof *set->longest) ||
+        !pair_map_put(&set->by_beginning, key, 0, (uint32_t)set->n + 1))
         return false;
-    grown->longest[grown->n++] = *of;
-    *of = (struct longest){.text_n = 0};
+    set->longest[set->n++] = *of;
+    *of = (struct maximal_text){.text_n = 0};
     return true;
 }
 
-/* Replaces a prefix by a longer text, and takes ownership of its bytes. */
-static bool replace_prefix_text(struct ctf_prefix_set *grown, struct longest *old,
-                                struct longest *of, const char *path)
+/* Replaces a known text by a longer text that starts with it. The set becomes owner of the bytes of
+ * the longer text. */
+static bool replace_prefix_text(struct ctf_prefix_set *set, struct maximal_text *old,
+                                struct maximal_text *of, const char *path)
 {
     of->next = old->next;
-    of->path = arena_copy(&grown->arena, path, strlen(path));
+    of->path = arena_copy(&set->arena, path, strlen(path));
     if (!of->path)
         return false;
-    free_unpacked(grown, old);
-    free_file(grown, &old->file);
+    free_unpacked(set, old);
+    free_file(set, &old->file);
     *old = *of;
-    *of = (struct longest){.text_n = 0};
+    *of = (struct maximal_text){.text_n = 0};
     return true;
 }
 
-/* Finds a related text, or adds this one. `of` keeps the bytes if they are not needed. */
-static ttr_status relate_metadata(struct ctf_prefix_set *grown, struct longest *of, size_t i,
+/* Compares a text with the known texts of the same hash: drops it if it is a prefix of one,
+ * replaces one that is its prefix, else adds it. `of` remains owner of the bytes if they are not
+ * needed. */
+static ttr_status relate_metadata(struct ctf_prefix_set *set, struct maximal_text *of, size_t i,
                                   const char *path, ttr_error *error)
 {
     uint64_t key;
-    ttr_status status = unpack_candidate(grown, of, error);
+    ttr_status status = unpack_candidate(set, of, error);
     if (status != TTR_OK || !of->text_n || !hash_up_to_uuid(plain_text_of(of), of->text_n, &key))
         return status;
     of->file.hash = hash_bytes(of->file.bytes, of->file.n);
-    struct of_folder *here = &grown->folder[i];
+    struct of_folder *here = &set->folder[i];
     *here = (struct of_folder){.text_n = of->text_n, .bytes_n = of->file.n, .hash = of->file.hash};
-    const uint32_t *first = pair_map_get(&grown->by_beginning, key, 0);
+    const uint32_t *first = pair_map_get(&set->by_beginning, key, 0);
     uint32_t k = first ? *first : 0;
-    while (k && !is_text_prefix(&grown->longest[k - 1], of))
-        k = grown->longest[k - 1].next;
-    here->longest = k ? k : (uint32_t)grown->n + 1;
-    const bool is_fine = !k ? add_maximal_text(grown, of, path, key)
-                            : grown->longest[k - 1].text_n >= of->text_n ||
-                                  replace_prefix_text(grown, &grown->longest[k - 1], of, path);
+    while (k && !is_text_prefix(&set->longest[k - 1], of))
+        k = set->longest[k - 1].next;
+    here->longest = k ? k : (uint32_t)set->n + 1;
+    const bool is_fine = !k ? add_maximal_text(set, of, path, key)
+                            : set->longest[k - 1].text_n >= of->text_n ||
+                                  replace_prefix_text(set, &set->longest[k - 1], of, path);
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
 /* Reports whether a folder's metadata is identical to that of the previous folder, which is the
  * common case. */
-static bool is_same_as_previous_folder(struct ctf_prefix_set *grown, const struct longest *of,
+static bool is_same_as_previous_folder(struct ctf_prefix_set *set, const struct maximal_text *of,
                                        size_t i)
 {
-    const uint32_t k = i ? grown->folder[i - 1].longest : 0;
-    const struct stored *before = k ? &grown->longest[k - 1].file : NULL;
+    const uint32_t k = i ? set->folder[i - 1].longest : 0;
+    const struct metadata_file *before = k ? &set->longest[k - 1].file : NULL;
     if (!before || before->n != of->file.n || memcmp(before->bytes, of->file.bytes, before->n) != 0)
         return false;
-    grown->folder[i] = (struct of_folder){.longest = k,
-                                          .text_n = grown->longest[k - 1].text_n,
-                                          .bytes_n = before->n,
-                                          .hash = before->hash};
+    set->folder[i] = (struct of_folder){.longest = k,
+                                        .text_n = set->longest[k - 1].text_n,
+                                        .bytes_n = before->n,
+                                        .hash = before->hash};
     return true;
 }
 
-/* Compares a file that was read with all others, and frees it if it is not kept. */
-static ttr_status compare_metadata_file(struct ctf_prefix_set *grown, struct longest *of, size_t i,
-                                        const char *path, ttr_error *error)
+/* Compares a metadata file with all known texts, and frees it if it is not kept. */
+static ttr_status compare_metadata_file(struct ctf_prefix_set *set, struct maximal_text *of,
+                                        size_t i, const char *path, ttr_error *error)
 {
-    ttr_status status = is_same_as_previous_folder(grown, of, i)
-                            ? TTR_OK
-                            : relate_metadata(grown, of, i, path, error);
-    free_unpacked(grown, of);
-    free_file(grown, &of->file);
+    ttr_status status =
+        is_same_as_previous_folder(set, of, i) ? TTR_OK : relate_metadata(set, of, i, path, error);
+    free_unpacked(set, of);
+    free_file(set, &of->file);
     return status;
 }
 
-static ttr_status read_folder_metadata(struct ctf_prefix_set *grown, size_t i,
-                                       struct folder *folder, ttr_error *error)
+static ttr_status read_folder_metadata(struct ctf_prefix_set *set, size_t i, struct folder *folder,
+                                       ttr_error *error)
 {
     char path[1024];
-    struct longest of = {.text_n = 0};
+    struct maximal_text of = {.text_n = 0};
     ttr_error ctx = {0};
     const struct folder_file *file = folder_find_file(folder, CTF_METADATA);
     ttr_status status =
@@ -243,86 +251,85 @@ static ttr_status read_folder_metadata(struct ctf_prefix_set *grown, size_t i,
     if (status != TTR_OK)
         return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     folder_file_path(folder, file, path, sizeof path);
-    return compare_metadata_file(grown, &of, i, path, error);
+    return compare_metadata_file(set, &of, i, path, error);
 }
 
-static ttr_status read_further_metadata(struct ctf_prefix_set *grown, size_t i, const char *path,
+static ttr_status read_further_metadata(struct ctf_prefix_set *set, size_t i, const char *path,
                                         ttr_error *error)
 {
-    struct longest of = {.text_n = 0};
-    ttr_status status = ctf_read_metadata_file(grown->t, path, &of.file.bytes, &of.file.n, error);
-    return status == TTR_OK ? compare_metadata_file(grown, &of, i, path, error) : status;
+    struct maximal_text of = {.text_n = 0};
+    ttr_status status = ctf_read_metadata_file(set->t, path, &of.file.bytes, &of.file.n, error);
+    return status == TTR_OK ? compare_metadata_file(set, &of, i, path, error) : status;
 }
 
 struct ctf_prefix_set *ctf_prefix_set_new(ttr *t, const struct found_folders *found,
                                           const char *further, ttr_error *error)
 {
     const struct alloc *alloc = &t->counted;
-    struct ctf_prefix_set *grown = alloc_zero(alloc, 1, sizeof *grown);
-    if (!grown) {
+    struct ctf_prefix_set *set = alloc_zero(alloc, 1, sizeof *set);
+    if (!set) {
         (void)fail_memory(error);
         return NULL;
     }
-    grown->t = t;
-    arena_init_small(&grown->arena, alloc, 1024);
-    pair_map_init(&grown->by_beginning, alloc);
-    grown->folder = alloc_zero(alloc, found->n + 1, sizeof *grown->folder);
-    grown->folders_n = grown->folder ? found->n + 1 : 0;
-    ttr_status status = grown->folder ? TTR_OK : fail_memory(error);
+    set->t = t;
+    arena_init_small(&set->arena, alloc, 1024);
+    pair_map_init(&set->by_beginning, alloc);
+    set->folder = alloc_zero(alloc, found->n + 1, sizeof *set->folder);
+    set->folders_n = set->folder ? found->n + 1 : 0;
+    ttr_status status = set->folder ? TTR_OK : fail_memory(error);
     for (size_t i = 0; i < found->n && status == TTR_OK; i++)
         if (!found->list[i].unreadable_reason)
-            status = read_folder_metadata(grown, i, found->list[i].folder, error);
+            status = read_folder_metadata(set, i, found->list[i].folder, error);
     if (status == TTR_OK && further)
-        status = read_further_metadata(grown, found->n, further, error);
-    for (size_t i = 0; i < grown->n; i++)
-        free_unpacked(grown, &grown->longest[i]);
+        status = read_further_metadata(set, found->n, further, error);
+    for (size_t i = 0; i < set->n; i++)
+        free_unpacked(set, &set->longest[i]);
     if (status == TTR_OK)
-        return grown;
-    ctf_prefix_set_free(grown);
+        return set;
+    ctf_prefix_set_free(set);
     return NULL;
 }
 
-void ctf_prefix_set_free(struct ctf_prefix_set *grown)
+void ctf_prefix_set_free(struct ctf_prefix_set *set)
 {
-    if (!grown)
+    if (!set)
         return;
-    const struct alloc *alloc = &grown->t->counted;
-    for (size_t i = 0; i < grown->n; i++) {
-        free_unpacked(grown, &grown->longest[i]);
-        free_file(grown, &grown->longest[i].file);
-        ctf_trace_unref(grown->longest[i].made);
+    const struct alloc *alloc = &set->t->counted;
+    for (size_t i = 0; i < set->n; i++) {
+        free_unpacked(set, &set->longest[i]);
+        free_file(set, &set->longest[i].file);
+        ctf_trace_unref(set->longest[i].parsed);
     }
-    alloc_free(alloc, grown->longest, grown->capacity, sizeof *grown->longest);
-    alloc_free(alloc, grown->folder, grown->folders_n, sizeof *grown->folder);
-    pair_map_free(&grown->by_beginning);
-    arena_free(&grown->arena);
-    alloc_free(alloc, grown, 1, sizeof *grown);
+    alloc_free(alloc, set->longest, set->capacity, sizeof *set->longest);
+    alloc_free(alloc, set->folder, set->folders_n, sizeof *set->folder);
+    pair_map_free(&set->by_beginning);
+    arena_free(&set->arena);
+    alloc_free(alloc, set, 1, sizeof *set);
 }
 
-/* --- What is known --- */
+/* --- Lookup by folder --- */
 
-static struct longest *find_maximal_text(const struct ctf_prefix_set *grown, size_t folder)
+static struct maximal_text *find_maximal_text(const struct ctf_prefix_set *set, size_t folder)
 {
-    const uint32_t k = grown ? grown->folder[folder].longest : 0;
-    return k ? &grown->longest[k - 1] : NULL;
+    const uint32_t k = set ? set->folder[folder].longest : 0;
+    return k ? &set->longest[k - 1] : NULL;
 }
 
-/* Reports whether the folder's own metadata is the maximal text. */
-static bool is_folder_text_maximal(const struct ctf_prefix_set *grown, size_t folder)
+/* Reports whether the metadata of a folder is itself a maximal text. */
+static bool is_folder_text_maximal(const struct ctf_prefix_set *set, size_t folder)
 {
-    const struct longest *of = find_maximal_text(grown, folder);
-    return of && of->text_n == grown->folder[folder].text_n &&
-           of->file.n == grown->folder[folder].bytes_n &&
-           of->file.hash == grown->folder[folder].hash;
+    const struct maximal_text *of = find_maximal_text(set, folder);
+    return of && of->text_n == set->folder[folder].text_n &&
+           of->file.n == set->folder[folder].bytes_n && of->file.hash == set->folder[folder].hash;
 }
 
-bool ctf_prefix_is_extended(const struct ctf_prefix_set *grown, size_t folder)
+bool ctf_prefix_is_extended(const struct ctf_prefix_set *set, size_t folder)
 {
-    const struct longest *of = find_maximal_text(grown, folder);
-    return of && of->text_n > grown->folder[folder].text_n;
+    const struct maximal_text *of = find_maximal_text(set, folder);
+    return of && of->text_n > set->folder[folder].text_n;
 }
 
-static bool pass_metadata_bytes(struct longest *of, struct ctf_trace *trace)
+static bool pass_metadata_bytes(struct maximal_text *of, struct ctf_trace *trace)
 {
     if (!of->file.bytes)
         return false;
@@ -332,78 +339,78 @@ static bool pass_metadata_bytes(struct longest *of, struct ctf_trace *trace)
     return true;
 }
 
-bool ctf_prefix_pass_metadata(struct ctf_prefix_set *grown, size_t folder, struct ctf_trace *trace)
+bool ctf_prefix_pass_metadata(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *trace)
 {
-    return is_folder_text_maximal(grown, folder) &&
-           pass_metadata_bytes(find_maximal_text(grown, folder), trace);
+    return is_folder_text_maximal(set, folder) &&
+           pass_metadata_bytes(find_maximal_text(set, folder), trace);
 }
 
-bool ctf_prefix_pass_longer_metadata(struct ctf_prefix_set *grown, size_t folder,
+bool ctf_prefix_pass_longer_metadata(struct ctf_prefix_set *set, size_t folder,
                                      struct ctf_trace *trace)
 {
-    return ctf_prefix_is_extended(grown, folder) &&
-           pass_metadata_bytes(find_maximal_text(grown, folder), trace);
+    return ctf_prefix_is_extended(set, folder) &&
+           pass_metadata_bytes(find_maximal_text(set, folder), trace);
 }
 
-bool ctf_prefix_share_class(const struct ctf_prefix_set *grown, size_t folder,
+bool ctf_prefix_share_class(const struct ctf_prefix_set *set, size_t folder,
                             struct ctf_trace *trace, size_t *bytes)
 {
-    const struct longest *of = find_maximal_text(grown, folder);
-    if (!of || !of->made || of->is_bad)
+    const struct maximal_text *of = find_maximal_text(set, folder);
+    if (!of || !of->parsed || of->is_bad)
         return false;
-    const struct of_folder *here = &grown->folder[folder];
+    const struct of_folder *here = &set->folder[folder];
     const bool is_quiet = of->quiet_n && of->quiet_n == here->bytes_n &&
-                          of->quiet_hash == here->hash && ctf_prefix_is_extended(grown, folder);
-    if (!is_quiet && (of->has_notes || !is_folder_text_maximal(grown, folder)))
+                          of->quiet_hash == here->hash && ctf_prefix_is_extended(set, folder);
+    if (!is_quiet && (of->has_notes || !is_folder_text_maximal(set, folder)))
         return false;
-    ctf_trace_set_class(trace, of->made->class);
+    ctf_trace_set_class(trace, of->parsed->class);
     *bytes = here->bytes_n;
     return true;
 }
 
-static void keep_parsed_metadata(struct longest *of, struct ctf_trace *made, bool has_notes)
+static void keep_parsed_metadata(struct maximal_text *of, struct ctf_trace *parsed, bool has_notes)
 {
-    of->is_bad = !made;
+    of->is_bad = !parsed;
     of->has_notes = has_notes;
-    of->made = made;
-    if (made)
-        made->users++;
+    of->parsed = parsed;
+    if (parsed)
+        parsed->users++;
 }
 
-void ctf_prefix_keep_class(struct ctf_prefix_set *grown, size_t folder, struct ctf_trace *made,
+void ctf_prefix_keep_class(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *parsed,
                            bool has_notes)
 {
-    struct longest *of = find_maximal_text(grown, folder);
-    if (is_folder_text_maximal(grown, folder) && !of->made && !of->is_bad)
-        keep_parsed_metadata(of, made, has_notes);
+    struct maximal_text *of = find_maximal_text(set, folder);
+    if (is_folder_text_maximal(set, folder) && !of->parsed && !of->is_bad)
+        keep_parsed_metadata(of, parsed, has_notes);
 }
 
-void ctf_prefix_keep_longer_class(struct ctf_prefix_set *grown, size_t folder,
-                                  struct ctf_trace *made, bool has_notes)
+void ctf_prefix_keep_longer_class(struct ctf_prefix_set *set, size_t folder,
+                                  struct ctf_trace *parsed, bool has_notes)
 {
-    if (ctf_prefix_is_extended(grown, folder))
-        keep_parsed_metadata(find_maximal_text(grown, folder), made, has_notes);
+    if (ctf_prefix_is_extended(set, folder))
+        keep_parsed_metadata(find_maximal_text(set, folder), parsed, has_notes);
 }
 
-struct ctf_trace *ctf_prefix_longer_class(const struct ctf_prefix_set *grown, size_t folder,
+struct ctf_trace *ctf_prefix_longer_class(const struct ctf_prefix_set *set, size_t folder,
                                           bool *is_bad)
 {
-    const struct longest *of = find_maximal_text(grown, folder);
-    *is_bad = !ctf_prefix_is_extended(grown, folder) || of->is_bad;
-    return *is_bad ? NULL : of->made;
+    const struct maximal_text *of = find_maximal_text(set, folder);
+    *is_bad = !ctf_prefix_is_extended(set, folder) || of->is_bad;
+    return *is_bad ? NULL : of->parsed;
 }
 
-void ctf_prefix_keep_without_notes(struct ctf_prefix_set *grown, size_t folder)
+void ctf_prefix_keep_without_notes(struct ctf_prefix_set *set, size_t folder)
 {
-    struct longest *of = find_maximal_text(grown, folder);
+    struct maximal_text *of = find_maximal_text(set, folder);
     if (!of)
         return;
-    of->quiet_n = grown->folder[folder].bytes_n;
-    of->quiet_hash = grown->folder[folder].hash;
+    of->quiet_n = set->folder[folder].bytes_n;
+    of->quiet_hash = set->folder[folder].hash;
 }
 
-const char *ctf_prefix_longer_path(const struct ctf_prefix_set *grown, size_t folder)
+const char *ctf_prefix_longer_path(const struct ctf_prefix_set *set, size_t folder)
 {
-    const struct longest *of = find_maximal_text(grown, folder);
+    const struct maximal_text *of = find_maximal_text(set, folder);
     return of ? of->path : "";
 }

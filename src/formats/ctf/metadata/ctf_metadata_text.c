@@ -1,5 +1,5 @@
-/* Positions in metadata: conversion from text to file, and errors that show the line with a caret
- * below the position. */
+/* Positions in metadata: converts offsets in the text to offsets in the file, and makes errors that
+ * show the line with a caret below the position. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "formats/ctf/description/ctf_description.h"
 
-#define LINE_SHOWN 60u /* limit of a line in a message, in bytes */
+#define LINE_SHOWN 60u /* maximum number of bytes of a line that an error shows */
 
 uint64_t ctf_text_offset(const struct ctf_text *text, size_t at)
 {
@@ -42,8 +42,8 @@ void ctf_text_line_column(const struct ctf_text *text, size_t at, unsigned *line
     *column = (unsigned)(at - find_line_start(text, at)) + 1;
 }
 
-/* Formats the line around a position, shortened around it if necessary, and a line with the caret.
- */
+/* Formats the line that contains position `at`, shortened if it is long, and below it a line with
+ * the caret. */
 static void format_line_with_caret(const struct ctf_text *text, size_t at, char *to, size_t size)
 {
     size_t begin = find_line_start(text, at), end = at;

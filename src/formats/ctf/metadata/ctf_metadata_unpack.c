@@ -9,9 +9,9 @@
  * The byte order of each packet is that of its magic number. A packet may end anywhere, even inside
  * a word of the text.
  *
- * Accepted beyond the specifications: version 2 with the short header; a last packet without
- * padding; packets of both byte orders (reported); a file that ends inside a packet after the first
- * header (reported), since a tracer may be stopped between two packets.
+ * Accepted although the specifications do not allow it: version 2 with the short header; a last
+ * packet without padding; packets of both byte orders (reported); a file that ends inside a packet
+ * after the first header (reported), since a tracer may be stopped between two packets.
  *
  * Two passes: the first one counts the text, so that padding needs no memory (parsers limit their
  * memory by the bytes allocated here). Left out: compressed, encrypted and checksummed packets,
@@ -90,12 +90,13 @@ struct unpacking {
     struct ctf_piece *pieces; /* packets that contain text */
     size_t pieces_n;
     size_t packets;
-    uint8_t uuid[16];   /* of the first packet */
+    uint8_t uuid[16];   /* UUID in the first packet */
     bool is_big_endian; /* byte order of the first packet */
     bool is_mixed;
-    uint64_t mixed_at; /* offset of the first packet with the other byte order */
+    uint64_t
+        mixed_at; /* file offset of the first packet with another byte order than the first one */
     bool is_cut;
-    uint64_t cut_at; /* offset of the incomplete last packet */
+    uint64_t cut_at; /* file offset of the incomplete last packet */
     uint8_t major;
 };
 
@@ -112,7 +113,7 @@ static uint32_t get_u32(struct cursor *c, bool is_big_endian)
     return is_big_endian ? cursor_u32be(c) : cursor_u32le(c);
 }
 
-/* Reads the header at the cursor, which advances to its end. */
+/* Parses the packet header at the cursor, and advances the cursor to the end of the header. */
 static ttr_status read_header(struct unpacking *u, struct header *header)
 {
     struct cursor *in = &u->in;
@@ -172,8 +173,8 @@ static void note_cut_packet(struct unpacking *u, uint64_t at)
     u->cut_at = at;
 }
 
-/* Starts the next packet: the cursor advances to its content. Returns the sizes of content and
- * padding in bytes. */
+/* Parses the next packet header and advances the cursor to the packet's content. Sets the sizes of
+ * content and padding in bytes. */
 static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, size_t *padding)
 {
     struct header header = {0};
@@ -205,8 +206,8 @@ static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, si
     return TTR_OK;
 }
 
-/* Visits all packets. Copies the text if memory was allocated, else counts the text and the packets
- * that contain any. */
+/* Reads all packets. If u->text is allocated, copies their text; else only counts the text bytes
+ * and the packets that contain any. */
 static ttr_status visit_metadata_packets(struct unpacking *u)
 {
     size_t content, padding;
@@ -281,7 +282,7 @@ static ttr_status unpack_metadata_packets(struct unpacking *u, struct ctf_text *
     return status;
 }
 
-/* Fails for a file that starts like a packet but has an unknown version. */
+/* Reports the error for a file that starts like a packet but has an unknown version. */
 static ttr_status fail_first_packet(const struct unpacking *u, size_t n)
 {
     const uint8_t *bytes = u->in.p;

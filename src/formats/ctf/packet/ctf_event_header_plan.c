@@ -5,13 +5,11 @@
  * and 2).
  *
  * Compilation has three steps. If one of them fails, the general layout is used:
- * |  1. compile_parts flattens the header type into lists of numbers and padding, in the order
- * |     of the bits.
- * |  2. add_extension_choice recognises one final variant or optional that depends on the id
- * |     ("extended" headers).
- * |  3. compile_plan_loads looks for fixed offsets: if the header is aligned to bytes, id and
- * |     time are each within one 64-bit load, and all numbers have one byte order, the plan is
- * |     CTF_PLAN_LOADS.
+ * |  1. compile_header_parts flattens the header type into lists of numbers and padding, in the
+ * order |     of the bits. |  2. add_extension_choice recognises one final variant or optional that
+ * depends on the id |     ("extended" headers). |  3. compile_plan_loads looks for fixed offsets:
+ * if the header is aligned to bytes, id and |     time are each within one 64-bit load, and all
+ * numbers have one byte order, the plan is |     CTF_PLAN_LOADS.
  *
  * Execution (ctf_read_event_header) costs one pass over at most CTF_PARTS_MAX parts per event; the
  * inline ctf_load_event_header costs two loads. Left out: headers with more than one time after the
@@ -46,7 +44,8 @@ static bool add_number_part(struct ctf_header_parts *parts, const struct type *t
                                                              type->is_big_endian});
 }
 
-/* Appends an array of numbers without roles, as bits to skip. Returns false for any other array. */
+/* Appends an array of numbers without roles as one part to skip. Returns false for any other array.
+ */
 static bool add_array_part(struct ctf_header_parts *parts, const struct type *type)
 {
     const struct type *element = type->element;
@@ -59,8 +58,8 @@ static bool add_array_part(struct ctf_header_parts *parts, const struct type *ty
                                                              CTF_PART_SKIP, type->align, false});
 }
 
-/* Appends the numbers of a type in order. A variant or an optional must be last and is returned in
- * `*variant`. Returns false if a plan cannot express the type. */
+/* Appends the numbers of a type in order. A variant or an optional field may only be the last
+ * element; *variant is set to it. Returns false if a plan cannot express the type. */
 static bool add_type_parts(struct ctf_header_parts *parts, const struct type *type,
                            const struct type **variant)
 {
@@ -98,8 +97,8 @@ static uint32_t count_parts_with_use(const struct ctf_header_parts *parts,
     return n;
 }
 
-/* Reports whether the event id in the header selects the option of the variant. */
-static bool is_chosen_by_id(const struct type *variant, const struct type *header)
+/* Returns true if the event id in the header is the selector of the variant. */
+static bool is_selected_by_event_id(const struct type *variant, const struct type *header)
 {
     const struct type_reference *reference = &variant->reference;
     if (reference->root != ROOT_EVENT_HEADER || reference->names_n != 1)
@@ -108,8 +107,8 @@ static bool is_chosen_by_id(const struct type *variant, const struct type *heade
     return member && member->type->role == CTF_ROLE_EVENT_ID;
 }
 
-/* Sets plan->escape, the smallest id that selects the extended header, from the ids in `range`.
- * Returns false unless all greater ids select it too, and the extended header contains an id. */
+/* Sets plan->escape to the smallest id in `range`, which announces the extended header. Returns
+ * false unless all greater ids do so, too, and the extended header has an id. */
 static bool set_escape_id(struct ctf_header_plan *plan, const struct type_range *range)
 {
     for (uint32_t i = 0; i < plan->first.n; i++) {
@@ -121,8 +120,8 @@ static bool set_escape_id(struct ctf_header_plan *plan, const struct type_range 
     return count_parts_with_use(&plan->extended, CTF_PART_ID) == 1;
 }
 
-/* Adds a variant of two options: ids below `escape` select the option without an id, all other ids
- * the option that repeats the id. Returns false for any other variant. */
+/* Adds a variant of two options to the plan: ids below `escape` select the option without an id,
+ * all others the option with the full id. Returns false for any other variant. */
 static bool add_extension_options(struct ctf_header_plan *plan, const struct type *variant)
 {
     const struct type_member *option = variant->members;
@@ -141,8 +140,8 @@ static bool add_extension_options(struct ctf_header_plan *plan, const struct typ
     return set_escape_id(plan, high->ranges);
 }
 
-/* Adds the variant or optional at the end of a header. Returns false if a plan cannot express it.
- */
+/* Adds the variant or optional field at the end of a header to the plan. Returns false if a plan
+ * cannot express it. */
 static bool add_extension_choice(struct ctf_header_plan *plan, const struct type *choice)
 {
     if (choice->kind == TYPE_VARIANT)
@@ -151,7 +150,7 @@ static bool add_extension_choice(struct ctf_header_plan *plan, const struct type
            set_escape_id(plan, choice->ranges);
 }
 
-static bool compile_parts(struct ctf_header_plan *plan, const struct type *header)
+static bool compile_header_parts(struct ctf_header_plan *plan, const struct type *header)
 {
     const struct type *variant = NULL;
     if (!add_type_parts(&plan->first, header, &variant) ||
@@ -160,13 +159,13 @@ static bool compile_parts(struct ctf_header_plan *plan, const struct type *heade
     if (!variant)
         return true;
     return count_parts_with_use(&plan->first, CTF_PART_ID) == 1 &&
-           is_chosen_by_id(variant, header) && add_extension_choice(plan, variant);
+           is_selected_by_event_id(variant, header) && add_extension_choice(plan, variant);
 }
 
 /* --- Loads of fixed offsets --- */
 
-/* Computes the mask, byte offset and shift with which a load of eight bytes reads the number at bit
- * `at`. Returns false if the number does not fit into eight bytes. */
+/* Computes the byte offset of a load of eight bytes, and the shift and mask that extract the number
+ * at bit `at` from it. Returns false if the number does not fit in eight bytes. */
 static bool compute_number_load(const struct ctf_header_part *part, uint64_t at, uint64_t *mask,
                                 uint32_t *byte, uint8_t *shift)
 {
@@ -201,7 +200,7 @@ static bool compute_part_loads(struct ctf_header_plan *plan, struct ctf_header_l
         if (part->use == CTF_PART_TIME &&
             !compute_number_load(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
-        /* The step is 0 for a time of 64 bits, which cannot wrap. */
+        /* mask + 1 is 0 for a time of 64 bits, which cannot wrap */
         if (part->use == CTF_PART_TIME)
             loads->time_step = loads->time_mask + 1;
         at += part->bits;
@@ -210,8 +209,8 @@ static bool compute_part_loads(struct ctf_header_plan *plan, struct ctf_header_l
     return at <= UINT16_MAX;
 }
 
-/* Computes the loads of a header that consists of plan->first and `rest`. Returns false if an
- * offset is not fixed. */
+/* Computes the loads of a header that consists of plan->first and `rest`. Returns false if the
+ * header cannot be read by two loads, for example because an offset is not fixed. */
 static bool compile_loads(struct ctf_header_plan *plan, struct ctf_header_loads *loads,
                           const struct ctf_header_parts *rest, bool *has_order)
 {
@@ -225,8 +224,8 @@ static bool compile_loads(struct ctf_header_plan *plan, struct ctf_header_loads 
     return true;
 }
 
-/* Reports whether the last time of an extended header alone determines the clock: `first` has no
- * time, or the last time is 64 bits wide. */
+/* Returns true if the last timestamp of an extended header determines the clock without the first
+ * one: there is only one, or the last is 64 bits wide. */
 static bool is_last_time_sufficient(const struct ctf_header_plan *plan)
 {
     const uint32_t times = count_parts_with_use(&plan->extended, CTF_PART_TIME);
@@ -283,7 +282,7 @@ void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_
     if (header) {
         plan->align = header->align;
         plan->has_time = ctf_type_updates_clock(header) || ctf_body_updates_clock(stream);
-        if (!compile_parts(plan, header))
+        if (!compile_header_parts(plan, header))
             return;
     } else {
         plan->has_time = ctf_body_updates_clock(stream);
@@ -324,7 +323,7 @@ void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, cons
     const struct type *type;
     ttr_field field;
     layout_iter_begin(&walk, layout, bits, NULL);
-    /* does not overwrite the iterator's own slot, which follows these values */
+    /* the iterator has one more slot for itself, which is not overwritten */
     memcpy(walk.run.slots, slots, LAYOUT_SLOTS_MAX * sizeof *slots);
     while (layout_iter_next(&walk, &field, &type)) {
         if (type->role == CTF_ROLE_EVENT_ID)

@@ -1,5 +1,5 @@
-/* Event header plans: read the id and time of an event header without its general layout. They
- * cover the forms of headers that tracers write.
+/* Event header plans: a plan reads the id and time of an event header without interpreting its
+ * layout. Plans cover the forms of headers that tracers write.
  *
  * A plan is a list of numbers in order; the event's body follows. If the id is at or above
  * `escape`, a second list follows, and its id and time replace the first ones ("extended" header):
@@ -27,7 +27,7 @@
 
 enum ctf_header_part_use { CTF_PART_SKIP = 0, CTF_PART_ID, CTF_PART_TIME };
 
-/* A number or a field to skip in an event header; padding to its alignment comes first. */
+/* A number of an event header to read, or bits to skip. Padding up to its alignment precedes it. */
 struct ctf_header_part {
     uint64_t bits; /* width of the number or field; at most 64 for numbers */
     uint8_t use;   /* enum ctf_header_part_use */
@@ -43,16 +43,18 @@ struct ctf_header_parts {
 /* Byte offsets, shifts and masks that read a header by two loads of eight bytes. */
 struct ctf_header_loads {
     uint64_t id_mask, time_mask;
-    /* ticks after which the time field wraps to 0; 0 for a field of 64 bits */
+    /* 2^width of the time field, in ticks: added to the clock when the field wraps; 0 for 64 bits
+     */
     uint64_t time_step;
     uint32_t id_at, time_at; /* byte offsets of the two loads, from the start of the header */
     uint8_t id_shift, time_shift;
     uint32_t bits; /* size of the header in bits */
-    uint32_t room; /* bytes that must be readable from the start of the header on */
+    uint32_t room; /* bytes from the start of the header on that the two loads may read */
 };
 
 enum ctf_plan_kind {
-    CTF_PLAN_LOADS = 0, /* read by `loads`; headers that these do not cover are read by parts */
+    /* read by two loads; an extended header without `wide` is read number by number */
+    CTF_PLAN_LOADS = 0,
     CTF_PLAN_PARTS,
     CTF_PLAN_LAYOUT
 };
@@ -62,49 +64,52 @@ struct ctf_header_plan {
     uint8_t align;      /* log2 of the header's alignment in bits */
     bool is_big_endian; /* byte order of `loads` */
     bool has_time;
-    uint64_t only_id; /* id of all events if the header contains no id; otherwise 0 */
-    /* smallest id that selects the extended header; UINT64_MAX if there is none */
+    uint64_t only_id; /* id of all events if the header does not contain an id; otherwise 0 */
+    /* smallest id that announces the extended header; UINT64_MAX = there are no extended headers */
     uint64_t escape;
     struct ctf_header_loads loads;
-    /* loads of an extended header if has_wide; less than CTF_WIDER_MAX bytes longer than `loads`
-     */
+    /* loads of an extended header, valid if has_wide; the header is at most CTF_WIDER_MAX - 1 bytes
+     * longer than a short one */
     struct ctf_header_loads wide;
     bool has_wide;
-    /* `first` is read first; then `extended` if the id is at or above `escape`, else `otherwise` */
+    /* lists of numbers: `first`, then `extended` if the id is at or above `escape`, otherwise
+     * `otherwise` */
     struct ctf_header_parts first, otherwise, extended;
     const struct layout *layout;
 };
 
-/* Reports whether a member of the type is mapped to the stream's clock. Returns false for NULL. */
+/* Returns true if the type or a member of it is mapped to the stream's clock. Returns false for
+ * NULL. */
 bool ctf_type_updates_clock(const struct type *type);
 
-/* Reports whether the contexts or the payload of some event class in the stream update the clock.
- * Only CTF 1.8 allows this (section 8). */
+/* Returns true if a context or payload field of any event class of the stream is mapped to the
+ * clock. Only CTF 1.8 allows this (section 8). */
 bool ctf_body_updates_clock(const struct ctf_stream_class *stream);
 
-/* Compiles the plan of a stream class. `layout` is that of the event header, NULL if there is none;
- * the plan borrows it. */
+/* Compiles the plan of a stream class. `layout`: layout of the event header, borrowed; NULL =
+ * events have no header. */
 void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_class *stream,
                           const struct layout *layout);
 
-/* Result of reading a header. The caller sets `ticks` to the clock before the event. */
+/* Result of reading a header. Before, the caller sets `ticks` to the clock after the previous
+ * event. */
 struct ctf_event_header {
     uint64_t id;
     uint64_t ticks; /* in: clock before the event; out: clock after the header */
-    /* size of the header in bits; only set if the header was read by loads */
+    /* size of the header in bits; set by ctf_load_event_header only */
     uint32_t bits;
     enum layout_status end; /* LAYOUT_TRUNCATED: the header continues beyond bits->end */
 };
 
-/* Reads a header by parts or by layout. On input, bits->at is the end of the previous event; on
- * success it is the end of the header. `slots` has LAYOUT_SLOTS_MAX values of earlier fields that
- * the layout needs. */
+/* Reads an event header number by number or by its layout. On input, bits->at is the end of the
+ * previous event; on success it is the end of the header. `slots`: LAYOUT_SLOTS_MAX values of
+ * earlier fields that the layout needs. header->end has the result. */
 void ctf_read_event_header(const struct ctf_header_plan *plan, struct bits *bits,
                            const uint64_t *slots, struct ctf_event_header *header);
 
-/* Decodes a header or a body by its layout. Stores the last event id found in `header`, and updates
- * its clock from each field mapped to the clock. `slots` has the values of earlier fields that the
- * layout needs. */
+/* Decodes an event header or body by its layout. Stores the event id in `header`, and updates
+ * header->ticks for each field that is mapped to the clock. `slots`: values of earlier fields that
+ * the layout needs. */
 void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
                             struct ctf_event_header *header);
 
@@ -113,8 +118,8 @@ static inline uint64_t ctf_load_u64(const struct ctf_header_plan *plan, const ui
     return plan->is_big_endian ? load_u64be(p) : load_u64le(p);
 }
 
-/* Reads a header at p by two loads; loads.room bytes must be readable. Returns false, without a
- * result, for an extended header that the loads do not cover. */
+/* Reads the header at p by two loads; loads.room bytes must be readable. Returns false and no
+ * result for an extended header if the plan has no loads for it. */
 static inline bool ctf_load_event_header(const struct ctf_header_plan *plan, const uint8_t *p,
                                          struct ctf_event_header *header)
 {

@@ -30,8 +30,8 @@ struct ctf_index_entry {
     uint64_t offset, size, content, begin, end, discarded, stream_id, instance, sequence;
 };
 
-/* Opens the index of a stream file. Returns false if there is none or it is invalid. Sets *is_odd
- * to true if it exists but is invalid. */
+/* Opens the index of a stream file. Returns false if the index does not exist or is invalid; sets
+ * *is_odd to true in the second case. */
 bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, const char *file,
                     bool *is_odd);
 
@@ -42,23 +42,24 @@ void ctf_index_close(struct ctf_index *index);
 
 /* --- Comparison with packets (ctf_index_check.c) --- */
 
-/* State of comparing an index with the packets of its stream file, in file order. Does nothing if
- * there is no index. */
+/* State while the entries of an index are compared with the packets of its stream file, in file
+ * order. Functions on it do nothing if the file has no index. */
 struct ctf_index_check {
     struct ctf_reader *reader;
     struct ctf_index index;
-    /* is_there: the file has an index; is_taken: `entry` was read and describes the next packet */
+    /* is_there: the file has an index; is_taken: `entry` was read from the index and not compared
+     * yet */
     bool is_there, is_taken;
     struct ctf_index_entry entry;
     uint64_t packets; /* number of packets compared so far */
 };
 
-/* Reports whether an entry agrees with the packet at `offset`. */
+/* Returns true if all numbers of the entry agree with the packet at `offset`. */
 bool ctf_index_entry_matches(const struct ctf_index *index, const struct ctf_index_entry *entry,
                              uint64_t offset, const struct ctf_frame *frame);
 
-/* Opens the index of the reader's file if it has one. The caller closes it by
- * ctf_index_close(&check->index). */
+/* Initializes the comparison: opens the index of the reader's file if it has one; reports an
+ * invalid one. The caller closes it by ctf_index_close(&check->index). */
 void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *reader);
 
 /* Compares the next entry with a packet and reports a difference. Does nothing without an index. */
@@ -71,8 +72,9 @@ bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry 
 /* Reports that the stream file has no packet at the offset of the next entry. */
 void ctf_index_check_missing_packet(struct ctf_index_check *check);
 
-/* Reports if the index has more or fewer entries than the file has packets. Call after the last
- * packet. `is_whole`: the packets up to the end of the file were compared. */
+/* Called after the last packet. Reports if the index has more or fewer entries than the file has
+ * packets. is_whole: all packets up to the end of the file were compared; otherwise the numbers are
+ * not compared. */
 void ctf_index_check_finish(struct ctf_index_check *check, bool is_whole);
 
 #endif

@@ -1,5 +1,5 @@
-/* Packet framing of CTF 1.8 and CTF 2: decodes packet header and context, evaluates the fields that
- * have a role (enum ctf_role), and checks the sizes.
+/* Packet framing of CTF 1.8 and CTF 2: decodes packet header and packet context, evaluates the
+ * fields that have a role (enum ctf_role), and checks the sizes.
  *
  * CTF 1.8.3 section 5, CTF 2 section 6 (packet header and context).
  *
@@ -8,10 +8,10 @@
  * |  header -> check magic and UUID -> find stream class -> context -> times -> sizes
  *
  * A header or context with fixed offsets is read by ctf_packet_header.h, any other one by its
- * layout. Sizes are measured from the start of the packet. If one of packet size and content size
- * is absent, it equals the other; without both, the rest of the file is one packet. Left out:
- * whether the packet's bytes are all available, which the caller checks. RFC v1.1 has its own
- * framing (rfc11_read.h). */
+ * layout. Sizes are measured from the start of the packet. If only one of packet size and content
+ * size is declared, the other one equals it; if both are missing, the rest of the file is one
+ * packet. Left out: whether all bytes of the packet are available, which the caller checks. RFC
+ * v1.1 has a separate parser (rfc11_read.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,13 +19,13 @@
 #include "base/status.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* Values of the fields with a role (enum ctf_role) in one packet's header and context. */
+/* Values of the fields with a role (enum ctf_role) in the header and context of one packet. */
 struct roles {
     struct ctf_frame *frame;
     uint64_t class_id, magic, size, content, end_low;
     unsigned size_width, content_width, end_width;
     uint8_t uuid[16];
-    uint32_t uuid_n; /* bytes of the UUID read so far */
+    uint32_t uuid_n; /* number of bytes of the UUID read so far */
     bool wants_uuid; /* the next array elements are bytes of the UUID */
     bool has_class_id, has_magic, has_size, has_content;
 };
@@ -53,14 +53,14 @@ static void store_uuid_field(struct roles *roles, const ttr_field *field)
     }
 }
 
-/* Returns the width of a counter field in bits; 64 for numbers of variable length. */
+/* Returns the width in bits of a number that may wrap; 64 for LEB128 numbers and larger ones. */
 static unsigned get_counter_width(const struct type *type)
 {
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
 
-/* Evaluates a field that is mapped to the clock. It updates the clock from the packet's begin time,
- * or sets the begin time if the packet declares none. */
+/* Evaluates a context field that is mapped to the clock. Updates the clock, which starts at the
+ * packet's begin time. If the packet declares no begin time, sets it to the new clock value. */
 static void apply_clock_field(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
@@ -119,8 +119,7 @@ static void store_context_field(struct roles *roles, const struct type *type, ui
     }
 }
 
-/* Stores the value of a field by its role. UUIDs are handled elsewhere, since they consist of
- * several fields. */
+/* Stores the value of a field by its role, except for UUIDs, which consist of several fields. */
 static void store_field_by_role(struct roles *roles, const struct type *type, uint64_t value)
 {
     switch (type->role) {
@@ -141,8 +140,9 @@ static void store_field_by_role(struct roles *roles, const struct type *type, ui
     }
 }
 
-/* Decodes a packet header or context by its layout, from bits->at on, and evaluates its fields. On
- * success, bits->at is the end of the structure. */
+/* Decodes a packet header or context by its layout, from bits->at on, and stores the values of
+ * fields with roles. `outer`: slots with values of the header that the context needs; NULL = none.
+ * On success, bits->at is the end of the structure. */
 static enum layout_status read_structure_by_layout(struct roles *roles, const struct layout *layout,
                                                    const struct layout_cursor *outer,
                                                    struct bits *bits)
@@ -165,7 +165,8 @@ static enum layout_status read_structure_by_layout(struct roles *roles, const st
     return walk.end;
 }
 
-/* Decodes a packet header or context that has fixed offsets, and evaluates its fields. */
+/* Decodes a packet header or context that has fixed offsets, and stores the values of fields with
+ * roles. */
 static void read_fixed_structure(struct roles *roles, const struct ctf_fixed_root *head,
                                  struct bits *bits)
 {
@@ -197,8 +198,8 @@ static void import_header_values(const struct ctf_trace *trace, const struct lay
     }
 }
 
-static enum ctf_framing framing_of_layout_end(struct ctf_frame *frame, enum layout_status end,
-                                              const char *what)
+static enum ctf_framing convert_layout_status_to_framing(struct ctf_frame *frame,
+                                                         enum layout_status end, const char *what)
 {
     if (end == LAYOUT_OK)
         return CTF_FRAME_OK;
@@ -219,7 +220,8 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
         memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
         return CTF_FRAME_OK;
     roles->frame->is_foreign = true;
-    /* CTF 1.8 accepts other UUIDs, as babeltrace2 does: some tracers make one for each session. */
+    /* CTF 1.8 packets with another UUID are accepted, as by babeltrace2: some tracers use one per
+     * session */
     if (trace->class->description.version == CTF_1_8)
         return CTF_FRAME_OK;
     (void)fail_framing(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
@@ -227,7 +229,7 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
 }
 
 /* Returns the stream class of a packet: the class with the id in the packet header; if the header
- * has none, the only class, else the class with id 0. */
+ * does not have an id, the only class, else the class with id 0. NULL if it is not declared. */
 static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *trace,
                                                         const struct roles *roles)
 {
@@ -237,15 +239,15 @@ static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *
     return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
 }
 
-/* Reports whether the tracer never stored the size: tracers that store sizes last leave 0 or all
+/* Returns true if a declared size was never stored: tracers that store sizes last leave 0 or all
  * ones. */
 static bool is_size_unset(bool is_there, uint64_t size, unsigned width)
 {
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
 
-/* Rounds up to a byte. Packets start at bytes, even if only a content size is declared and ends
- * inside a byte. */
+/* Rounds a number of bits up to bytes, because packets start at byte boundaries even if the
+ * declared content ends inside a byte. */
 static uint64_t round_up_to_byte(uint64_t bits)
 {
     return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
@@ -294,14 +296,15 @@ static void resolve_end_time(const struct roles *roles, struct ctf_packet *packe
     if (!packet->has_end)
         return;
     if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
-        packet->has_end = false; /* the tracer did not finish the packet */
+        /* an end of 0 after a later begin: the tracer did not finish the packet */
+        packet->has_end = false;
     else
         packet->end = ctf_clock_extend(packet->has_begin ? packet->begin : 0, roles->end_low,
                                        roles->end_width ? roles->end_width : 64);
 }
 
-/* Decodes the packet context, which starts at bits->at. `header` is the start of the packet header,
- * whose values the context may need. */
+/* Decodes the packet context, which starts at bits->at. `header`: start of the packet header, which
+ * has values that the context may need. */
 static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struct roles *roles,
                                             const struct bits *header, struct bits *bits)
 {
@@ -314,7 +317,7 @@ static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struc
     }
     struct layout_cursor outer = {.bits = *bits};
     import_header_values(trace, kind->context, header, &outer);
-    return framing_of_layout_end(
+    return convert_layout_status_to_framing(
         frame, read_structure_by_layout(roles, kind->context, &outer, bits), "context");
 }
 
@@ -331,7 +334,7 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
     if (ctf_fixed_root_is_available(&trace->class->head, &bits))
         read_fixed_structure(&roles, &trace->class->head, &bits);
     else if (trace->class->packet_header)
-        framing = framing_of_layout_end(
+        framing = convert_layout_status_to_framing(
             frame, read_structure_by_layout(&roles, trace->class->packet_header, NULL, &bits),
             "header");
     if (framing != CTF_FRAME_OK)

@@ -1,6 +1,6 @@
-/* Fixed packet headers and contexts: computes field offsets by visiting the types in decoding
- * order. Structures with a field of variable size or a selection are not fixed; they are decoded by
- * their layout. */
+/* Computes the field offsets of packet headers and contexts by visiting the types in decoding
+ * order. Structures with a field of variable size or a variant do not have fixed offsets; they are
+ * decoded by their layout. */
 #include "formats/ctf/packet/ctf_packet_header.h"
 
 #include "formats/ctf/description/ctf_description.h"
@@ -14,13 +14,13 @@ static bool is_number(const struct type *type)
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
-/* Reports whether a number consists of complete bytes, so that one load reads it. */
+/* Returns true if a number consists of complete bytes, so that one load reads it. */
 static bool is_byte_aligned_number(const struct type *type)
 {
     return is_number(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;
 }
 
-/* Advances head->end to the type's alignment. Returns false if the new end is not at a byte
+/* Rounds head->end up to the type's alignment. Returns false if the result is not at a byte
  * boundary or exceeds the limit. */
 static bool align_head_end(struct ctf_fixed_root *head, const struct type *type)
 {

@@ -1,6 +1,6 @@
-/* Fast decoding of packet headers and packet contexts whose fields have fixed offsets: which fields
- * to load, and their offsets. For traces with small packets, in which a header is decoded every few
- * events. Ownership: plain data; types are borrowed. Thread rule: read-only after
+/* Fast decoding of packet headers and packet contexts if all their fields have fixed offsets: list
+ * of the fields to load, with their offsets. For traces with small packets, in which a header is
+ * decoded every few events. Ownership: plain data; types are borrowed. Thread rule: read-only after
  * ctf_fixed_root_init. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_CTF_PACKET_HEADER_H
 #define TRACETTA_FORMATS_CTF_PACKET_CTF_PACKET_HEADER_H
@@ -10,8 +10,8 @@
 
 #define CTF_HEAD_PARTS 16u
 
-/* A field with a meaning for the reader (enum ctf_role): a number of 1, 2, 4 or 8 bytes, or a UUID
- * of 16 bytes. */
+/* A field with a role that the reader evaluates (enum ctf_role): a number of 1, 2, 4 or 8 bytes, or
+ * a UUID of 16 bytes. */
 struct ctf_fixed_field {
     const struct type *type;
     uint32_t at; /* byte offset from the start of the packet */
@@ -19,20 +19,21 @@ struct ctf_fixed_field {
 };
 
 struct ctf_fixed_root {
-    /* bit offsets of the packet header or context, from the start of the packet */
+    /* bits from the start of the packet: start and end of the packet header or context */
     uint64_t begin, end;
     uint32_t n;
-    /* all offsets are fixed; if false, use the layout, since the other members are invalid */
+    /* all offsets are fixed; if false, the other members are invalid, and the layout must be used
+     */
     bool is_fixed;
     struct ctf_fixed_field part[CTF_HEAD_PARTS];
 };
 
 /* Computes the field offsets of a packet header or context that starts `begin` bits after the start
- * of the packet. `root` is NULL if the packet has no such structure. */
+ * of the packet. `root`: its type; NULL = the packet does not have it. */
 void ctf_fixed_root_init(struct ctf_fixed_root *head, const struct type *root, uint64_t begin);
 
-/* Reports whether bits->at is the start of the packet header or context, and all its bytes are
- * available. */
+/* Returns true if the offsets are fixed, bits->at is at the start of the packet header or context,
+ * and all its bytes are available. */
 static inline bool ctf_fixed_root_is_available(const struct ctf_fixed_root *head,
                                                const struct bits *bits)
 {

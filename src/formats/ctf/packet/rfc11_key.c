@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define KEY_TEXT 80 /* characters of a key file: 64 digits and surrounding blanks */
+#define KEY_TEXT 80 /* maximum bytes of a key file: 64 digits and surrounding blanks */
 
 static bool is_blank(uint8_t c)
 {
@@ -46,7 +46,8 @@ bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY])
     return true;
 }
 
-/* Reads up to n bytes from the start of a file. Returns the number read, or -1 with errno set. */
+/* Reads up to n bytes from the start of a file. Returns the number of bytes read, or -1 with errno
+ * set. */
 static ssize_t read_file_start(const char *path, uint8_t *to, size_t n)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);

@@ -11,7 +11,7 @@
 #include "formats/ctf/packet/rfc11_packet.h"
 
 #define BZIP2_BLOCK 9 /* block size in units of 100 kB */
-/* largest window, with gzip wrapper (windowBits of deflateInit2 in zlib.h) */
+/* windowBits of deflateInit2 (zlib.h): 15 = largest window, + 16 = gzip wrapper */
 #define GZIP_WINDOW (15 + 16)
 #define GZIP_MEMORY 8
 
@@ -22,7 +22,8 @@ static ttr_status fail_packet_size(ttr_error *error, uint64_t n)
                 (unsigned long long)n);
 }
 
-/* Appends one gzip member without name and time, so that equal contents produce equal bytes. */
+/* Appends the compressed content as one gzip member without name and time, so that equal contents
+ * produce equal bytes. */
 static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct buffer *to,
                                      ttr_error *error)
 {
@@ -52,8 +53,8 @@ static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct b
     uint8_t *room = buffer_room(to, most);
     unsigned got = (unsigned)most;
     char *from;
-    /* memcpy drops the const: zlib and bzip2 have non-const parameters but do not write to the
-     * input */
+    /* memcpy removes the const: the parameter of bzip2 is not const, but the input is not changed
+     */
     memcpy(&from, &content, sizeof from);
     if (!room ||
         BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
@@ -90,8 +91,8 @@ static ttr_status check_pack_options(const struct rfc11_pack_options *how, size_
     return n > UINT32_MAX ? fail_packet_size(error, n) : TTR_OK;
 }
 
-/* Computes the packet size: the content size rounded up to a multiple of `align`. Returns false if
- * it exceeds 32 bits. */
+/* Computes the packet size: the content size rounded up to a multiple of `align`; 0 = not rounded.
+ * Returns false if it exceeds 32 bits. */
 static bool round_up_packet_size(uint64_t content_size, uint32_t align, uint64_t *packet_size)
 {
     uint32_t multiple = align ? align : 1;

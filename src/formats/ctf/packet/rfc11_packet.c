@@ -27,7 +27,7 @@
 #include "base/cursor.h"
 #include "io/decoder.h"
 
-#define STEP (64u << 10) /* bytes of output space per call of a decoder */
+#define STEP (64u << 10) /* bytes; maximum output per call of a decoder */
 
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet)
 {
@@ -131,8 +131,8 @@ bool rfc11_compute_checksum(uint8_t scheme, const uint8_t *content, size_t n, ui
     return scheme <= RFC11_CRC32;
 }
 
-/* Limits of rfc11_find_content_end in bytes of content. MD5 and SHA-1 have a lower one, since they
- * compute one digest per byte. */
+/* bytes; maximum content that rfc11_find_content_end searches: DIGESTS_MAX for MD5 and SHA-1, which
+ * compute one digest per byte, SUMS_MAX for CRC-32. */
 #define DIGESTS_MAX ((size_t)64 << 10)
 #define SUMS_MAX ((size_t)4 << 20)
 
@@ -200,7 +200,8 @@ void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], c
     explicit_bzero(&aes, sizeof aes);
 }
 
-/* Decompresses one gzip or bzip2 member, and appends the result to `to`, up to how->max. */
+/* Decompresses one gzip or bzip2 member, and appends the result to `to` until it has how->max
+ * bytes. */
 static enum rfc11_content inflate_member(const struct decoder *decoder, void *state,
                                          struct decode_io *io, struct rfc11_unpack_options *how,
                                          struct buffer *to)
@@ -213,7 +214,7 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         uint8_t spare = 0, *room = buffer_room(to, step);
         if (!room)
             return RFC11_NO_MEMORY;
-        /* At the limit, one spare byte shows whether the member ends exactly here. */
+        /* at the limit, one byte of spare output shows whether the member ends exactly there */
         io->out = step ? room : &spare;
         io->out_n = step ? step : 1;
         size_t asked = io->out_n;
@@ -260,7 +261,7 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     return result;
 }
 
-/* Decrypts the content [bytes, n) and appends the result to `to`. */
+/* Decrypts n bytes of content and appends the result to `to`. */
 static enum rfc11_content decrypt_content(const uint8_t *bytes, size_t n,
                                           struct rfc11_unpack_options *how, struct buffer *to)
 {

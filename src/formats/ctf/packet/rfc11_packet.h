@@ -24,9 +24,9 @@
 #define RFC11_HEADER 48u
 #define RFC11_HEADER_BITS UINT64_C(384)
 #define RFC11_KEY 32u /* bytes of a key, for AES-256 */
-/* bytes of the initialisation vector, with which an encrypted content starts */
+/* bytes of the initialization vector at the start of encrypted content */
 #define RFC11_IV 16u
-/* default size limit of an unpacked packet, in bytes */
+/* bytes; default size limit of an unpacked packet */
 #define RFC11_UNPACKED_MAX (UINT64_C(1) << 30)
 
 enum rfc11_compression { RFC11_COMPRESSION_NONE = 0, RFC11_BZIP2 = 1, RFC11_GZIP = 2 };
@@ -46,7 +46,7 @@ struct rfc11_packet {
     bool is_big_endian;
 };
 
-/* Errors in a packet header. */
+/* Faults of a packet header. */
 enum rfc11_fault {
     RFC11_FINE = 0,
     RFC11_SHORT, /* fewer than 48 bytes */
@@ -55,8 +55,8 @@ enum rfc11_fault {
     RFC11_OVERFULL /* packet_size is below content_size */
 };
 
-/* Parses the header at `bytes`. The members of `packet` are valid unless the result is RFC11_SHORT
- * or RFC11_NO_MAGIC. */
+/* Parses the header at `bytes`; n bytes are available. All members of `packet` are valid unless the
+ * result is RFC11_SHORT or RFC11_NO_MAGIC. */
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet);
 
 /* Encodes the header into 48 bytes. */
@@ -65,9 +65,8 @@ void rfc11_write_header(const struct rfc11_packet *packet, uint8_t to[RFC11_HEAD
 /* Returns a constant sentence that describes the fault and states the expected value. */
 const char *rfc11_fault_text(enum rfc11_fault fault);
 
-/* Returns the number of packets that are missing between two packets of a section, `before` and
- * `now` being their packet counts. Counts wrap modulo 2^bits; if `bits` is 0 or above 32, modulo
- * 2^32. */
+/* Returns the number of packets that are missing between two packets of a section with the packet
+ * counts `before` and `now`. Counts wrap modulo 2^bits; if `bits` is 0 or above 32, modulo 2^32. */
 uint32_t rfc11_count_lost_packets(uint32_t before, uint32_t now, uint8_t bits);
 
 /* Computes the checksum of n bytes of content as stored: CRC-32 as in zlib, or the first four bytes
@@ -81,9 +80,10 @@ void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], c
 
 /* Result of decrypting and decompressing the content of a packet. */
 enum rfc11_content {
-    RFC11_PLAIN, /* neither encrypted nor compressed: read the content in place */
-    /* `to` contains the header as stored, then the unpacked content. So bit offsets are still
-     * measured from the start of the packet. */
+    /* neither encrypted nor compressed; `to` stays empty, so read the content in place */
+    RFC11_PLAIN,
+    /* `to` contains the stored header, then the unpacked content, so bit offsets still count from
+     * the start of the packet */
     RFC11_UNPACKED,
     RFC11_NO_KEY,    /* encrypted, and the key is missing */
     RFC11_UNKNOWN,   /* an undefined compression or encryption scheme */
@@ -94,26 +94,28 @@ enum rfc11_content {
 
 struct rfc11_unpack_options {
     struct ctf_key key;
-    uint64_t max;       /* limit of header and content together, in bytes; 0 = RFC11_UNPACKED_MAX */
+    /* bytes; limit of header and unpacked content together; 0 = RFC11_UNPACKED_MAX */
+    uint64_t max;
     const char *reason; /* out: reason of RFC11_DAMAGED, constant text; NULL otherwise */
-    bool is_short;      /* out: the compressed data continue after the end of the content */
-    uint64_t unused;    /* out: bytes of content after the end of the compressed data */
+    bool is_short;      /* out: the content ends before the compressed data do */
+    uint64_t unused;    /* out: number of bytes of content after the end of the compressed data */
 };
 
-/* Decrypts and decompresses the content of a packet of `packet->content_size` bytes at `bytes`.
- * Clears `to` first. */
+/* Decrypts and decompresses the content of the packet at `bytes`, which has packet->content_size
+ * bytes, into `to`. Clears `to` first. */
 enum rfc11_content rfc11_unpack_content(const struct rfc11_packet *packet, const uint8_t *bytes,
                                         struct rfc11_unpack_options *how, struct buffer *to);
 
-/* Returns how many of the n bytes at `content` have this checksum. Returns 0 if no prefix has it,
- * or the scheme is none. Used to repair packets with a wrong content_size. */
+/* Returns the length in bytes of the shortest prefix of `content` that has this checksum. Returns 0
+ * if there is none within the search limit, or the scheme is RFC11_CHECKSUM_NONE. Used to repair
+ * packets with a wrong content_size. */
 size_t rfc11_find_content_end(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum);
 
-/* Options of a writer for compression, encryption, checksum and padding. */
+/* Options of rfc11_append_packet for compression, encryption, checksum and padding. */
 struct rfc11_pack_options {
     uint8_t compression, encryption, checksum; /* scheme numbers as in the header */
     struct ctf_key key;                        /* required by RFC11_AES */
-    /* for RFC11_AES: initialisation vector, unique per key (see rfc11_make_iv) */
+    /* for RFC11_AES: initialization vector, which must be unique per key (rfc11_make_iv) */
     uint8_t iv[RFC11_IV];
     /* the packet size is padded to a multiple of this many bytes; 0 = no padding */
     uint32_t align;
@@ -126,10 +128,10 @@ TTR_MUST ttr_status rfc11_append_packet(struct rfc11_packet *packet, const uint8
                                         size_t n, const struct rfc11_pack_options *how,
                                         struct buffer *to, ttr_error *error);
 
-/* Fills an initialisation vector with random bytes from the kernel. */
+/* Fills an initialization vector with random bytes from the kernel. */
 TTR_MUST ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error);
 
-/* Options to suggest in errors about a missing key (see ttr_error). */
+/* Texts for errors about a missing key: advice to the user, and name of the option (ttr_error). */
 #define RFC11_KEY_ADVICE "format option key=FILE or format option key-env=NAME"
 #define RFC11_KEY_OPTION "ctf.key"
 
@@ -137,8 +139,8 @@ TTR_MUST ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error);
  * them. Returns false for any other form. */
 bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY]);
 
-/* Read a key from a file or from an environment variable (64 hexadecimal digits). Errors never show
- * the key. */
+/* Read a key from a file, or from an environment variable (64 hexadecimal digits). Messages never
+ * contain the key. */
 TTR_MUST ttr_status rfc11_read_key_file(const char *path, uint8_t key[RFC11_KEY], ttr_error *error);
 TTR_MUST ttr_status rfc11_read_key_variable(const char *name, uint8_t key[RFC11_KEY],
                                             ttr_error *error);

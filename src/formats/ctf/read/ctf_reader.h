@@ -292,6 +292,9 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
  * context can share the class. */
 void ctf_trace_publish_class(struct ctf_trace *trace);
 
+/* Ends that: the class was changed, so it does not belong to its metadata any more. */
+void ctf_trace_retract_class(const struct ctf_trace *trace);
+
 /* Replaces the class of a trace by a published class with equal metadata and options. Returns false
  * if there is none. */
 bool ctf_trace_use_published_class(struct ctf_trace *trace);

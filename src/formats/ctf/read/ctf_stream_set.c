@@ -1,7 +1,8 @@
 /* Merge order of inputs, and continuation of streams across files; see ctf_stream_set.h.
  *
  * Events of equal time are emitted in the order of babeltrace2: by trace UUID, stream class, stream
- * number, then begin time of the file. Traces without a UUID are last, ordered by host and folder.
+ * number, then begin time of the file. Traces without a UUID are next, ordered by the identity of
+ * CTF 2: namespace, name and uid. Traces with neither are last, ordered by host and folder.
  * v1.1 files are ordered by name, with numbers in names compared by value, because nothing but the
  * name identifies their streams. */
 #include "formats/ctf/read/ctf_stream_set.h"
@@ -14,6 +15,7 @@
 #include "formats/ctf/description/ctf_attributes.h"
 #include "formats/ctf/read/ctf_intersect.h"
 #include "formats/ctf/read/ctf_name_order.h"
+#include "formats/ctf/read/ctf_shared_clock.h"
 
 ttr_status ctf_stream_set_add(struct ctf_stream_set *set, const struct ctf_opened_queue *opened,
                               ttr_error *error)
@@ -83,6 +85,24 @@ static int compare_trace_names(const struct ctf_opened_queue *a, const struct ct
     return get_trace_name_byte(x, x_place, i) - get_trace_name_byte(y, y_place, i);
 }
 
+static int compare_texts(ttr_text a, ttr_text b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    return order ? order : compare_u64(a.n, b.n);
+}
+
+/* Compares traces without UUIDs by namespace, name and uid (CTF 2). Traces without a uid have no
+ * identity and are last; all of them compare as equal here. */
+static int compare_identities(const struct ctf_description *x, const struct ctf_description *y)
+{
+    if (!x->uid.n || !y->uid.n)
+        return (x->uid.n == 0) - (y->uid.n == 0);
+    int order = compare_texts(x->ns, y->ns);
+    order = order ? order : compare_texts(x->name, y->name);
+    return order ? order : compare_texts(x->uid, y->uid);
+}
+
 static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     const struct ctf_description *x = get_queue_description(a), *y = get_queue_description(b);
@@ -92,7 +112,10 @@ static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_ope
         return x->has_uuid ? -1 : 1;
     if (x->has_uuid)
         return memcmp(x->uuid, y->uuid, 16);
-    int order = a->folder == b->folder ? 0 : compare_trace_names(a, b);
+    int order = compare_identities(x, y);
+    if (order || x->uid.n)
+        return order;
+    order = a->folder == b->folder ? 0 : compare_trace_names(a, b);
     return order ? order : compare_u64(a->folder, b->folder);
 }
 
@@ -218,6 +241,18 @@ static size_t find_end_of_trace(const struct ctf_stream_set *set, size_t i)
     return end;
 }
 
+/* Gives the folders of each trace the same clock offsets, and sorts again if times changed. */
+static void share_clock_offsets(struct ctf_stream_set *set)
+{
+    bool is_changed = false;
+    for (size_t i = 0, end; i < set->n; i = end) {
+        end = find_end_of_trace(set, i);
+        is_changed = ctf_share_clock_offsets(set, i, end) || is_changed;
+    }
+    if (is_changed)
+        qsort(set->opened, set->n, sizeof *set->opened, compare_opened_queues);
+}
+
 /* Sets the attribute with the folder name for each trace that consists of only one folder. Returns
  * false if memory is out. */
 static bool set_folder_attributes(struct ctf_stream_set *set)
@@ -341,6 +376,7 @@ ttr_reader *ctf_stream_set_merge(struct ctf_stream_set *set, ttr_error *error)
     }
     if (room)
         qsort(set->opened, room, sizeof *set->opened, compare_opened_queues);
+    share_clock_offsets(set);
     if (!link_streams(set) || !set_folder_attributes(set))
         (void)fail_memory(error);
     else

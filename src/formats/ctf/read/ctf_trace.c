@@ -150,6 +150,14 @@ void ctf_trace_publish_class(struct ctf_trace *trace)
     context_publish_offer(trace->t, &class->offer);
 }
 
+void ctf_trace_retract_class(const struct ctf_trace *trace)
+{
+    struct ctf_trace_class *class = trace->class;
+    if (class->is_offered)
+        context_withdraw_offer(trace->t, &class->offer);
+    class->is_offered = false;
+}
+
 void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class)
 {
     class->users++;

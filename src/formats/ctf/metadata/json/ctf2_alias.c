@@ -1,9 +1,9 @@
-/* Field class aliases: a hash table by name, and copies of the JSON of aliases that are built again
- * for each use.
+/* Field class aliases: a hash table by name, and copies of the JSON of those aliases that must be
+ * built again for each use.
  *
- * Aliases inside aliases could expand a small text exponentially. So the work for aliases and
- * locations is counted and limited per description, far above real traces (a kernel trace with all
- * events needs about 100,000). */
+ * Aliases inside aliases could expand a small text exponentially. So the types built for aliases
+ * and the steps to resolve locations are counted and limited per description, far above real traces
+ * (a kernel trace with all events needs about 100,000). */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -20,7 +20,7 @@ ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-/* Returns the slot of a name, or the free slot for it. */
+/* Returns the slot of an alias name in the hash table; a free slot if the name is not in it. */
 static struct ctf2_alias **find_alias_slot(const struct ctf2_state *state, uint64_t hash,
                                            const char *name, size_t n)
 {
@@ -38,8 +38,8 @@ const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const c
     return state->slots_n ? *find_alias_slot(state, hash_bytes(name, n), name, n) : NULL;
 }
 
-/* Keeps at least half of the slots free. Returns false if memory is out; a replaced table stays in
- * the arena. */
+/* Doubles the hash table if more than half of its slots are in use. Returns false if memory is out.
+ * The old table stays in the arena. */
 static bool reserve_alias_slot(struct ctf2_parser *parser)
 {
     struct ctf2_state *state = parser->state, old = *state;
@@ -58,8 +58,9 @@ static bool reserve_alias_slot(struct ctf2_parser *parser)
     return true;
 }
 
-/* Copies a value and all inner ones into the description's arena, and counts them. Returns NULL if
- * memory is out. The depth of JSON texts limits the recursion. */
+/* Copies a value and all values inside it into the description's arena, and adds their number to
+ * `*nodes`. Returns NULL if memory is out. The limit on the depth of JSON texts also limits the
+ * recursion. */
 static struct json_value *copy_json_tree(struct ctf2_parser *parser, const struct json_value *from,
                                          uint64_t *nodes)
 {
@@ -88,7 +89,7 @@ static struct json_value *copy_json_tree(struct ctf2_parser *parser, const struc
     return copy;
 }
 
-/* Makes a copy of a shared type with the alias's name. */
+/* Makes a copy of the built type that has the alias's name. */
 static ttr_status copy_named_type(struct ctf2_parser *parser, const struct type *type,
                                   struct ctf2_alias *alias)
 {
@@ -101,7 +102,8 @@ static ttr_status copy_named_type(struct ctf2_parser *parser, const struct type 
     return TTR_OK;
 }
 
-/* Builds the type of an alias, or keeps its JSON if it depends on its place. */
+/* Builds the type of an alias once. Keeps its JSON instead if it contains roles or locations, since
+ * their meaning depends on where the alias is used. */
 static ttr_status define_alias(struct ctf2_parser *parser, const struct json_value *json,
                                struct ctf2_alias *alias)
 {

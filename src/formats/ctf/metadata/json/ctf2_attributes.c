@@ -4,8 +4,8 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Prints a value without blanks; numbers as in the text. The depth of JSON texts limits the
- * recursion. */
+/* Prints a JSON value without blanks. Numbers are copied as written. The limit on the depth of JSON
+ * texts also limits the recursion. */
 static void print_attribute_value(const struct ctf_text *text, struct json *json,
                                   const struct json_value *value)
 {
@@ -41,7 +41,8 @@ static void print_attribute_value(const struct ctf_text *text, struct json *json
     }
 }
 
-/* Returns the attributes under the property name of either dialect; NULL if it has none. */
+/* Returns the attributes of an object. CTF 2 and its release candidate have different property
+ * names for them. NULL if it has none. */
 static const struct json_value *find_attributes(struct ctf2_parser *parser,
                                                 const struct ctf2_object *object)
 {
@@ -72,7 +73,7 @@ ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_obj
     return text->p ? TTR_OK : fail_memory(parser->error);
 }
 
-/* Reads log level and EMF URI from one namespace. */
+/* Reads log level and EMF URI from the attributes of one namespace (LTTng's or Babeltrace's). */
 static ttr_status read_attribute_namespace(struct ctf2_parser *parser,
                                            const struct json_value *attributes,
                                            struct ctf_event_class *event)

@@ -3,15 +3,16 @@
  *
  * Alignments follow CTF2-SPEC-2.0 section 6: fixed-length classes declare theirs; LEB128, strings
  * and blobs are aligned to bytes; structures and arrays to the maximum inside or their declared
- * minimum; optionals and variants have none. Left out: attributes of field classes and members,
- * which no reader needs. */
+ * minimum; optionals and variants have no alignment. Left out: attributes of field classes and
+ * members, which no reader needs. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
 /* Limit of a number's length in bits: longer numbers are surely mistakes, and layouts would have to
  * store them. */
 #define BITS_MAX 65536u
-/* Limit of types in one root, counting each use of an alias: far above real traces. */
+/* Limit of types in one root (packet header, payload, ...), counting each use of an alias: far
+ * above real traces. */
 #define TYPES_MAX 100000u
 
 #define COMMON \
@@ -26,17 +27,17 @@
 
 struct class_row {
     const char *name;
-    struct ctf2_shape shape;
+    struct ctf2_property_set shape;
     enum type_kind kind;
     ttr_status (*build)(struct ctf2_build *build, const struct ctf2_object *object,
                         struct type *type);
     bool is_rc7;
 };
 
-/* --- Numbers --- */
+/* --- Numbers: integers, booleans, floats --- */
 
-static ttr_status get_base(struct ctf2_parser *parser, const struct json_value *json,
-                           struct type *type)
+static ttr_status get_display_base(struct ctf2_parser *parser, const struct json_value *json,
+                                   struct type *type)
 {
     uint64_t base = 0;
     ttr_status status = ctf2_get_u64(parser, json, &base);
@@ -75,7 +76,7 @@ static ttr_status get_byte_and_bit_order(struct ctf2_parser *parser,
                                          const struct ctf2_object *object, struct type *type)
 {
     static const char *const byte_orders[] = {"little-endian", "big-endian", NULL};
-    /* Index 0 is the natural bit order of little-endian, index 1 of big-endian numbers. */
+    /* index 0 is the natural order of bits for little-endian, index 1 for big-endian numbers */
     static const char *const bit_orders[] = {"first-to-last", "last-to-first", NULL};
     unsigned byte_order = 0, bit_order = 0;
     ttr_status status =
@@ -93,7 +94,8 @@ static ttr_status get_integer_properties(struct ctf2_build *build, const struct 
                                          struct type *type)
 {
     bool is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
-    ttr_status status = get_base(build->parser, object->at[CTF2_PREFERRED_DISPLAY_BASE], type);
+    ttr_status status =
+        get_display_base(build->parser, object->at[CTF2_PREFERRED_DISPLAY_BASE], type);
     if (status == TTR_OK && object->at[CTF2_MAPPINGS])
         status = ctf2_get_labels(build->parser, object->at[CTF2_MAPPINGS],
                                  is_signed ? CTF2_SIGNED : CTF2_UNSIGNED, true, &type->labels);
@@ -137,7 +139,7 @@ static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object
     return TTR_OK;
 }
 
-/* --- Text and blobs --- */
+/* --- Strings and blobs --- */
 
 /* Reads the size of a blob: a fixed number of bytes, or the location of its length. */
 static ttr_status get_byte_count(struct ctf2_build *build, const struct ctf2_object *object,
@@ -168,7 +170,8 @@ static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object 
         status = ctf2_get_word(build->parser, object->at[CTF2_ENCODING], words, &which);
     type->encoding = encodings[which];
     type->bits = units[which];
-    /* Text that ends with a zero before that byte is still readable. */
+    /* An odd length is only noted, since text that ends with a zero before the last byte is
+     * readable. */
     if (status == TTR_OK && type->count % (type->bits / 8))
         ctf2_note(build->parser, TTR_SEVERITY_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
                   "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
@@ -184,9 +187,10 @@ static ttr_status build_blob(struct ctf2_build *build, const struct ctf2_object 
     return status == TTR_OK ? ctf2_get_roles(build, object->at[CTF2_ROLES], type) : status;
 }
 
-/* --- What holds other classes --- */
+/* --- Arrays, structures, optionals, variants --- */
 
-/* Opens a level. The caller closes it by decrementing `depth`. */
+/* Enters the class `json` in the stack of open classes. The caller leaves it by decrementing
+ * build->depth. */
 static ttr_status push_build_frame(struct ctf2_build *build, const struct json_value *json,
                                    uint8_t kind)
 {
@@ -199,9 +203,9 @@ static ttr_status push_build_frame(struct ctf2_build *build, const struct json_v
     return TTR_OK;
 }
 
-/* Builds the element class of an array, optional or other class that is not a structure. */
-static ttr_status build_inner(struct ctf2_build *build, const struct json_value *json, uint8_t kind,
-                              const struct type **inner)
+/* Builds the class inside an array, optional or other class that is not a structure. */
+static ttr_status build_nested_class(struct ctf2_build *build, const struct json_value *json,
+                                     uint8_t kind, const struct type **inner)
 {
     ttr_status status = push_build_frame(build, json, kind);
     if (status != TTR_OK)
@@ -218,7 +222,8 @@ static bool is_cpu_member(const struct ctf2_build *build, const struct type_memb
            member->type->role == CTF_ROLE_NONE;
 }
 
-/* Marks the CPU of a packet: CTF 2 has no role for it, but all tracers use the same name. */
+/* Marks the member "cpu_id" of a packet context as the CPU. CTF 2 has no role for it, but all
+ * tracers use this name. */
 static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *member)
 {
     if (!is_cpu_member(build, member))
@@ -247,11 +252,11 @@ static void note_repeated_name(struct ctf2_parser *parser, const struct json_val
 static ttr_status build_member(struct ctf2_build *build, const struct json_value *json,
                                struct ctf2_names *names, struct type_member *member)
 {
-    static const struct ctf2_shape shape = {"a member class",
-                                            CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) |
-                                                CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) |
-                                                CTF2_SET(USER_ATTRIBUTES),
-                                            CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
+    static const struct ctf2_property_set shape = {"a member class",
+                                                   CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) |
+                                                       CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) |
+                                                       CTF2_SET(USER_ATTRIBUTES),
+                                                   CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
     struct ctf2_object object;
     struct ctf2_frame *frame = &build->frames[build->depth - 1];
     ttr_status status = ctf2_read_object(build->parser, json, &shape, &object);
@@ -322,15 +327,16 @@ static ttr_status build_array(struct ctf2_build *build, const struct ctf2_object
     if (status == TTR_OK && location && !build->is_definition && found != CTF2_TARGET_UINT)
         return ctf2_fail(build->parser, location, "a length must be an unsigned integer");
     if (status == TTR_OK)
-        status =
-            build_inner(build, object->at[CTF2_ELEMENT_FIELD_CLASS], TYPE_ARRAY, &type->element);
+        status = build_nested_class(build, object->at[CTF2_ELEMENT_FIELD_CLASS], TYPE_ARRAY,
+                                    &type->element);
     if (status == TTR_OK)
         type->align =
             type->element->align > type->minimum_align ? type->element->align : type->minimum_align;
     return status;
 }
 
-/* Resolves a selector. `*sign`: its sign, or CTF2_ANY_SIGN if not known yet. */
+/* Resolves the selector of a variant or optional. `*sign`: its sign, or CTF2_ANY_SIGN if not known
+ * yet; `*found`: kinds of fields it refers to (enum ctf2_target). */
 static ttr_status get_selector(struct ctf2_build *build, const struct json_value *json,
                                struct type *type, enum ctf2_sign *sign, unsigned *found)
 {
@@ -370,15 +376,15 @@ static ttr_status build_optional(struct ctf2_build *build, const struct ctf2_obj
     }
     type->ranges = ranges.range;
     type->ranges_n = ranges.n;
-    return status == TTR_OK
-               ? build_inner(build, object->at[CTF2_FIELD_CLASS], TYPE_OPTIONAL, &type->element)
-               : status;
+    return status == TTR_OK ? build_nested_class(build, object->at[CTF2_FIELD_CLASS], TYPE_OPTIONAL,
+                                                 &type->element)
+                            : status;
 }
 
 static ttr_status build_option(struct ctf2_build *build, const struct json_value *json,
                                enum ctf2_sign sign, struct type_member *option)
 {
-    static const struct ctf2_shape shape = {
+    static const struct ctf2_property_set shape = {
         "an option",
         CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES) |
             CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES),
@@ -397,7 +403,7 @@ static ttr_status build_option(struct ctf2_build *build, const struct json_value
     option->shown = option->name;
     option->ranges = ranges.range;
     option->ranges_n = ranges.n;
-    return build_inner(build, object.at[CTF2_FIELD_CLASS], TYPE_VARIANT, &option->type);
+    return build_nested_class(build, object.at[CTF2_FIELD_CLASS], TYPE_VARIANT, &option->type);
 }
 
 static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_object *object,
@@ -434,9 +440,10 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
                                                      : status;
 }
 
-/* --- All of them --- */
+/* --- Table of all field classes --- */
 
-/* Rows that differ only in kind, by the name after "fixed-length-" or "variable-length-". */
+/* A pair of rows with equal properties, for "fixed-length-" and "variable-length-" followed by the
+ * same word. */
 #define ROW(text, what, may, must, kind, build)     \
     {                                               \
         text, {what, may, must}, kind, build, false \
@@ -521,7 +528,8 @@ static ttr_status count_types(struct ctf2_build *build, const struct json_value 
     return TTR_OK;
 }
 
-/* Uses an alias by name: shares its type, or builds it again for this place. */
+/* Builds a class from the name of an alias. Shares the type of the alias, or builds it again if its
+ * meaning depends on where it is used. */
 static ttr_status build_from_alias(struct ctf2_build *build, const struct json_value *json,
                                    const struct type **type)
 {

@@ -2,27 +2,29 @@
  * a number (struct type_reference).
  *
  * A field may only depend on fields decoded before it, so its location is resolved while its root
- * is being built. At that time each type on the way is either open (on the path from the root to
- * the field itself; struct ctf2_frame) or done (completed before it). Rules for one step:
- *   open structure                       the open member leads to the next open level; any other
- * member must be done open array, optional, variant        leads to what is being built inside done
- * structure                       the member of that name done optional, variant every option that
- * may be inside done array                           error: it has no current element
+ * is being built. At that time each type on the path is either open (it contains the field itself;
+ * struct ctf2_frame) or complete. Rules for one step of the path:
+ *   open structure                    the open member leads to the next open type; any other member
+ *                                     must be complete
+ *   open array, optional, variant     leads to the type that is being built inside
+ *   complete structure                leads to the member of that name
+ *   complete optional, variant        leads to every option
+ *   complete array                    is an error: it has no current element
  *
- * A relative path starts at the structure that contains the field; null goes one structure up. A
- * path through a done variant may find one field per option; all must be of one kind (enum
+ * A relative path starts at the structure that contains the field; null leads one structure up. A
+ * path through a complete variant may find one field per option; all must be of one kind (enum
  * ctf2_target).
  *
  * Invariant: the result contains only names of structure members; options and optionals are
- * transparent. Cost: O(types passed), counted by ctf2_count_work, because aliases can repeat a
- * search. */
+ * transparent. Cost: O(number of types visited), counted by ctf2_count_work, because aliases can
+ * repeat a search. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* State of resolving one location. */
-struct search {
+/* State while one location is resolved. */
+struct location_search {
     struct ctf2_parser *parser;
     const struct json_value *json;
     const struct type_reference *reference;
@@ -42,8 +44,8 @@ static void format_location(const struct type_reference *reference, uint32_t n, 
     }
 }
 
-/* Fails at the n-th name of the path. */
-static ttr_status fail_location(const struct search *search, uint32_t n, const char *why)
+/* Reports an error at the n-th name of the path. */
+static ttr_status fail_location(const struct location_search *search, uint32_t n, const char *why)
 {
     char names[90];
     format_location(search->reference, n, names, sizeof names);
@@ -51,9 +53,10 @@ static ttr_status fail_location(const struct search *search, uint32_t n, const c
                      ctf2_origins[search->reference->root], why);
 }
 
-static ttr_status search_type(struct search *search, const struct type *type, uint32_t at);
+static ttr_status search_type(struct location_search *search, const struct type *type, uint32_t at);
 
-static ttr_status search_struct(struct search *search, const struct type *type, uint32_t at)
+static ttr_status search_struct(struct location_search *search, const struct type *type,
+                                uint32_t at)
 {
     if (at == search->reference->names_n)
         return fail_location(search, at, "is a structure, expected a number");
@@ -63,7 +66,8 @@ static ttr_status search_struct(struct search *search, const struct type *type, 
     return search_type(search, member->type, at + 1);
 }
 
-static ttr_status search_options(struct search *search, const struct type *type, uint32_t at)
+static ttr_status search_options(struct location_search *search, const struct type *type,
+                                 uint32_t at)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
         ttr_status status = search_type(search, type->members[i].type, at);
@@ -89,8 +93,9 @@ static unsigned location_target_of(const struct type *type)
     }
 }
 
-/* Continues in a type that is done. The nesting of types limits the recursion. */
-static ttr_status search_type(struct search *search, const struct type *type, uint32_t at)
+/* Follows the path from its name number `at` inside a complete type. The nesting of types limits
+ * the recursion. */
+static ttr_status search_type(struct location_search *search, const struct type *type, uint32_t at)
 {
     ttr_status status = ctf2_count_work(search->parser, search->json, 1 + type->members_n);
     if (status != TTR_OK)
@@ -122,8 +127,8 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Follows open levels until the path enters a type that is done. */
-static ttr_status search_open_levels(struct search *search, const struct ctf2_build *build)
+/* Follows the path through the open structures and arrays until it enters a complete type. */
+static ttr_status search_open_levels(struct location_search *search, const struct ctf2_build *build)
 {
     const struct type_reference *reference = search->reference;
     uint32_t at = 0;
@@ -141,7 +146,7 @@ static ttr_status search_open_levels(struct search *search, const struct ctf2_bu
     return fail_location(search, at, "is or holds the field that depends on it");
 }
 
-static ttr_status search_root(struct search *search, const struct ctf2_build *build)
+static ttr_status search_root(struct location_search *search, const struct ctf2_build *build)
 {
     enum type_root root = search->reference->root;
     if (root == build->root)
@@ -154,8 +159,8 @@ static ttr_status search_root(struct search *search, const struct ctf2_build *bu
     return search_type(search, build->roots[root], 0);
 }
 
-/* Adds the names of the open members up to the structure that contains the field, at which relative
- * paths start. */
+/* Stores the names of the open members that lead to the structure that contains the field; relative
+ * paths start there. Returns their number. */
 static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
 {
     unsigned innermost = build->depth;
@@ -168,7 +173,8 @@ static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
     return n;
 }
 
-/* Appends a path; null removes the last name, to continue in the enclosing structure. */
+/* Appends a path to `names`. The element null removes the last name: the path continues in the
+ * enclosing structure. */
 static ttr_status append_location_path(struct ctf2_build *build, const struct json_value *first,
                                        ttr_text *names, uint32_t *n)
 {
@@ -191,15 +197,15 @@ static ttr_status append_location_path(struct ctf2_build *build, const struct js
     return TTR_OK;
 }
 
-/* A location's syntax: origin of its path, if any, and first step. */
-struct form {
+/* Parsed syntax of a location: origin of its path, if declared, and its first step. */
+struct location_syntax {
     bool has_origin;
     enum type_root origin;
     const struct json_value *first;
     size_t steps;
 };
 
-static bool read_origin_name(const struct json_value *json, struct form *form)
+static bool read_origin_name(const struct json_value *json, struct location_syntax *form)
 {
     for (unsigned i = 0; i < ROOT_COUNT; i++)
         if (json_text_equals(json, ctf2_origins[i])) {
@@ -210,12 +216,12 @@ static bool read_origin_name(const struct json_value *json, struct form *form)
     return false;
 }
 
-/* Reads a location of the release candidate: one array with the origin and the path. */
-static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *json,
-                           struct form *form)
+/* Reads a location of the release candidate, which is one array of the origin and the path. */
+static ttr_status read_rc7_location(struct ctf2_parser *parser, const struct json_value *json,
+                                    struct location_syntax *form)
 {
     ctf2_note_rc7(parser, json, "a location that is an array");
-    *form = (struct form){.first = json->first, .steps = json->count};
+    *form = (struct location_syntax){.first = json->first, .steps = json->count};
     if (json->first && read_origin_name(json->first, form)) {
         form->first = json->first->next;
         form->steps--;
@@ -224,14 +230,14 @@ static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *
 }
 
 static ttr_status read_location_form(struct ctf2_parser *parser, const struct json_value *json,
-                                     struct form *form)
+                                     struct location_syntax *form)
 {
-    static const struct ctf2_shape shape = {"a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH),
-                                            CTF2_SET(PATH)};
+    static const struct ctf2_property_set shape = {
+        "a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH), CTF2_SET(PATH)};
     struct ctf2_object object;
     if (json->token.kind == JSON_ARRAY)
-        return read_rc7(parser, json, form);
-    *form = (struct form){.first = NULL};
+        return read_rc7_location(parser, json, form);
+    *form = (struct location_syntax){.first = NULL};
     ttr_status status = ctf2_read_object(parser, json, &shape, &object);
     if (status == TTR_OK && object.at[CTF2_ORIGIN] &&
         !read_origin_name(object.at[CTF2_ORIGIN], form))
@@ -250,7 +256,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
                              struct type_reference *reference, unsigned *found)
 {
     struct ctf2_parser *parser = build->parser;
-    struct form form;
+    struct location_syntax form;
     *found = 0;
     build->is_contextual = true;
     ttr_status status = read_location_form(parser, json, &form);
@@ -267,7 +273,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
         return status;
     *reference = (struct type_reference){
         .names = names, .names_n = n, .root = form.has_origin ? form.origin : build->root};
-    struct search search = {.parser = parser, .json = json, .reference = reference};
+    struct location_search search = {.parser = parser, .json = json, .reference = reference};
     status = search_root(&search, build);
     *found = search.found;
     return status;

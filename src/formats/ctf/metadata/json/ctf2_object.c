@@ -25,7 +25,7 @@ static int compare_names(const char *a, size_t a_n, const char *b, size_t b_n)
     return order ? order : (a_n > b_n) - (a_n < b_n);
 }
 
-/* Returns the property of that name, or CTF2_PROPERTY_COUNT. */
+/* Returns the property of that name by binary search; CTF2_PROPERTY_COUNT if it is unknown. */
 static unsigned find_property(const char *name, size_t n)
 {
     unsigned low = 0, high = CTF2_PROPERTY_COUNT;
@@ -126,9 +126,9 @@ void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size)
     return block;
 }
 
-/* Stores one member at its property's index. Fails if it is repeated. */
+/* Stores one member of an object under its property. Fails if the object has the property twice. */
 static ttr_status store_property(struct ctf2_parser *parser, const struct json_value *member,
-                                 const struct ctf2_shape *shape, struct ctf2_object *object)
+                                 const struct ctf2_property_set *shape, struct ctf2_object *object)
 {
     unsigned property = find_property(member->key, member->key_n);
     if (property == CTF2_PROPERTY_COUNT || !(shape->may >> property & 1)) {
@@ -156,7 +156,7 @@ static ttr_status check_extensions(struct ctf2_parser *parser, const struct json
     return status;
 }
 
-/* Checks attributes and extensions, which all objects may have. */
+/* Checks attributes and extensions, which every object may have. */
 static ttr_status check_common_properties(struct ctf2_parser *parser,
                                           const struct ctf2_object *object)
 {
@@ -169,7 +169,7 @@ static ttr_status check_common_properties(struct ctf2_parser *parser,
 }
 
 ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
-                            const struct ctf2_shape *shape, struct ctf2_object *object)
+                            const struct ctf2_property_set *shape, struct ctf2_object *object)
 {
     *object = (struct ctf2_object){.json = json};
     if (json->token.kind != JSON_OBJECT)

@@ -8,11 +8,11 @@
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
 #define RECORD_SEPARATOR 0x1e
-/* Field classes have at most three JSON levels per level of nesting. */
+/* nesting of JSON: field classes have at most three JSON levels per level of field classes */
 #define JSON_DEPTH 256u
-/* Limit of a fragment's tree; a megabyte of text needs about 40. */
+/* memory limit of a fragment's tree; a megabyte of text needs about 40 MiB */
 #define JSON_MEMORY ((size_t)256 << 20)
-/* Limit, since clocks and their uses are found by linear search. */
+/* limit of clock classes, since clocks and their uses are found by linear search */
 #define CLOCKS_MAX 4096u
 #define STREAMS_MAX 4096u
 
@@ -29,7 +29,7 @@ static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_obj
     return status == TTR_OK ? ctf2_get_text(parser, object->at[CTF2_UID], uid) : status;
 }
 
-/* --- preamble --- */
+/* --- Fragment preamble --- */
 
 /* Rejects declared extensions: an extension may change anything, and none is supported. */
 static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct json_value *json)
@@ -75,9 +75,9 @@ static ttr_status read_preamble(struct ctf2_parser *parser, const struct ctf2_ob
     return TTR_OK;
 }
 
-/* --- trace-class --- */
+/* --- Fragment trace-class --- */
 
-/* Builds a root; its class must be a structure. */
+/* Builds the type of a root, such as a packet header. Fails if its class is not a structure. */
 static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object *object,
                              enum ctf2_property property, const struct type **type)
 {
@@ -90,9 +90,10 @@ static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object 
     return status;
 }
 
-/* Reads an environment entry. A number beyond 63 bits and a sign is kept as text. */
-static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value *item,
-                             struct ctf_environment *entry)
+/* Reads an environment entry. A number that does not fit in a signed 64-bit integer is kept as
+ * text. */
+static ttr_status read_environment_entry(struct ctf2_parser *parser, const struct json_value *item,
+                                         struct ctf_environment *entry)
 {
     entry->text = (ttr_text){"", 0};
     entry->is_number =
@@ -118,7 +119,7 @@ static ttr_status add_environment(struct ctf2_parser *parser, const struct json_
             return fail_memory(parser->error);
         entry->name = (ttr_text){arena_copy(&parser->description->arena, item->key, item->key_n),
                                  item->key_n};
-        ttr_status status = read_entry(parser, item, entry);
+        ttr_status status = read_environment_entry(parser, item, entry);
         if (status != TTR_OK)
             return status;
         if (!entry->name.p)
@@ -144,7 +145,7 @@ static ttr_status read_environment(struct ctf2_parser *parser, const struct json
     return status;
 }
 
-/* Reads the UUID, which the release candidate declared in the trace class, too. */
+/* Reads the UUID that the release candidate of CTF 2 declared in the trace class. */
 static ttr_status get_rc7_uuid(struct ctf2_parser *parser, const struct json_value *json)
 {
     uint8_t uuid[16];
@@ -194,13 +195,13 @@ static ttr_status read_trace_class(struct ctf2_parser *parser, const struct ctf2
     return TTR_OK;
 }
 
-/* --- clock-class --- */
+/* --- Fragment clock-class --- */
 
 static ttr_status read_origin(struct ctf2_parser *parser, const struct json_value *json,
                               struct ctf_clock *clock)
 {
-    static const struct ctf2_shape shape = {"a clock origin", IDENTITY,
-                                            CTF2_SET(NAME) | CTF2_SET(UID)};
+    static const struct ctf2_property_set shape = {"a clock origin", IDENTITY,
+                                                   CTF2_SET(NAME) | CTF2_SET(UID)};
     struct ctf2_object object;
     if (!json)
         return TTR_OK;
@@ -219,8 +220,8 @@ static ttr_status read_origin(struct ctf2_parser *parser, const struct json_valu
 static ttr_status read_offset(struct ctf2_parser *parser, const struct json_value *json,
                               struct ctf_clock *clock)
 {
-    static const struct ctf2_shape shape = {"a clock offset", CTF2_SET(SECONDS) | CTF2_SET(CYCLES),
-                                            0};
+    static const struct ctf2_property_set shape = {"a clock offset",
+                                                   CTF2_SET(SECONDS) | CTF2_SET(CYCLES), 0};
     struct ctf2_object object;
     uint64_t cycles = 0;
     ttr_status status = json ? ctf2_read_object(parser, json, &shape, &object) : TTR_OK;
@@ -265,8 +266,8 @@ static struct ctf_clock *find_clock(const struct ctf_description *description, t
     return NULL;
 }
 
-/* Reads a clock's identity. In the release candidate, clocks had names as ids, UUIDs, and no
- * origins; LTTng's monotonic clocks then counted from the Unix epoch. */
+/* Reads the id of a clock. In the release candidate, clocks had a name as id and a UUID, but no
+ * origin; LTTng's monotonic clocks then counted from the Unix epoch. */
 static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_object *object,
                                 struct ctf_clock *clock)
 {
@@ -312,7 +313,7 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
     return TTR_OK;
 }
 
-/* --- data-stream-class --- */
+/* --- Fragment data-stream-class --- */
 
 static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf2_object *object,
                                     const struct ctf_clock **clock)
@@ -333,7 +334,8 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
                               json->token.text);
 }
 
-/* Builds the three roots of a data stream class, or the two of an event record class. */
+/* Builds the three roots of a data stream class (packet context, event header, event context), or
+ * the two of an event record class (context, payload). */
 static ttr_status build_roots(struct ctf2_parser *parser, const struct ctf2_object *object,
                               const struct ctf_clock *clock, const struct type **roots)
 {
@@ -393,7 +395,7 @@ static ttr_status read_stream_class(struct ctf2_parser *parser, const struct ctf
     return TTR_OK;
 }
 
-/* --- event-record-class --- */
+/* --- Fragment event-record-class --- */
 
 static ttr_status get_stream(struct ctf2_parser *parser, const struct ctf2_object *object,
                              struct ctf_stream_class **stream)
@@ -458,11 +460,11 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
     return TTR_OK;
 }
 
-/* --- All of them --- */
+/* --- Table of all fragments --- */
 
 static const struct fragment_row {
     const char *name;
-    struct ctf2_shape shape;
+    struct ctf2_property_set shape;
     ttr_status (*read)(struct ctf2_parser *parser, const struct ctf2_object *object);
 } rows[] = {
     {"event-record-class",
@@ -525,7 +527,7 @@ static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value 
     return status == TTR_OK ? row->read(parser, &object) : status;
 }
 
-/* Emits one diagnostic per fragment about invalid but readable JSON. */
+/* Emits one diagnostic per fragment if its JSON is invalid but readable. */
 static void note_json_oddities(struct ctf2_parser *parser, const struct json_tree *tree)
 {
     struct json_value place = *tree->root;
@@ -539,9 +541,9 @@ static void note_json_oddities(struct ctf2_parser *parser, const struct json_tre
                   "text is not valid UTF-8: invalid bytes are replaced with U+FFFD");
 }
 
-/* Reports that the text ends inside its last fragment, as if the tracer was stopped. The separators
- * of text sequences exist to detect this (RFC 7464 section 2.4). Fails if there is no data stream
- * class, since nothing can be read then. */
+/* Reports that the text ends inside its last fragment, as if the tracer was stopped. The record
+ * separators exist to detect this (RFC 7464 section 2.4). Fails if the text has no data stream
+ * class, since no stream can be read then. */
 static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};

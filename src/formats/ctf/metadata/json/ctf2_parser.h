@@ -1,4 +1,4 @@
-/* Parser of CTF 2 metadata (CTF2-SPEC-2.0): declarations shared by its parts.
+/* Parser of CTF 2 metadata (CTF2-SPEC-2.0): declarations shared by its files.
  *
  * The text is a sequence of JSON objects (fragments), each after a byte 0x1E (RFC 7464):
  *   preamble | field-class-alias | trace-class | clock-class | data-stream-class |
@@ -6,8 +6,8 @@
  *
  * Each fragment is parsed into a tree (base/json_tree.h) in scratch memory, checked, and then added
  * to the description completely or not at all. Fragments refer only to earlier ones.
- * ctf2_read_object checks each object against the set of properties it may and must have, so that
- * unknown and repeated properties are handled in one place.
+ * ctf2_read_object checks each object against the sets of its permitted and required properties, so
+ * that all parsers treat unknown and repeated properties alike.
  *
  * Ownership: struct ctf2_parser lives for one call of ctf2_parse; struct ctf2_state holds what
  * later texts need, in the description's arena. All functions report errors with their position in
@@ -19,7 +19,7 @@
 #include "formats/ctf/description/ctf_description.h"
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
-/* All properties of all objects, sorted by name. */
+/* All properties that occur in fragments, sorted by name. */
 #define CTF2_PROPERTIES(X)                                                   \
     X(ACCURACY, "accuracy")                                                  \
     X(ALIGNMENT, "alignment")                                                \
@@ -76,28 +76,30 @@ enum ctf2_property {
         CTF2_PROPERTY_COUNT
 };
 
-/* A set of properties, as a bit mask. */
+/* set of properties as a bit mask, to be combined with | */
 #define CTF2_SET(name) (UINT64_C(1) << CTF2_##name)
 
-/* A named field class. If its meaning depends on its place (roles, locations), `json` is built
- * again for each use; otherwise all uses share `type`. */
+/* A named field class. All uses share `type`, unless it contains roles or locations: their meaning
+ * depends on where the class is used, so `json` is built again for each use. */
 struct ctf2_alias {
     ttr_text name;
     uint64_t hash;
-    const struct type *type;       /* NULL: build from `json` */
-    const struct json_value *json; /* copy in the description's arena */
-    uint64_t nodes;                /* nodes of `json`: the cost of one use */
-    uint64_t size;                 /* types it expands to, counting each use of other aliases */
-    unsigned height;               /* levels of nesting */
+    const struct type *type; /* type that all uses share; NULL if `json` is built for each use */
+    const struct json_value *json; /* class as JSON, copied into the description's arena */
+    uint64_t nodes;  /* number of JSON values in `json`: the cost of building it once */
+    uint64_t size;   /* number of types it expands to, counting each use of other aliases */
+    unsigned height; /* number of levels of nested types */
 };
 
-/* State that is kept between texts. */
+/* State of the parser that is kept between calls of ctf2_parse, as live traces receive metadata in
+ * several texts. */
 struct ctf2_state {
     bool has_preamble, has_trace_class;
-    /* hash table with open addressing; its size is a power of two, or 0 */
+    /* hash table of aliases with open addressing; slots_n is a power of two, or 0 */
     struct ctf2_alias **slots;
     size_t slots_n, aliases_n;
-    uint64_t expansions; /* work for aliases and locations so far; limited */
+    uint64_t expansions; /* types built for aliases and steps to resolve locations so far; limited
+                            (ctf2_count_work) */
 };
 
 struct ctf2_parser {
@@ -107,7 +109,7 @@ struct ctf2_parser {
     struct arena scratch; /* freed after each fragment */
     ttr_error *error;
     const char *fragment; /* type of the current fragment, for messages */
-    /* where the alias being built is used; NULL outside of aliases */
+    /* value that uses the alias being built, for messages; NULL outside of aliases */
     const struct json_value *alias_use;
 };
 
@@ -117,60 +119,64 @@ struct ctf2_object {
     const struct json_value *at[CTF2_PROPERTY_COUNT]; /* NULL if absent */
 };
 
-/* Properties that an object may and must have. */
-struct ctf2_shape {
-    const char *what; /* for messages: "a clock class" */
+/* Properties that a kind of object may have and must have. */
+struct ctf2_property_set {
+    const char *what; /* name of the kind of object in messages: "a clock class" */
     uint64_t may, must;
 };
 
-/* One open level while field classes are built. */
+/* One open class on the path from the root to the class being built. */
 struct ctf2_frame {
     uint8_t kind;                   /* TYPE_STRUCT, TYPE_ARRAY, ... */
-    const struct type_member *done; /* STRUCT: members completed before the open one */
+    const struct type_member *done; /* TYPE_STRUCT: array of the members that are complete */
     uint32_t done_n;
-    ttr_text open; /* STRUCT: name of the open member */
+    ttr_text open; /* TYPE_STRUCT: name of the member that is being built */
 };
 
-/* State of building one root, or of checking the definition of an alias. */
+/* State while one root (such as a payload) is built, or the definition of an alias is checked. */
 struct ctf2_build {
     struct ctf2_parser *parser;
-    const struct type *const *roots; /* roots decoded before this one; NULL if absent */
+    const struct type *const *roots; /* roots that are decoded before this one, indexed by enum
+                                        type_root; NULL if absent */
     enum type_root root;
-    const struct ctf_clock *clock; /* clock of the stream class, or NULL */
+    const struct ctf_clock *clock; /* default clock of the stream class; NULL if it has none */
     /* definition of an alias: roles and locations are checked, but not resolved */
     bool is_definition;
-    bool is_contextual;      /* out: contains roles or locations */
-    unsigned depth, deepest; /* frames in use; maximum so far */
-    uint64_t size;           /* types made */
+    bool is_contextual;      /* output: the class contains roles or locations */
+    unsigned depth, deepest; /* depth: number of open classes; deepest: maximum so far */
+    uint64_t size;           /* number of types built so far */
     struct ctf2_frame frames[TYPE_DEPTH_MAX + 1];
 };
 
 /* --- ctf2_object.c: objects and scalars --- */
 
-/* Fails at an offset in the text. */
+/* Reports an error at an offset in the text and returns `status`. */
 TTR_MUST ttr_status ctf2_fail_text(struct ctf2_parser *parser, ttr_status status, uint64_t offset,
                                    const char *format, ...) TTR_PRINTF(4, 5);
 
-/* Fails at a JSON value, showing line, column, the path to the value, and the text. */
+/* Reports an error at a JSON value, showing line, column, the path to the value, and the text.
+ * Returns TTR_E_MALFORMED. */
 TTR_MUST ttr_status ctf2_fail(struct ctf2_parser *parser, const struct json_value *at,
                               const char *format, ...) TTR_PRINTF(3, 4);
 
-/* Fails like ctf2_fail, with TTR_E_LIMIT or TTR_E_UNSUPPORTED. */
+/* Like ctf2_fail, but returns `status`: TTR_E_LIMIT or TTR_E_UNSUPPORTED. */
 TTR_MUST ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status,
                                 const struct json_value *at, const char *format, ...)
     TTR_PRINTF(4, 5);
 
-/* Emits a diagnostic; long texts are truncated. */
+/* Emits a diagnostic at a JSON value. Long texts are truncated. */
 void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at,
                const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
-/* Allocates zeroed memory of the description. Returns NULL and sets the error if there is none. */
+/* Allocates zeroed memory in the description's arena. Returns NULL and sets the error if memory is
+ * out. */
 void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size);
 
 /* Looks up the properties of an object. Fails on repeated or missing properties, and if attributes
  * or extensions are not objects. Unknown properties get a diagnostic and are skipped. */
 TTR_MUST ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
-                                     const struct ctf2_shape *shape, struct ctf2_object *object);
+                                     const struct ctf2_property_set *shape,
+                                     struct ctf2_object *object);
 
 /* Read scalar properties. An absent property (NULL) leaves the target unchanged. */
 TTR_MUST ttr_status ctf2_get_text(struct ctf2_parser *parser, const struct json_value *json,
@@ -186,7 +192,8 @@ TTR_MUST ttr_status ctf2_get_uuid(struct ctf2_parser *parser, const struct json_
 TTR_MUST ttr_status ctf2_get_align(struct ctf2_parser *parser, const struct json_value *json,
                                    uint8_t *log2);
 
-/* Reads a string that must be one of `words` (terminated by NULL), as its index. */
+/* Reads a string that must be one of `words` (terminated by NULL), and sets `*index` to its
+ * position among them. */
 TTR_MUST ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_value *json,
                                   const char *const *words, unsigned *index);
 
@@ -194,10 +201,11 @@ TTR_MUST ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_
 TTR_MUST ttr_status ctf2_expect_kind(struct ctf2_parser *parser, const struct json_value *json,
                                      unsigned kind);
 
-/* Emits a diagnostic, once per text, that it uses the dialect of the release candidate. */
+/* Emits a diagnostic that the text uses the dialect of the release candidate; only the first call
+ * per text does. */
 void ctf2_note_rc7(struct ctf2_parser *parser, const struct json_value *at, const char *what);
 
-/* --- ctf2_attributes.c --- */
+/* --- ctf2_attributes.c: attributes of tracers --- */
 
 /* Returns the attributes of a fragment as JSON text without blanks; "" if it has none. */
 TTR_MUST ttr_status ctf2_get_attributes(struct ctf2_parser *parser,
@@ -208,12 +216,13 @@ TTR_MUST ttr_status ctf2_get_event_attributes(struct ctf2_parser *parser,
                                               const struct ctf2_object *object,
                                               struct ctf_event_class *event);
 
-/* --- ctf2_ranges.c --- */
+/* --- ctf2_ranges.c: integer ranges and labels --- */
 
 enum ctf2_sign {
     CTF2_UNSIGNED,
     CTF2_SIGNED,
-    CTF2_ANY_SIGN /* sign not known yet: each number must fit one of the two */
+    CTF2_ANY_SIGN /* the sign is not known yet: each number must fit in 64 bits, signed or unsigned
+                   */
 };
 
 struct ctf2_ranges {
@@ -221,8 +230,8 @@ struct ctf2_ranges {
     uint32_t n;
 };
 
-/* Reads a non-empty set of ranges: [[low, high], ...]. If `clips`, ranges are limited to the
- * numbers of that sign; otherwise a range beyond them is an error. */
+/* Reads a non-empty set of ranges: [[low, high], ...]. Ranges beyond the numbers of that sign are
+ * an error, or, if `clips`, limited to these numbers. */
 TTR_MUST ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json,
                                     enum ctf2_sign sign, bool clips, struct ctf2_ranges *ranges);
 
@@ -235,29 +244,30 @@ TTR_MUST ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct jso
 TTR_MUST ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_value *json,
                                        const struct type *variant);
 
-/* --- ctf2_location.c --- */
+/* --- ctf2_location.c: field locations --- */
 
-/* Set of the kinds of fields that a location refers to. */
+/* Kinds of fields that a location may refer to; combined as a bit set. */
 enum ctf2_target { CTF2_TARGET_UINT = 1, CTF2_TARGET_INT = 2, CTF2_TARGET_BOOL = 4 };
 
-/* Finds the fields that the next field depends on; `found` is a set of enum ctf2_target. In the
- * definition of an alias only the syntax is checked, and `found` is 0. */
+/* Resolves the location of a length or selector to a list of names. `*found` is the set of kinds of
+ * the fields it refers to (enum ctf2_target). In the definition of an alias only the syntax is
+ * checked, and `*found` is 0. */
 TTR_MUST ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *json,
                                       struct type_reference *reference, unsigned *found);
 
-/* --- ctf2_roles.c --- */
+/* --- ctf2_roles.c: roles of fields --- */
 
-/* Sets the roles of a number or blob; fails if a role is not allowed there. */
+/* Sets the roles of a number or blob. Fails if the root or the class does not permit a role. */
 TTR_MUST ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *json,
                                    struct type *type);
 
-/* --- ctf2_class.c --- */
+/* --- ctf2_class.c: field classes --- */
 
 /* Builds a type from a field class object, or from the name of an alias. */
 TTR_MUST ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *json,
                                      const struct type **type);
 
-/* --- ctf2_alias.c --- */
+/* --- ctf2_alias.c: named field classes --- */
 
 /* Returns the alias of that name, or NULL. */
 const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const char *name,
@@ -266,8 +276,8 @@ const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const c
 /* Processes a field-class-alias fragment. */
 TTR_MUST ttr_status ctf2_add_alias(struct ctf2_parser *parser, const struct ctf2_object *object);
 
-/* Adds to the work that a small text can cause many times (uses of aliases, searches). Fails with
- * TTR_E_LIMIT above the limit. */
+/* Adds `work` to the steps counted per description: a small text can cause many by aliases and
+ * locations. Fails with TTR_E_LIMIT if there are too many. */
 TTR_MUST ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *at,
                                     uint64_t work);
 

@@ -62,8 +62,8 @@ static void print_preamble(struct ctf2_printer *printer)
     ctf2_print_end(printer);
 }
 
-/* Prints the environment. Of entries with one name, only the first one is printed, as lookups find
- * it. */
+/* Prints the environment. If several entries have one name, prints only the first, since lookups
+ * find that one. */
 static void print_environment(struct ctf2_printer *printer)
 {
     const struct ctf_description *description = printer->description;
@@ -137,7 +137,8 @@ static void print_clock_origin(struct ctf2_printer *printer, const struct ctf_cl
     json_end_object(&printer->json);
 }
 
-/* Prints the offset: CTF 2 requires cycles from 0 to below one second. */
+/* Prints the offset of a clock from its origin. CTF 2 requires cycles from 0 to below one second.
+ */
 static void print_clock_offset(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     uint64_t size = clock->offset_cycles < 0 ? 0 - (uint64_t)clock->offset_cycles
@@ -181,8 +182,8 @@ static void print_clock(struct ctf2_printer *printer, const struct ctf_clock *cl
     ctf2_print_end(printer);
 }
 
-/* Prints log level and EMF URI of a TSDL event class, in the namespace of the tracer that defines
- * these words. */
+/* Prints log level and EMF URI of a TSDL event class as attributes in the namespace of Babeltrace
+ * or LTTng. */
 static void print_event_attributes(struct ctf2_printer *printer,
                                    const struct ctf_event_class *event)
 {
@@ -246,10 +247,11 @@ static void print_stream_class(struct ctf2_printer *printer, const struct ctf_st
         print_event_class(printer, stream->events[i]);
 }
 
-static ttr_status print_fragments(const struct ctf_description *description, bool shows,
+static ttr_status print_fragments(const struct ctf_description *description, bool is_for_display,
                                   struct buffer *to, ttr_error *error)
 {
-    struct ctf2_printer printer = {.description = description, .shows = shows, .error = error};
+    struct ctf2_printer printer = {
+        .description = description, .is_for_display = is_for_display, .error = error};
     json_init(&printer.json, to);
     arena_init(&printer.scratch, description->alloc);
     pair_map_init(&printer.aliases, description->alloc);
@@ -259,10 +261,10 @@ static ttr_status print_fragments(const struct ctf_description *description, boo
     for (size_t i = 0; i < description->clocks_n; i++)
         print_clock(&printer, description->clocks[i]);
     for (size_t i = 0; i < description->streams_n && printer.status == TTR_OK; i++) {
-        printer.stream_id = shows ? i : description->streams[i]->id;
+        printer.stream_id = is_for_display ? i : description->streams[i]->id;
         print_stream_class(&printer, description->streams[i]);
     }
-    if (description->streams_n == 0) { /* at least one is required (CTF2-SPEC-2.0 section 5) */
+    if (description->streams_n == 0) { /* CTF2-SPEC-2.0 section 5 requires at least one */
         ctf2_print_begin(&printer, "data-stream-class");
         ctf2_print_end(&printer);
     }

@@ -12,34 +12,36 @@ struct ctf2_printer {
     const struct ctf_description *description;
     struct json json;
     struct arena scratch;                 /* freed after each fragment */
-    const struct type *roots[ROOT_COUNT]; /* roots that locations may start at */
+    const struct type *roots[ROOT_COUNT]; /* types of the roots that locations may start at */
     enum type_root root;                  /* root being printed */
     bool has_clock;                       /* the stream class has a clock */
-    /* id of the stream class, or a generated number: sections of RFC v1.1 have names, and their ids
-     * may be equal */
+    /* id of the stream class, or a generated number for RFC v1.1, in which several stream classes
+     * (sections) may have the same id */
     uint64_t stream_id;
-    bool shows; /* display only (ctf2_show): RFC v1.1 is approximated */
-    ttr_text
-        /* shows: member that contains the length of the next sequence; "" if there is none */
-        length;
+    bool is_for_display; /* true for ctf2_show(): the text is for display only, so RFC v1.1 is
+                            approximated */
+    /* if is_for_display: name of the member that contains the length of the next sequence; "" if
+     * none does */
+    ttr_text length;
     struct pair_map aliases; /* defined aliases: (hash of the name, address of the type) */
     struct pair_map names;   /* used alias names: (hash of the name, 0) */
     ttr_status status;
     ttr_error *error;
 };
 
-/* Start a fragment (separator and an object with its type), and end it (closing brace and line
- * feed). */
+/* Start a fragment (separator, opening brace and type), and end it (closing brace and line feed).
+ */
 void ctf2_print_begin(struct ctf2_printer *printer, const char *type);
 void ctf2_print_end(struct ctf2_printer *printer);
 
 /* Prints a field class as the next JSON value: in full, or as the name of its alias. */
 void ctf2_print_class(struct ctf2_printer *printer, const struct type *type);
 
-/* Prints alias fragments for the named types inside a class that are not defined yet. */
+/* Prints alias fragments for the named types inside a class that have no alias fragment yet. */
 void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type);
 
-/* Stop printing: memory is out, or the description cannot be expressed. */
+/* Stop printing with an error: memory is out, or CTF 2 cannot express `name` for the reason `why`.
+ */
 void ctf2_print_run_out(struct ctf2_printer *printer);
 void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why);
 

@@ -2,12 +2,13 @@
  *
  * A named type becomes an alias if it has neither roles nor locations, so that it means the same
  * everywhere. Another type with a used name is written in full. Locations are written from their
- * root. Field names are the shown names, since CTF 2 has no leading underscores to drop; if two
- * would become equal, all members of that structure keep their stored names.
+ * root. Field names are printed as readers show them, without the leading underscore of TSDL. If
+ * two would become equal, all members of that structure keep their stored names.
  *
  * CTF 2 cannot express bitfields limited to a unit, lengths stored directly before the elements,
  * and text that starts inside a byte. For display (ctf2_show), bitfields lose their unit, and
- * lengths become members: before the sequence in its structure, elsewhere in a structure of both.
+ * lengths become members: before the sequence if it is in a structure, else inside a new structure
+ * with the sequence.
  */
 #include <stdio.h>
 
@@ -56,9 +57,10 @@ void ctf2_print_run_out(struct ctf2_printer *printer)
         printer->status = fail_memory(printer->error);
 }
 
-/* --- Names --- */
+/* --- Names of members --- */
 
-/* Reports whether the members are printed by their shown names, which must then be different. */
+/* Reports whether all members of a structure have different names when a leading underscore is
+ * dropped, so that these names can be printed. */
 static bool has_distinct_shown_names(struct ctf2_printer *printer, const struct type *type)
 {
     struct ctf2_names names;
@@ -83,10 +85,10 @@ static void print_member_name(struct json *json, const struct type_member *membe
                     is_shown ? member->shown.n : member->name.n);
 }
 
-/* --- Locations --- */
+/* --- Field locations --- */
 
-/* Returns the structure that has a member of this name, passing through optionals, variants and the
- * like; NULL if there is none. */
+/* Returns the structure that has a member of this name: `type` or, if it is an array, optional or
+ * variant, a structure inside it. NULL if none has. */
 static const struct type *find_struct_with_member(const struct type *type, ttr_text name)
 {
     while (type &&
@@ -129,7 +131,7 @@ static void print_location(struct ctf2_printer *printer, const char *key,
     json_end_object(json);
 }
 
-/* --- Numbers --- */
+/* --- Numbers: ranges, labels, roles --- */
 
 static void print_range_end(struct json *json, uint64_t x, bool is_signed)
 {
@@ -139,7 +141,7 @@ static void print_range_end(struct json *json, uint64_t x, bool is_signed)
         json_write_u64(json, x);
 }
 
-/* Prints ranges into an open array. */
+/* Prints ranges as [low, high] pairs into the JSON array that is open. */
 static void print_ranges(struct json *json, const struct type_range *ranges, uint32_t n,
                          bool is_signed)
 {
@@ -151,9 +153,9 @@ static void print_ranges(struct json *json, const struct type_range *ranges, uin
     }
 }
 
-/* Labels of the same name, linked into one: next label of the name, and whether it is the first. */
-struct chain {
-    uint32_t next; /* index + 1, 0 = none */
+/* Link between labels of the same name: mappings in JSON need all ranges of a name in one array. */
+struct label_chain {
+    uint32_t next; /* index of the next label of the same name, plus 1; 0 if this is the last */
     bool is_first;
 };
 
@@ -162,18 +164,19 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Links labels of the same name. Returns NULL if memory is out. */
-static struct chain *chain_labels(struct ctf2_printer *printer, const struct type_labels *labels)
+/* Links the labels of equal name. Returns NULL if memory is out. */
+static struct label_chain *chain_labels(struct ctf2_printer *printer,
+                                        const struct type_labels *labels)
 {
     struct pair_map last;
-    struct chain *chain = arena_alloc(&printer->scratch, labels->n * sizeof *chain);
+    struct label_chain *chain = arena_alloc(&printer->scratch, labels->n * sizeof *chain);
     bool is_done = chain != NULL;
     pair_map_init(&last, printer->description->alloc);
     for (uint32_t i = 0; i < labels->n && is_done; i++) {
         uint64_t hash = hash_bytes(labels->label[i].name.p, labels->label[i].name.n);
         uint32_t *before = pair_map_get(&last, hash, 0);
         bool is_again = before && same_text(labels->label[*before].name, labels->label[i].name);
-        chain[i] = (struct chain){.is_first = !is_again};
+        chain[i] = (struct label_chain){.is_first = !is_again};
         if (is_again)
             chain[*before].next = i + 1;
         is_done = pair_map_put(&last, hash, 0, i);
@@ -186,7 +189,7 @@ static void print_mappings(struct ctf2_printer *printer, const char *key,
                            const struct type_labels *labels)
 {
     struct json *json = &printer->json;
-    struct chain *chain = chain_labels(printer, labels);
+    struct label_chain *chain = chain_labels(printer, labels);
     if (!chain) {
         ctf2_print_run_out(printer);
         return;
@@ -207,8 +210,8 @@ static void print_mappings(struct ctf2_printer *printer, const char *key,
     json_end_object(json);
 }
 
-/* Prints the role if CTF 2 has one for this root and class. It has none for CPUs, and times need a
- * clock. */
+/* Prints the role of a field if CTF 2 has one for this root and class. CPUs have none in CTF 2, and
+ * roles of timestamps need a clock. */
 static void print_role(struct ctf2_printer *printer, const struct type *type)
 {
     const struct ctf2_role *role =
@@ -240,7 +243,7 @@ static void print_integer_class(struct ctf2_printer *printer, const struct type 
 static void print_fixed_length_class(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
-    if (type->unit && !printer->shows)
+    if (type->unit && !printer->is_for_display)
         ctf2_print_refuse(printer, type->name, "is a bitfield that keeps to a unit");
     print_number_class(json, "length", type->bits);
     print_range(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
@@ -251,9 +254,10 @@ static void print_fixed_length_class(struct ctf2_printer *printer, const struct 
     print_integer_class(printer, type);
 }
 
-/* --- Text, blobs, arrays --- */
+/* --- Strings, blobs, arrays --- */
 
-/* Prints the location of a length that is a member of the same structure. */
+/* Prints the location of a length that was printed as a member of the same structure (display
+ * only). */
 static void print_length_location(struct ctf2_printer *printer)
 {
     struct json *json = &printer->json;
@@ -303,14 +307,14 @@ static void print_blob(struct ctf2_printer *printer, const struct type *type)
     print_role(printer, type);
 }
 
-/* Returns the alignment: structures of RFC v1.1 are aligned like the units of their bitfields,
- * headers like words. */
+/* Returns the alignment to print. Structures of RFC v1.1 are aligned like the units of their
+ * bitfields, headers like words. */
 static uint8_t printed_align_of(const struct ctf2_printer *printer, const struct type *type)
 {
     uint8_t widest = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
         widest = type->members[i].type->align > widest ? type->members[i].type->align : widest;
-    return printer->shows && type->kind == TYPE_STRUCT && type->align > widest
+    return printer->is_for_display && type->kind == TYPE_STRUCT && type->align > widest
                ? type->align
                : type->minimum_align;
 }
@@ -318,7 +322,8 @@ static uint8_t printed_align_of(const struct ctf2_printer *printer, const struct
 static void print_minimum_align(struct ctf2_printer *printer, const struct type *type)
 {
     const uint8_t align = printed_align_of(printer, type);
-    if (align && !type->has_inline_length) /* otherwise the length is aligned */
+    if (align && !type->has_inline_length) /* if the length precedes the elements, the alignment is
+                                              that of the length */
         print_number_class(&printer->json, "minimum-alignment", UINT64_C(1) << align);
 }
 
@@ -330,10 +335,10 @@ static void print_array(struct ctf2_printer *printer, const struct type *type)
     ctf2_print_class(printer, type->element);
 }
 
-/* --- What holds others --- */
+/* --- Structures, optionals, variants --- */
 
-/* Chooses a name for a length member: its own, else that of the sequence and "_length", with a
- * number if the name is used. */
+/* Chooses the name of a length member: the declared one, else the name of the sequence followed by
+ * "_length", with a number if that name is used. */
 static ttr_text choose_length_name(struct ctf2_printer *printer, struct ctf2_names *names,
                                    const struct type *type, ttr_text name)
 {
@@ -352,7 +357,7 @@ static ttr_text choose_length_name(struct ctf2_printer *printer, struct ctf2_nam
     return *made;
 }
 
-/* Prints the length of a sequence as a member with the sequence's alignment. */
+/* Prints the length of a sequence as a member with the sequence's alignment (display only). */
 static void print_length_member(struct ctf2_printer *printer, const struct type *type,
                                 ttr_text name)
 {
@@ -369,15 +374,15 @@ static void print_length_member(struct ctf2_printer *printer, const struct type 
     printer->length = name;
 }
 
-/* Prints lengths that are stored before the elements as members. Returns false if it has none, or
- * they cannot be expressed. */
-static bool print_inner_lengths(struct ctf2_printer *printer, const struct type *type,
-                                bool is_shown, struct ctf2_names *names)
+/* Display only: prints lengths that are stored directly before their elements as members. Returns
+ * false if the structure has none, or they cannot be expressed. */
+static bool print_inline_lengths(struct ctf2_printer *printer, const struct type *type,
+                                 bool is_shown, struct ctf2_names *names)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
         n += type->members[i].type->has_inline_length;
-    if (n == 0 || !printer->shows)
+    if (n == 0 || !printer->is_for_display)
         return false;
     if (!ctf2_names_begin(names, &printer->scratch, type->members_n + n)) {
         ctf2_print_run_out(printer);
@@ -393,7 +398,7 @@ static void print_structure(struct ctf2_printer *printer, const struct type *typ
     struct json *json = &printer->json;
     struct ctf2_names names;
     bool is_shown = has_distinct_shown_names(printer, type),
-         has_lengths = print_inner_lengths(printer, type, is_shown, &names);
+         has_lengths = print_inline_lengths(printer, type, is_shown, &names);
     print_minimum_align(printer, type);
     json_write_key(json, "member-classes");
     json_begin_array(json);
@@ -430,8 +435,8 @@ static void print_optional(struct ctf2_printer *printer, const struct type *type
     ctf2_print_class(printer, type->element);
 }
 
-/* Prints a variant. Options without selector values are dropped: CTF 2 requires ranges, and no
- * value is lost. */
+/* Prints a variant. Options that no selector value selects are dropped, since CTF 2 requires
+ * ranges. No field value is lost. */
 static void print_variant(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
@@ -462,10 +467,10 @@ static void print_variant(struct ctf2_printer *printer, const struct type *type)
                                    : "is a variant that nothing selects");
 }
 
-/* --- All of them --- */
+/* --- Table of all classes --- */
 
 struct class_word {
-    /* `dynamic`: name of the class if the length is given by a location */
+    /* word: name of the class; dynamic: its name if another field contains the length */
     const char *word, *dynamic;
     void (*put)(struct ctf2_printer *printer, const struct type *type);
 };
@@ -502,8 +507,9 @@ static void print_class_body(struct ctf2_printer *printer, const struct type *ty
     static const char elements[] = "elements";
     bool is_blob = is_uuid_array(type);
     const struct class_word *class = &classes[is_blob ? TYPE_BLOB : type->kind];
-    if (type->has_inline_length && printer->shows &&
-        printer->length.n == 0) { /* not a member of a structure: prints a structure around it */
+    if (type->has_inline_length && printer->is_for_display &&
+        printer->length.n ==
+            0) { /* not a member of a structure: prints a structure of length and sequence */
         const ttr_text name = {elements, sizeof elements - 1};
         const struct type_member member = {.name = name, .shown = name, .type = type};
         print_class_body(printer,
@@ -549,7 +555,7 @@ void ctf2_print_class(struct ctf2_printer *printer, const struct type *type)
         print_class_body(printer, type);
 }
 
-/* Prints one alias, after the aliases inside it. */
+/* Prints the alias fragment of a type, after the fragments of aliases that it uses. */
 static void print_alias(struct ctf2_printer *printer, const struct type *type)
 {
     uint64_t hash = hash_bytes(type->name.p, type->name.n);

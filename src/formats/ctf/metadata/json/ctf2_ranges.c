@@ -1,6 +1,6 @@
 /* Sets of integer ranges, and the names that mappings and flags give them. JSON integers are kept
- * as two's complement. Their order, signed or unsigned, depends on the number they apply to; for
- * selectors it is known only after the location was resolved. */
+ * as two's complement. Their order, signed or unsigned, depends on the number they apply to; for a
+ * selector that number is known only after its location was resolved. */
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -19,8 +19,8 @@ static bool exceeds_64_bits(const struct json_value *json)
            (is_negative(json) ? json->token.size > UINT64_C(1) << 63 : json->token.overflows);
 }
 
-/* Reads one end of a range: a signed or unsigned number of 64 bits. If `clips`, larger numbers are
- * limited to that. */
+/* Reads one end of a range: a signed or unsigned number of 64 bits. A larger number is an error,
+ * or, if `clips`, becomes the largest number of 64 bits. */
 static ttr_status read_range_end(struct ctf2_parser *parser, const struct json_value *json,
                                  bool clips, uint64_t *x)
 {
@@ -53,8 +53,8 @@ static ttr_status read_range(struct ctf2_parser *parser, const struct json_value
     return TTR_OK;
 }
 
-/* Reports whether numbers of a sign include all values of the range; `*beyond` is the end that they
- * do not include. */
+/* Reports whether all values of the range are numbers of that sign. If not, `*beyond` is the end of
+ * the range that is not. */
 static bool range_fits(const struct json_value *json, const struct type_range *range,
                        enum ctf2_sign sign, const struct json_value **beyond)
 {
@@ -116,7 +116,7 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-/* Reads one name and its ranges. */
+/* Reads one label of a mapping: a name and its ranges. */
 static ttr_status read_label(struct ctf2_parser *parser, const struct json_value *json,
                              enum ctf2_sign sign, bool clips, struct type_label *label)
 {

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Checks the conditions on the field class. */
+/* Checks that a role is allowed for this field class. */
 static ttr_status check_role_class(struct ctf2_parser *parser, const struct json_value *json,
                                    const struct ctf2_role *role, const struct type *type)
 {
@@ -17,7 +17,7 @@ static ttr_status check_role_class(struct ctf2_parser *parser, const struct json
     return TTR_OK;
 }
 
-/* Checks the conditions on the root. */
+/* Checks that a role is allowed in this root. */
 static ttr_status check_role_root(struct ctf2_build *build, const struct json_value *json,
                                   const struct ctf2_role *role)
 {
@@ -34,8 +34,9 @@ static ttr_status check_role_root(struct ctf2_build *build, const struct json_va
     return TTR_OK;
 }
 
-/* Sets a role; a type has only one. If a field has both total and content length, only the former
- * is kept, since it implies the latter if no other field has it. */
+/* Sets the role of a field, which can have only one. If CTF 2 declares both total and content
+ * length for it, only the total length is kept: it implies the content length if no other field has
+ * that role. */
 static void set_field_role(struct ctf2_build *build, const struct json_value *json,
                            const struct ctf2_role *role, struct type *type)
 {

@@ -1,5 +1,5 @@
-/* Tables of words, and the checks used by parser and printer: repeated names and overlapping
- * options. */
+/* Tables of words (roles, log levels, origins), and the checks that parser and printer share:
+ * repeated names and overlapping options. */
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
 #include <string.h>
@@ -39,11 +39,11 @@ static const char *const log_levels[] = {
 #define LOG_LEVELS (sizeof log_levels / sizeof *log_levels)
 
 struct option_range {
-    uint64_t low, high; /* shifted so that they compare as unsigned */
+    uint64_t low, high; /* ends of the range, shifted so that signed numbers compare as unsigned */
     uint32_t option;
 };
 
-/* Heap sort by the lower end: no memory, and O(n log n) for every input. */
+/* Heap sort by the lower end: needs no memory, and O(n log n) steps for every input. */
 static void sift_range_down(struct option_range *heap, size_t root, size_t n)
 {
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
@@ -122,7 +122,7 @@ bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name)
     return true;
 }
 
-/* Collects the ranges of all options. Returns NULL if memory is out. */
+/* Collects the ranges of all options of a variant. Returns NULL if memory is out. */
 static struct option_range *collect_ranges(const struct type *variant, struct arena *arena,
                                            size_t *n)
 {
@@ -148,7 +148,7 @@ ttr_status ctf2_find_option_overlap(const struct type *variant, struct arena *ar
     if (!ranges)
         return TTR_E_NOMEM;
     sort_ranges(ranges, n);
-    /* Range with the greatest end so far; ranges of one option may overlap. */
+    /* Range with the greatest upper end so far. Ranges of one option may overlap each other. */
     struct option_range reach = {0, 0, 0};
     for (size_t i = 0; i < n && !*overlaps; i++) {
         *overlaps = i > 0 && ranges[i].low <= reach.high && ranges[i].option != reach.option;

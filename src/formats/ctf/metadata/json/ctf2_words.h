@@ -13,7 +13,7 @@ struct ctf2_role {
     const char *name;
     unsigned roots; /* bit mask of 1 << enum type_root */
     enum ctf_role role;
-    /* its meaning in the packet context if different, else CTF_ROLE_NONE */
+    /* meaning of the role in the packet context, if it is different there; else CTF_ROLE_NONE */
     enum ctf_role in_packet_context;
     bool is_for_blob; /* requires a blob; otherwise an unsigned integer */
     bool needs_clock;
@@ -23,13 +23,13 @@ struct ctf2_role {
 const struct ctf2_role *ctf2_role_named(const char *name, size_t n);
 const struct ctf2_role *ctf2_role_of(enum ctf_role role, enum type_root root);
 
-/* Convert a log level from its name to its number, or -1, and back, or NULL. */
+/* Convert a log level from its name to its number (-1 if unknown), and back (NULL if unknown). */
 int ctf2_log_level(const char *name, size_t n);
 const char *ctf2_log_level_text(int64_t level);
 
-/* Set of names, to detect repetitions: ctf2_names_add returns false for a name that was added
- * before. ctf2_names_init allocates room for n names in an arena and returns false if memory is
- * out. The names are borrowed. */
+/* Set of names, to detect repetitions. ctf2_names_init allocates room for n names in an arena and
+ * returns false if memory is out. ctf2_names_add returns false if the name is in the set already.
+ * The names are borrowed. */
 struct ctf2_names {
     const ttr_text **slots;
     size_t slots_n;
@@ -37,7 +37,7 @@ struct ctf2_names {
 TTR_MUST bool ctf2_names_begin(struct ctf2_names *names, struct arena *arena, size_t n);
 bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name);
 
-/* Finds a selector value that two options of a variant have in common. Fails with TTR_E_NOMEM if
+/* Searches for a selector value that selects two options of a variant. Fails with TTR_E_NOMEM if
  * the arena is full. */
 TTR_MUST ttr_status ctf2_find_option_overlap(const struct type *variant, struct arena *arena,
                                              bool *overlaps, uint64_t *value);

@@ -1,10 +1,10 @@
 /* Type declarations of RFC v1.1: `type NAME { parent = P; attribute = value; }` and similar forms,
  * parsed into sets of attributes (section 4).
  *
- * The order of attributes does not matter: attributes of the parent that are not stated are
- * inherited at the end. Names are declared before their uses. Built-in types are uintN_t and intN_t
- * for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct, array,
- * sequence and string. */
+ * The order of attributes does not matter: after the last one, attributes that are missing are
+ * inherited from the parent. Names are declared before their uses. Built-in types are uintN_t and
+ * intN_t for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct,
+ * array, sequence and string. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -18,7 +18,7 @@
 static const struct {
     const char *name;
     enum rfc11_kind kind;
-    bool wants_map, wants_unit;
+    bool lacks_map, lacks_unit;
 } roots[] = {
     {"integer", RFC11_INTEGER, false, false},    {"gcc_bitfield", RFC11_INTEGER, false, true},
     {"enum", RFC11_INTEGER, true, false},        {"struct", RFC11_STRUCT, false, false},
@@ -39,7 +39,8 @@ bool rfc11_is_root_name(ttr_text name)
     return false;
 }
 
-/* Returns N of uintN_t or intN_t, 1 to 64; 0 for other names. */
+/* Parses the name of a built-in integer. Returns N of uintN_t or intN_t, 1 to 64; 0 for other
+ * names. */
 static uint32_t parse_integer_name(ttr_text name, bool *is_signed)
 {
     uint32_t bits = 0;
@@ -60,7 +61,7 @@ static uint32_t parse_integer_name(ttr_text name, bool *is_signed)
     return bits <= 64 ? bits : 0;
 }
 
-/* Initialises the declaration of a built-in type. Returns false if there is none of this name. */
+/* Initialises the declaration of a built-in type. Returns false if `name` is not built-in. */
 static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
 {
     *d = (struct rfc11_declaration){.name = name, .is_built_in = true};
@@ -68,18 +69,19 @@ static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
         if (is_text(name, roots[i].name)) {
             d->kind = roots[i].kind;
             d->is_abstract = true;
-            d->wants_map = roots[i].wants_map;
-            d->wants_unit = roots[i].wants_unit;
+            d->lacks_map = roots[i].lacks_map;
+            d->lacks_unit = roots[i].lacks_unit;
             return true;
         }
     d->size = parse_integer_name(name, &d->is_signed);
     d->kind = RFC11_INTEGER;
-    d->given = 1u << ATTRIBUTE_SIZE | 1u << ATTRIBUTE_SIGNED;
+    d->declared = 1u << ATTRIBUTE_SIZE | 1u << ATTRIBUTE_SIGNED;
     return d->size != 0;
 }
 
-/* Returns the declaration of a name; NULL if there is none or memory is out (recorded). A built-in
- * type is declared at its first use, so that it cannot be declared again later. */
+/* Returns the declaration of a type name. Returns NULL if it is not declared, or if memory is out,
+ * which sets lexer.status. A built-in type is declared at its first use, so that the text cannot
+ * declare it later. */
 static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text name)
 {
     struct arena *arena = &parser->description->arena;
@@ -99,11 +101,11 @@ static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text
     return NULL;
 }
 
-/* --- Values of attributes --- */
+/* --- Values of type attributes --- */
 
 static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d);
 
-/* Parses a type that is used or derived from: a name, or `type { ... }`. */
+/* Parses the use of a type: its name, or `type { ... }` for a type without a name. */
 static struct rfc11_declaration *parse_type_use(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -135,7 +137,7 @@ struct rfc11_type *rfc11_parse_type(struct rfc11_parser *parser)
     return d ? rfc11_make_type(parser, d, at) : NULL;
 }
 
-/* Parses a number of bits that must be a power of two. */
+/* Parses a number of bits, which must be a power of two from `least` to `most`. */
 static bool parse_power_of_two(struct rfc11_parser *parser, uint32_t least, uint32_t most,
                                uint32_t *bits)
 {
@@ -273,14 +275,15 @@ static bool skip_comma(struct rfc11_parser *parser)
     return !rfc11_is_mark(&parser->lexer, ',') || rfc11_next_token(&parser->lexer);
 }
 
-/* Parses the end of an item or list. */
+/* Parses the closing bracket or brace of an item or list. */
 static bool close_list(struct rfc11_parser *parser)
 {
     return is_at_list_end(parser) ? rfc11_next_token(&parser->lexer)
                                   : rfc11_fail_expected(&parser->lexer, "'}'");
 }
 
-/* Doubles a list in the arena if it is full. Returns NULL if memory is out. */
+/* Makes room for one more item in a list, which doubles in the arena if it is full. Returns NULL if
+ * memory is out. */
 static void *reserve_list_item(struct rfc11_parser *parser, void *list, uint32_t n, size_t size)
 {
     if (n >= LABELS_FIRST ? (n & (n - 1)) != 0 : n != 0)
@@ -295,7 +298,7 @@ static void *reserve_list_item(struct rfc11_parser *parser, void *list, uint32_t
     return grown;
 }
 
-/* Makes room for one more range; almost all labels have one. */
+/* Makes room for one more range of a label. Almost all labels have one range only. */
 static struct type_range *reserve_range(struct rfc11_parser *parser, struct type_range *ranges,
                                         uint32_t n)
 {
@@ -309,8 +312,9 @@ static struct type_range *reserve_range(struct rfc11_parser *parser, struct type
     return grown;
 }
 
-/* Adds a value to a label, extending its last range if adjacent. The sign of numbers is not known
- * yet, so ranges never continue past the maximum of either sign. */
+/* Adds a value to a label. If the value follows the last range of the label, extends that range.
+ * The sign of the enum's numbers is not known yet, so a range never continues past the maximum of
+ * either sign. */
 static bool add_label_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
 {
     struct type_range *ranges = (struct type_range *)(uintptr_t)label->ranges,
@@ -329,7 +333,7 @@ static bool add_label_value(struct rfc11_parser *parser, struct type_label *labe
     return true;
 }
 
-/* Returns the label of that name, adding it if it is new. Returns NULL if memory is out. */
+/* Returns the label of that name, which is added if it is new. Returns NULL if memory is out. */
 static struct type_label *find_or_add_label(struct rfc11_parser *parser,
                                             struct rfc11_declaration *d, struct key_map *seen,
                                             ttr_text name)
@@ -368,9 +372,9 @@ static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d,
     return true;
 }
 
-/* Parses entries of a map; a repeated label has several values. */
-static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
-                          struct key_map *seen)
+/* Parses the entries of an enum's map. A label that occurs several times has several values. */
+static bool parse_map_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                              struct key_map *seen)
 {
     struct rfc11_token number;
     ttr_text name;
@@ -390,7 +394,7 @@ static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct key_map seen;
     key_map_init(&seen, parser->description->alloc);
-    bool is_good = parse_entries(parser, d, &seen);
+    bool is_good = parse_map_entries(parser, d, &seen);
     key_map_free(&seen);
     return is_good;
 }
@@ -409,8 +413,8 @@ static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
 }
 
 /* Checks that field names are unique in their structure (4.2.1). */
-static bool check_member(struct rfc11_parser *parser, const struct rfc11_declaration *d,
-                         struct key_map *seen, size_t at)
+static bool check_member_name(struct rfc11_parser *parser, const struct rfc11_declaration *d,
+                              struct key_map *seen, size_t at)
 {
     const struct type_member *last = &d->members[d->members_n - 1];
     uint64_t key = hash_bytes(last->name.p, last->name.n);
@@ -436,7 +440,7 @@ static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration 
             return false;
         size_t at = parser->lexer.token.at;
         if (!rfc11_parse_name(&parser->lexer, &name, "the name of the field") ||
-            !add_member(parser, d, type, name) || !check_member(parser, d, seen, at) ||
+            !add_member(parser, d, type, name) || !check_member_name(parser, d, seen, at) ||
             !skip_comma(parser) || !close_list(parser) || !skip_comma(parser))
             return false;
     }
@@ -454,18 +458,18 @@ static bool parse_fields(struct rfc11_parser *parser, struct rfc11_declaration *
 
 struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser)
 {
-    struct rfc11_declaration d = {.kind = RFC11_STRUCT, .given = 1u << ATTRIBUTE_FIELDS};
+    struct rfc11_declaration d = {.kind = RFC11_STRUCT, .declared = 1u << ATTRIBUTE_FIELDS};
     size_t at = parser->lexer.token.at;
     return parse_fields(parser, &d) ? rfc11_make_type(parser, &d, at) : NULL;
 }
 
-/* --- Bodies --- */
+/* --- Bodies: attributes in braces --- */
 
 static const struct {
     const char *name;
     bool (*parse)(struct rfc11_parser *parser, struct rfc11_declaration *d);
-    unsigned kinds;       /* set of types that have the attribute */
-    bool ends_with_brace; /* its value may end with a brace */
+    unsigned kinds;       /* bit set of the kinds of types that have the attribute */
+    bool ends_with_brace; /* true if the value may end with a brace, after which ';' is optional */
 } attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_PARENT] = {"parent", parse_parent, ~0u, true},
     [ATTRIBUTE_ALIGN] = {"align", parse_align, ~0u, false},
@@ -503,15 +507,15 @@ static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaratio
     unsigned i = is_block ? ATTRIBUTE_COUNT : find_attribute(name.text);
     if (i == ATTRIBUTE_COUNT)
         return rfc11_skip_unknown(parser, &name, "a type");
-    if (d->given & (1u << i))
+    if (d->declared & (1u << i))
         return rfc11_fail_at(&parser->lexer, name.at, "the type states this attribute twice");
-    d->given |= 1u << i;
+    d->declared |= 1u << i;
     places[i] = name.at;
     return attributes[i].parse(parser, d) &&
            rfc11_end_attribute(parser, attributes[i].ends_with_brace);
 }
 
-/* Copies the value of an attribute. */
+/* Copies the value of one attribute from a declaration to another. */
 static void copy_attribute(unsigned attribute, const struct rfc11_declaration *from,
                            struct rfc11_declaration *to)
 {
@@ -571,19 +575,19 @@ static void copy_attribute(unsigned attribute, const struct rfc11_declaration *f
     }
 }
 
-/* Inherits the attributes that the child does not state (4.1.1). */
+/* Copies the attributes that the child does not declare from its parent (4.1.1). */
 static void inherit_attributes(struct rfc11_declaration *d)
 {
     const struct rfc11_declaration *parent = d->parent;
     if (!parent)
         return;
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
-        if (parent->given & ~d->given & (1u << i))
+        if (parent->declared & ~d->declared & (1u << i))
             copy_attribute(i, parent, d);
-    d->given |= parent->given;
+    d->declared |= parent->declared;
     d->kind = parent->kind;
-    d->wants_map = parent->wants_map;
-    d->wants_unit = parent->wants_unit;
+    d->lacks_map = parent->lacks_map;
+    d->lacks_unit = parent->lacks_unit;
 }
 
 /* Parses `{ attribute = value; ... }`. */
@@ -600,7 +604,7 @@ static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
         if (!parse_attribute(parser, d, places))
             return false;
     parser->depth--;
-    unsigned ctx = d->given;
+    unsigned ctx = d->declared;
     inherit_attributes(d);
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
         if ((ctx & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))

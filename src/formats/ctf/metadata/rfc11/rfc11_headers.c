@@ -9,7 +9,7 @@
  *   [0..31] timestamp | [32..47] id
  *   id = 65535: alignment of 64-bit integers, then [0..63] timestamp | [64..95] id
  *
- * Fields inside a header are not aligned. */
+ * Fields in a header are not aligned individually. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
@@ -25,9 +25,10 @@ struct fixed_field {
     uint8_t role;
 };
 
-/* Makes a struct of consecutive unsigned integers, with room for `more` members. */
-static struct rfc11_type *make_fixed(struct ctf_description *description,
-                                     const struct fixed_field *fields, uint32_t n, uint32_t more)
+/* Makes a struct of consecutive unsigned integers, with room for `more` further members. */
+static struct rfc11_type *make_fixed_struct(struct ctf_description *description,
+                                            const struct fixed_field *fields, uint32_t n,
+                                            uint32_t more)
 {
     struct type_member *members = arena_alloc(&description->arena, (n + more) * sizeof *members);
     if (!members)
@@ -75,14 +76,16 @@ bool rfc11_make_packet_header(struct ctf_description *description)
         {"encryption_scheme", 8, CTF_ROLE_NONE},
         {"checksum_scheme", 8, CTF_ROLE_NONE},
     };
-    struct rfc11_type *made = make_fixed(description, fields, sizeof fields / sizeof *fields, 0);
+    struct rfc11_type *made =
+        make_fixed_struct(description, fields, sizeof fields / sizeof *fields, 0);
     description->packet_header = made ? &made->type : NULL;
     return made != NULL;
 }
 
-/* Makes the extension as an optional that is present if the header's id is `escape`. */
-static struct rfc11_type *make_extended(struct ctf_description *description,
-                                        const struct rfc11_type *extension, uint64_t escape)
+/* Makes an optional with the extended id and time. It is present if the id of the header equals
+ * `escape`. */
+static struct rfc11_type *make_header_extension(struct ctf_description *description,
+                                                const struct rfc11_type *extension, uint64_t escape)
 {
     struct rfc11_type *made = rfc11_add_type(description, TYPE_OPTIONAL, RULE_FIXED);
     struct type_range *range = arena_alloc(&description->arena, sizeof *range);
@@ -99,7 +102,7 @@ static struct rfc11_type *make_extended(struct ctf_description *description,
     return made;
 }
 
-/* Sets the last member, for which make_fixed reserved room. */
+/* Appends a last member to a struct, for which make_fixed_struct left room. */
 static void set_last_member(struct rfc11_type *made, const char *name,
                             const struct rfc11_type *type)
 {
@@ -112,10 +115,10 @@ static struct rfc11_type *make_header_1(struct ctf_description *description, uin
     const struct fixed_field compact[] = {{"id", 5, CTF_ROLE_EVENT_ID}, {"timestamp", 27, time}};
     const struct fixed_field extended[] = {{"id", 32, CTF_ROLE_EVENT_ID}, {"timestamp", 64, time}};
     struct rfc11_type *end = rfc11_add_type(description, TYPE_STRUCT, RULE_HEADER);
-    struct rfc11_type *extension = make_fixed(description, extended, 2, 1);
-    struct rfc11_type *header = make_fixed(description, compact, 2, 1);
+    struct rfc11_type *extension = make_fixed_struct(description, extended, 2, 1);
+    struct rfc11_type *header = make_fixed_struct(description, compact, 2, 1);
     struct rfc11_type *optional =
-        extension ? make_extended(description, extension, RFC11_ID_EXTENDED_1) : NULL;
+        extension ? make_header_extension(description, extension, RFC11_ID_EXTENDED_1) : NULL;
     if (!end || !header || !optional)
         return NULL;
     end->natural = 64;
@@ -130,10 +133,10 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
 {
     const struct fixed_field compact[] = {{"timestamp", 32, time}, {"id", 16, CTF_ROLE_EVENT_ID}};
     const struct fixed_field extended[] = {{"timestamp", 64, time}, {"id", 32, CTF_ROLE_EVENT_ID}};
-    struct rfc11_type *extension = make_fixed(description, extended, 2, 0);
-    struct rfc11_type *header = make_fixed(description, compact, 2, 1);
+    struct rfc11_type *extension = make_fixed_struct(description, extended, 2, 0);
+    struct rfc11_type *header = make_fixed_struct(description, compact, 2, 1);
     struct rfc11_type *optional =
-        extension ? make_extended(description, extension, RFC11_ID_EXTENDED_2) : NULL;
+        extension ? make_header_extension(description, extension, RFC11_ID_EXTENDED_2) : NULL;
     if (!header || !optional)
         return NULL;
     extension->rule = header->rule = RULE_HEADER;
@@ -143,12 +146,12 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
     return header;
 }
 
-/* Makes the context of event_size = true: an ordinary field of 16 bits, with its usual alignment.
- */
+/* Makes the event context for event_size = true: one ordinary field of 16 bits, with its usual
+ * alignment. */
 static struct rfc11_type *make_size_context(struct ctf_description *description)
 {
     struct rfc11_type *number = rfc11_add_type(description, TYPE_UINT, RULE_BASIC);
-    struct rfc11_type *context = make_fixed(description, NULL, 0, 1);
+    struct rfc11_type *context = make_fixed_struct(description, NULL, 0, 1);
     if (!number || !context)
         return NULL;
     number->type.bits = number->natural = 16;
@@ -158,8 +161,8 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
     return context;
 }
 
-/* Returns the event header of a section; shares that of the previous section if all relevant
- * properties are equal. */
+/* Returns the event header of a section. Consecutive sections share one if all relevant properties
+ * are equal. */
 static struct rfc11_header *find_or_make_header(struct ctf_description *description,
                                                 const struct ctf_stream_class *stream)
 {

@@ -44,7 +44,7 @@ bool rfc11_fail_expected(struct rfc11_lexer *lexer, const char *what)
     return rfc11_fail_at(lexer, token->at, "expected %s, found '%.*s'", what, n, token->text.p);
 }
 
-/* Returns the byte k positions ahead; 0 after the end. */
+/* Returns the byte k positions after the current one; 0 at the end of the text. */
 static char peek_byte(const struct rfc11_lexer *lexer, size_t k)
 {
     return lexer->text->n - lexer->at > k ? lexer->text->p[lexer->at + k] : '\0';
@@ -60,7 +60,7 @@ static bool is_word_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
 }
 
-/* Skips a comment. Returns false if a comment of the first kind is not closed. */
+/* Skips a comment of C or C++. Returns false if a comment of C is not closed. */
 static bool skip_comment(struct rfc11_lexer *lexer)
 {
     size_t n = lexer->text->n, begin = lexer->at;
@@ -128,7 +128,8 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
     return true;
 }
 
-/* Reads up to `most` digits. Returns false if there is none. */
+/* Reads up to `most` digits of an escape sequence. Returns false if the first character is not a
+ * digit. */
 static bool scan_escape_digits(struct rfc11_lexer *lexer, unsigned base, unsigned most, char *to)
 {
     unsigned value = 0, n = 0;
@@ -139,7 +140,7 @@ static bool scan_escape_digits(struct rfc11_lexer *lexer, unsigned base, unsigne
     return n > 0 && value < 256;
 }
 
-/* Reads the escape after a backslash. */
+/* Decodes the escape sequence of C after a backslash. */
 static bool scan_escape(struct rfc11_lexer *lexer, char *to)
 {
     static const char from[] = "abfnrtv\\'\"?", meant[] = "\a\b\f\n\r\t\v\\'\"?";

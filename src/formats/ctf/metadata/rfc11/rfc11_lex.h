@@ -2,8 +2,8 @@
  *
  * The RFC defines its language by examples only, in the style of C: comments of both kinds,
  * decimal, octal and hexadecimal numbers, strings in quotes with the escapes of C. Zero bytes count
- * as blanks. Ownership: words point into the text, strings into the arena. The first error is kept
- * in `status`. */
+ * as blanks. Ownership: words point into the text, strings into the arena. The first error is
+ * stored in lexer.status. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_RFC11_RFC11_LEX_H
 #define TRACETTA_FORMATS_CTF_METADATA_RFC11_RFC11_LEX_H
 
@@ -21,8 +21,8 @@ struct rfc11_token {
     enum rfc11_token_kind kind;
     char mark;
     bool is_negative;
-    size_t at;      /* offset of its first byte in the text */
-    ttr_text text;  /* word, or string without quotes */
+    size_t at;      /* offset of the token's first byte in the text */
+    ttr_text text;  /* the word, or the string without quotes, decoded */
     uint64_t value; /* magnitude of a number */
 };
 
@@ -38,27 +38,27 @@ struct rfc11_lexer {
 /* Reads the next token. Returns false if it is invalid; the end of the text is a valid token. */
 bool rfc11_next_token(struct rfc11_lexer *lexer);
 
-/* Fails at an offset in the text. Always returns false. */
+/* Sets an error at an offset in the text. Always returns false. */
 bool rfc11_fail_at(struct rfc11_lexer *lexer, size_t at, const char *format, ...) TTR_PRINTF(3, 4);
 
-/* Fails because memory is out. Always returns false. */
+/* Sets the error that memory is out. Always returns false. */
 bool rfc11_fail_memory(struct rfc11_lexer *lexer);
 
-/* Fails at the current token with "expected ..., found ...". Always returns false. */
+/* Sets the error "expected ..., found ..." at the current token. Always returns false. */
 bool rfc11_fail_expected(struct rfc11_lexer *lexer, const char *what);
 
 /* Report whether the current token is this mark or word. */
 bool rfc11_is_mark(const struct rfc11_lexer *lexer, char mark);
 bool rfc11_is_word(const struct rfc11_lexer *lexer, const char *word);
 
-/* Consumes a mark; fails if the current token is another one. */
+/* Consumes a punctuation mark. Fails if the current token is another one. */
 bool rfc11_expect_mark(struct rfc11_lexer *lexer, char mark);
 
-/* Consumes a name: a word or a string. Its bytes are in the arena. */
+/* Consumes a name, which may be written as a word or as a string. Its bytes are in the arena. */
 bool rfc11_parse_name(struct rfc11_lexer *lexer, ttr_text *name, const char *what);
 
-/* Consumes a number; negative ones are two's complement. `token` receives its token for messages.
- */
+/* Consumes a number; negative numbers are two's complement. `token` receives the token of the
+ * number for messages. */
 bool rfc11_parse_number(struct rfc11_lexer *lexer, struct rfc11_token *token, const char *what);
 
 #endif

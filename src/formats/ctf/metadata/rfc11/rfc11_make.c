@@ -1,11 +1,12 @@
-/* Types made of declarations. The attributes that a concrete type must state are checked once, at
- * its declaration or first use. */
+/* Makes types from declarations. The first use of a concrete type checks once that it declares all
+ * required attributes. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 #include "layout/layout.h"
 
-/* Attributes that a concrete type needs to have a precise binary representation (4.1.1). */
+/* Attributes that a concrete type of each kind must declare, so that its binary representation is
+ * known (4.1.1). */
 static const struct {
     enum rfc11_kind kind;
     uint8_t attribute;
@@ -21,7 +22,7 @@ static const struct {
 
 static bool has_attribute(const struct rfc11_declaration *d, enum rfc11_attribute attribute)
 {
-    return d->given & (1u << attribute);
+    return d->declared & (1u << attribute);
 }
 
 static bool check_complete(struct rfc11_parser *parser, const struct rfc11_declaration *d,
@@ -36,20 +37,20 @@ static bool check_complete(struct rfc11_parser *parser, const struct rfc11_decla
         if (needed[i].kind == d->kind && !has_attribute(d, needed[i].attribute))
             return rfc11_fail_at(&parser->lexer, at, "the type is not concrete: %s is missing",
                                  needed[i].text);
-    if (d->wants_map && !has_attribute(d, ATTRIBUTE_MAP))
+    if (d->lacks_map && !has_attribute(d, ATTRIBUTE_MAP))
         return rfc11_fail_at(&parser->lexer, at,
                              "the enumeration has no map = { { value, string }, ... }");
-    if (d->wants_unit && !has_attribute(d, ATTRIBUTE_UNIT_SIZE))
+    if (d->lacks_unit && !has_attribute(d, ATTRIBUTE_UNIT_SIZE))
         return rfc11_fail_at(&parser->lexer, at, "the bitfield has no unit_size = bits");
     return true;
 }
 
-/* Checks that every label's value fits in the integer. */
+/* Checks that the values of all labels fit in the enum's integer. */
 static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declaration *d)
 {
     uint64_t above = d->is_signed    ? UINT64_C(1) << (d->size - 1)
                      : d->size == 64 ? 0
-                                     : UINT64_C(1) << d->size; /* 0: no limit */
+                                     : UINT64_C(1) << d->size; /* 0 for 64 bits: no limit */
     if (above && d->most >= above)
         return rfc11_fail_at(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold",
                              d->size, d->is_signed ? "signed" : "unsigned");
@@ -120,9 +121,10 @@ static const struct rfc11_type *made_type_of(const struct type *type)
     return (const struct rfc11_type *)type;
 }
 
-/* Adds nesting and field count of an inner type to the outer one. Fails above the limits. */
-static bool count_inside(struct rfc11_parser *parser, struct rfc11_type *made,
-                         const struct rfc11_type *inside, size_t at)
+/* Adds the nesting depth and field count of an inner type to the outer type. Fails if a limit is
+ * exceeded. */
+static bool add_nested_counts(struct rfc11_parser *parser, struct rfc11_type *made,
+                              const struct rfc11_type *inside, size_t at)
 {
     if (inside->depth >= TYPE_DEPTH_MAX)
         return rfc11_fail_at(&parser->lexer, at, "types are more than %u levels inside one another",
@@ -147,7 +149,7 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser,
     made->is_empty = true;
     for (uint32_t i = 0; i < d->members_n; i++) {
         const struct rfc11_type *inside = made_type_of(d->members[i].type);
-        if (!count_inside(parser, made, inside, at))
+        if (!add_nested_counts(parser, made, inside, at))
             return NULL;
         made->is_empty = made->is_empty && inside->is_empty;
     }
@@ -185,7 +187,7 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
                             LAYOUT_EMPTY_ELEMENTS_MAX);
         return NULL;
     }
-    if (!count_inside(parser, made, d->element, at))
+    if (!add_nested_counts(parser, made, d->element, at))
         return NULL;
     made->type.element = &d->element->type;
     made->is_empty = is_array && (d->length == 0 || d->element->is_empty);
@@ -211,9 +213,9 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser,
     return made;
 }
 
-/* Sets a stated alignment: exact for basic types, a minimum for others. */
-static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made,
-                        const struct rfc11_declaration *d, size_t at)
+/* Sets the alignment that a declaration has: exact for basic types, a minimum for other types. */
+static bool set_declared_align(struct rfc11_parser *parser, struct rfc11_type *made,
+                               const struct rfc11_declaration *d, size_t at)
 {
     if (!has_attribute(d, ATTRIBUTE_ALIGN))
         return true;
@@ -246,11 +248,10 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
                               : d->kind == RFC11_STRUCT      ? make_struct(parser, d, at)
                               : d->kind == RFC11_STRING_KIND ? make_string(parser, d)
                                                              : make_list(parser, d, at);
-    if (!made || !state_align(parser, made, d, at))
+    if (!made || !set_declared_align(parser, made, d, at))
         return NULL;
-    made->type.name =
-        /* the built-in `string` has no name of its own */
-        d->is_abstract ? (ttr_text){"", 0} : d->name;
+    /* the built-in type `string` is abstract, and the type made from it has no name */
+    made->type.name = d->is_abstract ? (ttr_text){"", 0} : d->name;
     d->made = made;
     return made;
 }

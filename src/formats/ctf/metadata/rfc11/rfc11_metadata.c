@@ -1,10 +1,11 @@
-/* Metadata files of RFC v1.1: ordinary packets whose content is metadata text in strings that end
+/* Metadata files of RFC v1.1: ordinary packets that contain metadata text in strings that end
  * with zero bytes (section 7).
  *
  * The contents are joined in order without the zeros, so a string may continue in the next packet.
- * Pieces map text to file offsets; text that was compressed or encrypted maps to the start of its
- * packet's content. If the file ends inside a packet, the text ends after its last complete entry.
- * Damaged packets are reported and skipped; it is an error if no text is left. */
+ * Segments (struct ctf_piece) map the text to file offsets; text that was compressed or encrypted
+ * maps to the start of its packet's content. If the file ends inside a packet, the text ends after
+ * its last complete entry. Damaged packets are reported and skipped; it is an error if no text is
+ * left. */
 #include <stdio.h>
 
 #include "base/endian.h"
@@ -21,8 +22,8 @@ struct unpacking {
     struct rfc11_unpack_options how;
     struct buffer text, pieces, unpacked;
     size_t packets;
-    enum rfc11_fault fault; /* error of the first packet without a valid header */
-    size_t whole;           /* bytes of text up to the end of the last complete entry */
+    enum rfc11_fault fault; /* error in the first packet header, if no packet is valid */
+    size_t complete_n;      /* length of the text up to the end of the last complete string */
     bool is_cut;            /* the last packet is incomplete */
 };
 
@@ -36,7 +37,7 @@ static void note_unpacking(const struct unpacking *u, ttr_severity severity, uin
     u->description->note(u->description->note_ctx, severity, offset, code, text);
 }
 
-/* Returns the offset of the next magic number, or n. */
+/* Returns the offset of the next magic number at or after `at`; n if there is none. */
 static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
 {
     for (; n - at >= RFC11_HEADER; at++)
@@ -45,10 +46,10 @@ static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
     return n;
 }
 
-/* Appends the text between zero bytes. `step` is 1 if content bytes are bytes of the file, 0 if
- * they were unpacked. */
-static void append_text_runs(struct unpacking *u, const uint8_t *p, size_t n, uint64_t offset,
-                             unsigned step)
+/* Appends the strings of a packet's content without their zero bytes. `step` is 1 if content bytes
+ * are bytes of the file, 0 if they were decompressed or decrypted. */
+static void append_text_without_zeros(struct unpacking *u, const uint8_t *p, size_t n,
+                                      uint64_t offset, unsigned step)
 {
     size_t at = 0;
     while (at < n) {
@@ -62,7 +63,7 @@ static void append_text_runs(struct unpacking *u, const uint8_t *p, size_t n, ui
             buffer_add(&u->text, p + begin, at - begin);
         }
         if (at < n)
-            u->whole = u->text.n;
+            u->complete_n = u->text.n;
         while (at < n && !p[at])
             at++;
     }
@@ -84,7 +85,8 @@ static void check_checksum(const struct unpacking *u, const struct rfc11_packet 
                        "its content does not have the checksum of its header");
 }
 
-/* Reports whether a packet belongs to the trace: all have the same session and byte order. */
+/* Reports whether a packet belongs to the trace. All its packets have the same session id and byte
+ * order; the first packet sets both. */
 static bool is_packet_of_trace(struct unpacking *u, const struct rfc11_packet *packet, size_t at)
 {
     struct ctf_description *d = u->description;
@@ -107,8 +109,8 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
 {
     switch (rfc11_unpack_content(packet, u->bytes + at, &u->how, &u->unpacked)) {
     case RFC11_PLAIN:
-        append_text_runs(u, u->bytes + at + RFC11_HEADER, packet->content_size - RFC11_HEADER,
-                         at + RFC11_HEADER, 1);
+        append_text_without_zeros(u, u->bytes + at + RFC11_HEADER,
+                                  packet->content_size - RFC11_HEADER, at + RFC11_HEADER, 1);
         break;
     case RFC11_NO_KEY:
         (void)fail(error, TTR_E_UNSUPPORTED, at + 46,
@@ -129,8 +131,8 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
         note_unpacking(u, TTR_SEVERITY_DAMAGE, at + RFC11_HEADER, "ctf.unpack",
                        u->how.reason); /* fall through */
     case RFC11_UNPACKED:
-        append_text_runs(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
-                         at + RFC11_HEADER, 0);
+        append_text_without_zeros(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
+                                  at + RFC11_HEADER, 0);
         break;
     }
     if (u->text.failed || u->pieces.failed)
@@ -164,7 +166,7 @@ static ttr_status append_metadata_packet(struct unpacking *u, size_t *at, ttr_er
     return append_packet_content(u, &packet, here, error);
 }
 
-/* Copies text and pieces to the description's arena. */
+/* Copies the text and its segments to the description's arena. */
 static ttr_status copy_text_to_arena(struct unpacking *u, struct ctf_text *text, ttr_error *error)
 {
     struct arena *arena = &u->description->arena;
@@ -202,8 +204,9 @@ ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint
     if (status == TTR_OK && !description->has_session_id)
         status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file,
                       rfc11_fault_text(u.fault ? u.fault : RFC11_NO_MAGIC));
-    if (u.is_cut && u.whole)
-        u.text.n = u.whole; /* an incomplete entry could only cause a syntax error */
+    if (u.is_cut && u.complete_n)
+        u.text.n = u.complete_n; /* drop the incomplete last string, which could only cause a syntax
+                                    error */
     if (status == TTR_OK)
         status = copy_text_to_arena(&u, text, error);
     buffer_free(&u.text);

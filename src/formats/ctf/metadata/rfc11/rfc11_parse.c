@@ -6,8 +6,8 @@
  *   block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"]
  *
  * docs/formats/ctf-rfc-v1.1.md has the complete grammar. Unknown attributes and blocks are skipped
- * with a diagnostic. The complete RFC is supported; its floats are an extension here, since it
- * calls them "unneeded" (4.1.7). */
+ * with a diagnostic. The complete RFC is supported. Floats, which it calls "unneeded" (4.1.7), are
+ * an extension. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,14 +19,14 @@ static bool is_named(const struct rfc11_token *name, const char *text)
     return name->text.n == strlen(text) && memcmp(name->text.p, text, name->text.n) == 0;
 }
 
-/* Parses `{ ... }` and passes each attribute or inner block to `parse`, with the struct that it
- * fills in. */
+/* Callback of parse_block() for each attribute or inner block of `{ ... }`; `to` is the struct that
+ * it fills in. */
 typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_token *name,
                              bool is_block, void *to);
 
 #define STATED_MAX 16u /* maximum number of known attributes of a block */
 
-/* Fails if a known attribute is repeated in a block, since the two could only contradict each
+/* Fails if a block declares a known attribute twice, since one value could only contradict the
  * other. */
 static bool check_stated_once(struct rfc11_parser *parser, const struct rfc11_token *name,
                               ttr_text stated[STATED_MAX], size_t *n)
@@ -59,7 +59,7 @@ static bool parse_block(struct rfc11_parser *parser, block_parser parse, void *t
     return rfc11_next_token(lexer) && rfc11_end_attribute(parser, true);
 }
 
-/* --- trace --- */
+/* --- Block trace --- */
 
 struct trace_block {
     struct rfc11_token major, minor;
@@ -115,8 +115,8 @@ static bool parse_word_size(struct rfc11_parser *parser)
            rfc11_fail_at(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
 }
 
-/* Parses an offset (extension, decision 11). An offset counts from 1970 unless clock_absolute is
- * false (decision 53). */
+/* Parses the offset of the clock (extension, decision 11). Clocks with an offset count from 1970
+ * unless clock_absolute is false (decision 53). */
 static bool parse_clock_offset(struct rfc11_parser *parser, int64_t *to)
 {
     parser->state->clock->is_unix = true;
@@ -130,7 +130,7 @@ static int hex_digit_value(char c)
                                                     : -1;
 }
 
-/* Parses a UUID. Other traces may use the name for something else, so any other text is skipped. */
+/* Parses a UUID. Tracers may use this name for something else, so any other value is skipped. */
 static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_uuid)
 {
     size_t at = parser->lexer.token.at, digits = 0;
@@ -156,8 +156,8 @@ static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool
     return true;
 }
 
-/* Parses the extensions that describe the clock. Returns false for other names. `*is_good`: the
- * value is valid. */
+/* Parses an attribute that describes the clock (extensions). Returns false for other names.
+ * `*is_good`: the value is valid. */
 static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
                                   bool *is_good)
 {
@@ -252,7 +252,7 @@ static bool parse_trace(struct rfc11_parser *parser)
     return true;
 }
 
-/* --- env: an extension, as CTF 1.8 has it --- */
+/* --- Block env: an extension, equal to that of CTF 1.8 --- */
 
 static bool parse_environment_entry(struct rfc11_parser *parser, const struct rfc11_token *name,
                                     bool is_block, void *to)
@@ -282,14 +282,14 @@ static bool parse_environment(struct rfc11_parser *parser)
     return parse_block(parser, parse_environment_entry, NULL);
 }
 
-/* Parses a use of a struct: a type, or only its fields. */
+/* Parses the use of a struct: the name of a type, or only a list of fields. */
 static const struct rfc11_type *parse_struct_use(struct rfc11_parser *parser)
 {
     bool is_list = rfc11_is_mark(&parser->lexer, '{') || rfc11_is_mark(&parser->lexer, '[');
     return is_list ? rfc11_parse_fields(parser) : rfc11_parse_type(parser);
 }
 
-/* --- section --- */
+/* --- Block section --- */
 
 struct section_block {
     ttr_text name;
@@ -410,7 +410,7 @@ static bool parse_section(struct rfc11_parser *parser)
            rfc11_fail_memory(&parser->lexer);
 }
 
-/* --- event --- */
+/* --- Block event --- */
 
 struct event_block {
     ttr_text name;
@@ -477,9 +477,9 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
     return is_good && rfc11_end_attribute(parser, false);
 }
 
-/* Checks that the event has a section and an id. Without them it belongs to the only section, or is
- * its only event. */
-static bool check_event(struct rfc11_parser *parser, struct event_block *event, size_t at)
+/* Checks section and id of an event. The section may be missing if there is only one, the id if the
+ * section has no other event. Fails if the section has an event with this id. */
+static bool check_event_identity(struct rfc11_parser *parser, struct event_block *event, size_t at)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     if (!event->stream && parser->description->streams_n == 1)
@@ -502,7 +502,8 @@ static bool parse_event(struct rfc11_parser *parser)
 {
     struct event_block block = {.name = {"", 0}};
     size_t at = parser->lexer.token.at;
-    if (!parse_block(parser, parse_event_attribute, &block) || !check_event(parser, &block, at))
+    if (!parse_block(parser, parse_event_attribute, &block) ||
+        !check_event_identity(parser, &block, at))
         return false;
     struct ctf_event_class *event = ctf_add_event(parser->description, block.stream, block.id);
     if (!event)
@@ -518,9 +519,9 @@ static bool parse_event(struct rfc11_parser *parser)
     return parser->lexer.status == TTR_OK;
 }
 
-/* --- The whole --- */
+/* --- Complete text --- */
 
-/* Skips a block of unknown name up to its closing brace. */
+/* Skips an unknown block up to its closing brace. */
 static bool parse_unknown(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -578,8 +579,10 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
             "the metadata have no block trace { major = 1; minor = 1; }; they are read as version "
             "1.1");
     if (parser.states_alignment)
-        rfc11_set_alignment(description,
-                            description->alignment); /* types may come before the trace block */
+        rfc11_set_alignment(
+            description,
+            description
+                ->alignment); /* align the types that were declared before the trace block, too */
     else
         rfc11_align_new_types(description);
     return parser.lexer.status;

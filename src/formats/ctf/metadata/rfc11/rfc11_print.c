@@ -1,10 +1,11 @@
 /* Printer of RFC v1.1 metadata. Parsing its text results in the same description.
  *
- * Named types come first, inner types before outer ones. All state their alignment, so that nothing
- * depends on the architecture. Rejected, with the position, because the RFC cannot express the
- * encoding: variants, optionals, booleans, flags, numbers of variable size, text and bytes with a
- * length in another field, contexts of single events as separate structs, packet contexts, and
- * headers other than its two. Purely descriptive data become extensions or are dropped. */
+ * Named types come first, nested types before the types that contain them. All declare their
+ * alignment, so that the layout does not depend on the architecture. Rejected, with the position,
+ * because the RFC cannot express the encoding: variants, optionals, booleans, flags, numbers of
+ * variable size, text and bytes with a length in another field, contexts of single events as
+ * separate structs, packet contexts, and headers other than its two. Purely descriptive data become
+ * extensions or are dropped. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,9 +17,10 @@
 struct printer {
     const struct ctf_description *description;
     struct buffer *to;
-    struct arena arena;       /* memory of the names */
-    struct rfc11_names named; /* name to the type that is declared by it in the text */
-    struct pair_map visited;  /* types already visited; 1: declared by name in the text */
+    struct arena arena;       /* arena of `named` */
+    struct rfc11_names named; /* maps a name to the type that the text declares under it */
+    struct pair_map
+        visited; /* types already visited; the value is 1 if the text declares the type by name */
     ttr_error *error;
     ttr_status status;
     const struct ctf_stream_class *stream; /* current stream class, for messages */
@@ -37,8 +39,8 @@ static bool put(struct printer *p, const char *format, ...)
     return true;
 }
 
-/* Fails because the RFC cannot express a field. Always returns false. */
-static bool fail_unsayable(struct printer *p, ttr_text field, const char *what)
+/* Sets the error that RFC v1.1 cannot express a field. Always returns false. */
+static bool fail_inexpressible(struct printer *p, ttr_text field, const char *what)
 {
     char place[200] = "";
     int n = 0;
@@ -102,9 +104,9 @@ static void print_indent(struct printer *p, unsigned indent)
         buffer_add_text(p->to, "    ");
 }
 
-/* --- Types --- */
+/* --- Printing of types --- */
 
-static const char *unsayable_kind_reason(uint8_t kind)
+static const char *inexpressible_kind_reason(uint8_t kind)
 {
     static const char *const texts[TYPE_KIND_COUNT] = {
         [TYPE_NONE] = "type for nothing",
@@ -121,10 +123,10 @@ static const char *unsayable_kind_reason(uint8_t kind)
     return kind < TYPE_KIND_COUNT ? texts[kind] : texts[TYPE_NONE];
 }
 
-/* Returns why a type cannot be expressed, regardless of its inner types; NULL if it can. */
-static const char *find_unsayable_reason(const struct type *type)
+/* Returns why RFC v1.1 cannot express a type, regardless of the types inside it; NULL if it can. */
+static const char *find_inexpressible_reason(const struct type *type)
 {
-    const char *kind = unsayable_kind_reason(type->kind);
+    const char *kind = inexpressible_kind_reason(type->kind);
     if (kind)
         return kind;
     if (type->is_reversed)
@@ -155,7 +157,7 @@ bool rfc11_can_list_labels(const struct type_labels *labels)
 static bool print_map(struct printer *p, const struct type *type, ttr_text field)
 {
     if (!rfc11_can_list_labels(type->labels))
-        return fail_unsayable(p, field, "ranges of so many values in enumerations");
+        return fail_inexpressible(p, field, "ranges of so many values in enumerations");
     (void)put(p, " map = {");
     for (uint32_t i = 0; i < type->labels->n; i++) {
         const struct type_label *label = &type->labels->label[i];
@@ -238,13 +240,13 @@ static bool print_list_type(struct printer *p, const struct type *type, unsigned
     return print_type_use(p, type->element, indent, field) && put(p, ";");
 }
 
-/* Prints what is between the braces of a type. */
+/* Prints the attributes between the braces of a type. */
 static bool print_type_body(struct printer *p, const struct type *type, unsigned indent,
                             ttr_text field)
 {
-    const char *why = find_unsayable_reason(type);
+    const char *why = find_inexpressible_reason(type);
     if (why)
-        return fail_unsayable(p, field, why);
+        return fail_inexpressible(p, field, why);
     switch (type->kind) {
     case TYPE_STRUCT:
         return print_struct_type(p, type, indent);
@@ -260,7 +262,7 @@ static bool print_type_body(struct printer *p, const struct type *type, unsigned
     }
 }
 
-/* Prints a use of a type: its name, or its complete body. */
+/* Prints the use of a type: its name if the text declares it, else its complete body. */
 static bool print_type_use(struct printer *p, const struct type *type, unsigned indent,
                            ttr_text field)
 {
@@ -272,7 +274,7 @@ static bool print_type_use(struct printer *p, const struct type *type, unsigned 
     return put(p, "type { ") && print_type_body(p, type, indent, field) && put(p, " }");
 }
 
-/* Declares a type if its name is not used yet. */
+/* Prints the declaration of a type under its name, unless another type uses that name. */
 static bool declare_type(struct printer *p, const struct type *type, ttr_text field)
 {
     bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
@@ -281,7 +283,7 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
         return fail_print_memory(p);
     if (!has_name)
         return true;
-    /* The lookup only needs to find an entry; its value is not used. */
+    /* The value of the entry is not used, so any pointer will do. */
     if (!rfc11_names_put(&p->named, &p->arena, type->name, p))
         return fail_print_memory(p);
     (void)put(p, "type ");
@@ -290,24 +292,24 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
     return print_type_body(p, type, 0, field) && put(p, " }\n");
 }
 
-/* Declares all named types inside a type, inner ones first. */
-static bool declare_inside(struct printer *p, const struct type *type, unsigned depth,
-                           ttr_text field)
+/* Prints the declarations of all named types inside a type, innermost first. */
+static bool declare_nested_types(struct printer *p, const struct type *type, unsigned depth,
+                                 ttr_text field)
 {
     if (!type || pair_map_get(&p->visited, (uintptr_t)type, 0))
         return true;
     if (depth > TYPE_DEPTH_MAX)
-        return fail_unsayable(p, field, "room for types so deep inside one another");
-    if (find_unsayable_reason(type))
-        return fail_unsayable(p, field, find_unsayable_reason(type));
+        return fail_inexpressible(p, field, "room for types so deep inside one another");
+    if (find_inexpressible_reason(type))
+        return fail_inexpressible(p, field, find_inexpressible_reason(type));
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (!declare_inside(p, type->members[i].type, depth + 1, type->members[i].name))
+        if (!declare_nested_types(p, type->members[i].type, depth + 1, type->members[i].name))
             return false;
-    return declare_inside(p, type->length_type, depth + 1, field) &&
-           declare_inside(p, type->element, depth + 1, field) && declare_type(p, type, field);
+    return declare_nested_types(p, type->length_type, depth + 1, field) &&
+           declare_nested_types(p, type->element, depth + 1, field) && declare_type(p, type, field);
 }
 
-/* --- Blocks --- */
+/* --- Printing of blocks --- */
 
 static const ttr_text no_field = {"", 0};
 
@@ -359,7 +361,7 @@ static bool print_trace_block(struct printer *p)
     bool is_natural = d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32;
     for (size_t i = 0; i < d->streams_n; i++) {
         if (clock && d->streams[i]->clock && d->streams[i]->clock != clock)
-            return fail_unsayable(p, no_field, "second clock");
+            return fail_inexpressible(p, no_field, "second clock");
         clock = clock ? clock : d->streams[i]->clock;
     }
     if (!clock && d->clocks_n)
@@ -375,7 +377,7 @@ static bool print_trace_block(struct printer *p)
     return (!clock || print_clock_keys(p, clock)) && put(p, "}\n");
 }
 
-/* Reports whether a context is exactly that of event_size = true. */
+/* Reports whether an event context is exactly the one that event_size = true implies. */
 static bool is_plain_size(const struct ctf_description *d, const struct type *context)
 {
     uint8_t align =
@@ -410,15 +412,15 @@ static bool print_section_block(struct printer *p, size_t index)
     p->stream = stream;
     p->event = NULL;
     if (!stream->name.n)
-        return fail_unsayable(p, no_field, "sections without a name");
+        return fail_inexpressible(p, no_field, "sections without a name");
     if (stream->rfc_header != 1 && stream->rfc_header != 2)
-        return fail_unsayable(p, no_field, "event headers other than its two");
+        return fail_inexpressible(p, no_field, "event headers other than its two");
     if (stream->packet_context)
-        return fail_unsayable(p, no_field, "packet contexts");
+        return fail_inexpressible(p, no_field, "packet contexts");
     bool has_inside =
         stream->event_context &&
         !(stream->rfc_has_event_size && is_plain_size(p->description, stream->event_context));
-    if (has_inside && !declare_inside(p, stream->event_context, 0, no_field))
+    if (has_inside && !declare_nested_types(p, stream->event_context, 0, no_field))
         return false;
     (void)put(p, "section {\n    name = ");
     print_name_or_string(p, stream->name);
@@ -435,10 +437,10 @@ static bool print_event_block(struct printer *p, const struct ctf_event_class *e
 {
     p->event = event;
     if (event->context)
-        return fail_unsayable(p, no_field, "contexts of single events");
+        return fail_inexpressible(p, no_field, "contexts of single events");
     if (event->id > UINT32_MAX)
-        return fail_unsayable(p, no_field, "event ids of more than 32 bits");
-    if (!declare_inside(p, event->payload, 0, no_field))
+        return fail_inexpressible(p, no_field, "event ids of more than 32 bits");
+    if (!declare_nested_types(p, event->payload, 0, no_field))
         return false;
     (void)put(p, "event {\n");
     if (event->name.n) {

@@ -1,5 +1,5 @@
-/* Types of RFC v1.1: their list, their default alignment (4.1.2, 6.1), and the start and end of
- * attributes, which types and blocks share. */
+/* Types of RFC v1.1: the list of types, their default alignment (4.1.2, 6.1), and the syntax of
+ * attributes that types and blocks share. */
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
 #include <stdio.h>
@@ -22,8 +22,8 @@ void *rfc11_names_get(const struct rfc11_names *names, ttr_text name)
     return NULL;
 }
 
-/* Doubles the buckets. Old ones stay in the arena; together they are smaller than the current ones.
- */
+/* Doubles the hash table. The old tables stay in the arena; together they are smaller than the new
+ * one. */
 static bool grow_names(struct rfc11_names *names, struct arena *arena)
 {
     size_t n = names->buckets_n ? 2 * names->buckets_n : BUCKETS_FIRST;
@@ -93,7 +93,7 @@ struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t k
     return made;
 }
 
-/* --- Alignment --- */
+/* --- Default alignment --- */
 
 /* Returns the default alignment of a basic type (4.1.2). Bits that do not fill bytes follow
  * directly. Packed types start at a byte, natural ones at a multiple of their size, limited by the
@@ -102,7 +102,7 @@ static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
 {
     uint32_t word = alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
     if (bits % 8 != 0 || bits == 0)
-        return 0; /* a type left incomplete because memory was out */
+        return 0; /* the type is incomplete because memory ran out */
     if (alignment != CTF_ALIGN_NATURAL_64 && alignment != CTF_ALIGN_NATURAL_32)
         return 3;
     if ((bits & (bits - 1)) != 0)
@@ -115,8 +115,8 @@ static uint8_t larger_align(uint8_t a, uint8_t b)
     return a > b ? a : b;
 }
 
-/* Returns the alignment that a type requires of its struct: a bitfield requires that of its unit,
- * as in C. */
+/* Returns the alignment that a member requires of its struct. A bitfield requires the alignment of
+ * its unit, as in C. */
 static uint8_t outer_align(const struct type *type)
 {
     return type->unit ? larger_align(type->align, rfc11_log2(type->unit)) : type->align;
@@ -168,7 +168,7 @@ void rfc11_align_new_types(struct ctf_description *description)
     state->unaligned = NULL;
 }
 
-/* --- Attributes, in all blocks --- */
+/* --- Attributes of types and blocks --- */
 
 void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
                 const char *code, const char *text)

@@ -1,9 +1,9 @@
 /* Parser of RFC v1.1: type declarations, which inherit from each other, and the types made of them.
  *
- * A declaration is a set of attributes; a child inherits those that it does not state (4.1.1). Each
- * concrete declaration is made into a `struct type` once:
- *   text -> rfc11_declaration (rfc11_declare.c) -> rfc11_type (rfc11_make.c) -> alignment
- * (rfc11_types.c)
+ * A declaration is a set of attributes; a child inherits the attributes that it does not declare
+ * (4.1.1). Each concrete declaration is made into a `struct type` once:
+ *   text -> rfc11_declaration (rfc11_declare.c) -> rfc11_type (rfc11_make.c)
+ *        -> alignment (rfc11_types.c)
  *
  * Ownership: all data are in the description's arena. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_RFC11_RFC11_TYPES_H
@@ -12,26 +12,28 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/metadata/rfc11/rfc11_lex.h"
 
-/* Rule for a type's alignment. */
+/* Rule by which the alignment of a type is determined. */
 enum rfc11_rule {
     RULE_FIXED = 0, /* type.align is final */
-    RULE_BASIC,     /* as stated, else by `natural` */
-    RULE_COMPOUND,  /* the largest alignment inside, at least the stated one */
-    RULE_HEADER     /* by `natural`, regardless of its members */
+    RULE_BASIC,     /* as declared, else by `natural` and the trace's default */
+    RULE_COMPOUND,  /* the largest alignment of its members, at least the declared one */
+    RULE_HEADER     /* by `natural`, regardless of the alignment of its members */
 };
 
 struct rfc11_type {
-    struct type type;            /* must be first: types of the description point to it */
-    struct rfc11_type *next;     /* in order of creation: inner types come first */
-    struct type_member *members; /* writable members of fixed structs while they are made */
+    struct type type; /* must be the first member: pointers to it are cast to rfc11_type */
+    struct rfc11_type
+        *next; /* next type in order of creation: inner types come before outer ones */
+    struct type_member *members; /* members of a fixed struct, writable while the struct is made */
     uint8_t rule;
-    uint8_t depth;    /* levels of nesting, including its own */
-    bool is_empty;    /* has no bits */
-    uint32_t natural; /* alignment in natural mode, in bits, limited by the word size */
-    uint32_t fields;  /* fields in total, including those of inner structs and arrays */
+    uint8_t depth;    /* levels of nesting, including this type */
+    bool is_empty;    /* true if values have no bits */
+    uint32_t natural; /* alignment in bits if the trace declares natural alignment; at most the word
+                         size */
+    uint32_t fields;  /* number of fields, including those of nested structs and arrays */
 };
 
-/* Hash table of names; allocated in the arena. */
+/* Hash table from names to declarations; allocated in the arena. */
 struct rfc11_names {
     struct rfc11_name **buckets;
     size_t buckets_n, n;
@@ -48,23 +50,24 @@ void *rfc11_names_get(const struct rfc11_names *names, ttr_text name);
 TTR_MUST bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text name,
                               void *thing);
 
-/* An event header, with the properties of the section it was made for. */
+/* An event header type, with the properties of the section for which it was made. */
 struct rfc11_header {
-    struct rfc11_type *header, *size; /* NULL until needed; size: the context of event_size */
+    struct rfc11_type *header, *size; /* NULL until needed; size: event context with the payload
+                                         size, for event_size = true */
     const struct ctf_clock *clock;
     uint32_t word_size;
     uint8_t type, alignment;
     bool is_big_endian, has_no_time;
 };
 
-/* State that is kept between texts (description->parser). */
+/* State of the parser that is kept between calls of rfc11_parse (description->parser). */
 struct rfc11_state {
-    struct rfc11_type *first, *last; /* list of all types */
-    struct rfc11_type *unaligned;    /* first type without a final alignment */
-    struct rfc11_names types;        /* to struct rfc11_declaration */
-    struct rfc11_names sections;     /* to struct ctf_stream_class */
+    struct rfc11_type *first, *last; /* list of all types in order of creation */
+    struct rfc11_type *unaligned;    /* first type in the list without a final alignment */
+    struct rfc11_names types;        /* maps a name to a struct rfc11_declaration */
+    struct rfc11_names sections;     /* maps a name to a struct ctf_stream_class */
     struct ctf_clock *clock;
-    struct rfc11_header made; /* last event header made: hundreds of sections share one */
+    struct rfc11_header made; /* last event header made; often hundreds of sections share one */
     uint32_t word_size;       /* bits; 0 = not declared */
     bool has_trace;           /* a trace block was parsed */
 };
@@ -76,10 +79,10 @@ struct rfc11_state *rfc11_get_state(struct ctf_description *description);
 struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind,
                                   enum rfc11_rule rule);
 
-/* Sets the alignment of the types that were made since the last call. */
+/* Sets the alignment of the types that were added since the last call. */
 void rfc11_align_new_types(struct ctf_description *description);
 
-/* Returns the logarithm of a power of two. */
+/* Returns the base 2 logarithm of a power of two. */
 static inline uint8_t rfc11_log2(uint32_t power)
 {
     return (uint8_t)__builtin_ctz(power);
@@ -105,7 +108,7 @@ enum rfc11_attribute {
     ATTRIBUTE_COUNT
 };
 
-/* Root types that declarations derive from. */
+/* Abstract root types from which declarations derive. */
 enum rfc11_kind {
     RFC11_KIND_NONE = 0,
     RFC11_INTEGER = 1,
@@ -119,69 +122,70 @@ struct rfc11_declaration {
     ttr_text name; /* "" if there is none */
     enum rfc11_kind kind;
     const struct rfc11_declaration *parent;
-    uint32_t given; /* set of 1 << attribute: stated here or inherited */
+    uint32_t declared; /* bit set of attributes (1 << enum rfc11_attribute) that are declared here
+                          or inherited */
     bool is_abstract, is_built_in;
-    /* required, but not stated yet: map of an enum, unit of a gcc_bitfield */
-    bool wants_map, wants_unit;
+    /* true if a required attribute is missing so far: map of an enum, unit of a gcc_bitfield */
+    bool lacks_map, lacks_unit;
     bool is_signed, is_big_endian, is_float;
     uint8_t base, encoding;
     uint32_t align, size, unit_size;
     struct type_label *labels;
     uint32_t labels_n;
-    uint64_t entries; /* entries of the map in the text */
-    uint64_t most,
-        least; /* greatest and least label; `least` is two's complement, 0 unless negative */
+    uint64_t entries;         /* entries of the map in the text */
+    uint64_t most, least;     /* most, least: greatest and least value of a label; `least` is two's
+                                 complement, 0 unless negative */
     size_t most_at, least_at; /* offsets of these labels in the text */
     struct type_member *members;
     uint32_t members_n;
     uint64_t length;
     ttr_text length_field;
     const struct rfc11_type *element, *length_type;
-    struct rfc11_type *made; /* NULL until made */
+    struct rfc11_type *made; /* type made of this declaration; NULL until first used */
 };
 
 struct rfc11_parser {
     struct rfc11_lexer lexer;
     struct ctf_description *description;
     struct rfc11_state *state;
-    unsigned depth; /* nesting of types and of skipped blocks */
-    /* number of names that may be repeated in a block: unknown attributes and entries of env */
+    unsigned depth; /* current depth of nested types and skipped blocks */
+    /* number of names in blocks that may be repeated: unknown attributes, and entries of env */
     uint64_t repeatable;
-    bool states_alignment; /* the text declares the default alignment */
+    bool states_alignment; /* true if the text declares the default alignment */
 };
 
 /* Reports whether a name is a root type, which cannot be declared: integer, gcc_bitfield, enum,
  * struct, array, sequence or string. */
 bool rfc11_is_root_name(ttr_text name);
 
-/* Copies a payload struct and marks its first `context_n` members as the event's context. Returns
+/* Copies a payload struct with its first `context_n` members marked as the event's context. Returns
  * NULL if memory is out. */
 const struct rfc11_type *rfc11_mark_context_members(struct rfc11_parser *parser,
                                                     const struct rfc11_type *type,
                                                     uint32_t context_n);
 
-/* Makes the type of a complete declaration, once. Returns NULL on failure; `at` is the offset for
- * messages. */
+/* Returns the type of a complete declaration, which is made at the first call. Returns NULL on
+ * failure; `at` is the offset in the text for messages. */
 struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser,
                                    struct rfc11_declaration *declaration, size_t at);
 
-/* Parses a use of a type: a name, or `type { ... }`. Returns NULL on failure. */
+/* Parses the use of a type: a name, or `type { ... }`. Returns NULL on failure. */
 struct rfc11_type *rfc11_parse_type(struct rfc11_parser *parser);
 
 /* Parses a list of fields { { type, name }, ... } as an unnamed struct. Returns NULL on failure. */
 struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser);
 
-/* Parses `NAME { ... }` after `type` or `abstract_type`, and declares it. */
+/* Parses `NAME { ... }` after the word `type` or `abstract_type`, and declares the type. */
 bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract);
 
-/* --- Attributes, in all blocks: rfc11_types.c --- */
+/* --- rfc11_types.c: attributes of types and blocks --- */
 
 /* Emits a diagnostic for an offset of the text. */
 void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
                 const char *code, const char *text);
 
-/* Parses the start of an attribute: an optional point, its name, and `=`. `is_block`: set if `{`
- * follows instead, which is not consumed. */
+/* Parses the start of an attribute: an optional point, its name, and `=`. Sets `*is_block` if `{`
+ * follows the name instead of `=`; the brace is not consumed. */
 bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block);
 
 /* Parses the end of an attribute: `;`, which is optional after `}`. */

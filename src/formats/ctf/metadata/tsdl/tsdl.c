@@ -1,11 +1,12 @@
 /* TSDL, the metadata language of CTF 1.8: parses a text into a description.
  *
  * Stages, in this order:
- *   tsdl_next_token.c       tokens
- *   tsdl_parse.c     syntax tree, by recursive descent
- *   tsdl_blocks.c    blocks (trace, env, clock, stream, event), in dependency order
- *   tsdl_resolve.c   named types, structures, variants, arrays; tsdl_class.c: numbers and
- * enumerations tsdl_place.c     roots: references become paths, names become roles
+ *   tsdl_lex.c           text to tokens
+ *   tsdl_parse.c         tokens to syntax tree, by recursive descent
+ *   tsdl_blocks.c        blocks (trace, env, clock, stream, event), in dependency order
+ *   tsdl_resolve.c       declared types: names, structures, variants, arrays
+ *   tsdl_class.c         declared types: numbers, strings, enumerations
+ *   tsdl_instantiate.c   types used as roots: references become paths, names become roles
  *
  * Memory is limited in proportion to the length of the text, nesting by TSDL_DEPTH_MAX. */
 #include <string.h>
@@ -13,13 +14,15 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-#define MEMORY_PER_BYTE 64u    /* limit of tree and description, per byte of text */
-#define MEMORY_FREE (1u << 20) /* additional limit for any text */
+#define MEMORY_PER_BYTE                                                      \
+    64u /* limit of memory for syntax tree and description, per byte of text \
+         */
+#define MEMORY_FREE (1u << 20) /* memory that any text may use in addition, in bytes */
 #define TEXT_MAX ((size_t)1 << 30)
 
 /* Checks that the text starts with the comment "CTF 1.8"; other versions are not supported (section
  * 7.1). */
-static bool check_opening(struct tsdl_reading *reading)
+static bool check_version_comment(struct tsdl_reading *reading)
 {
     static const char opening[] = "/* CTF", version[] = " 1.8";
     const struct ctf_text *text = reading->text;
@@ -56,7 +59,7 @@ static bool parse_and_resolve(struct tsdl_reading *reading, struct ctf_descripti
     struct tsdl_resolver resolver = {
         .reading = reading, .description = description, .state = state, .scope = &root, .line = 1};
     resolver.memory_max = MEMORY_FREE + MEMORY_PER_BYTE * (size_t)state->text_n;
-    if (!check_opening(reading) || !tsdl_parse_text(reading, &first) ||
+    if (!check_version_comment(reading) || !tsdl_parse_text(reading, &first) ||
         !tsdl_resolve_text(&resolver, first))
         return false;
     if (reading->is_cut)

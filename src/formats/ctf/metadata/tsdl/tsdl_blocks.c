@@ -1,7 +1,7 @@
 /* Blocks of TSDL: trace, env, clock, stream, event (CTF 1.8.3 sections 7.4 and 8). callsite blocks
  * are skipped.
  *
- * A block may come before the blocks it refers to, so they are processed in dependency order: byte
+ * A block may precede the blocks that it refers to, so they are processed in dependency order: byte
  * order and clocks (any type may need them), type declarations, trace, environment, streams,
  * events. Defaults (section 7.4): a stream without id is stream 0; an event without stream_id
  * belongs to the only stream, which is created if there is none; an event without id is the only
@@ -12,13 +12,13 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-/* Opens the scope of a block. */
+/* Returns a new scope for the names that a block declares. */
 static struct tsdl_scope open_block_scope(struct tsdl_resolver *resolver)
 {
     return (struct tsdl_scope){++resolver->state->scopes_n, resolver->scope};
 }
 
-/* Returns the type assigned to an attribute, by := or by = and a name. */
+/* Returns the type assigned to an attribute, written as `:= type` or `= type_name`. */
 static const struct tsdl_type *get_assigned_type(struct tsdl_resolver *resolver,
                                                  const struct tsdl_statement *attribute)
 {
@@ -43,10 +43,10 @@ static const struct tsdl_type *get_assigned_type(struct tsdl_resolver *resolver,
     return NULL;
 }
 
-/* Processes a statement that is a declaration, not an attribute. `*is_fine` becomes false if it
- * fails. */
-static bool process_declaration(struct tsdl_resolver *resolver,
-                                const struct tsdl_statement *statement, bool *is_fine)
+/* Processes a statement of a block if it is a declaration. Returns false if it is an attribute.
+ * `*is_fine` becomes false on failure. */
+static bool process_block_declaration(struct tsdl_resolver *resolver,
+                                      const struct tsdl_statement *statement, bool *is_fine)
 {
     if (statement->kind == TSDL_ASSIGN || statement->kind == TSDL_ASSIGN_TYPE)
         return false;
@@ -54,23 +54,25 @@ static bool process_declaration(struct tsdl_resolver *resolver,
     return true;
 }
 
-/* A type assigned in a block, kept until all roots can be placed in order. */
-struct assigned {
+/* A type that a block assigns to an attribute, kept until all roots of the block can be built in
+ * order. */
+struct assigned_type {
     const struct tsdl_type *type;
     size_t at;
 };
 
-static bool place_assigned_roots(struct tsdl_resolver *resolver, const struct assigned *assigned,
-                                 struct tsdl_place place, const struct type **root)
+static bool place_assigned_roots(struct tsdl_resolver *resolver,
+                                 const struct assigned_type *assigned,
+                                 struct tsdl_root_position place, const struct type **root)
 {
     place.at = assigned->at;
-    return !assigned->type || tsdl_place_root(resolver, &place, assigned->type, root);
+    return !assigned->type || tsdl_instantiate_root(resolver, &place, assigned->type, root);
 }
 
 static bool assign_root_type(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
-                             struct assigned *assigned)
+                             struct assigned_type *assigned)
 {
-    *assigned = (struct assigned){get_assigned_type(resolver, attribute), attribute->at};
+    *assigned = (struct assigned_type){get_assigned_type(resolver, attribute), attribute->at};
     return assigned->type != NULL;
 }
 
@@ -80,7 +82,7 @@ enum { TRACE_MAJOR, TRACE_MINOR, TRACE_UUID, TRACE_BYTE_ORDER, TRACE_PACKET_HEAD
 
 static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
                                     const struct tsdl_statement *attribute, unsigned which,
-                                    struct assigned *header)
+                                    struct assigned_type *header)
 {
     struct ctf_description *description = resolver->description;
     uint64_t number;
@@ -101,7 +103,7 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
         return tsdl_get_uuid(resolver, attribute, description->uuid);
     case TRACE_PACKET_HEADER:
         return assign_root_type(resolver, attribute, header);
-    default: /* the byte order was processed before */
+    default: /* resolve_byte_order() has processed the byte order */
         return true;
     }
 }
@@ -109,14 +111,14 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
 static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
 {
     struct tsdl_scope scope = open_block_scope(resolver);
-    struct assigned header = {0};
+    struct assigned_type header = {0};
     uint32_t seen = 0;
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = block->body; is_fine && statement;
          statement = statement->next)
-        if (!process_declaration(resolver, statement, &is_fine))
+        if (!process_block_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, trace_attributes, &seen, &which) &&
                       (!trace_attributes[which] ||
                        resolve_trace_attribute(resolver, statement, which, &header));
@@ -127,7 +129,8 @@ static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_stat
         return tsdl_fail(resolver->reading, block->at,
                          "a trace must declare its version: major = 1; minor = 8;");
     resolver->description->minor = 8;
-    return place_assigned_roots(resolver, &header, (struct tsdl_place){.root = ROOT_PACKET_HEADER},
+    return place_assigned_roots(resolver, &header,
+                                (struct tsdl_root_position){.root = ROOT_PACKET_HEADER},
                                 &resolver->description->packet_header);
 }
 
@@ -141,7 +144,7 @@ static const struct tsdl_statement *find_attribute(const struct tsdl_statement *
     return statement;
 }
 
-/* Processes the byte order first, because every type may depend on it. */
+/* Sets the byte order of the trace. Must be called first, since every type may depend on it. */
 static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl_statement *first)
 {
     struct ctf_description *description = resolver->description;
@@ -282,8 +285,8 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
            tsdl_fail_memory(resolver->reading);
 }
 
-/* Keeps a number beyond 63 bits and a sign as text. Returns false if the value is not such a
- * number. */
+/* Stores a number that does not fit in a signed 64-bit integer as text. Returns false if the value
+ * is not such a number. */
 static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                             ttr_text *text)
 {
@@ -297,7 +300,8 @@ static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_st
 }
 
 /* Processes an environment entry: a number or a string under any name. */
-static bool resolve_entry(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute)
+static bool resolve_environment_entry(struct tsdl_resolver *resolver,
+                                      const struct tsdl_statement *attribute)
 {
     struct ctf_environment entry = {0};
     if (attribute->kind != TSDL_ASSIGN)
@@ -323,7 +327,7 @@ static bool resolve_environment(struct tsdl_resolver *resolver, const struct tsd
 {
     for (const struct tsdl_statement *statement = block->body; statement;
          statement = statement->next)
-        if (!resolve_entry(resolver, statement))
+        if (!resolve_environment_entry(resolver, statement))
             return false;
     return true;
 }
@@ -333,9 +337,9 @@ static const char *const stream_attributes[] = {"id", "packet.context", "event.h
 enum { STREAM_ID, STREAM_PACKET_CONTEXT, STREAM_EVENT_HEADER, STREAM_EVENT_CONTEXT };
 
 static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class *stream,
-                         const struct assigned *assigned)
+                         const struct assigned_type *assigned)
 {
-    struct tsdl_place place = {.stream = stream};
+    struct tsdl_root_position place = {.stream = stream};
     place.root = ROOT_PACKET_CONTEXT;
     if (!place_assigned_roots(resolver, &assigned[STREAM_PACKET_CONTEXT], place,
                               &stream->packet_context))
@@ -369,10 +373,10 @@ static struct ctf_stream_class *add_stream(struct tsdl_resolver *resolver, uint6
     return NULL;
 }
 
-/* Attributes of a stream block, before its class is made. */
+/* Attributes of a stream block, collected before its class is added. */
 struct stream_values {
     uint64_t id;
-    struct assigned assigned[4];
+    struct assigned_type assigned[4];
 };
 
 static bool resolve_stream_attribute(struct tsdl_resolver *resolver,
@@ -393,7 +397,7 @@ static bool get_stream_values(struct tsdl_resolver *resolver, const struct tsdl_
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = block->body; is_fine && statement;
          statement = statement->next)
-        if (!process_declaration(resolver, statement, &is_fine))
+        if (!process_block_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, stream_attributes, &seen, &which) &&
                       (!stream_attributes[which] ||
                        resolve_stream_attribute(resolver, statement, which, values));
@@ -434,13 +438,13 @@ enum {
     EVENT_FIELDS
 };
 
-/* Attributes of an event block, before its class is made. */
+/* Attributes of an event block, collected before its class is added. */
 struct event_values {
     uint32_t seen;
     uint64_t id, stream_id;
     int64_t log_level;
     ttr_text name, emf_uri;
-    struct assigned context, fields;
+    struct assigned_type context, fields;
 };
 
 static bool resolve_event_attribute(struct tsdl_resolver *resolver,
@@ -467,7 +471,7 @@ static bool resolve_event_attribute(struct tsdl_resolver *resolver,
     }
 }
 
-/* Returns the stream of an event; creates it if there is none at all. */
+/* Returns the stream of an event. If the trace has no stream block, adds a stream. */
 static struct ctf_stream_class *find_or_add_stream(struct tsdl_resolver *resolver, size_t at,
                                                    const struct event_values *values)
 {
@@ -489,8 +493,9 @@ static struct ctf_stream_class *find_or_add_stream(struct tsdl_resolver *resolve
     return stream;
 }
 
-/* Drops an event class with a repeated id, as some tracers write (gst-shark). All other
- * events remain readable; a reader of the trace must handle the ambiguous id. */
+/* Drops an event class with an id that is used already, as some tracers write (gst-shark). All
+ * other events remain readable. A reader of the trace must treat events with this id as ambiguous.
+ */
 static bool drop_repeated_event(struct tsdl_resolver *resolver, size_t at,
                                 const struct event_values *values,
                                 const struct ctf_event_class *first)
@@ -529,7 +534,8 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     event->log_level = values->log_level;
     event->has_log_level = values->seen >> EVENT_LOGLEVEL & 1;
     event->offset = ctf_text_offset(resolver->reading->text, at);
-    struct tsdl_place place = {.root = ROOT_SPECIFIC_CONTEXT, .stream = stream, .event = event};
+    struct tsdl_root_position place = {
+        .root = ROOT_SPECIFIC_CONTEXT, .stream = stream, .event = event};
     if (!place_assigned_roots(resolver, &values->context, place, &event->context))
         return false;
     place.root = ROOT_PAYLOAD;
@@ -546,7 +552,7 @@ static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at,
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = body; is_fine && statement;
          statement = statement->next)
-        if (!process_declaration(resolver, statement, &is_fine))
+        if (!process_block_declaration(resolver, statement, &is_fine))
             is_fine =
                 tsdl_get_attribute(resolver, statement, event_attributes, &values.seen, &which) &&
                 resolve_event_attribute(resolver, statement, which, &values);
@@ -559,7 +565,7 @@ static bool resolve_event(struct tsdl_resolver *resolver, const struct tsdl_stat
     const struct tsdl_statement *body;
     bool is_fine = tsdl_parse_block(resolver->reading, block, &body) &&
                    resolve_event_body(resolver, block->at, body);
-    tsdl_forget_block(resolver->reading, block);
+    tsdl_free_block(resolver->reading, block);
     return is_fine;
 }
 

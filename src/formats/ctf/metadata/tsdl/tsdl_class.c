@@ -1,13 +1,13 @@
 /* Types without members (CTF 1.8.3 sections 4.1 and 4.2.5): integer, floating_point, string, and
- * enumerations. Accepted beyond the specification: numbers of more than 64 bits, and floating point
- * numbers of formats other than IEEE 754 (kept as bits). */
+ * enumerations. Accepted although the specification does not allow it: numbers of more than 64
+ * bits, and floating point numbers of formats other than IEEE 754 (kept as bits). */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
 #define INTEGER_BITS_MAX 65536u
-#define INDEX_FROM 8u /* number of labels from which on an enumeration gets a hash index */
+#define INDEX_FROM 8u /* minimum number of labels for which an enumeration gets a hash index */
 
 #define IS(text, word) ((text).n == sizeof(word) - 1 && memcmp((text).p, (word), (text).n) == 0)
 
@@ -22,7 +22,7 @@ struct tsdl_type *tsdl_new_type(struct tsdl_resolver *resolver, enum type_kind k
     return type;
 }
 
-/* Returns the word assigned to an attribute; empty for numbers and strings. */
+/* Returns the word that is assigned to an attribute; empty if the value is a number or string. */
 static ttr_text word_of_attribute(const struct tsdl_statement *attribute)
 {
     if (attribute->kind != TSDL_ASSIGN || attribute->value->kind != TSDL_VALUE_PATH)
@@ -71,9 +71,10 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
     return true;
 }
 
-/* Reads the attribute map = clock.NAME.value. */
-static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
-                      const struct ctf_clock **clock)
+/* Parses the value of the attribute map: `clock.NAME.value`, the clock that the integer contains.
+ */
+static bool get_mapped_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                             const struct ctf_clock **clock)
 {
     ttr_text path = word_of_attribute(attribute);
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
@@ -124,7 +125,7 @@ enum {
     CLASS_MANT_DIG
 };
 
-/* Values of the attributes of a class. */
+/* Values of the attributes of an integer, floating_point or string. */
 struct class_values {
     uint32_t seen, bits;
     bool is_signed, is_big_endian;
@@ -133,7 +134,7 @@ struct class_values {
     const struct ctf_clock *clock;
 };
 
-/* Attributes that each class accepts. */
+/* bit sets of the attributes that each class accepts */
 #define INTEGER_HAS                                                                       \
     (1u << CLASS_SIZE | 1u << CLASS_ALIGN | 1u << CLASS_SIGNED | 1u << CLASS_BYTE_ORDER | \
      1u << CLASS_BASE | 1u << CLASS_ENCODING | 1u << CLASS_MAP)
@@ -158,7 +159,7 @@ static bool get_class_value(struct tsdl_resolver *resolver, const struct tsdl_st
     case CLASS_ENCODING:
         return get_encoding(resolver, attribute, &values->encoding);
     case CLASS_MAP:
-        return get_clock(resolver, attribute, &values->clock);
+        return get_mapped_clock(resolver, attribute, &values->clock);
     case CLASS_EXP_DIG:
         return tsdl_get_unsigned(resolver, attribute, &values->exp_dig);
     default:
@@ -251,8 +252,8 @@ static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specif
     return true;
 }
 
-/* Returns the existing type that is identical byte by byte, or adds this one. Returns NULL if
- * memory is out (recorded). */
+/* Returns an existing type that is identical byte by byte, else adds a copy of `like`. Returns NULL
+ * if memory is out (recorded in the reading). */
 static const struct tsdl_type *share_equal_type(struct tsdl_resolver *resolver,
                                                 const struct tsdl_type *like)
 {
@@ -288,9 +289,9 @@ const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
     return is_fine ? share_equal_type(resolver, &type) : NULL;
 }
 
-/* Labels while they are collected: ranges in the order of the text; ranges of one label are joined
- * at the end. */
-struct gathered {
+/* Labels of an enumeration while it is parsed: ranges in the order of the text. Ranges of one label
+ * are joined at the end. */
+struct label_list {
     struct type_range *range;
     uint32_t *label; /* label of each range */
     uint32_t n;
@@ -301,8 +302,8 @@ struct gathered {
     uint32_t slots_n;
 };
 
-/* Returns the index of a label, adding it if it is new. */
-static uint32_t find_or_add_label_index(struct gathered *gathered, ttr_text name)
+/* Returns the index of a label, which is added if it is new. */
+static uint32_t find_or_add_label_index(struct label_list *gathered, ttr_text name)
 {
     uint32_t mask = gathered->slots_n - 1, i = (uint32_t)hash_bytes(name.p, name.n) & mask;
     for (; gathered->slot[i]; i = (i + 1) & mask) {
@@ -315,7 +316,8 @@ static uint32_t find_or_add_label_index(struct gathered *gathered, ttr_text name
     return gathered->labels_n - 1;
 }
 
-/* Converts a label's value to the container's representation. Returns false if it does not fit. */
+/* Converts a label's value to a number of the container's sign. Returns false if it does not fit.
+ */
 static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_value *value,
                             bool is_signed, uint64_t *number)
 {
@@ -344,10 +346,11 @@ static bool fits_container(const struct type *container, struct type_range range
     return low >= -limit && high < limit;
 }
 
-/* Computes the range of an enumerator. On input `*range` is the previous one, after which a label
- * without a value continues. */
-static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerator *enumerator,
-                      const struct type *container, struct type_range *range)
+/* Computes the range of an enumerator. On input `*range` is the range of the previous enumerator: a
+ * label without a value is the next number. */
+static bool get_enumerator_range(struct tsdl_resolver *resolver,
+                                 const struct tsdl_enumerator *enumerator,
+                                 const struct type *container, struct type_range *range)
 {
     bool is_signed = container->kind == TYPE_INT;
     if (enumerator->low) {
@@ -374,7 +377,7 @@ static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerat
 }
 
 static bool start_label_table(struct tsdl_resolver *resolver,
-                              const struct tsdl_specifier *specifier, struct gathered *gathered)
+                              const struct tsdl_specifier *specifier, struct label_list *gathered)
 {
     size_t n = 0, slots_n = 4;
     for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
@@ -384,7 +387,7 @@ static bool start_label_table(struct tsdl_resolver *resolver,
         slots_n *= 2;
     if (slots_n > UINT32_MAX / 2)
         return tsdl_fail(resolver->reading, specifier->at, "too many labels");
-    *gathered = (struct gathered){.slots_n = (uint32_t)slots_n};
+    *gathered = (struct label_list){.slots_n = (uint32_t)slots_n};
     return (gathered->range = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->range)) &&
            (gathered->label = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->label)) &&
            (gathered->name = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->name)) &&
@@ -395,7 +398,8 @@ static bool start_label_table(struct tsdl_resolver *resolver,
 
 /* Builds the table of labels, each with its ranges in the order of the text. */
 static const struct type_labels *build_label_table(struct tsdl_resolver *resolver,
-                                                   const struct gathered *gathered, bool is_signed)
+                                                   const struct label_list *gathered,
+                                                   bool is_signed)
 {
     struct type_labels *labels = tsdl_alloc(resolver, sizeof *labels);
     struct type_label *label = tsdl_alloc(resolver, gathered->labels_n * sizeof *label);
@@ -423,7 +427,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
 {
     size_t at = specifier->container ? specifier->container->at : specifier->at;
     bool is_signed = container->type.kind == TYPE_INT;
-    struct gathered gathered = {0};
+    struct label_list gathered = {0};
     if ((container->type.kind != TYPE_UINT && !is_signed) || container->type.labels) {
         (void)tsdl_fail(resolver->reading, at, "an enumeration is of an integer%s",
                         specifier->container ? "" : ", and its default 'int' is none");
@@ -440,7 +444,8 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
          enumerator = enumerator->next) {
         /* a first label without a value is 0 */
         bool is_first_and_bare = gathered.n == 0 && !enumerator->low;
-        if (!is_first_and_bare && !get_range(resolver, enumerator, &container->type, &range))
+        if (!is_first_and_bare &&
+            !get_enumerator_range(resolver, enumerator, &container->type, &range))
             return NULL;
         uint32_t label = find_or_add_label_index(&gathered, enumerator->label);
         gathered.range[gathered.n] = range;

@@ -30,7 +30,7 @@ static int add_file(const char *path, const struct stat *status, int kind, struc
     return 0;
 }
 
-/* Finds the metadata below a folder of the corpus. Returns false if there is no corpus. */
+/* Finds the metadata below a folder of the corpus. Returns false if the corpus is missing. */
 static bool find_files(const char *folder)
 {
     char path[400];

@@ -2,9 +2,9 @@
  * and punctuation. Comments are skipped. The text ends with a zero byte, so that one byte of
  * look-ahead is always readable.
  *
- * Accepted beyond the grammar: bytes of 0x80 and above in names, line feeds in strings, zero bytes
- * as padding at the end, and quotes and backslashes in values that LTTng prints without escaping.
- * Left out: wide characters (the prefix L is ignored). */
+ * Accepted although the grammar does not allow it: bytes of 0x80 and above in names, line feeds in
+ * strings, zero bytes as padding at the end, and quotes and backslashes in values that LTTng prints
+ * without escaping. Left out: wide characters (the prefix L is ignored). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -186,7 +186,8 @@ static size_t encode_utf8(char *to, uint32_t point)
     return n;
 }
 
-/* Decodes \u or \U and four or eight hexadecimal digits. `*at` is at the letter. */
+/* Decodes \u with four or \U with eight hexadecimal digits. `*at` is the offset of the letter u or
+ * U. */
 static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to, size_t *n)
 {
     const char *p = reading->text->p;
@@ -205,8 +206,8 @@ static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to,
     return true;
 }
 
-/* Decodes the escape after a backslash at *at. Octal escapes have up to three digits; hexadecimal
- * ones may not exceed a byte. */
+/* Decodes the escape sequence of C after the backslash at *at. Octal escapes have up to three
+ * digits; hexadecimal escapes may not exceed a byte. */
 static bool decode_escape(struct tsdl_reading *reading, size_t *at, char *to, size_t *n)
 {
     static const char letters[] = "'\"?\\abfnrtv", meanings[] = "'\"?\\\a\b\f\n\r\t\v";
@@ -256,8 +257,8 @@ static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token
     return true;
 }
 
-/* Reports whether the line starts like one that LTTng writes without escaping its value, up to the
- * quote. */
+/* Reports whether the line up to the quote is one of those that LTTng writes without escaping the
+ * value. */
 static bool begins_unescaped(const struct ctf_text *text, size_t quote)
 {
     static const char *const lines[] = {
@@ -270,8 +271,8 @@ static bool begins_unescaped(const struct ctf_text *text, size_t quote)
     return false;
 }
 
-/* Returns the offset of the line's last quote if only a semicolon follows it, else 0. It closes an
- * unescaped string. */
+/* Returns the offset of the line's last quote if only a semicolon follows it: that quote closes an
+ * unescaped string. Returns 0 otherwise. */
 static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
 {
     const char *feed =

@@ -1,5 +1,5 @@
-/* Symbol tables of the resolver: names in scopes, and members and labels by name. Both are hash
- * tables, so that each lookup costs O(1) in large metadata. */
+/* Symbol tables of the resolver: named types in scopes, and the members and labels of a type by
+ * name. Both are hash tables, so that each lookup costs O(1) in large metadata. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@ static bool is_same(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Returns the slot of a name, or the free slot for it. */
+/* Returns the slot of a name of a scope in the hash table; a free slot if it is not in it. */
 static struct tsdl_name *find_name_slot(const struct tsdl_names *names, uint32_t scope,
                                         ttr_text name)
 {

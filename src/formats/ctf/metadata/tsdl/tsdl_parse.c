@@ -10,16 +10,16 @@
  *   declarator = { "*" } name { "[" value "]" } [ ":" bits ]
  *
  * Event blocks may number thousands, and a tree needs many times the memory of its text. After
- * TREE_KEPT bytes of text, event blocks are only checked here; the resolver parses each one again
- * when it needs it (tsdl_parse_block) and frees its tree at once. So memory is O(TREE_KEPT), and
- * text after it is parsed twice.
+ * TREE_KEPT bytes of text, only the syntax of event blocks is checked here; the resolver parses
+ * each one again when it needs it (tsdl_parse_block) and frees its tree at once. So memory is
+ * O(TREE_KEPT), and text after it is parsed twice.
  *
  * Invariants: nesting never exceeds TSDL_DEPTH_MAX, so recursion is bounded; the first failure is
  * kept in reading->status.
  *
- * Accepted beyond the grammar: `=` instead of `:=`, keywords as labels of enumerations, a missing
- * ';' after the '}' of a type if another declaration follows. Left out: indices in expressions
- * (a[1]), for which the language has no meaning. */
+ * Accepted although the grammar does not allow it: `=` instead of `:=`, keywords as labels of
+ * enumerations, a missing ';' after the '}' of a type if another declaration follows. Left out:
+ * indices in expressions (a[1]), for which the language has no meaning. */
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_tree.h"
@@ -51,11 +51,11 @@ static bool is_keyword(const struct parser *p, enum tsdl_keyword keyword)
     return p->token.kind == TSDL_TOKEN_KEYWORD && p->token.keyword == keyword;
 }
 
-/* Fails because of the next token. Returns false. */
+/* Sets the error that the next token is not the expected one. Returns false. */
 static bool fail_unexpected_token(struct parser *p, const char *expected)
 {
     const struct tsdl_token *token = &p->token;
-    /* also if the text ends inside a word */
+    /* the text may also end inside this token, which is then incomplete */
     p->reading->is_at_end = token->end == p->reading->text->n;
     if (token->kind == TSDL_TOKEN_END)
         return tsdl_fail(p->reading, token->at, "expected %s, found the end of the text", expected);
@@ -65,7 +65,7 @@ static bool fail_unexpected_token(struct parser *p, const char *expected)
                      p->reading->text->p + token->at);
 }
 
-/* Consumes a sign; fails if the next token is another one. */
+/* Consumes a punctuation character. Fails if the next token is another one. */
 static bool expect_sign(struct parser *p, char sign, const char *expected)
 {
     return is_sign(p, sign) ? next(p) : fail_unexpected_token(p, expected);
@@ -83,7 +83,8 @@ static bool is_word(const struct tsdl_token *token)
     return token->kind == TSDL_TOKEN_NAME || token->kind == TSDL_TOKEN_KEYWORD;
 }
 
-/* Joins names and points in [begin, end) of the text, without blanks between them. */
+/* Joins the names and points of a path in [begin, end) of the text, without the blanks between
+ * them. */
 static bool join_path_words(struct parser *p, size_t begin, size_t end, ttr_text *text)
 {
     const char *source = p->reading->text->p;
@@ -111,7 +112,7 @@ static bool join_path_words(struct parser *p, size_t begin, size_t end, ttr_text
     return true;
 }
 
-/* Parses name.name.name. `*keyword` is set if the path is a single keyword. */
+/* Parses a path such as a.b.c. Sets `*keyword` if the path is a single keyword. */
 static bool parse_path(struct parser *p, const char *expected, ttr_text *text, uint8_t *keyword)
 {
     size_t begin = p->token.at, end = begin;
@@ -238,7 +239,7 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
 }
 
 /* Parses the optional tag after struct, variant or enum. */
-static bool parse_own_name(struct parser *p, struct tsdl_specifier *specifier)
+static bool parse_tag_name(struct parser *p, struct tsdl_specifier *specifier)
 {
     if (p->token.kind != TSDL_TOKEN_NAME)
         return true;
@@ -248,7 +249,7 @@ static bool parse_own_name(struct parser *p, struct tsdl_specifier *specifier)
 
 static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_own_name(p, specifier))
+    if (!next(p) || !parse_tag_name(p, specifier))
         return false;
     specifier->has_body = is_sign(p, '{');
     if (!specifier->has_body && specifier->name.n == 0)
@@ -263,7 +264,7 @@ static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
 
 static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_own_name(p, specifier))
+    if (!next(p) || !parse_tag_name(p, specifier))
         return false;
     if (is_sign(p, '<')) {
         if (!next(p) || !(specifier->tag = parse_value(p)) ||
@@ -323,7 +324,7 @@ static const struct tsdl_specifier *parse_specifier(struct parser *p);
 
 static bool parse_enum(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_own_name(p, specifier))
+    if (!next(p) || !parse_tag_name(p, specifier))
         return false;
     if (is_sign(p, ':')) {
         if (!next(p) || !(specifier->container = parse_specifier(p)))
@@ -409,7 +410,8 @@ static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarato
     return true;
 }
 
-/* Parses *const *name[2][len] : 3; parentheses around the name or the declarator are ignored. */
+/* Parses a declarator such as `*const *name[2][len] : 3`. Parentheses around the name or the
+ * declarator are ignored. */
 static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_name)
 {
     unsigned parentheses = 0;
@@ -440,7 +442,7 @@ static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_nam
     return parse_dimensions(p, declarator) ? declarator : NULL;
 }
 
-/* Parses declarator, declarator; */
+/* Parses a list of declarators separated by commas, and the semicolon after it. */
 static bool parse_declarators(struct parser *p, struct tsdl_statement *statement)
 {
     const struct tsdl_declarator **link = &statement->declarator;
@@ -478,7 +480,7 @@ static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
     return true;
 }
 
-/* Parses typealias T := name; */
+/* Parses the declaration `typealias T := name;`. */
 static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_ALIAS;
@@ -493,7 +495,7 @@ static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
     return next(p) && parse_alias_name(p, statement) && expect_sign(p, ';', "';' after the alias");
 }
 
-/* Parses typedef T name, name; */
+/* Parses the declaration `typedef T name, name;`. */
 static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_TYPES;
@@ -501,7 +503,8 @@ static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
            parse_declarators(p, statement);
 }
 
-/* Reports whether a keyword starts a new declaration after a '}' without ';'. */
+/* Reports whether the next keyword starts a declaration, so that a missing ';' after '}' is
+ * accepted. */
 static bool begins_declaration(const struct parser *p)
 {
     if (p->token.kind != TSDL_TOKEN_KEYWORD)
@@ -524,7 +527,7 @@ static bool begins_declaration(const struct parser *p)
     }
 }
 
-/* Parses fields, or a type that is only declared: struct name { ... }; */
+/* Parses a declaration of fields, or of only a type: `struct name { ... };`. */
 static bool parse_declaration(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_FIELDS;
@@ -621,7 +624,8 @@ static bool parse_block(struct parser *p, struct tsdl_statement *statement)
            expect_sign(p, ';', "';' after '}'");
 }
 
-/* Switches between the arena of the text's tree and that of the current block. */
+/* Swaps the arena of the text's tree with that of the current event block, so that its nodes can be
+ * freed alone. */
 static void swap_tree_arenas(struct tsdl_reading *reading)
 {
     struct arena tree = reading->tree;
@@ -636,9 +640,9 @@ static bool parse_event(struct parser *p, struct tsdl_statement *statement)
         return parse_block(p, statement);
     swap_tree_arenas(reading);
     bool is_fine = parse_block(p, statement);
-    statement->is_put_off = true;
+    statement->is_deferred = true;
     statement->body = NULL;
-    tsdl_forget_block(reading, statement);
+    tsdl_free_block(reading, statement);
     return is_fine;
 }
 
@@ -707,7 +711,7 @@ bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement 
     struct parser p = {.reading = reading, .token = {.end = block->at}};
     struct tsdl_statement again = {0};
     *body = block->body;
-    if (!block->is_put_off)
+    if (!block->is_deferred)
         return true;
     swap_tree_arenas(reading);
     if (!next(&p) || !parse_block(&p, &again))
@@ -716,9 +720,9 @@ bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement 
     return true;
 }
 
-void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block)
+void tsdl_free_block(struct tsdl_reading *reading, const struct tsdl_statement *block)
 {
-    if (!block->is_put_off)
+    if (!block->is_deferred)
         return;
     arena_reset(&reading->tree);
     swap_tree_arenas(reading);

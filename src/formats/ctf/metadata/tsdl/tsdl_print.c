@@ -11,8 +11,8 @@
  * aligned beyond their elements, fields that cannot have their role, names that become equal, and
  * RFC v1.1, which has sizes in bytes.
  *
- * Two passes: the first collects the enumerations that selectors need (tsdl_add_need) and repeated
- * long enumerations, the second one prints. */
+ * Two passes: the first collects the enumerations that selectors need (tsdl_add_need) and long
+ * enumerations that occur repeatedly. The second pass prints. */
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
 #include <inttypes.h>
@@ -32,8 +32,8 @@ static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
     return is_word || tsdl_is_identifier(name);
 }
 
-/* Names a clock: its name, else its id if the name is not an identifier, else a generated name if
- * that is used. */
+/* Chooses the name of a clock in the text: its name, or its id if the name is not an identifier, or
+ * a generated name if that is used by another clock. */
 static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock,
                        struct tsdl_names *taken)
 {
@@ -74,7 +74,7 @@ static void print_uuid_attribute(struct tsdl_printer *p, const uint8_t uuid[16])
     tsdl_print_format(p, "\"");
 }
 
-/* Prints keyword { */
+/* Prints the start of a block: the keyword and `{`. */
 static void print_block_start(struct tsdl_printer *p, const char *keyword)
 {
     tsdl_print_format(p, "\n%s {", keyword);
@@ -88,7 +88,7 @@ static void print_block_end(struct tsdl_printer *p)
     tsdl_print_format(p, "};\n");
 }
 
-/* Prints name = */
+/* Prints the start of an attribute: the name and `=`. */
 static void print_attribute_start(struct tsdl_printer *p, const char *name)
 {
     tsdl_print_line(p);
@@ -183,8 +183,8 @@ static bool has_offset(const struct ctf_clock *clock)
     return clock->offset_s || clock->offset_cycles;
 }
 
-/* Reports whether clocks need an explicit `absolute`. A clock with an offset does not, but
- * Babeltrace accepts several clocks only if all declare it. */
+/* Reports whether clock blocks need the attribute `absolute`. Babeltrace accepts several clocks
+ * only if all declare it. */
 static bool needs_absolute_clocks(const struct ctf_description *description)
 {
     bool says = description->clocks_n > 1;
@@ -199,7 +199,7 @@ static void print_clock_block(struct tsdl_printer *p, const struct ctf_clock *cl
     uint8_t uuid[16];
     const bool is_uid =
         !clock->has_uuid && clock->ns.n == 0 &&
-        tsdl_parse_uuid(clock->uid, uuid); /* CTF 1.8 clocks have a UUID where CTF 2 has a uid */
+        tsdl_parse_uuid(clock->uid, uuid); /* CTF 1.8 stores as uuid what CTF 2 stores as uid */
     print_block_start(p, "clock");
     print_string_attribute(p, "name", tsdl_clock_name(p, clock));
     if (clock->has_uuid || is_uid) {
@@ -222,8 +222,8 @@ static void print_clock_block(struct tsdl_printer *p, const struct ctf_clock *cl
     print_block_end(p);
 }
 
-/* Reports whether a stream needs an id: not if it is the only one and has id 0, since Babeltrace
- * then rejects an id. */
+/* Reports whether a stream block needs an id. The only stream, if its id is 0, must not have one:
+ * Babeltrace then rejects an id. */
 static bool needs_stream_id(const struct tsdl_printer *p, const struct ctf_stream_class *stream)
 {
     return stream->id != 0 ||
@@ -265,8 +265,8 @@ static bool print_event_block_of(struct tsdl_printer *p, const struct ctf_event_
     return true;
 }
 
-/* Prints the stream classes. If packets or events have no stream class id, all belong to id 0, and
- * no others are printed. */
+/* Prints the stream classes. If packets or events do not contain a stream class id, all belong to
+ * class 0, and only that is printed. */
 static bool print_stream_blocks(struct tsdl_printer *p)
 {
     const struct ctf_description *description = p->description;
@@ -312,9 +312,8 @@ ttr_status tsdl_print(const struct ctf_description *description, struct buffer *
     p.aliases_end = &p.aliases;
     arena_init(&p.arena, description->alloc);
     pair_map_init(&p.labelled, description->alloc);
-    bool is_fine =
-        /* the first pass collects needs of selectors, the second one prints */
-        name_clocks(&p) && print_tsdl_text(&p);
+    /* first pass: collects the enumerations that selectors need; second pass: prints */
+    bool is_fine = name_clocks(&p) && print_tsdl_text(&p);
     p.gathers = false;
     is_fine = is_fine && print_tsdl_text(&p);
     pair_map_free(&p.labelled);

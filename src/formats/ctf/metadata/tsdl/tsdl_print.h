@@ -1,9 +1,10 @@
-/* Printer of TSDL: declarations shared by its parts.
+/* Printer of TSDL: declarations shared by its files.
  *
  * Types are written where they are used. Enumerations with long labels are the exception: thousands
  * of events may share one, so they become named types. A length or tag is written as a path:
  * relative to an enclosing structure if that finds the same field, else from a root. Ownership: the
- * printer borrows the description; its own data die with it. Thread rule: one thread per printer.
+ * printer borrows the description; its data are freed with the printer. Thread rule: one thread per
+ * printer.
  */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_PRINT_H
 #define TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_PRINT_H
@@ -17,21 +18,23 @@
 struct tsdl_print_frame {
     const struct type *type;
     uint32_t member;
-    uint32_t names_n; /* names of the path up to it */
-    /* scope of its members in printer.members; 0: few members, found by a linear search */
+    uint32_t names_n; /* number of names in the path up to this frame */
+    /* scope of its members in printer.members; 0 if it has few members, which are searched linearly
+     */
     uint32_t scope;
     uint32_t arrays; /* number of enclosing arrays */
 };
 
 /* A selector without labels that must be printed as an enumeration, so that variant options can
- * refer to its labels. */
+ * refer to labels. */
 struct tsdl_need {
     const struct tsdl_need *next;
-    const struct type_reference *reference; /* reference to the selector */
-    /* stream class of the reference's root; NULL for the packet header */
+    const struct type_reference
+        *reference; /* reference by which the variant or optional finds the selector */
+    /* stream class that contains the selector; NULL if it is in the packet header */
     const struct ctf_stream_class *stream;
     const struct ctf_event_class *event;
-    const struct type *user; /* the variant or optional that needs it */
+    const struct type *user; /* variant or optional that requires the enumeration */
 };
 
 /* An enumeration with long labels that several fields use. */
@@ -57,22 +60,22 @@ struct tsdl_printer {
     uint32_t names_n;
     uint32_t arrays;              /* number of arrays around the current type */
     const struct tsdl_need *need; /* list of all needs */
-    /* clock to its name in the text, by the bytes of the clock's address */
+    /* maps a clock to its name in the text; the key is the bytes of the clock's address */
     struct tsdl_names clocks;
-    /* option to its identifier, if that is equal to its label; by the bytes of the option's address
-     */
+    /* maps an option to its identifier if that is equal to its label; the key is the bytes of the
+     * option's address */
     struct tsdl_names options;
     struct tsdl_names members; /* member indexes of large structures */
     uint32_t scopes_n;
-    struct pair_map
-        labelled; /* address of a type with long labels to 1, or to 1 + the number of its alias */
+    struct pair_map labelled; /* maps the address of a type with long labels to 1, or to 1 + the
+                                 number of its alias */
     struct tsdl_alias *aliases, **aliases_end; /* enumerations that are used more than once */
     uint32_t aliases_n;
-    bool gathers;     /* first pass: collects needs and aliases, prints nothing */
+    bool gathers; /* true in the first pass, which collects needs and aliases and prints nothing */
     uint32_t types_n; /* types printed so far */
 };
 
-/* Position of a member. */
+/* Position of a member: the type that contains it, and its root. */
 struct tsdl_spot {
     const struct type *outer;
     enum type_root root;
@@ -95,8 +98,8 @@ static inline bool tsdl_is_word_character(char c)
     return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Record that TSDL cannot express the description. `what` completes the sentence "CTF 1.8 has no ".
- * Both return false. */
+/* Set the error that TSDL cannot express the description, or that memory is out. `what` completes
+ * the sentence "CTF 1.8 has no ". Both return false. */
 bool tsdl_print_refuse(struct tsdl_printer *p, const char *what);
 bool tsdl_print_refuse_memory(struct tsdl_printer *p);
 
@@ -109,8 +112,8 @@ void tsdl_put_string(struct tsdl_printer *p, ttr_text text);
 /* Reports whether a name is a valid identifier. */
 bool tsdl_is_identifier(ttr_text name);
 
-/* Chooses the identifier for a member or option, such that readers show its name. Returns false if
- * there is none. */
+/* Chooses the identifier of a member or option such that readers show its name. Returns false if
+ * that is not possible. */
 TTR_MUST bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type *outer,
                                       const struct type_member *member, ttr_text *word);
 
@@ -119,7 +122,7 @@ TTR_MUST bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type 
 TTR_MUST bool tsdl_choose_root_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
                                     const struct type_member *member, ttr_text *word);
 
-/* Returns the name of a clock in this text. */
+/* Returns the name of a clock in the printed text. */
 ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock);
 
 /* Builds the index of a large structure's members. */
@@ -132,18 +135,20 @@ TTR_MUST bool tsdl_print_root(struct tsdl_printer *p, const char *name, enum typ
 /* Prints the named types: long enumerations that are used more than once. */
 TTR_MUST bool tsdl_print_aliases(struct tsdl_printer *p);
 
-/* Prints the path to a length or selector, as seen from the current position. */
+/* Prints the path to a length or selector, as it must be written at the current position. */
 TTR_MUST bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *reference);
 
-/* Records which enumeration a variant or optional needs. Returns false if the selector's own labels
- * contradict it. */
+/* Records the enumeration that a variant or optional requires of its selector. Returns false if the
+ * selector's own labels contradict it. */
 TTR_MUST bool tsdl_add_need(struct tsdl_printer *p, const struct type *user);
 
-/* Prints the labels of an integer: those needed by a selection, or its own. */
+/* Prints the labels of an integer: those that a variant or optional requires (`need`), else the
+ * declared ones. */
 TTR_MUST bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
                                 const struct tsdl_need *need);
 
-/* Returns the need that applies to the current field, or NULL. */
+/* Returns the enumeration that the current field must be printed as; NULL if no variant or optional
+ * requires one. */
 const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p);
 
 #endif

@@ -7,8 +7,9 @@
 
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
-#define INDEX_FROM 32u /* number of members from which on a structure gets an index */
-#define RANGES_MAX 64u /* maximum number of ranges of an optional that can be complemented */
+#define INDEX_FROM 32u /* minimum number of members for which a structure gets an index */
+#define RANGES_MAX \
+    64u /* limit of ranges of an optional for which the complementary ranges are printed */
 
 static bool is_same(ttr_text a, ttr_text b)
 {
@@ -34,18 +35,18 @@ static const struct type *root_of(const struct tsdl_printer *p, enum type_root r
     }
 }
 
-/* Descent from a structure by member names. */
-struct way {
-    const struct type *type; /* current type */
+/* State of following a path of member names down from a structure. */
+struct path_walk {
+    const struct type *type; /* type at the current position of the path */
     enum type_root root;
     bool is_top, is_in_array;
-    const ttr_text *names; /* names that remain */
+    const ttr_text *names; /* names that are not followed yet */
     uint32_t names_n;
     bool prints;
     const struct type_member *first; /* member that the first name refers to, if known */
 };
 
-static void print_path_step(struct tsdl_printer *p, const struct way *way, bool is_first,
+static void print_path_step(struct tsdl_printer *p, const struct path_walk *way, bool is_first,
                             ttr_text word)
 {
     if (!way->prints)
@@ -68,8 +69,8 @@ static bool leads_to_member(const struct type *type, ttr_text name, unsigned dep
     return false;
 }
 
-/* Enters the only option that leads to the next name. Fails if several do. */
-static bool enter_only_option(struct tsdl_printer *p, struct way *way)
+/* Enters the option of a variant that leads to the next name. Fails if several options do. */
+static bool enter_only_option(struct tsdl_printer *p, struct path_walk *way)
 {
     const struct type *type = way->type;
     const struct type_member *option = NULL;
@@ -89,8 +90,8 @@ static bool enter_only_option(struct tsdl_printer *p, struct way *way)
     return true;
 }
 
-/* Descends to the last name, through structures and options. */
-static bool follow_path(struct tsdl_printer *p, struct way *way)
+/* Follows all names of the path, through structures and options. */
+static bool follow_path(struct tsdl_printer *p, struct path_walk *way)
 {
     for (bool is_first = true; way->names_n > 0; is_first = false) {
         while (way->type->kind == TYPE_VARIANT || way->type->kind == TYPE_OPTIONAL)
@@ -160,8 +161,8 @@ static const struct tsdl_print_frame *find_frame_of_reference(
     return NULL;
 }
 
-/* Reports whether a structure between has an earlier field of the same name, which a relative path
- * would find instead. */
+/* Reports whether a structure inside `frame` has an earlier field of the same name. A relative path
+ * would find that field instead. */
 static bool is_hidden_by_inner_frame(const struct tsdl_printer *p,
                                      const struct tsdl_print_frame *frame, ttr_text name)
 {
@@ -171,9 +172,10 @@ static bool is_hidden_by_inner_frame(const struct tsdl_printer *p,
     return false;
 }
 
-/* Starts the path of a reference from the current position; `*prefix` is printed before it. */
+/* Determines where the path of a reference starts, seen from the current position: in an enclosing
+ * structure or at a root. `*prefix` is the text to print before the names. */
 static bool start_path(struct tsdl_printer *p, const struct type_reference *reference,
-                       struct way *way, const char **prefix)
+                       struct path_walk *way, const char **prefix)
 {
     static const char *const prefixes[ROOT_COUNT] = {
         "trace.packet.header.",  "stream.packet.context.", "stream.event.header.",
@@ -184,7 +186,7 @@ static bool start_path(struct tsdl_printer *p, const struct type_reference *refe
         frame && !is_hidden_by_inner_frame(p, frame, reference->names[frame->names_n]);
     *prefix = is_relative ? "" : prefixes[reference->root];
     uint32_t skipped = is_relative ? frame->names_n : 0;
-    *way = (struct way){
+    *way = (struct path_walk){
         .type = is_relative ? frame->type : root_of(p, reference->root),
         .root = reference->root,
         .is_top = !is_relative || frame == p->frames,
@@ -197,7 +199,7 @@ static bool start_path(struct tsdl_printer *p, const struct type_reference *refe
 
 bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *reference)
 {
-    struct way way;
+    struct path_walk way;
     const char *prefix;
     if (!start_path(p, reference, &way, &prefix))
         return false;
@@ -227,21 +229,21 @@ static bool adopt_option_label(struct tsdl_printer *p, const struct type_member 
            tsdl_print_refuse_memory(p);
 }
 
-/* How the labels of a selector match the options of a variant. */
-struct fit {
-    bool does;      /* labels have exactly the options' ranges */
-    bool has_words; /* in addition, each label equals its option's identifier */
+/* How well the labels of a selector match the options of a variant. */
+struct label_match {
+    bool does;      /* the labels have exactly the ranges of the options */
+    bool has_words; /* in addition, each label has the name of its option's identifier */
 };
 
 static bool match_labels_to_options(struct tsdl_printer *p, const struct type *selector,
-                                    const struct type *user, struct fit *fit)
+                                    const struct type *user, struct label_match *fit)
 {
     struct type_member *words = arena_alloc(&p->arena, user->members_n * sizeof *words);
     struct tsdl_type variant = {.type = *user}, tag = {.type = *selector};
     if (!words)
         return tsdl_print_refuse_memory(p);
     variant.type.members = words;
-    *fit = (struct fit){true, true};
+    *fit = (struct label_match){true, true};
     for (uint32_t i = 0; i < user->members_n; i++) {
         words[i] = user->members[i];
         if (!tsdl_choose_member_word(p, user, &user->members[i], &words[i].name))
@@ -286,8 +288,8 @@ static bool is_same_ranges(const struct type_range *a, uint32_t a_n, const struc
     return a_n == b_n && (a_n == 0 || memcmp(a, b, a_n * sizeof *a) == 0);
 }
 
-/* Reports whether two users of a selector need the same enumeration. */
-static bool is_same_use(const struct type *a, const struct type *b)
+/* Reports whether two variants or optionals require the same enumeration of their selector. */
+static bool need_same_enumeration(const struct type *a, const struct type *b)
 {
     bool is_same_one = a->kind == b->kind && a->members_n == b->members_n &&
                        is_same_ranges(a->ranges, a->ranges_n, b->ranges, b->ranges_n);
@@ -298,8 +300,8 @@ static bool is_same_use(const struct type *a, const struct type *b)
     return is_same_one;
 }
 
-/* Reports whether a need applies to the root at hand: roots of trace, stream and event have
- * separate needs. */
+/* Reports whether a required enumeration concerns the current trace, stream or event, since each
+ * has separate roots. */
 static bool is_need_of_root(const struct tsdl_printer *p, const struct tsdl_need *need,
                             enum type_root root)
 {
@@ -329,9 +331,9 @@ static bool clip_range_to_type(const struct type *type, struct type_range range,
 
 bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
 {
-    struct way way;
+    struct path_walk way;
     const char *prefix;
-    struct fit fit = {false, false};
+    struct label_match fit = {false, false};
     if (!start_path(p, &user->reference, &way, &prefix) || !follow_path(p, &way))
         return false;
     const struct type *selector = way.type;
@@ -350,7 +352,7 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
     for (const struct tsdl_need *need = p->need; need; need = need->next)
         if (is_need_of_root(p, need, user->reference.root) &&
             is_same_reference(need->reference, &user->reference))
-            return fit.does || is_same_use(need->user, user) ||
+            return fit.does || need_same_enumeration(need->user, user) ||
                    tsdl_print_refuse(p, "two ways of selecting by one number without labels");
     struct tsdl_need *need = arena_alloc(&p->arena, sizeof *need);
     if (!need)
@@ -378,7 +380,8 @@ static void print_label_value(struct tsdl_printer *p, bool is_signed, uint64_t v
         tsdl_print_format(p, "%" PRIu64, value);
 }
 
-/* Prints name = 1 ... 3 for each range; values beyond the integer are dropped. */
+/* Prints a label as `name = 1 ... 3`, once for each of its ranges. Values that the integer cannot
+ * have are dropped. */
 static void print_label(struct tsdl_printer *p, const struct type *type, ttr_text name,
                         const struct type_range *ranges, uint32_t n)
 {
@@ -408,7 +411,7 @@ static uint64_t unsigned_order_of(const struct type *type, uint64_t value)
     return type->kind == TYPE_INT ? value ^ UINT64_C(1) << 63 : value;
 }
 
-/* Prints the complement of the ranges. */
+/* Prints a label "absent" for all values that are not in the ranges. */
 static void print_complement(struct tsdl_printer *p, const struct type *type,
                              const struct type_range *ranges, uint32_t n)
 {
@@ -437,8 +440,8 @@ static void print_complement(struct tsdl_printer *p, const struct type *type,
     }
 }
 
-/* Prints the type's own labels; one that selects an option is printed as the option's identifier.
- */
+/* Prints the labels that the type declares. A label that selects an option is printed as the
+ * option's identifier. */
 static bool print_own_labels(struct tsdl_printer *p, const struct type *type,
                              const struct type *user)
 {
@@ -458,7 +461,8 @@ bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
                        const struct tsdl_need *need)
 {
     const struct type *user = need ? need->user : NULL;
-    const struct type_range any = {1, UINT64_MAX}; /* range of "true" */
+    const struct type_range any = {
+        1, UINT64_MAX}; /* every value except 0 selects a boolean optional */
     bool is_truth = user && user->ranges_n == 0;
     tsdl_print_format(p, " {");
     p->indent++;

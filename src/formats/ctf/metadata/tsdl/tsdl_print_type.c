@@ -9,12 +9,12 @@
 
 /* limit of printed types per description: every use of a structure is printed in full */
 #define TYPES_MAX (1u << 23)
-/* number of labels from which on an enumeration may become a named type */
+/* minimum number of labels for which a repeated enumeration becomes a named type */
 #define LABELS_LONG 64u
 
 static bool print_specifier(struct tsdl_printer *p, const struct type *type);
 
-/* Prints size, align, signed, and all attributes that differ from their defaults. */
+/* Prints the attributes size, align and signed, and all others that differ from their defaults. */
 static void print_integer_type_of(struct tsdl_printer *p, const struct type *type)
 {
     bool is_bitfield = type->unit != 0;
@@ -36,8 +36,8 @@ static void print_integer_type_of(struct tsdl_printer *p, const struct type *typ
     tsdl_print_format(p, " }");
 }
 
-/* Reports whether a type can be a named type: its labels are long, and its meaning does not depend
- * on its position. */
+/* Reports whether a type can be declared by name: it has many labels, and its meaning does not
+ * depend on its position. */
 static bool can_be_named_type(const struct tsdl_printer *p, const struct type *type)
 {
     return p->stream && type->labels && type->labels->n >= LABELS_LONG &&
@@ -130,7 +130,7 @@ static bool print_string_class(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* Prints [16] or [path]. */
+/* Prints one dimension of an array: [16] or [path]. */
 static bool print_dimension(struct tsdl_printer *p, const struct type *type)
 {
     bool is_variable = type->kind == TYPE_SEQUENCE || type->reference.names_n;
@@ -147,7 +147,7 @@ static bool print_dimension(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* Prints [2][len], outermost dimension first. */
+/* Prints all dimensions of an array, such as [2][len], outermost first. */
 static bool print_dimensions(struct tsdl_printer *p, const struct type *type)
 {
     for (; type && tsdl_has_length(type); type = type->element)
@@ -171,7 +171,7 @@ static const struct type *checked_element_of(struct tsdl_printer *p, const struc
     return type;
 }
 
-/* Prints integer { ... } name[2][len]; */
+/* Prints the declaration of a member, such as `integer { ... } name[2][len];`. */
 static bool print_declaration(struct tsdl_printer *p, const struct type *type, ttr_text word)
 {
     const struct type *element = checked_element_of(p, type);
@@ -191,8 +191,9 @@ static bool print_declaration(struct tsdl_printer *p, const struct type *type, t
     return true;
 }
 
-/* Adds an identifier and reports whether readers can distinguish it from earlier ones. Babeltrace
- * drops one leading underscore and rejects duplicates. Names read from TSDL are not changed. */
+/* Adds an identifier to `words`. Returns false if readers cannot distinguish it from an earlier
+ * one: Babeltrace drops one leading underscore and rejects duplicates. Names read from TSDL are not
+ * changed. */
 static bool add_distinct_word(struct tsdl_printer *p, struct key_map *words, ttr_text word)
 {
     bool is_known = p->description->version == CTF_1_8,
@@ -206,7 +207,7 @@ static bool add_distinct_word(struct tsdl_printer *p, struct key_map *words, ttr
     return key_map_put(words, shown, 1) || tsdl_print_refuse_memory(p);
 }
 
-/* Checks that all members have different names; each type is checked once. */
+/* Checks that all members of a type have different names. Each type is checked once. */
 static bool are_words_distinct(struct tsdl_printer *p, const struct type *outer)
 {
     const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
@@ -303,7 +304,7 @@ static bool print_struct_of(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* Prints an option like a member; its name is not part of references. */
+/* Prints an option of a variant like a member. References do not contain its name. */
 static bool print_option(struct tsdl_printer *p, const struct type_member *option)
 {
     ttr_text word;
@@ -351,7 +352,8 @@ static bool print_optional_variant(struct tsdl_printer *p, const struct type *ty
     return is_fine;
 }
 
-/* Prints the part of a declaration before the name; lengths follow the name. */
+/* Prints the type before a declared name. Array dimensions follow the name and are printed later.
+ */
 static bool print_specifier(struct tsdl_printer *p, const struct type *type)
 {
     if (++p->types_n > TYPES_MAX) {

@@ -108,7 +108,7 @@ static bool escape_identifier(struct tsdl_printer *p, ttr_text shown, ttr_text *
     return true;
 }
 
-/* Names an option without a name after its index. */
+/* Chooses the identifier of an option without a name by its index. */
 static bool name_option_by_index(struct tsdl_printer *p, unsigned place, ttr_text *word)
 {
     char made[24];
@@ -125,7 +125,7 @@ bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type *outer,
     bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' &&
                       is_same((ttr_text){name.p + 1, shown.n}, shown);
     bool is_bare = is_same(name, shown) && name.n && name.p[0] != '_';
-    /* names read from TSDL are valid unchanged */
+    /* names read from TSDL are valid as they are */
     bool is_known = p->description->version == CTF_1_8;
     *word = name;
     const ttr_text *label =

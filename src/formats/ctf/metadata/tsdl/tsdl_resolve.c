@@ -2,18 +2,18 @@
  * sequences, GNU/C bitfields. This is the first step of the resolver (tsdl_types.h).
  *
  * Scopes nest lexically: file, block, structure. A name is looked up from the innermost scope
- * outwards; declarations precede their uses (section 7.3.1).
+ * outwards. Declarations precede their uses (section 7.3.1).
  *
- * References to lengths and tags may be relative, and a type may be used in another place than it
- * was declared. So they are resolved in two steps:
- *   1. refer: searches the structures being declared around the reference, innermost first. If one
- * has the field, it becomes the owner of the reference, whatever the type is named later
- *      (section 4.2.2, example_variant).
- *   2. Without an owner, tsdl_place.c searches the structures in which the type is placed, like
- *      Babeltrace does. A reference outside of any structure is an error here.
+ * References to lengths and tags may be relative, and a type may be used elsewhere than in the
+ * structure that declares it. So references are resolved in two steps:
+ *   1. set_reference searches the structures that are being declared around the reference,
+ *      innermost first. The first that has the field becomes the owner of the reference, and
+ *      remains so if the type gets another name later (section 4.2.2, example_variant).
+ *   2. Without an owner, tsdl_instantiate.c searches the structures in which the type is used,
+ *      like Babeltrace does. A reference outside of any structure is an error here.
  *
  * Invariants: a type is immutable once declared; changes of named types are made on a copy
- * (copy_named). `fields` and `depth` of each type are known, so size limits are checked before
+ * (copy_named_type). `fields` and `depth` of each type are known, so size limits are checked before
  * anything is expanded.
  *
  * Cost: O(1) per declaration and lookup. Left out: const, which is parsed but has no meaning. */
@@ -22,9 +22,10 @@
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-#define INDEX_FROM 8u /* number of members from which on a structure gets a hash index */
+#define INDEX_FROM 8u /* minimum number of members for which a structure gets a hash index */
 
-/* Builds the lookup name of a specifier: "struct NAME" etc. or the name itself, with stars. */
+/* Builds the key under which a type is found: "struct NAME" etc. or the type name, followed by its
+ * stars. */
 static bool build_type_key(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                            uint32_t pointers, ttr_text *key)
 {
@@ -56,7 +57,7 @@ static const struct tsdl_type *find_type(const struct tsdl_resolver *resolver, t
     return type;
 }
 
-/* Removes the words "const" from a name. */
+/* Removes the word "const", wherever it occurs, from a type name. */
 static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
 {
     static const char word[] = "const ";
@@ -75,9 +76,11 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
     return true;
 }
 
-/* Finds a type by its name and stars. Fails if no scope has it. */
-static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
-                                          const struct tsdl_specifier *specifier, uint32_t pointers)
+/* Finds a type by its name and number of stars, from the innermost scope on. Fails if no scope has
+ * it. */
+static const struct tsdl_type *find_named_type(struct tsdl_resolver *resolver,
+                                               const struct tsdl_specifier *specifier,
+                                               uint32_t pointers)
 {
     ttr_text key, plain;
     if (specifier->name.n == 0) {
@@ -99,7 +102,7 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* Returns a type that may get a name: itself, or a copy if it is shared. */
+/* Returns a type that may be given a name: the type itself, or a copy if declarations share it. */
 static const struct tsdl_type *copy_if_shared(struct tsdl_resolver *resolver,
                                               const struct tsdl_type *type)
 {
@@ -130,7 +133,8 @@ static bool declare_type(struct tsdl_resolver *resolver, size_t at, ttr_text key
            tsdl_fail_memory(resolver->reading);
 }
 
-/* Propagates properties of an inner type to the compound type: references, clocks, counts. */
+/* Copies properties of an inner type to the type that contains it: whether it has references, its
+ * clocks, its counts. */
 static bool inherit_properties(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
                                const struct tsdl_type *inner)
 {
@@ -230,7 +234,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
     return is_fixed || set_reference(resolver, type, length) ? type : NULL;
 }
 
-/* Makes the type of a declarator: `T name[2][len]` is an array of two sequences. */
+/* Makes the type of a declarator with dimensions: `T name[2][len]` is an array of two sequences. */
 static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
                                            const struct tsdl_type *type,
                                            const struct tsdl_dimension *dimension)
@@ -250,7 +254,8 @@ static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* Makes the type of T name : 5; its bits do not cross a unit of T's size. */
+/* Makes the type of a bitfield `T name : 5`. Its bits do not cross a boundary of an integer of T's
+ * size. */
 static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver,
                                              const struct tsdl_type *unit,
                                              const struct tsdl_value *bits)
@@ -285,16 +290,18 @@ static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver
                                                   const struct tsdl_declarator *declarator)
 {
     if (declarator->pointers)
-        base = find_named(resolver, specifier, declarator->pointers);
+        base = find_named_type(resolver, specifier, declarator->pointers);
     if (base && declarator->bits)
         base = make_bitfield(resolver, base, declarator->bits);
     return base ? make_arrays(resolver, base, declarator->dimension) : NULL;
 }
 
-/* Resolves the specifier before a declarator. With stars, the name including the stars is looked up
- * instead. */
-static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                         const struct tsdl_declarator *declarators, const struct tsdl_type **base)
+/* Resolves the type before a declarator. If the declarator has stars, looks up the type name
+ * including the stars. */
+static bool resolve_base_type(struct tsdl_resolver *resolver,
+                              const struct tsdl_specifier *specifier,
+                              const struct tsdl_declarator *declarators,
+                              const struct tsdl_type **base)
 {
     bool is_needed = specifier->has_body;
     *base = NULL;
@@ -307,7 +314,7 @@ static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_speci
     return *base != NULL;
 }
 
-/* Counts the members of a body and allocates them. */
+/* Allocates the members of a structure or variant, as many as its body declares. */
 static bool alloc_members(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                           struct tsdl_type *type)
 {
@@ -370,9 +377,9 @@ static bool add_declared_member(struct tsdl_resolver *resolver, struct tsdl_type
     return inherit_properties(resolver, declarator->at, outer, type);
 }
 
-/* Reports whether dropping a leading underscore would collide with another shown name. That is so
- * if all names with fewer underscores exist, down to the name without any, which is never changed.
- */
+/* Reports whether dropping a leading underscore would make two shown names equal. That happens if
+ * all names with fewer underscores exist, down to the name without underscore, which is never
+ * changed. */
 static bool has_shown_name_clash(const struct tsdl_type *type, ttr_text name)
 {
     do {
@@ -384,8 +391,8 @@ static bool has_shown_name_clash(const struct tsdl_type *type, ttr_text name)
     return true;
 }
 
-/* Sets the shown names: without one leading underscore (4.2.1). */
-static void show_names(struct tsdl_type *type)
+/* Sets the names under which members are shown: without one leading underscore (4.2.1). */
+static void set_shown_names(struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)type->type.members;
     for (uint32_t i = 0; i < type->type.members_n; i++) {
@@ -399,7 +406,7 @@ static bool resolve_fields(struct tsdl_resolver *resolver, struct tsdl_type *typ
                            const struct tsdl_statement *statement)
 {
     const struct tsdl_type *base;
-    if (!resolve_base(resolver, statement->specifier, statement->declarator, &base))
+    if (!resolve_base_type(resolver, statement->specifier, statement->declarator, &base))
         return false;
     for (const struct tsdl_declarator *declarator = statement->declarator; declarator;
          declarator = declarator->next) {
@@ -427,7 +434,7 @@ static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_speci
                                                  : tsdl_resolve_declaration(resolver, statement);
     resolver->scope = scope.outer;
     resolver->open = open.outer;
-    show_names(type);
+    set_shown_names(type);
     return is_fine;
 }
 
@@ -445,11 +452,11 @@ static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_sp
     return true;
 }
 
-/* Copies a named structure or variant, to add an alignment or a tag. */
-static struct tsdl_type *copy_named(struct tsdl_resolver *resolver,
-                                    const struct tsdl_specifier *specifier)
+/* Returns a copy of a named structure or variant, to which an alignment or a tag is added. */
+static struct tsdl_type *copy_named_type(struct tsdl_resolver *resolver,
+                                         const struct tsdl_specifier *specifier)
 {
-    const struct tsdl_type *from = find_named(resolver, specifier, 0);
+    const struct tsdl_type *from = find_named_type(resolver, specifier, 0);
     struct tsdl_type *type = from ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
     if (type)
         *type = *from;
@@ -460,9 +467,9 @@ static const struct tsdl_type *resolve_struct(struct tsdl_resolver *resolver,
                                               const struct tsdl_specifier *specifier)
 {
     if (!specifier->has_body && !specifier->align)
-        return find_named(resolver, specifier, 0);
+        return find_named_type(resolver, specifier, 0);
     struct tsdl_type *type = specifier->has_body ? tsdl_new_type(resolver, TYPE_STRUCT)
-                                                 : copy_named(resolver, specifier);
+                                                 : copy_named_type(resolver, specifier);
     if (!type || (specifier->has_body && !resolve_body(resolver, specifier, type)))
         return NULL;
     return align_structure(resolver, specifier, type) ? type : NULL;
@@ -472,9 +479,9 @@ static const struct tsdl_type *resolve_variant(struct tsdl_resolver *resolver,
                                                const struct tsdl_specifier *specifier)
 {
     if (!specifier->has_body && !specifier->tag)
-        return find_named(resolver, specifier, 0);
+        return find_named_type(resolver, specifier, 0);
     struct tsdl_type *type = specifier->has_body ? tsdl_new_type(resolver, TYPE_VARIANT)
-                                                 : copy_named(resolver, specifier);
+                                                 : copy_named_type(resolver, specifier);
     if (!type || (specifier->has_body && !resolve_body(resolver, specifier, type)))
         return NULL;
     if (type->type.members_n == 0) {
@@ -490,7 +497,7 @@ static const struct tsdl_type *resolve_enum(struct tsdl_resolver *resolver,
     struct tsdl_specifier plain = {
         .class = TSDL_CLASS_NAMED, .at = specifier->at, .name = {"int", 3}};
     if (!specifier->has_body)
-        return find_named(resolver, specifier, 0);
+        return find_named_type(resolver, specifier, 0);
     const struct tsdl_type *container =
         tsdl_resolve_specifier(resolver, specifier->container ? specifier->container : &plain);
     return container ? tsdl_resolve_enum(resolver, specifier, container) : NULL;
@@ -503,7 +510,7 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
     ttr_text key;
     switch (specifier->class) {
     case TSDL_CLASS_NAMED:
-        return find_named(resolver, specifier, 0);
+        return find_named_type(resolver, specifier, 0);
     case TSDL_CLASS_STRUCT:
         type = resolve_struct(resolver, specifier);
         break;
@@ -526,8 +533,8 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
 
 /* Marks a type with a star in its name as an address: babeltrace shows it in base 16, whatever base
  * it declares. */
-static const struct tsdl_type *make_address(struct tsdl_resolver *resolver,
-                                            const struct tsdl_type *type)
+static const struct tsdl_type *make_address_type(struct tsdl_resolver *resolver,
+                                                 const struct tsdl_type *type)
 {
     if ((type->type.kind != TYPE_UINT && type->type.kind != TYPE_INT) || type->type.labels ||
         type->type.base == 16)
@@ -551,7 +558,7 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
     if (statement->kind == TSDL_FIELDS)
         return tsdl_fail(resolver->reading, statement->declarator->at,
                          "a field must be in a structure or variant; did you mean typedef?");
-    if (!resolve_base(resolver, statement->specifier, statement->declarator, &base))
+    if (!resolve_base_type(resolver, statement->specifier, statement->declarator, &base))
         return false;
     for (const struct tsdl_declarator *declarator = statement->declarator; declarator;
          declarator = declarator->next) {
@@ -561,7 +568,7 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
             !build_type_key(resolver, statement->alias, statement->alias_pointers, &name))
             return false;
         if (type && statement->kind == TSDL_ALIAS && statement->alias_pointers)
-            type = make_address(resolver, type);
+            type = make_address_type(resolver, type);
         if (!type || !declare_type(resolver, statement->at, name, type))
             return false;
     }

@@ -1,10 +1,10 @@
 /* TSDL syntax: tokens, and the syntax tree made of them (CTF 1.8.3 appendix C).
  *
- *   text -> tsdl_next_token -> tokens -> tsdl_parse_text -> statements -> tsdl_resolve_text ->
- * description
+ *   text -> tsdl_next_token -> tokens -> tsdl_parse_text -> statements
+ *        -> tsdl_resolve_text -> description
  *
- * Ownership: tokens and nodes borrow the text; decoded strings and nodes are in the arenas of the
- * reading and die with it. Thread rule: one thread per reading. */
+ * Ownership: tokens and nodes borrow the text; decoded strings and nodes are in the arenas of
+ * struct tsdl_reading and are freed with it. Thread rule: one thread per struct tsdl_reading. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_TREE_H
 #define TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_TREE_H
 
@@ -16,19 +16,19 @@
 struct tsdl_reading {
     const struct ctf_text *text;
     struct arena tree;
-    /* tree of the current event block if the trees of event blocks are not kept */
+    /* nodes of the current event block, if trees of event blocks are not kept */
     struct arena block;
     size_t tree_max; /* limit of `tree` in bytes */
     ttr_error *error;
-    ttr_status status; /* reason of the failure */
-    bool is_at_end;    /* the failure is an unexpected end of the text */
+    ttr_status status; /* status of the first failure; TTR_OK if none */
+    bool is_at_end;    /* the failure is that the text ended unexpectedly */
     /* the text ends inside the declaration at `cut_at`, which is dropped with everything after it
      */
     bool is_cut;
     size_t cut_at;
 };
 
-/* Record why the reading fails, and return false. */
+/* Set an error at offset `at`, or that memory is out, unless one is set already. Return false. */
 bool tsdl_fail(struct tsdl_reading *reading, size_t at, const char *format, ...) TTR_PRINTF(3, 4);
 bool tsdl_fail_memory(struct tsdl_reading *reading);
 
@@ -91,7 +91,7 @@ struct tsdl_token {
 /* Reads the token after `token->end`. Returns false if it is invalid. */
 TTR_MUST bool tsdl_next_token(struct tsdl_reading *reading, struct tsdl_token *token);
 
-/* Returns the keyword that a word is, or 0. */
+/* Returns the keyword that a word is; 0 if it is not a keyword. */
 uint8_t tsdl_keyword_of(ttr_text word);
 
 enum tsdl_value_kind {
@@ -115,7 +115,8 @@ struct tsdl_enumerator {
     const struct tsdl_enumerator *next;
     size_t at;
     ttr_text label;
-    /* low NULL: previous value + 1; high NULL: a single value */
+    /* low: first value; NULL: the number after the previous enumerator; high: last value; NULL:
+     * only `low` */
     const struct tsdl_value *low, *high;
 };
 
@@ -135,7 +136,7 @@ struct tsdl_specifier {
     bool has_body;
     size_t at;
     ttr_text name; /* NAMED: "unsigned long"; STRUCT, VARIANT, ENUM: its tag, "" if there is none */
-    const struct tsdl_statement *body; /* attributes or fields */
+    const struct tsdl_statement *body; /* first attribute or field in the braces */
     const struct tsdl_enumerator *enumerator;
     const struct tsdl_specifier *container; /* ENUM: integer type; NULL = int */
     const struct tsdl_value *tag;           /* VARIANT: selector */
@@ -143,12 +144,12 @@ struct tsdl_specifier {
 };
 
 struct tsdl_dimension {
-    const struct tsdl_dimension *next; /* next inner dimension */
+    const struct tsdl_dimension *next; /* next dimension, which is inside this one */
     const struct tsdl_value *length;
 };
 
-/* The name of a field or of a new type, with the array dimensions, pointers and bits that modify
- * the type. */
+/* Name of a field or new type, with the array dimensions, stars and bitfield width that modify the
+ * type. */
 struct tsdl_declarator {
     const struct tsdl_declarator *next;
     size_t at;
@@ -171,7 +172,7 @@ enum tsdl_statement_kind {
 struct tsdl_statement {
     const struct tsdl_statement *next;
     uint8_t kind, keyword;
-    bool is_put_off; /* BLOCK: `body` is parsed on demand by tsdl_parse_block, and freed again */
+    bool is_deferred; /* BLOCK: `body` is parsed when needed by tsdl_parse_block, and then freed */
     uint32_t alias_pointers;
     size_t at;
     ttr_text name; /* ASSIGN: name such as "packet.header" */
@@ -181,16 +182,16 @@ struct tsdl_statement {
         const struct tsdl_statement *body; /* BLOCK */
     };
     const struct tsdl_declarator *declarator; /* FIELDS, TYPES, ALIAS */
-    const struct tsdl_specifier *alias;       /* ALIAS: the new name, followed by this many stars */
+    const struct tsdl_specifier *alias; /* ALIAS: the new name; followed by `pointers` stars */
 };
 
 /* Parses a complete text. `*first` is the first declaration, NULL if there is none. */
 TTR_MUST bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement **first);
 
-/* Parse the body of a block that was put off, and free it again. Nodes allocated between the calls
- * are freed with it. */
+/* Parse the body of a deferred block, and free it again. Nodes that are allocated between the two
+ * calls are freed with the body. */
 TTR_MUST bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block,
                                const struct tsdl_statement **body);
-void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block);
+void tsdl_free_block(struct tsdl_reading *reading, const struct tsdl_statement *block);
 
 #endif

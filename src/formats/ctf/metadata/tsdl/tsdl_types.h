@@ -1,56 +1,60 @@
-/* TSDL semantics: from the syntax tree to types; declarations shared by the parts of the resolver.
+/* TSDL semantics: from the syntax tree to types; declarations shared by the files of the resolver.
  *
  * Types are built in two steps:
- *   1. At its declaration, a type is made with references (lengths, tags) as written:
+ *   1. When a type is declared, it is made with its references (lengths, tags) as written:
  *      tsdl_resolve.c, tsdl_class.c -> struct tsdl_type
- *   2. When a root (packet header, payload, ...) uses it, it is placed: references become paths
- * from a root, variant options get the values that select them, and field names imply roles:
- *      tsdl_place.c -> struct type
+ *   2. When a root (packet header, payload, ...) uses the type, it is instantiated: references
+ *      become paths from a root, variant options get the values that select them, and field names
+ *      imply roles: tsdl_instantiate.c -> struct type
  *
- * A type with references is copied at each place; any other one is shared by all places. Ownership:
- * types and names are in the description's arena. Thread rule: that of the description. */
+ * A type with references is copied for each use; all uses share any other type. Ownership: types
+ * and names are in the description's arena. Thread rule: that of the description. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_TYPES_H
 #define TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_TYPES_H
 
 #include "formats/ctf/metadata/tsdl/tsdl_tree.h"
 
-/* Limit of fields, counting every use of a structure: per root, and (scaled by the length of the
- * text) in all. */
+/* Limits of the number of fields, counting every use of a structure: per root, and for all roots in
+ * proportion to the length of the text. */
 #define TSDL_FIELDS_MAX (1u << 18)
 #define TSDL_FIELDS_FREE (1u << 14)
 #define TSDL_FIELDS_PER_BYTE 8u
 
 struct tsdl_type;
 
-/* The length of a sequence or text, or the tag of a variant, as written. */
+/* The reference to the length of a sequence or text, or to the tag of a variant, as written in the
+ * text. */
 struct tsdl_reference {
     ttr_text path;    /* "" if there is none */
-    uint32_t reading; /* number of the tsdl_parse call, for messages */
-    size_t at;        /* offset in that call's text */
+    uint32_t reading; /* number of the tsdl_parse call that parsed it, for messages */
+    size_t at;        /* offset of the reference in the text of that call */
     const struct tsdl_type
         *owner; /* the enclosing structure that declares the referenced field; NULL if none does */
 };
 
-/* A type and what the resolver knows about it until it is placed. Each `struct type` made by the
- * TSDL parser is the first member of one. */
+/* A declared type, with the properties that the resolver needs until it is instantiated. Each
+ * `struct type` that the TSDL parser makes is the first member of a struct tsdl_type. */
 struct tsdl_type {
     struct type type;
     struct tsdl_reference reference;
-    const struct tsdl_type *origin;      /* original of a copy */
-    const struct ctf_clock *clock;       /* a clock that a field inside is mapped to */
-    const struct ctf_clock *other_clock; /* a second clock inside, different from `clock` */
-    uint32_t fields;                     /* types inside, counting every use; saturates */
-    uint8_t depth;                       /* levels of nesting inside */
-    /* of an integer: encoding of the text that an array of it is; ENCODING_NONE: numbers */
+    const struct tsdl_type *origin; /* type of which this is a copy; NULL if it is not a copy */
+    const struct ctf_clock *clock;  /* clock to which a field in the type is mapped; NULL if none */
+    const struct ctf_clock
+        *other_clock; /* second clock to which a field in the type is mapped; NULL if none */
+    uint32_t fields;  /* number of types in this type, counting every use; saturates */
+    uint8_t depth;    /* levels of nested types in this type */
+    /* integer: encoding of the text that an array of it forms; ENCODING_NONE if its arrays are
+     * numbers */
     uint8_t encoding;
     bool has_references; /* the type, or one inside, has a reference */
-    bool is_shared;      /* shared by all declarations with the same text: naming it needs a copy */
-    uint32_t *index;     /* hash index of members or labels: position + 1; only for many */
-    uint32_t index_n;    /* slots: a power of two, or 0 */
+    bool is_shared; /* true if all declarations with the same text share the type, so that naming it
+                       needs a copy */
+    uint32_t *index;  /* hash index of members or labels: position + 1; NULL if there are few */
+    uint32_t index_n; /* number of slots of `index`: a power of two, or 0 */
 };
 
-/* Symbol table with scopes. Holds types (by typedef, typealias, and tags of structures, variants,
- * enumerations), clocks, or streams (named by the bytes of their id). */
+/* Symbol table with scopes. Contains types (by typedef, typealias, and tags of structures, variants
+ * and enumerations), clocks, or streams (named by the bytes of their id). */
 struct tsdl_names {
     struct tsdl_name {
         ttr_text name; /* "uint8_t", "unsigned long", "struct page *"; p is NULL for a free slot */
@@ -60,7 +64,8 @@ struct tsdl_names {
     size_t slots_n, used;
 };
 
-/* Returns the entry of a name in exactly this scope, or NULL. */
+/* Returns the object that a name denotes in this scope; NULL if it is not declared there. Enclosing
+ * scopes are not searched. */
 const void *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name);
 
 /* Adds a name; the caller keeps its bytes alive. Returns false if memory is out. */
@@ -70,12 +75,13 @@ TTR_MUST bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint
 /* State that is kept between calls of tsdl_parse (description->parser). */
 struct tsdl_state {
     struct tsdl_names types, clocks, streams;
-    /* types such as integer { }, by their bytes: metadata repeat the same few in every event */
+    /* types without members such as integer { }, by their bytes; most events declare the same few
+     */
     struct tsdl_names classes;
-    uint32_t scopes_n; /* scopes allocated so far; scope 0 is the root */
+    uint32_t scopes_n; /* number of scopes created so far; scope 0 is the root */
     uint32_t readings_n;
-    uint64_t text_n;   /* bytes of text parsed so far */
-    uint64_t fields_n; /* fields placed so far */
+    uint64_t text_n;   /* length of all texts parsed so far, in bytes */
+    uint64_t fields_n; /* number of fields instantiated so far */
     bool has_trace;
 };
 
@@ -85,7 +91,7 @@ struct tsdl_scope {
     const struct tsdl_scope *outer;
 };
 
-/* A structure during the declaration of its fields, with the enclosing one. */
+/* A structure while its fields are declared, with the structure that contains it. */
 struct tsdl_open {
     struct tsdl_type *type;
     const struct tsdl_open *outer;
@@ -98,7 +104,8 @@ struct tsdl_resolver {
     const struct tsdl_scope *scope;
     const struct tsdl_open *open;
     size_t memory_max; /* limit of the description's arena, in bytes */
-    size_t line_at;    /* cached offset and line number: diagnostics come in ascending order */
+    size_t line_at;    /* line_at, line: last offset converted to a line number; diagnostics come in
+                          ascending order */
     unsigned line;
 };
 
@@ -121,7 +128,7 @@ static inline struct tsdl_type *tsdl_type_of(const struct type *type)
 /* Allocates an empty type with an alignment of 1 bit. */
 struct tsdl_type *tsdl_new_type(struct tsdl_resolver *resolver, enum type_kind kind);
 
-/* Returns the index of a member or option among the first `n`, or -1. */
+/* Returns the index of a member or option; -1 if the type has none of that name. */
 int64_t tsdl_find_member(const struct tsdl_type *type, ttr_text name);
 
 /* Returns the label of an enumeration by its name, or NULL. */
@@ -131,11 +138,11 @@ const struct type_label *tsdl_find_label(const struct tsdl_type *type, ttr_text 
 const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
                                                const struct tsdl_specifier *specifier);
 
-/* Processes a typedef, typealias, or struct NAME { }; in the current scope. */
+/* Processes a declaration (typedef, typealias, or `struct NAME { }`) in the current scope. */
 TTR_MUST bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
                                        const struct tsdl_statement *statement);
 
-/* Make types without members: integer { }, floating_point { }, string { }, enum { }. */
+/* Make a type of integer { }, floating_point { } or string { }, or of enum { }. */
 const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
                                            const struct tsdl_specifier *specifier);
 struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
@@ -160,25 +167,25 @@ TTR_MUST bool tsdl_get_byte_order(struct tsdl_resolver *resolver,
                                   const struct tsdl_statement *attribute, bool allows_native,
                                   bool *is_big_endian);
 
-/* Looks an attribute up in a table of names that ends with NULL. Unknown attributes get a
- * diagnostic and the index of the NULL. Fails on a repeated attribute; `*seen` has one bit per
- * attribute. */
+/* Looks up an attribute in `names`, which ends with NULL. An unknown attribute gets a diagnostic
+ * and the index of the NULL. Fails on a repeated attribute; `*seen` has one bit per attribute. */
 TTR_MUST bool tsdl_get_attribute(struct tsdl_resolver *resolver,
                                  const struct tsdl_statement *attribute, const char *const *names,
                                  uint32_t *seen, unsigned *which);
 
-/* Root that a type is placed at. */
-struct tsdl_place {
+/* Root at which a type is instantiated, with the classes it belongs to. */
+struct tsdl_root_position {
     enum type_root root;
     struct ctf_stream_class *stream; /* NULL for the packet header */
     struct ctf_event_class *event;   /* NULL except for event roots */
     size_t at;                       /* offset in the text, for messages */
 };
 
-/* Makes a structure a root: copies types with references, resolves and checks them. Sets `*root` on
- * success. */
-TTR_MUST bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *place,
-                              const struct tsdl_type *from, const struct type **root);
+/* Makes a structure a root: copies its types with references, resolves and checks them. Sets
+ * `*root` on success. */
+TTR_MUST bool tsdl_instantiate_root(struct tsdl_resolver *resolver,
+                                    const struct tsdl_root_position *place,
+                                    const struct tsdl_type *from, const struct type **root);
 
 /* Returns the role that a member's name implies. Event headers have roles at any depth, packet
  * headers and contexts only at the top level, arrays nowhere. */
@@ -201,16 +208,16 @@ const char *tsdl_role_name(enum type_root root, enum ctf_role role);
 uint32_t tsdl_find_option_labels(const struct tsdl_type *variant, const struct tsdl_type *tag,
                                  ttr_text name, char *escaped, const struct type_label *labels[3]);
 
-/* Resolves a path "a.b.c" from a structure on, through structures only. Returns NULL if it does not
- * exist. Unless `names` is NULL, appends the names after the first `*names_n`. */
+/* Resolves a path "a.b.c" that starts at a structure and leads only through structures. Returns
+ * NULL if it does not exist. If `names` is not NULL, appends the names at index `*names_n`. */
 const struct tsdl_type *tsdl_resolve_path(const struct tsdl_type *from, ttr_text path,
                                           ttr_text *names, uint32_t *names_n);
 
-/* Fails unless a type can be a length (or the tag, if `user` is a variant). */
+/* Fails unless a type can be the length of `user`, or its tag if `user` is a variant. */
 TTR_MUST bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *target,
                                 const struct tsdl_type *user, size_t at);
 
-/* Processes the blocks of a complete text. */
+/* Processes all blocks of a text that was parsed, and fills the description. */
 TTR_MUST bool tsdl_resolve_text(struct tsdl_resolver *resolver, const struct tsdl_statement *first);
 
 #endif

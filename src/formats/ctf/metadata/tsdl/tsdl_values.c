@@ -64,7 +64,7 @@ void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
     emit_note(resolver, severity, at, code, what);
 }
 
-/* Fails because of an attribute's value. */
+/* Sets an error about the value of an attribute. Returns false. */
 static bool fail_value(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                        const char *expected)
 {
@@ -115,7 +115,7 @@ bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *
     return true;
 }
 
-/* Reads a string up to its first zero byte, or a bare word. */
+/* Reads the text of a value: a string up to its first zero byte, or a bare word. */
 bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                    ttr_text *text)
 {

@@ -1,20 +1,21 @@
-/* Placement of types: the roots of packets and events (CTF 1.8.3 sections 5 and 6). This is the
- * second step of the resolver (tsdl_types.h).
+/* Instantiation of declared types as roots of packets and events (CTF 1.8.3 sections 5 and 6):
+ * references become paths, names become roles. This is the second step of the resolver
+ * (tsdl_types.h).
  *
- * place_type walks the declared type in decoding order, with a stack of frames from the root to the
- * current member:
- *   root struct -> frame 0 -> member struct -> frame 1 -> variant -> frame 2 -> sequence, length
- * "len"
+ * instantiate_type visits the declared type in decoding order, with a stack of frames from the root
+ * to the current member:
+ *   root struct -> frame 0 -> member struct -> frame 1 -> variant -> frame 2 -> sequence
  *
  * A reference is resolved in this order (find_target):
- *   absolute path ("stream.event.context.x")    from the named root; in the own root by follow_own
- *   owner known from its declaration            from that structure
- *   otherwise                                   innermost frame that has the first name before this
- * place
+ *   - An absolute path ("stream.event.context.x") starts at the root that it names. If that is the
+ *     root being instantiated, follow_path_in_current_root resolves it.
+ *   - A reference with an owner (known from its declaration) starts at that structure.
+ *   - Otherwise the path starts at the innermost frame with an earlier member of its first name.
  *
- * The target must be decoded before its user: a member before the current one in some frame, or
- * part of an earlier root. The result is a list of names from a root (struct type_reference). A
- * type with references is copied with its enclosing structures; any other type is shared.
+ * The target must be decoded before the field that refers to it: a member before the current one in
+ * some frame, or part of an earlier root. The result is a list of names from a root (struct
+ * type_reference). A type with references is copied with its enclosing structures; any other type
+ * is shared.
  *
  * Roles: in packet headers, packet contexts and event headers, field names imply roles (5.1, 5.2,
  * 6.1). Timestamps without a clock use the only clock of the trace (8).
@@ -33,20 +34,21 @@
 /* A structure or variant on the path from the root to the current type. */
 struct frame {
     const struct tsdl_type *type; /* the declared type */
-    uint32_t member;              /* index of the member being placed; earlier ones are complete */
-    uint32_t names_n;             /* names of the path up to it */
+    uint32_t member;  /* index of the member being instantiated; the earlier ones are complete */
+    uint32_t names_n; /* number of names in the path up to this frame */
 };
 
-struct placing {
+struct instantiation {
     struct tsdl_resolver *resolver;
-    const struct tsdl_place *place;
+    const struct tsdl_root_position *place;
     struct frame frames[PATH_MAX_NAMES];
     uint32_t frames_n;
     ttr_text names[PATH_MAX_NAMES];
     uint32_t names_n;
-    uint32_t arrays;               /* number of enclosing arrays */
-    bool marks_roles;              /* copy every type, because names imply roles in this root */
-    const struct ctf_clock *clock; /* clock given to a timestamp without one */
+    uint32_t arrays;  /* number of enclosing arrays */
+    bool marks_roles; /* copy every type, because field names imply roles in this root */
+    const struct ctf_clock
+        *clock; /* clock of timestamps that declare none; NULL if the trace has several clocks */
 };
 
 uint32_t tsdl_find_option_labels(const struct tsdl_type *variant, const struct tsdl_type *tag,
@@ -73,7 +75,7 @@ static bool is_integer(const struct type *type)
     return type->kind == TYPE_UINT || type->kind == TYPE_INT;
 }
 
-/* Fails if no label of the tag selects an option. */
+/* Fails if no label of the variant's tag has the name of an option. */
 static bool check_variant_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
                               const struct tsdl_type *variant, size_t at)
 {
@@ -136,8 +138,9 @@ static bool is_earlier_in_frame(const struct frame *frame, ttr_text path)
     return i >= 0 && (uint64_t)i < frame->member;
 }
 
-/* Fails because of a reference; shows its position if it is in the current text. */
-static bool fail_reference(const struct placing *p, const struct tsdl_type *user, const char *why)
+/* Sets an error about a reference; shows its position if it is in the current text. */
+static bool fail_reference(const struct instantiation *p, const struct tsdl_type *user,
+                           const char *why)
 {
     const struct tsdl_reference *reference = &user->reference;
     bool is_here = reference->reading == p->resolver->state->readings_n;
@@ -146,10 +149,11 @@ static bool fail_reference(const struct placing *p, const struct tsdl_type *user
                      reference->path.n < 80 ? (int)reference->path.n : 80, reference->path.p, why);
 }
 
-/* Resolves a relative reference, from the structure that owns it, or from the innermost frame with
- * an earlier member of that name. */
-static const struct tsdl_type *follow_relative(struct placing *p, const struct tsdl_type *user,
-                                               ttr_text *names, uint32_t *names_n)
+/* Resolves a relative reference. The search starts at the structure that owns the reference, else
+ * at the innermost frame with an earlier member of that name. */
+static const struct tsdl_type *follow_relative(struct instantiation *p,
+                                               const struct tsdl_type *user, ttr_text *names,
+                                               uint32_t *names_n)
 {
     const struct tsdl_reference *reference = &user->reference;
     for (uint32_t i = p->frames_n; i-- > 0;) {
@@ -178,8 +182,8 @@ static const struct {
     {"event.context.", ROOT_SPECIFIC_CONTEXT},    {"event.fields.", ROOT_PAYLOAD},
 };
 
-/* Returns a root that was already placed, or NULL. */
-static const struct type *root_of(const struct placing *p, enum type_root root)
+/* Returns a root that was instantiated before, such as the packet header; NULL if it is not yet. */
+static const struct type *root_of(const struct instantiation *p, enum type_root root)
 {
     const struct ctf_stream_class *stream = p->place->stream;
     const struct ctf_event_class *event = p->place->event;
@@ -201,11 +205,12 @@ static const struct type *root_of(const struct placing *p, enum type_root root)
     }
 }
 
-/* Resolves an absolute path in the root being placed. As long as the path follows the frames, each
- * step is the current member, including variant options; the first step that leaves them must be an
- * earlier member. */
-static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path, ttr_text *names,
-                                          uint32_t *names_n)
+/* Resolves an absolute path in the root that is being instantiated. While the path leads through
+ * the open frames, each name must be that of the current member or variant option. The first name
+ * that leaves the frames must be an earlier member. */
+static const struct tsdl_type *follow_path_in_current_root(const struct instantiation *p,
+                                                           ttr_text path, ttr_text *names,
+                                                           uint32_t *names_n)
 {
     for (uint32_t i = 0; i < p->frames_n && path.n; i++) {
         const struct frame *frame = &p->frames[i];
@@ -223,8 +228,9 @@ static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path
     return NULL;
 }
 
-static const struct tsdl_type *follow_absolute(struct placing *p, const struct tsdl_type *user,
-                                               size_t which, ttr_text *names, uint32_t *names_n)
+static const struct tsdl_type *follow_absolute(struct instantiation *p,
+                                               const struct tsdl_type *user, size_t which,
+                                               ttr_text *names, uint32_t *names_n)
 {
     ttr_text path = user->reference.path;
     size_t prefix_n = strlen(root_prefixes[which].prefix);
@@ -232,7 +238,8 @@ static const struct tsdl_type *follow_absolute(struct placing *p, const struct t
     path.n -= prefix_n;
     const struct type *from = root_of(p, root_prefixes[which].root);
     const struct tsdl_type *target =
-        root_prefixes[which].root == p->place->root ? follow_own(p, path, names, names_n)
+        root_prefixes[which].root == p->place->root
+            ? follow_path_in_current_root(p, path, names, names_n)
         : from ? tsdl_resolve_path(tsdl_type_of(from), path, names, names_n)
                : NULL;
     if (!target)
@@ -240,8 +247,8 @@ static const struct tsdl_type *follow_absolute(struct placing *p, const struct t
     return target;
 }
 
-/* Finds the length or tag of `user` and stores the path in `to`. */
-static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_type *user,
+/* Finds the field that contains the length or tag of `user`, and stores the path to it in `to`. */
+static const struct tsdl_type *find_target(struct instantiation *p, const struct tsdl_type *user,
                                            struct tsdl_type *to)
 {
     const ttr_text path = user->reference.path;
@@ -270,8 +277,8 @@ static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_
     return target;
 }
 
-/* Sets the selecting ranges of a variant option from the tag's labels. */
-static bool set_option_ranges(struct placing *p, const struct tsdl_type *variant,
+/* Sets the ranges of tag values that select a variant option, from the labels of the tag. */
+static bool set_option_ranges(struct instantiation *p, const struct tsdl_type *variant,
                               const struct tsdl_type *tag, struct type_member *option,
                               char *escaped)
 {
@@ -292,7 +299,7 @@ static bool set_option_ranges(struct placing *p, const struct tsdl_type *variant
     return option->ranges != NULL;
 }
 
-static bool set_options_ranges(struct placing *p, struct tsdl_type *variant,
+static bool set_options_ranges(struct instantiation *p, struct tsdl_type *variant,
                                struct type_member *options, const struct tsdl_type *tag)
 {
     size_t longest = 0;
@@ -308,9 +315,9 @@ static bool set_options_ranges(struct placing *p, struct tsdl_type *variant,
     return true;
 }
 
-/* Maps a timestamp without a clock to the only clock; without any clock it counts nanoseconds
- * (section 8). */
-static bool map_to_only_clock(struct placing *p, struct tsdl_type *type)
+/* Maps a timestamp that declares no clock to the only clock of the trace. If the trace has no
+ * clock, it counts nanoseconds (section 8). */
+static bool map_to_only_clock(struct instantiation *p, struct tsdl_type *type)
 {
     struct ctf_description *description = p->resolver->description;
     if (type->type.clock)
@@ -329,8 +336,9 @@ static bool map_to_only_clock(struct placing *p, struct tsdl_type *type)
     return true;
 }
 
-/* Checks that a member can have the role its name implies, and sets it. */
-static bool set_member_role(struct placing *p, const struct type_member *member, enum ctf_role role)
+/* Sets the role that a member's name implies. Fails if its type cannot have that role. */
+static bool set_member_role(struct instantiation *p, const struct type_member *member,
+                            enum ctf_role role)
 {
     struct tsdl_type *type = tsdl_type_of(member->type);
     const struct type *element = type->type.element;
@@ -361,11 +369,11 @@ static bool set_member_role(struct placing *p, const struct type_member *member,
     return !is_time || map_to_only_clock(p, type);
 }
 
-static const struct type *place_type(struct placing *p, const struct tsdl_type *from);
+static const struct type *instantiate_type(struct instantiation *p, const struct tsdl_type *from);
 
-/* Places the members of a structure, or the options of a variant. */
-static bool place_members(struct placing *p, const struct tsdl_type *from,
-                          struct type_member *members)
+/* Instantiates the members of a structure, or the options of a variant. */
+static bool instantiate_members(struct instantiation *p, const struct tsdl_type *from,
+                                struct type_member *members)
 {
     bool is_structure = from->type.kind == TYPE_STRUCT;
     struct frame *frame = &p->frames[p->frames_n++];
@@ -374,7 +382,7 @@ static bool place_members(struct placing *p, const struct tsdl_type *from,
         frame->member = i;
         if (is_structure)
             p->names[p->names_n++] = members[i].name;
-        members[i].type = place_type(p, tsdl_type_of(from->type.members[i].type));
+        members[i].type = instantiate_type(p, tsdl_type_of(from->type.members[i].type));
         p->names_n = frame->names_n;
         if (!members[i].type)
             return false;
@@ -389,7 +397,8 @@ static bool place_members(struct placing *p, const struct tsdl_type *from,
     return true;
 }
 
-static bool place_compound(struct placing *p, const struct tsdl_type *from, struct tsdl_type *to)
+static bool place_compound(struct instantiation *p, const struct tsdl_type *from,
+                           struct tsdl_type *to)
 {
     const struct tsdl_type *tag = NULL;
     struct type_member *members = tsdl_alloc(p->resolver, from->type.members_n * sizeof *members);
@@ -405,11 +414,12 @@ static bool place_compound(struct placing *p, const struct tsdl_type *from, stru
         if (!tag || !set_options_ranges(p, to, members, tag))
             return false;
     }
-    return place_members(p, from, members);
+    return instantiate_members(p, from, members);
 }
 
-/* Returns the placed type: itself, or a copy if it has references or gets a role. */
-static const struct type *place_type(struct placing *p, const struct tsdl_type *from)
+/* Returns the instantiated type: the declared type itself, or a copy if it has references or gets a
+ * role. */
+static const struct type *instantiate_type(struct instantiation *p, const struct tsdl_type *from)
 {
     if (!from->has_references && !p->marks_roles)
         return &from->type;
@@ -423,7 +433,7 @@ static const struct type *place_type(struct placing *p, const struct tsdl_type *
         return NULL;
     if (from->type.element) {
         p->arrays++;
-        to->type.element = place_type(p, tsdl_type_of(from->type.element));
+        to->type.element = instantiate_type(p, tsdl_type_of(from->type.element));
         p->arrays--;
         if (!to->type.element)
             return NULL;
@@ -431,10 +441,10 @@ static const struct type *place_type(struct placing *p, const struct tsdl_type *
     return &to->type;
 }
 
-bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *place,
-                     const struct tsdl_type *from, const struct type **root)
+bool tsdl_instantiate_root(struct tsdl_resolver *resolver, const struct tsdl_root_position *place,
+                           const struct tsdl_type *from, const struct type **root)
 {
-    struct placing p = {.resolver = resolver, .place = place};
+    struct instantiation p = {.resolver = resolver, .place = place};
     if (from->type.kind != TYPE_STRUCT)
         return tsdl_fail(resolver->reading, place->at, "expected a structure");
     uint64_t most = TSDL_FIELDS_FREE + TSDL_FIELDS_PER_BYTE * resolver->state->text_n;
@@ -449,7 +459,7 @@ bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *pl
         return false;
     }
     p.marks_roles = place->root <= ROOT_EVENT_HEADER;
-    const struct type *type = place_type(&p, from);
+    const struct type *type = instantiate_type(&p, from);
     if (!type)
         return false;
     if (from->other_clock || (p.clock && from->clock && p.clock != from->clock))

@@ -1,7 +1,7 @@
-/* Window of the input, and raw pieces of the input for copies. Pieces are emitted as definition
- * events before the events that they contain.
+/* Window of the input, and chunks: byte ranges of the input that a copy can write unchanged. Chunks
+ * are emitted as definition events before the events that they contain.
  *
- * Events are the same with and without pieces. A copy holds a piece until the `link` of a later one
+ * Events are the same with and without chunks. A copy holds a chunk until the `link` of a later one
  * shows that all its events were emitted, and identifies events by their offsets (nettrace_copy.c).
  */
 #include "base/status.h"
@@ -9,61 +9,62 @@
 
 #define REST_BYTES 65536u
 
-bool nettrace_pieces_init(struct nettrace_reader *reader)
+bool nettrace_chunks_init(struct nettrace_reader *reader)
 {
-    reader->emits_pieces = (reader->in->flags & TTR_READ_DEFINITIONS) != 0;
-    if (!reader->emits_pieces)
+    reader->emits_chunks = (reader->in->flags & TTR_READ_DEFINITIONS) != 0;
+    if (!reader->emits_chunks)
         return true;
     reader->keep_from = 0;
-    reader->piece_schema = context_add_schema(
+    reader->chunk_schema = context_add_schema(
         reader->t, &(struct schema){.ctx = reader, .format = reader->in->format});
-    return reader->piece_schema != 0;
+    return reader->chunk_schema != 0;
 }
 
-void nettrace_queue_piece(struct nettrace_reader *reader, const struct nettrace_piece *piece)
+void nettrace_queue_chunk(struct nettrace_reader *reader, const struct nettrace_chunk *chunk)
 {
-    if (reader->emits_pieces && piece->size > 0 && reader->pieces_n < NETTRACE_PIECES_MAX)
-        reader->pieces[reader->pieces_n++] = *piece;
+    if (reader->emits_chunks && chunk->size > 0 && reader->chunks_n < NETTRACE_CHUNKS_MAX)
+        reader->chunks[reader->chunks_n++] = *chunk;
 }
 
-void nettrace_emit_pieces(struct nettrace_reader *reader)
+void nettrace_emit_chunks(struct nettrace_reader *reader)
 {
     struct input *in = reader->in;
-    for (uint32_t i = 0; i < reader->pieces_n; i++) {
-        const struct nettrace_piece *piece = &reader->pieces[i];
+    for (uint32_t i = 0; i < reader->chunks_n; i++) {
+        const struct nettrace_chunk *chunk = &reader->chunks[i];
         ttr_event *event = input_add_event(in);
         event->kind = TTR_KIND_DEFINITION;
-        event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME | (piece->is_part ? TTR_EVENT_PARTIAL : 0);
+        event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME | (chunk->is_part ? TTR_EVENT_PARTIAL : 0);
         event->ticks = reader->order.emitted;
-        event->schema = reader->piece_schema;
-        event->payload = in->window.bytes + (piece->offset - in->window.offset);
-        event->payload_size = piece->size;
-        event->body = piece->body;
-        event->tag = piece->kind;
-        event->sequence = piece->events;
+        event->schema = reader->chunk_schema;
+        event->payload = in->window.bytes + (chunk->offset - in->window.offset);
+        event->payload_size = chunk->size;
+        event->body = chunk->body;
+        event->tag = chunk->kind;
+        event->sequence = chunk->events;
         event->link = reader->order.keep_from;
-        event->offset = piece->offset;
+        event->offset = chunk->offset;
     }
-    reader->pieces_n = 0;
+    reader->chunks_n = 0;
 }
 
 ttr_status nettrace_queue_trailing_bytes(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
-    if (!reader->emits_pieces || !reader->has_end)
+    if (!reader->emits_chunks || !reader->has_end)
         return TTR_END;
     reader->keep_from = reader->at;
     ttr_status status = nettrace_load_bytes(reader, reader->at, REST_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
     uint32_t n = bytes.n < REST_BYTES ? (uint32_t)bytes.n : REST_BYTES;
-    nettrace_queue_piece(reader, &(struct nettrace_piece){
-                                     .offset = reader->at, .size = n, .kind = NETTRACE_PIECE_REST});
+    nettrace_queue_chunk(
+        reader,
+        &(struct nettrace_chunk){.offset = reader->at, .size = n, .kind = NETTRACE_CHUNK_TRAILING});
     reader->at += n;
     return n ? TTR_OK : TTR_END;
 }
 
-/* --- The window --- */
+/* --- Window of the input --- */
 
 ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
                                struct nettrace_bytes *bytes)
@@ -75,10 +76,8 @@ ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset, 
     if (!is_shown) {
         uint64_t hold = reader->order.keep_from < offset ? reader->order.keep_from : offset;
         hold = reader->keep_from < hold ? reader->keep_from : hold;
-        uint64_t ahead = source_is_seekable(in->source)
-                             ? offset - hold
-                             /* loads twice as much, so that the window moves less often */
-                             : 0;
+        /* reads ahead by the bytes that must stay, so that the window moves less often */
+        uint64_t ahead = source_is_seekable(in->source) ? offset - hold : 0;
         ttr_status status =
             input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
         if (status != TTR_OK)
@@ -94,12 +93,12 @@ ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset, 
 ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size)
 {
     struct nettrace_bytes behind;
-    nettrace_queue_piece(
+    nettrace_queue_chunk(
         reader,
-        &(struct nettrace_piece){.offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
+        &(struct nettrace_chunk){.offset = reader->at, .size = size, .kind = NETTRACE_CHUNK_END});
     reader->at += size;
     reader->is_over = reader->has_end = true;
-    /* never wait for bytes of a live trace */
+    /* with order=block do not wait: a live trace may send these bytes much later */
     ttr_status status = nettrace_load_bytes(
         reader, reader->at, reader->emits_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
     if (status != TTR_OK || behind.n == 0)

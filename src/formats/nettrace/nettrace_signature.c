@@ -1,4 +1,5 @@
-/* Encoding of fields: an event's fields become a payload and a shape (nettrace_writer.h).
+/* Encoding of fields: the values of an event's fields become a payload, their names and types a
+ * signature (nettrace_writer.h).
  *
  * Integers get the next larger width. Bytes become arrays of integers. Arrays of unequal elements
  * become objects with the fields "0", "1", ... V4 has no arrays, so they become text. */
@@ -17,7 +18,7 @@
 #define NAME_MAX_BYTES 4096u
 
 /* Field iterator with one field of lookahead. */
-struct shape_source {
+struct field_source {
     struct ttr_writer *out;
     struct nettrace_writer *w;
     uint64_t offset;
@@ -26,17 +27,17 @@ struct shape_source {
     bool has_field;
 };
 
-static void next_field(struct shape_source *fields_left)
+static void next_field(struct field_source *fields_left)
 {
     fields_left->has_field = ttr_fields_next(&fields_left->fields, &fields_left->field);
 }
 
-static void count_shape_loss(const struct shape_source *fields_left, enum nettrace_loss loss)
+static void count_field_loss(const struct field_source *fields_left, enum nettrace_loss loss)
 {
     output_count_loss(fields_left->out, loss, fields_left->offset);
 }
 
-/* --- Texts --- */
+/* --- Encoding of texts --- */
 
 /* Decodes one valid UTF-8 character of `n` bytes. */
 static uint32_t decode_utf8_character(const uint8_t *p, size_t n)
@@ -75,13 +76,13 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
     return flaws;
 }
 
-static void append_payload_text(const struct shape_source *fields_left, ttr_text text)
+static void append_payload_text(const struct field_source *fields_left, ttr_text text)
 {
     struct nettrace_text_flaws flaws = nettrace_append_z16(&fields_left->w->payload, text);
     if (flaws.is_broken)
-        count_shape_loss(fields_left, NETTRACE_LOST_TEXT);
+        count_field_loss(fields_left, NETTRACE_LOST_TEXT);
     if (flaws.has_zeros)
-        count_shape_loss(fields_left, NETTRACE_LOST_NUL);
+        count_field_loss(fields_left, NETTRACE_LOST_NUL);
 }
 
 static void append_hex(struct buffer *to, ttr_text bytes)
@@ -122,8 +123,8 @@ static void append_value_text(struct buffer *to, const ttr_value *value)
     }
 }
 
-/* Appends the fields of an array or struct as text. */
-static void append_children_text(struct shape_source *fields_left, struct buffer *to)
+/* Appends all elements of an array or struct as text. */
+static void append_children_text(struct field_source *fields_left, struct buffer *to)
 {
     /* inside: depth of the innermost open array or struct */
     uint16_t depth = fields_left->field.depth, inside = depth;
@@ -155,7 +156,7 @@ static void append_children_text(struct shape_source *fields_left, struct buffer
     buffer_add_byte(to, ']');
 }
 
-/* --- Plain values --- */
+/* --- Integers, floats and booleans --- */
 
 /* Returns whether an integer fits its declared width. */
 static bool fits_declared_width(const ttr_value *value)
@@ -210,20 +211,20 @@ static bool has_plain_width(unsigned bits)
     return bits == 0 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
-static void count_value_losses(const struct shape_source *fields_left, const ttr_value *value)
+static void count_value_losses(const struct field_source *fields_left, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_labelled && value->count > 0)
-        count_shape_loss(fields_left, NETTRACE_LOST_LABEL);
+        count_field_loss(fields_left, NETTRACE_LOST_LABEL);
     else if ((value->hint != TTR_DISPLAY_NONE && !is_labelled && value->type != TTR_TYPE_NULL) ||
              (value->base && value->base != 10))
-        count_shape_loss(fields_left, NETTRACE_LOST_HINT);
+        count_field_loss(fields_left, NETTRACE_LOST_HINT);
     if ((is_integer && (!has_plain_width(value->bits) || !fits_declared_width(value))) ||
         (value->type == TTR_TYPE_FLOAT && value->bits & (value->bits - 1u)))
-        count_shape_loss(fields_left, NETTRACE_LOST_WIDTH);
+        count_field_loss(fields_left, NETTRACE_LOST_WIDTH);
     if (value->type == TTR_TYPE_NULL)
-        count_shape_loss(fields_left, NETTRACE_LOST_NULL);
+        count_field_loss(fields_left, NETTRACE_LOST_NULL);
 }
 
 static void append_float(struct buffer *to, double x, bool fits_float32)
@@ -237,7 +238,7 @@ static void append_float(struct buffer *to, double x, bool fits_float32)
         nettrace_append_u64(to, bits_of_double(x));
 }
 
-static void append_scalar(const struct shape_source *fields_left, uint8_t code,
+static void append_scalar(const struct field_source *fields_left, uint8_t code,
                           const ttr_value *value)
 {
     struct buffer *to = &fields_left->w->payload;
@@ -275,69 +276,69 @@ static void append_scalar(const struct shape_source *fields_left, uint8_t code,
     }
 }
 
-/* --- Fields --- */
+/* --- Fields, arrays and structs --- */
 
-static void append_shape_name(const struct shape_source *fields_left, ttr_text name)
+static void append_field_name(const struct field_source *fields_left, ttr_text name)
 {
     size_t n =
         name.n <= NAME_MAX_BYTES ? name.n : utf8_truncated_length(name.p, name.n, NAME_MAX_BYTES);
     if (n < name.n)
-        count_shape_loss(fields_left, NETTRACE_LOST_METADATA);
-    nettrace_append_u32(&fields_left->w->shape, (uint32_t)n);
-    buffer_add(&fields_left->w->shape, name.p, n);
+        count_field_loss(fields_left, NETTRACE_LOST_METADATA);
+    nettrace_append_u32(&fields_left->w->signature, (uint32_t)n);
+    buffer_add(&fields_left->w->signature, name.p, n);
 }
 
-static void append_value(struct shape_source *fields_left, unsigned depth);
+static void append_value(struct field_source *fields_left, unsigned depth);
 
-static void append_bytes(struct shape_source *fields_left)
+static void append_bytes(struct field_source *fields_left)
 {
     struct nettrace_writer *w = fields_left->w;
     ttr_text bytes = fields_left->field.value.text;
-    count_shape_loss(fields_left, NETTRACE_LOST_BYTES);
+    count_field_loss(fields_left, NETTRACE_LOST_BYTES);
     if (fields_left->field.value.hint == TTR_DISPLAY_RAW)
-        count_shape_loss(fields_left, NETTRACE_LOST_HINT);
+        count_field_loss(fields_left, NETTRACE_LOST_HINT);
     if (w->version == 4) {
         buffer_clear(&w->scratch);
         append_hex(&w->scratch, bytes);
-        buffer_add_byte(&w->shape, NETTRACE_STRING);
+        buffer_add_byte(&w->signature, NETTRACE_STRING);
         append_payload_text(fields_left, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
         next_field(fields_left);
         return;
     }
     if (bytes.n > UINT16_MAX)
-        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
+        count_field_loss(fields_left, NETTRACE_LOST_ELEMENTS);
     bytes.n = bytes.n < UINT16_MAX ? bytes.n : UINT16_MAX;
-    buffer_add_byte(&w->shape, NETTRACE_ARRAY);
-    buffer_add_byte(&w->shape, NETTRACE_U8);
+    buffer_add_byte(&w->signature, NETTRACE_ARRAY);
+    buffer_add_byte(&w->signature, NETTRACE_U8);
     nettrace_append_u16(&w->payload, (uint16_t)bytes.n);
     buffer_add(&w->payload, bytes.p, bytes.n);
     next_field(fields_left);
 }
 
-/* Appends the fields or elements of the value at depth `outer` as fields; elements are named by
- * their index. */
-static void append_members(struct shape_source *fields_left, uint16_t outer, bool are_elements,
+/* Appends the members of the struct or array at depth `outer` as fields. Elements of arrays are
+ * named by their index. */
+static void append_members(struct field_source *fields_left, uint16_t outer, bool are_elements,
                            unsigned depth)
 {
-    struct buffer *shape = &fields_left->w->shape;
-    size_t count_at = shape->n;
+    struct buffer *signature = &fields_left->w->signature;
+    size_t count_at = signature->n;
     char digits[NUMBER_MAX];
     uint32_t n = 0;
-    nettrace_append_u32(shape, 0);
+    nettrace_append_u32(signature, 0);
     while (fields_left->has_field && fields_left->field.depth > outer) {
-        append_shape_name(fields_left, are_elements
+        append_field_name(fields_left, are_elements
                                            ? (ttr_text){digits, number_format_u64(digits, n)}
                                            : fields_left->field.name);
         append_value(fields_left, depth);
         n++;
     }
-    if (!shape->failed)
-        store_u32le(shape->bytes + count_at, n);
+    if (!signature->failed)
+        store_u32le(signature->bytes + count_at, n);
 }
 
-/* Returns one type code that fits all elements of an array; 0 if they are not scalars or differ in
- * type. `walk` is passed as a copy, since it is advanced. */
-static uint8_t common_element_type(struct shape_source *fields_left, uint16_t outer)
+/* Returns one type code that fits all elements of an array; 0 if they are not scalars or their
+ * types cannot be mixed. `walk` is a copy of the field iterator, since it is advanced. */
+static uint8_t common_element_type(struct field_source *fields_left, uint16_t outer)
 {
     uint8_t common = 0;
     for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
@@ -359,13 +360,13 @@ static uint8_t common_element_type(struct shape_source *fields_left, uint16_t ou
     return common ? common : NETTRACE_U8;
 }
 
-static void append_scalar_array(struct shape_source *fields_left, uint16_t outer, uint8_t code)
+static void append_scalar_array(struct field_source *fields_left, uint16_t outer, uint8_t code)
 {
     struct nettrace_writer *w = fields_left->w;
     size_t count_at = w->payload.n;
     uint32_t n = 0;
-    buffer_add_byte(&w->shape, NETTRACE_ARRAY);
-    buffer_add_byte(&w->shape, code);
+    buffer_add_byte(&w->signature, NETTRACE_ARRAY);
+    buffer_add_byte(&w->signature, code);
     nettrace_append_u16(&w->payload, 0);
     for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
          next_field(fields_left), n++) {
@@ -374,55 +375,55 @@ static void append_scalar_array(struct shape_source *fields_left, uint16_t outer
             append_scalar(fields_left, code, &fields_left->field.value);
     }
     if (n > UINT16_MAX)
-        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
+        count_field_loss(fields_left, NETTRACE_LOST_ELEMENTS);
     if (!w->payload.failed)
         store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 }
 
-/* Appends the elements of an array if all are arrays or structs of one shape. If shapes differ,
- * restores shape and payload and returns false. */
-static bool append_uniform_array(struct shape_source *fields_left, uint16_t outer, unsigned depth)
+/* Appends the elements of an array if all are arrays or structs of one signature. If signatures
+ * differ, restores signature and payload and returns false. */
+static bool append_uniform_array(struct field_source *fields_left, uint16_t outer, unsigned depth)
 {
-    struct buffer *shape = &fields_left->w->shape, *payload = &fields_left->w->payload;
-    size_t shape_at = shape->n, payload_at = payload->n, one = 0;
+    struct buffer *signature = &fields_left->w->signature, *payload = &fields_left->w->payload;
+    size_t signature_at = signature->n, payload_at = payload->n, one = 0;
     uint32_t n = 0;
     bool is_alike = true;
-    buffer_add_byte(shape, NETTRACE_ARRAY);
+    buffer_add_byte(signature, NETTRACE_ARRAY);
     nettrace_append_u16(payload, 0);
     for (next_field(fields_left);
          is_alike && fields_left->has_field && fields_left->field.depth > outer && n < UINT16_MAX;
          n++) {
-        size_t at = shape->n;
+        size_t at = signature->n;
         append_value(fields_left, depth);
-        one = n == 0 ? shape->n - at : one;
-        is_alike = !shape->failed && shape->n - at == one &&
-                   memcmp(shape->bytes + shape_at + 1, shape->bytes + at, one) == 0;
-        shape->n = shape->failed ? shape->n : shape_at + 1 + one;
+        one = n == 0 ? signature->n - at : one;
+        is_alike = !signature->failed && signature->n - at == one &&
+                   memcmp(signature->bytes + signature_at + 1, signature->bytes + at, one) == 0;
+        signature->n = signature->failed ? signature->n : signature_at + 1 + one;
     }
     if (is_alike && fields_left->has_field && fields_left->field.depth > outer)
-        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
+        count_field_loss(fields_left, NETTRACE_LOST_ELEMENTS);
     while (is_alike && fields_left->has_field && fields_left->field.depth > outer)
         next_field(fields_left);
     if (is_alike && !payload->failed)
         store_u16le(payload->bytes + payload_at, (uint16_t)n);
     if (!is_alike) {
-        shape->n = shape_at;
+        signature->n = signature_at;
         payload->n = payload_at;
     }
     return is_alike;
 }
 
-static void append_array(struct shape_source *fields_left, unsigned depth)
+static void append_array(struct field_source *fields_left, unsigned depth)
 {
     struct nettrace_writer *w = fields_left->w;
     uint16_t outer = fields_left->field.depth;
-    struct shape_source ahead = *fields_left;
+    struct field_source ahead = *fields_left;
     uint8_t code = w->version == 4 ? 0 : common_element_type(&ahead, outer);
     if (w->version == 4) {
-        count_shape_loss(fields_left, NETTRACE_LOST_ARRAY);
+        count_field_loss(fields_left, NETTRACE_LOST_ARRAY);
         buffer_clear(&w->scratch);
         append_children_text(fields_left, &w->scratch);
-        buffer_add_byte(&w->shape, NETTRACE_STRING);
+        buffer_add_byte(&w->signature, NETTRACE_STRING);
         append_payload_text(fields_left, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
         return;
     }
@@ -430,8 +431,8 @@ static void append_array(struct shape_source *fields_left, unsigned depth)
         append_scalar_array(fields_left, outer, code);
         return;
     }
-    /* Each loss must be counted once: the attempt counts into a copy of the ledger, which replaces
-     * the ledger on success. */
+    /* Each loss must be counted once. So the attempt counts losses in a copy of the table, which
+     * replaces the table on success. */
     struct ttr_writer tried = *fields_left->out;
     ttr_loss ledger[NETTRACE_LOSSES];
     memcpy(ledger, fields_left->out->ledger, sizeof ledger);
@@ -445,57 +446,57 @@ static void append_array(struct shape_source *fields_left, unsigned depth)
         *fields_left = ahead;
         return;
     }
-    count_shape_loss(fields_left, NETTRACE_LOST_MIXED);
-    buffer_add_byte(&w->shape, NETTRACE_OBJECT);
+    count_field_loss(fields_left, NETTRACE_LOST_MIXED);
+    buffer_add_byte(&w->signature, NETTRACE_OBJECT);
     next_field(fields_left);
     append_members(fields_left, outer, true, depth);
 }
 
 /* Appends the current value and its type, and advances to the next field. */
-static void append_value(struct shape_source *fields_left, unsigned depth)
+static void append_value(struct field_source *fields_left, unsigned depth)
 {
-    struct buffer *shape = &fields_left->w->shape;
+    struct buffer *signature = &fields_left->w->signature;
     const ttr_value *value = &fields_left->field.value;
     uint16_t outer = fields_left->field.depth;
     uint8_t code = type_code_of_scalar(value);
     if (code) {
-        buffer_add_byte(shape, code);
+        buffer_add_byte(signature, code);
         count_value_losses(fields_left, value);
         append_scalar(fields_left, code, value);
         next_field(fields_left);
     } else if (value->type == TTR_TYPE_BYTES) {
         append_bytes(fields_left);
     } else if (depth >= DEPTH_MAX) {
-        count_shape_loss(fields_left, NETTRACE_LOST_DEPTH);
-        buffer_add_byte(shape, NETTRACE_OBJECT);
-        nettrace_append_u32(shape, 0);
+        count_field_loss(fields_left, NETTRACE_LOST_DEPTH);
+        buffer_add_byte(signature, NETTRACE_OBJECT);
+        nettrace_append_u32(signature, 0);
         for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
              next_field(fields_left))
             continue;
     } else if (value->type == TTR_TYPE_ARRAY) {
         append_array(fields_left, depth + 1);
     } else {
-        buffer_add_byte(shape, NETTRACE_OBJECT);
+        buffer_add_byte(signature, NETTRACE_OBJECT);
         next_field(fields_left);
         append_members(fields_left, outer, false, depth + 1);
     }
 }
 
-/* --- Event properties that are not fields --- */
+/* --- Event properties that are stored as fields --- */
 
-static void append_number_field(const struct shape_source *fields_left, const char *name,
+static void append_number_field(const struct field_source *fields_left, const char *name,
                                 uint64_t x)
 {
-    append_shape_name(fields_left, (ttr_text){name, strlen(name)});
-    buffer_add_byte(&fields_left->w->shape, NETTRACE_U64);
+    append_field_name(fields_left, (ttr_text){name, strlen(name)});
+    buffer_add_byte(&fields_left->w->signature, NETTRACE_U64);
     nettrace_append_u64(&fields_left->w->payload, x);
 }
 
-static void append_text_field(const struct shape_source *fields_left, const char *name,
+static void append_text_field(const struct field_source *fields_left, const char *name,
                               ttr_text text)
 {
-    append_shape_name(fields_left, (ttr_text){name, strlen(name)});
-    buffer_add_byte(&fields_left->w->shape, NETTRACE_STRING);
+    append_field_name(fields_left, (ttr_text){name, strlen(name)});
+    buffer_add_byte(&fields_left->w->signature, NETTRACE_STRING);
     append_payload_text(fields_left, text);
 }
 
@@ -506,16 +507,16 @@ static bool is_begin_or_end(const ttr_event *event)
            event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
 }
 
-/* Appends extra fields for kinds that are not instants, and returns their number. Activities need
- * none: readers derive them from opcodes. */
-static uint32_t append_kind_fields(const struct shape_source *fields_left, const ttr_event *event)
+/* Appends extra fields for event kinds other than instants, and returns their number. Activities
+ * need no extra fields: readers derive them from opcodes. */
+static uint32_t append_kind_fields(const struct field_source *fields_left, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
     uint32_t n = 0;
     ttr_thread outgoing;
     if (event->kind == TTR_KIND_INSTANT || activity_is_start_or_stop(event))
         return 0;
-    count_shape_loss(fields_left, is_begin_or_end(event)           ? NETTRACE_LOST_PAIR
+    count_field_loss(fields_left, is_begin_or_end(event)           ? NETTRACE_LOST_PAIR
                                   : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
                                                                    : NETTRACE_LOST_KIND);
     if (!is_begin_or_end(event) || fields_left->w->version == 4) {
@@ -540,20 +541,20 @@ static uint32_t append_kind_fields(const struct shape_source *fields_left, const
     return n;
 }
 
-static uint32_t append_property_fields(const struct shape_source *fields_left,
+static uint32_t append_property_fields(const struct field_source *fields_left,
                                        const ttr_event *event)
 {
     uint32_t n = append_kind_fields(fields_left, event);
     if (event->link && event->kind != TTR_KIND_SWITCH && !activity_is_start_or_stop(event)) {
         if (event->kind == TTR_KIND_INSTANT)
-            count_shape_loss(fields_left, NETTRACE_LOST_KIND);
+            count_field_loss(fields_left, NETTRACE_LOST_KIND);
         append_number_field(fields_left, "id", event->link);
         n++;
     }
     if (event->category) {
         append_text_field(fields_left, "category",
                           ttr_text_get(fields_left->out->t, event->category));
-        count_shape_loss(fields_left, NETTRACE_LOST_CATEGORY);
+        count_field_loss(fields_left, NETTRACE_LOST_CATEGORY);
         n++;
     }
     return n;
@@ -568,10 +569,10 @@ static bool is_frames_field(const ttr_event *event, const ttr_field *field)
 void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
-    struct shape_source fields_left = {.out = out, .w = w, .offset = event->offset};
-    size_t count_at = w->shape.n, shape_n = count_at + 4;
+    struct field_source fields_left = {.out = out, .w = w, .offset = event->offset};
+    size_t count_at = w->signature.n, signature_n = count_at + 4;
     uint32_t n = 0;
-    nettrace_append_u32(&w->shape, 0);
+    nettrace_append_u32(&w->signature, 0);
     ttr_fields_begin(out->t, event, &fields_left.fields);
     next_field(&fields_left);
     while (fields_left.has_field) {
@@ -582,18 +583,18 @@ void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event)
             continue;
         }
         if (fields_left.field.group != TTR_GROUP_PAYLOAD)
-            count_shape_loss(&fields_left, NETTRACE_LOST_CONTEXT);
-        append_shape_name(&fields_left, fields_left.field.name);
+            count_field_loss(&fields_left, NETTRACE_LOST_CONTEXT);
+        append_field_name(&fields_left, fields_left.field.name);
         append_value(&fields_left, 0);
         n++;
     }
     if (w->payload.n > PAYLOAD_MAX) {
         w->payload.n = 0;
-        w->shape.n = shape_n;
+        w->signature.n = signature_n;
         n = 0;
-        count_shape_loss(&fields_left, NETTRACE_LOST_LARGE);
+        count_field_loss(&fields_left, NETTRACE_LOST_LARGE);
     }
     n += append_property_fields(&fields_left, event);
-    if (!w->shape.failed)
-        store_u32le(w->shape.bytes + count_at, n);
+    if (!w->signature.failed)
+        store_u32le(w->signature.bytes + count_at, n);
 }

@@ -1,0 +1,321 @@
+/* The file of a session without a manager: an FXT trace of one provider.
+ *
+ * Purpose: what the manager does, in the recorded process itself.  Each thread writes its own full
+ * chunks; ttr_trace_flush writes the rest of all rings.
+ *
+ *   head    magic | provider info | initialization | process name
+ *   piece   [new strings] | thread record | thread name | records of one ring ...
+ *   loss    instant event "events lost" with count and times, and a provider event
+ *
+ * A piece is one writev, so that after a crash the file ends with a complete piece or inside one.
+ * The initialization record is rewritten at the end with the frequency measured over the session.
+ *
+ * Invariants: `done` of a ring is a position up to which its records are in the file; `tail` of the
+ * ring header follows it.  Circular mode writes nothing but copies by a flush, each a complete
+ * snapshot of what is newer than `done`. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "trace/trace_internal.h"
+
+#define PROVIDER_ID UINT64_C(1)
+#define NAME_WORDS (TRACE_THREAD_NAME / 8)
+
+struct ring_progress {
+    uint64_t done;    /* position in the ring */
+    uint64_t dropped; /* drops that are in the file */
+    uint32_t session; /* of the ring header, when `done` applies */
+};
+
+struct trace_file {
+    pthread_mutex_t lock;    /* of everything below; held while writing */
+    int fd;                  /* -1 = closed */
+    int reason;              /* errno of the first failed write; 0 = none */
+    uint64_t initialization; /* offset of the initialization record's frequency */
+    uint64_t strings_done;   /* bytes of the string area in the file */
+    uint8_t *copy;           /* a chunk, in circular mode */
+    uint32_t process_name, lost_category, lost_name, arg_count, arg_first, arg_last, arg_process;
+    struct ring_progress ring[]; /* trace_session.rings of them */
+};
+
+/* --- Writing --- */
+
+/* Writes all bytes, or sets `reason`. */
+static void write_all(struct trace_file *file, struct iovec *part, int parts)
+{
+    while (parts > 0 && file->reason == 0) {
+        const ssize_t n = writev(file->fd, part, parts);
+        if (n < 0 && errno != EINTR)
+            file->reason = errno;
+        size_t left = n < 0 ? 0 : (size_t)n;
+        while (parts > 0 && left >= part->iov_len) {
+            left -= part->iov_len;
+            part++;
+            parts--;
+        }
+        if (parts > 0 && left > 0) {
+            part->iov_base = (uint8_t *)part->iov_base + left;
+            part->iov_len -= left;
+        }
+    }
+}
+
+static size_t put_name(uint64_t *p, const char *name, size_t n)
+{
+    const size_t words = (n + 7) / 8;
+    if (words)
+        p[words - 1] = 0;
+    memcpy(p, name, n);
+    return words;
+}
+
+/* Writes a kernel object record that names a process (1) or a thread (2). Returns its words. */
+static size_t put_object_name(const struct trace_file *file, uint64_t *p, uint64_t type,
+                              uint64_t koid, const char *name)
+{
+    const size_t n = strnlen(name, TRACE_THREAD_NAME - 1);
+    size_t words = 2 + put_name(p + 2, name, n);
+    p[1] = koid;
+    if (type == 2) {
+        p[words] = TTR_TRACE_VALUE_KOID | UINT64_C(2) << 4 | (uint64_t)file->arg_process << 16;
+        p[words + 1] = (uint64_t)getpid();
+        words += 2;
+    }
+    p[0] = TRACE_FXT_KERNEL_OBJECT | (uint64_t)words << 4 | type << 16 |
+           (n ? (uint64_t)(0x8000u | n) << 24 : 0) | (uint64_t)(type == 2) << 40;
+    return words;
+}
+
+/* --- Losses --- */
+
+static uint64_t *put_u64(uint64_t *p, uint32_t name, uint64_t value)
+{
+    p[0] = TTR_TRACE_VALUE_U64 | UINT64_C(2) << 4 | (uint64_t)name << 16;
+    p[1] = value;
+    return p + 2;
+}
+
+/* Writes the drops of a ring that are not in the file yet, as an instant event at the time of the
+ * first and a provider event. Returns the words. */
+static size_t put_losses(struct trace_file *file, struct trace_ring_header *ring,
+                         struct ring_progress *progress, uint64_t *p)
+{
+    const uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_ACQUIRE);
+    if (dropped == progress->dropped)
+        return 0;
+    const uint64_t first = __atomic_exchange_n(&ring->drop_first, 0, __ATOMIC_RELAXED),
+                   last = __atomic_load_n(&ring->drop_last, __ATOMIC_RELAXED);
+    uint64_t *end = p + 2;
+    end = put_u64(end, file->arg_count, dropped - progress->dropped);
+    end = put_u64(end, file->arg_first, first);
+    end = put_u64(end, file->arg_last, last);
+    p[0] = TRACE_FXT_EVENT | (uint64_t)(end - p) << 4 | UINT64_C(3) << 20 |
+           TRACE_REAL_THREAD << 24 | (uint64_t)file->lost_category << 32 |
+           (uint64_t)file->lost_name << 48;
+    p[1] = first ? first : last;
+    *end++ = UINT64_C(1) << 4 | UINT64_C(3) << 16 | PROVIDER_ID << 20;
+    progress->dropped = dropped;
+    return (size_t)(end - p);
+}
+
+/* --- Pieces --- */
+
+/* Writes records of a ring, with what a reader needs before them. */
+static void write_piece(struct trace_file *file, struct trace_ring_header *ring,
+                        struct ring_progress *progress, const void *records, size_t n)
+{
+    uint64_t head[3 + 4 + NAME_WORDS + 16];
+    const uint64_t strings = __atomic_load_n(&trace_header()->strings_used, __ATOMIC_ACQUIRE);
+    trace_put_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), ring->tid);
+    size_t words = 3;
+    words += put_object_name(file, head + words, 2, ring->tid, ring->name);
+    words += put_losses(file, ring, progress, head + words);
+    struct iovec part[] = {
+        {trace_session.memory + TRACE_PAGE + file->strings_done, strings - file->strings_done},
+        {head, words * 8},
+        {(void *)(uintptr_t)records, n}};
+    write_all(file, part, 3);
+    if (file->reason == 0)
+        file->strings_done = strings;
+}
+
+/* Copies chunk `index` in circular mode. Returns false if it was overwritten meanwhile. */
+static bool copy_chunk(struct trace_file *file, struct trace_ring_header *ring, uint64_t index)
+{
+    memcpy(file->copy, trace_chunk_at(ring, index, trace_session.chunks), TRACE_CHUNK);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&ring->writing, __ATOMIC_RELAXED) < index + trace_session.chunks;
+}
+
+/* Writes the records from `done` to the end of its chunk or to the commit position. */
+static void drain_chunk(struct trace_file *file, struct trace_ring_header *ring,
+                        struct ring_progress *progress, uint64_t commit)
+{
+    const uint64_t index = progress->done / TRACE_CHUNK;
+    const bool is_last = index == (commit - 1) / TRACE_CHUNK;
+    const uint8_t *chunk = trace_chunk_at(ring, index, trace_session.chunks);
+    bool is_intact = true;
+    if (file->copy) {
+        is_intact = copy_chunk(file, ring, index);
+        chunk = file->copy;
+    }
+    uint64_t from = progress->done % TRACE_CHUNK, to = is_last ? commit - index * TRACE_CHUNK : 0;
+    if (from < TRACE_CHUNK_HEADER)
+        from = TRACE_CHUNK_HEADER;
+    if (!is_last)
+        memcpy(&to, chunk + offsetof(struct trace_chunk_header, used), sizeof to);
+    if (is_intact && to > from && to <= TRACE_CHUNK)
+        write_piece(file, ring, progress, chunk + from, to - from);
+    progress->done = is_last ? commit : (index + 1) * TRACE_CHUNK;
+    __atomic_store_n(&ring->tail, progress->done / TRACE_CHUNK, __ATOMIC_RELEASE);
+}
+
+static void drain_ring(struct trace_file *file, struct trace_ring_header *ring)
+{
+    const size_t i = (size_t)((uint8_t *)ring - (uint8_t *)trace_ring_at(0)) /
+                     trace_ring_stride(trace_session.chunks);
+    struct ring_progress *progress = &file->ring[i];
+    const uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
+    if (state == RING_FREE || state == RING_CLAIMED)
+        return;
+    const uint64_t commit = __atomic_load_n(&ring->commit, __ATOMIC_ACQUIRE);
+    const uint64_t newest = (commit - 1) / TRACE_CHUNK;
+    if (file->copy && newest >= progress->done / TRACE_CHUNK + trace_session.chunks)
+        progress->done = (newest + 1 - trace_session.chunks) * TRACE_CHUNK;
+    while (progress->done < commit && file->reason == 0)
+        drain_chunk(file, ring, progress, commit);
+    if (ring->dropped != progress->dropped)
+        write_piece(file, ring, progress, NULL, 0);
+    if (state == RING_FINISHED && file->reason == 0)
+        __atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+}
+
+void trace_file_drain(struct trace_file *file, struct trace_ring_header *ring, bool may_wait)
+{
+    if (may_wait)
+        pthread_mutex_lock(&file->lock);
+    else if (pthread_mutex_trylock(&file->lock) != 0)
+        return;
+    if (file->fd >= 0 && ttr_trace_thread.memory == trace_session.memory)
+        drain_ring(file, ring);
+    pthread_mutex_unlock(&file->lock);
+}
+
+int trace_file_flush(struct trace_file *file)
+{
+    pthread_mutex_lock(&file->lock);
+    const uint32_t used = __atomic_load_n(&trace_session.rings_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used; i++)
+        drain_ring(file, trace_ring_at(i));
+    pthread_mutex_unlock(&file->lock);
+    return file->reason;
+}
+
+/* --- Head and end --- */
+
+/* Adds the strings that the file itself needs. Returns false if the string table is full. */
+static bool add_strings(struct trace_file *file)
+{
+    const struct {
+        uint32_t *index;
+        const char *text;
+    } all[] = {{&file->lost_category, "tracetta.trace"},
+               {&file->lost_name, "events lost"},
+               {&file->arg_count, "count"},
+               {&file->arg_first, "first_ticks"},
+               {&file->arg_last, "last_ticks"},
+               {&file->arg_process, "process"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const int32_t index = trace_string_add(all[i].text);
+        if (index < 0)
+            return false;
+        *all[i].index = (uint32_t)index;
+    }
+    return true;
+}
+
+static void write_head(struct trace_file *file)
+{
+    uint64_t head[64];
+    const char *name = program_invocation_short_name;
+    const size_t n = strnlen(name, TRACE_THREAD_NAME - 1);
+    head[0] = TRACE_FXT_MAGIC;
+    size_t words = 2 + put_name(head + 2, name, n);
+    head[1] =
+        (uint64_t)(words - 1) << 4 | UINT64_C(1) << 16 | PROVIDER_ID << 20 | (uint64_t)n << 52;
+    head[words++] = UINT64_C(1) << 4 | UINT64_C(2) << 16 | PROVIDER_ID << 20;
+    head[words++] = 1 | UINT64_C(2) << 4;
+    file->initialization = words * 8;
+    head[words++] = trace_header()->ticks_per_second;
+    words += put_object_name(file, head + words, 1, (uint64_t)getpid(), name);
+    struct iovec part = {head, words * 8};
+    write_all(file, &part, 1);
+}
+
+/* Opens the file and writes its head. Returns 0 or an errno. */
+static int start_file(struct trace_file *file, const char *path)
+{
+    if (trace_header()->mode == TTR_TRACE_CIRCULAR && !file->copy) {
+        file->copy = malloc(TRACE_CHUNK);
+        if (!file->copy)
+            return ENOMEM;
+    }
+    if (!add_strings(file))
+        return ENOSPC;
+    file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file->fd < 0)
+        return errno;
+    write_head(file);
+    return file->reason;
+}
+
+/* Closes the descriptor. Threads that wait for the lock find the file closed. */
+static void close_file(struct trace_file *file)
+{
+    pthread_mutex_lock(&file->lock);
+    if (file->fd >= 0 && close(file->fd) != 0 && file->reason == 0)
+        file->reason = errno;
+    file->fd = -1;
+    free(file->copy);
+    file->copy = NULL;
+    pthread_mutex_unlock(&file->lock);
+}
+
+int trace_file_open(struct trace_file **made, const char *path)
+{
+    /* One file for all sessions: a thread of an earlier session may still hold a pointer to it. */
+    static struct trace_file *the_file;
+    const size_t size = trace_session.rings * sizeof(struct ring_progress);
+    if (!the_file) {
+        the_file = calloc(1, sizeof *the_file + size);
+        if (!the_file)
+            return ENOMEM;
+        pthread_mutex_init(&the_file->lock, NULL);
+        the_file->fd = -1;
+    }
+    the_file->reason = 0;
+    the_file->strings_done = 0;
+    memset(the_file->ring, 0, size);
+    const int reason = start_file(the_file, path);
+    if (reason == 0)
+        *made = the_file;
+    else
+        close_file(the_file);
+    return reason;
+}
+
+int trace_file_close(struct trace_file *file)
+{
+    const uint64_t frequency = trace_clock_frequency();
+    (void)trace_file_flush(file);
+    /* A pipe keeps the first estimate. */
+    const ssize_t n = pwrite(file->fd, &frequency, sizeof frequency, (off_t)file->initialization);
+    if (n < 0 && errno != ESPIPE && file->reason == 0)
+        file->reason = errno;
+    close_file(file);
+    return file->reason;
+}

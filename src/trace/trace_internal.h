@@ -1,0 +1,108 @@
+/* State of the recording process, shared by the files of this folder.
+ *
+ * libtracetta-trace has one session at a time.  Threads claim a ring at their first event and keep
+ * it until they end.  `session.lock` protects everything but the rings and the enable bytes. */
+#ifndef TRACETTA_TRACE_TRACE_INTERNAL_H
+#define TRACETTA_TRACE_TRACE_INTERNAL_H
+
+#include <pthread.h>
+
+#include <tracetta/trace.h>
+
+#include "trace/trace_shared.h"
+
+struct trace_session {
+    pthread_mutex_t lock;
+    uint8_t *memory; /* NULL = no session */
+    uint64_t memory_size;
+    uint32_t rings, chunks;  /* sizes, never read again from shared memory */
+    uint64_t generation;     /* number of the session, atomic; rings of others are stale */
+    uint32_t rings_used;     /* atomic, rings that were ever claimed */
+    struct trace_file *file; /* embedded mode: the file of this process; else NULL */
+    int wake_fd;             /* eventfd of the manager; -1 = none */
+    int socket_fd;           /* connection to the manager; -1 = none */
+    struct ttr_trace_module *modules;
+    char *filter;                     /* categories of the session; NULL = all */
+    struct ttr_trace_thread *threads; /* threads that claimed rings */
+};
+extern struct trace_session trace_session;
+
+/* --- trace_lock.c --- */
+
+/* Acquires the lock of the session. Returns false if the calling thread holds it already: then a
+ * signal handler interrupted the holder. */
+bool trace_lock(void);
+void trace_unlock(void);
+
+static inline struct trace_header *trace_header(void)
+{
+    return (struct trace_header *)(void *)trace_session.memory;
+}
+
+static inline struct trace_ring_header *trace_ring_at(uint32_t i)
+{
+    return (struct trace_ring_header *)(void *)(trace_session.memory + TRACE_PAGE +
+                                                TRACE_STRINGS_SIZE +
+                                                i * trace_ring_stride(trace_session.chunks));
+}
+
+/* Returns the memory of a chunk in a ring of `chunks` chunks. */
+static inline uint8_t *trace_chunk_at(struct trace_ring_header *ring, uint64_t index,
+                                      uint64_t chunks)
+{
+    return (uint8_t *)ring + TRACE_PAGE + index % chunks * TRACE_CHUNK;
+}
+
+/* --- trace_clock.c --- */
+
+/* Chooses the clock, and returns the ticks per second. Measures for about 5 ms if that is not known
+ * yet. */
+uint64_t trace_clock_start(void);
+
+/* Returns the ticks per second measured since trace_clock_start; more exact the later. */
+uint64_t trace_clock_frequency(void);
+
+/* --- trace_strings.c --- */
+
+/* Returns the index of a string in the session's string table, adding it if it is new; 0 for the
+ * empty string and for NULL. Returns -1 if the table or its memory is full. Requires the lock. */
+int32_t trace_string_add(const char *text);
+
+/* Copies the table to the memory of a new session. Requires the lock. */
+void trace_strings_share(void);
+
+/* --- trace_ring.c --- */
+
+/* Leads the next event of each thread to claim a ring of the new session. Requires the lock. */
+void trace_rings_expire(void);
+
+/* --- trace_categories.c --- */
+
+/* Returns false if a filter is malformed. A filter is a list of globs with levels:
+ * "net.*,-net.debug,disk:5". */
+bool trace_filter_is_valid(const char *filter);
+
+/* Sets the enable bytes of all modules by the session's filter, or to 0 without one. Requires the
+ * lock. */
+void trace_categories_enable(bool is_enabled);
+
+/* --- trace_file.c --- */
+
+struct trace_file;
+
+/* Creates the file of a session. Returns 0 or an errno. */
+int trace_file_open(struct trace_file **file, const char *path);
+
+/* Writes all rings up to their commit positions, or in circular mode a copy of what they contain.
+ * Returns 0 or the errno of the first failed write. */
+int trace_file_flush(struct trace_file *file);
+
+/* Flushes, completes and closes the file. */
+int trace_file_close(struct trace_file *file);
+
+/* Writes the records of a ring of the calling thread up to its commit position. Called when a chunk
+ * is full. `may_wait` is false in signal handlers: then nothing is written while another thread
+ * writes. Does nothing if the session of the ring is over. */
+void trace_file_drain(struct trace_file *file, struct trace_ring_header *ring, bool may_wait);
+
+#endif

@@ -1,0 +1,303 @@
+/* Records that are not written inline: zones with arguments, logs, blobs, objects, virtual threads;
+ * and the registration of trace points. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "trace/trace_internal.h"
+
+#define LOG_MAX 1024u
+#define BLOB_MAX 32000u
+#define OBJECT_NAME_MAX 256u
+#define VIRTUAL_KOID (UINT64_C(1) << 63)
+
+/* --- Trace points --- */
+
+/* Returns the first word of an argument without its value; a text also lacks its size. */
+static uint64_t arg_header(uint64_t name, uint32_t type)
+{
+    const struct ttr_trace_value value = {.type = type};
+    const uint64_t words = type == TTR_TRACE_VALUE_TEXT ? 0 : ttr_trace_value_words(&value);
+    return type | words << 4 | name << 16;
+}
+
+/* Computes the words of a trace point. Requires the lock. */
+static bool register_site(ttr_trace_site *site, const struct ttr_trace_value *values)
+{
+    const int32_t category = trace_string_add(site->category->name),
+                  name = trace_string_add(site->name);
+    bool is_complete = category >= 0 && name >= 0;
+    for (unsigned i = 0; i < site->args_n && is_complete; i++) {
+        const int32_t arg_name = trace_string_add(site->arg_names[i]);
+        is_complete = arg_name >= 0;
+        if (is_complete)
+            site->arg_headers[i] = arg_header((uint64_t)arg_name, values[i].type);
+    }
+    if (!is_complete) {
+        __atomic_fetch_add(&trace_header()->sites_refused, 1, __ATOMIC_RELAXED);
+        return false;
+    }
+    const uint64_t header = TRACE_FXT_EVENT | (uint64_t)site->type << 16 |
+                            (uint64_t)site->args_n << 20 | (uint64_t)category << 32 |
+                            (uint64_t)name << 48;
+    __atomic_store_n(&site->header, header, __ATOMIC_RELEASE);
+    return true;
+}
+
+bool ttr_trace_site_register(ttr_trace_site *site, const struct ttr_trace_value *values)
+{
+    if (!trace_lock())
+        return false;
+    const bool is_registered = site->header != 0 || register_site(site, values);
+    trace_unlock();
+    return is_registered;
+}
+
+bool ttr_trace_site_is_enabled(const ttr_trace_site *site)
+{
+    return *site->enabled >= site->level;
+}
+
+/* A trace point made at run time, with its category, which has a module of its own. */
+struct run_time_site {
+    ttr_trace_site site;
+    struct ttr_trace_category categories[2];
+    struct ttr_trace_module module;
+    uint64_t arg_headers[TTR_TRACE_ARGS_MAX];
+    const char *arg_names[TTR_TRACE_ARGS_MAX];
+    volatile uint8_t enabled;
+};
+
+ttr_trace_site *ttr_trace_site_new(const char *category, const char *name, enum ttr_trace_type type,
+                                   uint8_t level, const char *const *arg_names, size_t args_n)
+{
+    struct run_time_site *made = args_n <= TTR_TRACE_ARGS_MAX ? calloc(1, sizeof *made) : NULL;
+    if (!made)
+        return NULL;
+    bool is_copied = (made->categories[0].name = strdup(category)) != NULL;
+    is_copied &= (made->site.name = strdup(name)) != NULL;
+    for (size_t i = 0; i < args_n; i++)
+        is_copied &= (made->arg_names[i] = strdup(arg_names[i])) != NULL;
+    if (!is_copied) {
+        free((char *)(uintptr_t)made->categories[0].name);
+        free((char *)(uintptr_t)made->site.name);
+        for (size_t i = 0; i < args_n; i++)
+            free((char *)(uintptr_t)made->arg_names[i]);
+        free(made);
+        return NULL;
+    }
+    made->site.arg_headers = made->arg_headers;
+    made->site.category = made->categories;
+    made->site.arg_names = made->arg_names;
+    made->site.type = (uint8_t)type;
+    made->site.level = level;
+    made->site.args_n = (uint8_t)args_n;
+    made->site.enabled = &made->enabled;
+    made->module.enabled = &made->enabled;
+    made->module.categories = made->categories;
+    ttr_trace_module_add(&made->module);
+    return &made->site;
+}
+
+/* Returns true if events of the type have a word after their arguments. */
+static bool has_tail(uint8_t type)
+{
+    return type != TTR_TRACE_INSTANT && type != TTR_TRACE_BEGIN && type != TTR_TRACE_END;
+}
+
+void ttr_trace_site_write(ttr_trace_site *site, uint64_t time, uint64_t end_or_id,
+                          const struct ttr_trace_value *values)
+{
+    if (ttr_trace_site_is_enabled(site))
+        ttr_trace_write(site, time, values, site->args_n, has_tail(site->type), end_or_id);
+}
+
+/* --- Zones --- */
+
+void ttr_trace_zone_open_slow(struct ttr_trace_zone *zone)
+{
+    struct ttr_trace_ring *ring;
+    zone->open = NULL;
+    if (!zone->site->header && !ttr_trace_site_register(zone->site, zone->values))
+        return;
+    /* A reservation of no words claims the ring if the thread has none. */
+    if (!ttr_trace_thread.ring[0].open_zones) {
+        (void)ttr_trace_reserve(&ring, 1);
+        ttr_trace_thread.depth--;
+    }
+    if (ttr_trace_thread.ring[0].open_zones)
+        ttr_trace_zone_open(zone);
+}
+
+void ttr_trace_zone_add(struct ttr_trace_zone *zone, const char *name, struct ttr_trace_value value)
+{
+    if (zone->n >= TTR_TRACE_ARGS_MAX)
+        return;
+    zone->values[zone->n] = value;
+    zone->names[zone->n] = name;
+    zone->n++;
+    zone->is_extended++;
+}
+
+/* Completes the headers of arguments that were added to a zone. Their names are interned at each
+ * use. Returns false if the string table is full. */
+static bool find_added_headers(const struct ttr_trace_zone *zone, uint64_t *headers)
+{
+    const uint32_t first = zone->n - zone->is_extended;
+    bool is_complete = trace_lock();
+    if (!is_complete)
+        return false;
+    for (uint32_t i = first; i < zone->n && is_complete; i++) {
+        const int32_t name = trace_string_add(zone->names[i]);
+        is_complete = name >= 0;
+        headers[i] = arg_header((uint64_t)name, zone->values[i].type);
+    }
+    trace_unlock();
+    return is_complete;
+}
+
+void ttr_trace_zone_write(struct ttr_trace_zone *zone, uint64_t end)
+{
+    ttr_trace_site *site = zone->site;
+    ttr_trace_site extended;
+    uint64_t headers[TTR_TRACE_ARGS_MAX];
+    if (end - zone->start < ttr_trace_zone_min_ticks)
+        return;
+    if (zone->is_extended) {
+        if (!site->header && !ttr_trace_site_register(site, zone->values))
+            return;
+        memcpy(headers, site->arg_headers, site->args_n * sizeof *headers);
+        if (!find_added_headers(zone, headers))
+            return;
+        extended = *site;
+        extended.arg_headers = headers;
+        extended.header += (uint64_t)zone->is_extended << 20;
+        site = &extended;
+    }
+    ttr_trace_write(site, zone->start, zone->values, zone->n, 1, end);
+}
+
+/* --- Logs, blobs, objects --- */
+
+/* Reserves a record of `words` words in the ring of the calling thread. */
+static uint64_t *begin_record(struct ttr_trace_ring **ring, size_t words)
+{
+    uint64_t *p = ttr_trace_reserve(ring, words);
+    if (!p)
+        ttr_trace_thread.depth--;
+    return p;
+}
+
+static void put_bytes(uint64_t *p, const void *bytes, size_t n)
+{
+    if (n == 0)
+        return;
+    p[(n - 1) / 8] = 0;
+    memcpy(p, bytes, n);
+}
+
+void ttr_trace_log(const struct ttr_trace_category *category, const char *format, ...)
+{
+    char text[LOG_MAX];
+    va_list arguments;
+    struct ttr_trace_ring *ring;
+    (void)category; /* a log record has none; it decided whether the message is recorded */
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const size_t n = length < 0 ? 0 : length < (int)sizeof text ? (size_t)length : sizeof text - 1;
+    const size_t words = 2 + (n + 7) / 8;
+    const uint64_t now = ttr_trace_now();
+    uint64_t *p = begin_record(&ring, words);
+    if (!p)
+        return;
+    p[0] = TRACE_FXT_LOG | (uint64_t)words << 4 | (uint64_t)n << 16 | ring->thread_bits << 8;
+    p[1] = now;
+    put_bytes(p + 2, text, n);
+    ttr_trace_commit(ring, p + words);
+}
+
+/* Returns the index of a name, or 0. */
+static uint64_t find_name(const char *name)
+{
+    int32_t index = 0;
+    if (trace_lock()) {
+        index = trace_string_add(name);
+        trace_unlock();
+    }
+    return index < 0 ? 0 : (uint64_t)index;
+}
+
+void ttr_trace_blob(const char *name, const void *bytes, size_t n)
+{
+    struct ttr_trace_ring *ring;
+    const size_t size = n < BLOB_MAX ? n : BLOB_MAX, words = 1 + (size + 7) / 8;
+    const uint64_t index = find_name(name);
+    uint64_t *p = begin_record(&ring, words);
+    if (!p)
+        return;
+    p[0] = TRACE_FXT_BLOB | (uint64_t)words << 4 | index << 16 | (uint64_t)size << 32 |
+           UINT64_C(1) << 48;
+    put_bytes(p + 1, bytes, size);
+    ttr_trace_commit(ring, p + words);
+}
+
+void ttr_trace_object(const void *pointer, const char *name)
+{
+    struct ttr_trace_ring *ring;
+    const size_t n = strnlen(name, OBJECT_NAME_MAX), words = 2 + (n + 7) / 8;
+    uint64_t *p = begin_record(&ring, words);
+    if (!p)
+        return;
+    p[0] = TRACE_FXT_OBJECT | (uint64_t)words << 4 | (ring->thread_bits >> 24) << 16 |
+           (n ? (uint64_t)(0x8000u | n) << 24 : 0);
+    p[1] = (uint64_t)(uintptr_t)pointer;
+    put_bytes(p + 2, name, n);
+    ttr_trace_commit(ring, p + words);
+}
+
+/* --- Threads --- */
+
+void ttr_trace_thread_name(const char *name)
+{
+    struct trace_ring_header *shared = ttr_trace_thread.ring[0].shared;
+    prctl(PR_SET_NAME, name);
+    if (shared)
+        (void)snprintf(shared->name, sizeof shared->name, "%s", name);
+}
+
+/* Writes the thread record of a virtual thread and the object record of its name. */
+static bool write_virtual_thread(uint64_t koid, const char *name)
+{
+    struct ttr_trace_ring *ring;
+    const size_t n = strnlen(name, OBJECT_NAME_MAX), name_words = (n + 7) / 8,
+                 words = 3 + 4 + name_words;
+    const uint64_t process = find_name("process");
+    uint64_t *p = begin_record(&ring, words);
+    if (!p)
+        return false;
+    trace_put_thread(p, TRACE_VIRTUAL_THREAD, (uint64_t)getpid(), koid);
+    p[3] = TRACE_FXT_KERNEL_OBJECT | (uint64_t)(4 + name_words) << 4 | UINT64_C(2) << 16 |
+           (n ? (uint64_t)(0x8000u | n) << 24 : 0) | UINT64_C(1) << 40;
+    p[4] = koid;
+    put_bytes(p + 5, name, n);
+    p[5 + name_words] = TTR_TRACE_VALUE_KOID | UINT64_C(2) << 4 | process << 16;
+    p[6 + name_words] = (uint64_t)getpid();
+    ring->thread_bits = TRACE_VIRTUAL_THREAD << 24;
+    ttr_trace_thread.virtual_koid = koid;
+    ttr_trace_commit(ring, p + words);
+    return true;
+}
+
+bool ttr_trace_virtual_thread_enter(uint64_t id, const char *name)
+{
+    return !ttr_trace_thread.virtual_koid && write_virtual_thread(VIRTUAL_KOID | id, name);
+}
+
+void ttr_trace_virtual_thread_leave(void)
+{
+    ttr_trace_thread.virtual_koid = 0;
+    ttr_trace_thread.ring[0].thread_bits = TRACE_REAL_THREAD << 24;
+}

@@ -1,0 +1,192 @@
+/* Sessions of this process: start, flush, stop, fork, exit. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "trace/trace_internal.h"
+
+#define FILE_RINGS 1024u
+
+uint64_t ttr_trace_zone_min_ticks;
+
+/* --- Fork and exit --- */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&trace_session.lock);
+}
+
+static void after_fork_in_parent(void)
+{
+    pthread_mutex_unlock(&trace_session.lock);
+}
+
+/* The child has no session: its memory is the parent's, and its thread has no ring. */
+static void after_fork_in_child(void)
+{
+    trace_categories_enable(false);
+    trace_session.memory = NULL;
+    trace_session.file = NULL;
+    trace_session.threads = NULL;
+    trace_session.generation++;
+    memset(&ttr_trace_thread, 0, sizeof ttr_trace_thread);
+    pthread_mutex_unlock(&trace_session.lock);
+}
+
+static void at_exit(void)
+{
+    (void)ttr_trace_stop();
+}
+
+__attribute__((constructor)) static void register_handlers(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    atexit(at_exit);
+}
+
+/* --- Start and stop --- */
+
+static uint32_t chunks_of(size_t buffer_bytes)
+{
+    const size_t chunks = (buffer_bytes + TRACE_CHUNK - 1) / TRACE_CHUNK;
+    if (buffer_bytes == 0)
+        return TRACE_CHUNKS_DEFAULT;
+    return chunks < TRACE_CHUNKS_MIN ? TRACE_CHUNKS_MIN : (uint32_t)chunks;
+}
+
+static bool are_valid(const ttr_trace_options *options)
+{
+    return options->size == sizeof *options && options->mode <= TTR_TRACE_ONESHOT &&
+           options->buffer_bytes <= (size_t)TRACE_CHUNKS_MAX * TRACE_CHUNK &&
+           trace_filter_is_valid(options->categories);
+}
+
+/* Makes the memory of a session in which only this process reads. Returns 0 or an errno. */
+static int make_memory(uint32_t chunks)
+{
+    const uint64_t size = trace_memory_size(FILE_RINGS, chunks);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return errno;
+    (void)madvise(memory, size, MADV_DONTFORK);
+    trace_session.memory = memory;
+    trace_session.memory_size = size;
+    trace_session.rings = FILE_RINGS;
+    trace_session.chunks = chunks;
+    trace_session.rings_used = 0;
+    return 0;
+}
+
+static void fill_header(const ttr_trace_options *options, uint64_t frequency)
+{
+    *trace_header() = (struct trace_header){
+        .magic = TRACE_MAGIC,
+        .version = TRACE_VERSION,
+        .mode = options->mode,
+        .rings = trace_session.rings,
+        .chunks = trace_session.chunks,
+        .strings_offset = TRACE_PAGE,
+        .rings_offset = TRACE_PAGE + TRACE_STRINGS_SIZE,
+        .ring_stride = trace_ring_stride(trace_session.chunks),
+        .ticks_per_second = frequency,
+    };
+    ttr_trace_zone_min_ticks =
+        (uint64_t)((long double)options->zone_min_ns * (long double)frequency / 1e9L);
+    trace_header()->zone_min_ticks = ttr_trace_zone_min_ticks;
+}
+
+/* Forgets the memory of the session. Threads that are writing into it right now may go on, so it
+ * stays mapped, but gives its pages back. */
+static void drop_memory(void)
+{
+    (void)madvise(trace_session.memory, trace_session.memory_size, MADV_DONTNEED);
+    trace_session.memory = NULL;
+}
+
+static int start_file(const char *path, const ttr_trace_options *options)
+{
+    char *filter = options->categories ? strdup(options->categories) : NULL;
+    if (options->categories && !filter)
+        return ENOMEM;
+    const uint64_t frequency = trace_clock_start();
+    int reason = make_memory(chunks_of(options->buffer_bytes));
+    if (reason == 0)
+        fill_header(options, frequency);
+    if (reason == 0 && (reason = trace_file_open(&trace_session.file, path)) != 0)
+        drop_memory();
+    if (reason != 0) {
+        free(filter);
+        return reason;
+    }
+    free(trace_session.filter);
+    trace_session.filter = filter;
+    trace_strings_share();
+    __atomic_fetch_add(&trace_session.generation, 1, __ATOMIC_SEQ_CST);
+    trace_rings_expire();
+    trace_categories_enable(true);
+    return 0;
+}
+
+int ttr_trace_start_file(const char *path, const ttr_trace_options *options)
+{
+    const ttr_trace_options defaults = {.size = sizeof defaults};
+    if (!options)
+        options = &defaults;
+    if (!path || !are_valid(options))
+        return EINVAL;
+    if (!trace_lock())
+        return EDEADLK;
+    const int reason = trace_session.memory ? EBUSY : start_file(path, options);
+    trace_unlock();
+    return reason;
+}
+
+int ttr_trace_flush(void)
+{
+    if (!trace_lock())
+        return EDEADLK;
+    const int reason = trace_session.file ? trace_file_flush(trace_session.file) : 0;
+    trace_unlock();
+    return reason;
+}
+
+int ttr_trace_stop(void)
+{
+    int reason = 0;
+    if (!trace_lock())
+        return EDEADLK;
+    if (trace_session.file) {
+        trace_categories_enable(false);
+        reason = trace_file_close(trace_session.file);
+        trace_session.file = NULL;
+        __atomic_fetch_add(&trace_session.generation, 1, __ATOMIC_SEQ_CST);
+        drop_memory();
+    }
+    trace_unlock();
+    return reason;
+}
+
+void ttr_trace_trigger(const char *name)
+{
+    (void)name;
+    (void)ttr_trace_flush();
+}
+
+void ttr_trace_get_stats(ttr_trace_stats *stats)
+{
+    *stats = (ttr_trace_stats){0};
+    if (!trace_lock())
+        return;
+    stats->is_active = trace_session.memory != NULL;
+    const uint32_t used =
+        stats->is_active ? __atomic_load_n(&trace_session.rings_used, __ATOMIC_ACQUIRE) : 0;
+    for (uint32_t i = 0; i < used; i++) {
+        const struct trace_ring_header *ring = trace_ring_at(i);
+        stats->written += __atomic_load_n(&ring->events, __ATOMIC_RELAXED);
+        stats->dropped += __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED);
+        stats->threads += !ring->is_nested;
+    }
+    trace_unlock();
+}
