@@ -39,7 +39,11 @@ int copy_loop_open(struct copy_loop *copy_loop, const char *format, uint32_t fla
     ttr_write_options options = {.size = sizeof options, .format_options = format_options};
     /* Text drops parts of most events, so for cat --strict only concerns the input. */
     bool is_strict = copy_loop->call->set.strict && copy_loop->call->command->verb != VERB_CAT;
-    options.flags = flags | (copy_loop->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
+    const char *output = copy_loop->call->set.output;
+    const bool is_terminal =
+        copy_loop->call->term.out_is_tty && (!output || strcmp(output, "-") == 0);
+    options.flags = flags | (is_terminal ? TTR_WRITE_TERMINAL : 0) |
+                    (copy_loop->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
                     (is_strict ? TTR_WRITE_STRICT : 0);
     if (is_fine)
         copy_loop->out = ttr_create(copy_loop->t, copy_loop->path, format, &options, &error);
