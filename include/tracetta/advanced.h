@@ -85,6 +85,11 @@ typedef struct ttr_symbol {
 TTR_API bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time,
                             ttr_symbol *symbol);
 
+/* Copies the symbols of another context, in which the same inputs were read with TTR_READ_SYMBOLS.
+ * `to` then knows from the start on what a trace records at its end.  Inputs are matched by path
+ * and format, so open those of `to` first.  Fails with TTR_E_NOMEM. */
+TTR_API TTR_MUST ttr_status ttr_copy_symbols(ttr *to, const ttr *from, ttr_error *error);
+
 /* --- Reading --- */
 
 /* Bits of ttr_read_options.flags.  STRICT: the first damage is an error.  NO_MMAP: do not map

@@ -38,6 +38,10 @@ typedef struct ttr_location {
 typedef void (*ttr_symbolizer)(void *user_data, const ttr_binary *binary, uint64_t address,
                                ttr_location *place);
 
+/* Sets the symbolizer with which writers name functions of mapped files that the trace does not
+ * name; NULL = none.  It is borrowed until the writers of the context are finished. */
+TTR_API void ttr_set_symbolizer(ttr *t, ttr_symbolizer locate, void *user_data);
+
 typedef struct ttr_debug_options {
     size_t size;
     ttr_symbolizer locate;

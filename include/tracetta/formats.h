@@ -17,6 +17,10 @@ extern "C" {
 #define TTR_FORMAT_ORDERED \
     16u /* the writer needs events in order of time: use ttr_sort or ttr_merge */
 #define TTR_FORMAT_GENERAL 32u /* can hold any trace; for programs that must choose a format */
+/* the writer stores names of functions: read with TTR_READ_SYMBOLS */
+#define TTR_FORMAT_SYMBOLS 64u
+/* traces may have their symbols at the end: see ttr_copy_symbols */
+#define TTR_FORMAT_LATE_SYMBOLS 128u
 
 typedef struct ttr_format_info {
     /* "fxt", its full name, "fxt fxt.gz", the specification */

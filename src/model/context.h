@@ -190,6 +190,8 @@ struct ttr {
     size_t sources_n, sources_capacity;
     size_t traces_n; /* number of traces; the sources of one trace count once */
     struct symbols symbols;
+    ttr_symbolizer locate; /* callback set by ttr_set_symbolizer; may be NULL */
+    void *locate_ctx;
     struct offer *offers[OFFER_CHAINS]; /* hash table of published offers, by key */
 };
 

@@ -66,6 +66,13 @@ bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
     return pair_map_put(&symbols->build_ids, path, source, build_id);
 }
 
+ttr_id symbols_module_build_id(const struct symbols *symbols, const struct symbol_module *module)
+{
+    const uint32_t *known =
+        module->path ? pair_map_get(&symbols->build_ids, module->path, module->source) : NULL;
+    return module->build_id || !known ? module->build_id : *known;
+}
+
 static ttr_id module_name(const struct symbols *symbols, uint32_t module)
 {
     return module ? symbols->module[module - 1].name : 0;
@@ -206,6 +213,29 @@ static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind
     const struct symbol_range *range = find_in_ancestors(t, kind, thread, address, time);
     uint32_t kernel = t->sources[t->threads[thread].source].kernel;
     return range || !kernel ? range : symbols_find(&t->symbols, kind, kernel - 1, address, time);
+}
+
+/* Returns true if several ranges of the process that is found first contain an address. */
+static bool has_several_ranges(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address)
+{
+    const struct symbol_table *table = &t->symbols.table[kind];
+    const struct symbol_range *found = find_with_kernel(t, kind, thread, address, 0);
+    if (!found)
+        return false;
+    size_t end = count_ranges_up_to(table, found->process, address), n = 0, tries = 0;
+    for (size_t i = end; i-- > 0 && n < 2 && tries < SCAN_BACK_MAX; tries++) {
+        if (table->range[i].process != found->process || table->reach[i] <= address)
+            break;
+        n += address < range_end(&table->range[i]);
+    }
+    return n > 1;
+}
+
+bool symbols_depend_on_time(ttr *t, ttr_id thread, uint64_t address)
+{
+    return t->symbols.reused && thread < t->threads_n &&
+           (has_several_ranges(t, SYMBOL_FUNCTION, thread, address) ||
+            has_several_ranges(t, SYMBOL_MAPPING, thread, address));
 }
 
 const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <tracetta/debug_info.h>
 #include <tracetta/event.h>
 
 #include "base/pair_map.h"
@@ -35,6 +36,7 @@ struct symbol_range {
 struct symbol_module {
     ttr_id name;     /* display name of the file; 0 = not known yet */
     ttr_id path;     /* path of the file on the traced machine, 0 = unknown */
+    ttr_id build_id; /* bytes of the build id as a string; 0 = see symbols_module_build_id */
     uint16_t source; /* source that recorded the path */
 };
 
@@ -77,10 +79,26 @@ void symbols_set_module_path(struct symbols *symbols, uint32_t module, uint16_t 
 TTR_MUST bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
                                    ttr_id build_id);
 
+/* Returns the build id of a module, its bytes as a string; 0 = unknown. */
+ttr_id symbols_module_build_id(const struct symbols *symbols, const struct symbol_module *module);
+
+/* Adds the module or mapping of an object event. Ignores other events, and mappings that the
+ * reader of their format adds itself. Returns false if memory runs out. */
+TTR_MUST bool symbols_add_object(ttr *t, const ttr_event *event);
+
 /* Returns the mapping of a file that contains an address. Searches the thread's process, its
  * ancestors, and the kernel. NULL = none. */
 const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
                                                 int64_t time);
+
+/* Returns true if the function or mapping at an address depends on the time, because memory was
+ * reused. */
+bool symbols_depend_on_time(ttr *t, ttr_id thread, uint64_t address);
+
+/* Returns the function that a symbolizer finds at an address of a mapped file, as a string id; 0 =
+ * unknown. */
+ttr_id symbols_locate(ttr *t, ttr_symbolizer locate, void *ctx, ttr_id thread, uint64_t address,
+                      int64_t time);
 
 /* Adds a range; ignores empty ones and repetitions. Returns false if memory runs out. */
 TTR_MUST bool symbols_add(struct symbols *symbols, enum symbol_kind kind,

@@ -50,7 +50,7 @@ def events_of(data):
         if 11 in parts:
             event = dict(fields(parts[11]))
             name = names[event[10]] if 10 in event else event.get(23, b"").decode()
-            yield parts[8], event[9], event[11], name
+            yield parts[8], event.get(9, 0), event[11], name
 
 
 def replay(data):

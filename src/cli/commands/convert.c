@@ -181,7 +181,7 @@ static bool is_all_of(ttr_reader *reader, const char *format)
 
 /* Returns the flags for reading one input that is copied to its own format. The reader then also
  * returns definitions, and without a filter also streams that cannot be opened, so that all bytes
- * are kept. Returns 0 if times, order or debug information change, which needs events. */
+ * are kept, but not if times, order or debug information change, which needs events. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
@@ -189,7 +189,8 @@ static uint32_t reading_flags(const struct call *call, const char *format)
     bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
     const uint32_t definitions =
         selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED;
-    return may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0;
+    const uint32_t symbols = has_ability(format, TTR_FORMAT_SYMBOLS) ? TTR_READ_SYMBOLS : 0;
+    return symbols | (may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0);
 }
 
 /* Returns the format of a profile, if --to or the suffix of the output names one, else NULL. */
@@ -254,8 +255,11 @@ int run_convert(struct call *call)
         inputs_close(&inputs);
         return outcome;
     }
+    if (has_ability(format, TTR_FORMAT_SYMBOLS) && !is_copy)
+        outcome = inputs_load_symbols(&inputs, call);
     struct copy_loop copy_loop = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
-    outcome = copy_loop_open(&copy_loop, format, 0);
+    if (outcome == OUTCOME_FINE)
+        outcome = copy_loop_open(&copy_loop, format, 0);
     const bool is_stream_order =
         outcome == OUTCOME_FINE && ttr_writer_allow_stream_order(copy_loop.out, copy_loop.in);
     if (outcome == OUTCOME_FINE && !is_copy && !is_stream_order && inputs.reader == opened)

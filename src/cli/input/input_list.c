@@ -11,6 +11,7 @@
 #include "cli/input/file_stamp.h"
 #include "cli/input/format_query.h"
 #include "cli/input/selection.h"
+#include "cli/input/symbolizer.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/input/pipe_input.h"
@@ -253,6 +254,7 @@ void inputs_close(struct inputs *inputs)
     ttr_order_index_free(inputs->disorder);
     file_stamp_free(inputs->seen);
     debug_info_end(inputs);
+    symbolizer_free(inputs->names);
     ttr_free(inputs->t);
     while (inputs->streams_n > 0)
         stream_close(&inputs->stream[--inputs->streams_n]);
@@ -392,6 +394,65 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
     first.offset = NULL;
     inputs_close(&first);
     return outcome;
+}
+
+/* --- Symbols at the end --- */
+
+static bool has_late_symbols(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        if (report.format && format_query_has(report.format, TTR_FORMAT_LATE_SYMBOLS))
+            return true;
+    return false;
+}
+
+/* Reads everything for its symbols. Stops early, without an error, if reading fails: the second
+ * reading reports that. */
+static void read_for_symbols(const struct inputs *first, const struct call *call)
+{
+    struct progress progress;
+    ttr_batch batch;
+    progress_begin(&progress, call, first->t, first->reader, "looking for names");
+    while (ttr_read(first->reader, &batch, NULL) == TTR_OK && progress_step(&progress))
+        ;
+    progress_end(&progress);
+}
+
+/* Reads the inputs once for symbols at their end, if they may have some and can be read twice. */
+static int load_late_symbols(struct inputs *inputs, const struct call *call)
+{
+    struct call plain = *call;
+    ttr_error error = {0};
+    if (!can_read_twice(call) || !has_late_symbols(inputs->reader))
+        return OUTCOME_FINE;
+    struct inputs first = {.t = ttr_new(NULL),
+                           .offset = inputs->offset,
+                           .flags = TTR_READ_SYMBOLS,
+                           .from_ns = INT64_MIN,
+                           .to_ns = INT64_MAX,
+                           .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
+    plain.set.quiet = true; /* warnings are printed by the second reading */
+    int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
+    if (outcome == OUTCOME_FINE) {
+        read_for_symbols(&first, call);
+        if (ttr_copy_symbols(inputs->t, first.t, &error) != TTR_OK)
+            outcome = out_of_memory(call);
+    }
+    first.offset = NULL;
+    inputs_close(&first);
+    return outcome;
+}
+
+int inputs_load_symbols(struct inputs *inputs, const struct call *call)
+{
+    const ttr_symbols_options options = {.flags = TTR_SYMBOLS_LISTS |
+                                                  (call->set.no_mmap ? TTR_SYMBOLS_NO_MMAP : 0)};
+    inputs->names = symbolizer_new_lazy(call, &options);
+    if (!inputs->names)
+        return out_of_memory(call);
+    ttr_set_symbolizer(inputs->t, symbolizer_locate, inputs->names);
+    return load_late_symbols(inputs, call);
 }
 
 /* Decides how --sort is done. Ordered inputs are read without sorting. If the disorder is known,

@@ -24,6 +24,7 @@ struct inputs {
     bool is_in_order;          /* the inputs are ordered, so --sort reads them without sorting */
     ttr_order_index *disorder; /* the disorder that --sort found, or NULL */
     struct symbolizer *symbolizer; /* finds functions for --debug-info, or NULL */
+    struct symbolizer *names;      /* finds functions for inputs_load_symbols, or NULL */
     const struct call *call;       /* the call, for threads that open the input again */
 };
 
@@ -49,6 +50,11 @@ void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *r
 /* Lets other threads write too, as --jobs requests, if the input can be opened again. The writer
  * must be finished before inputs_close. */
 void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
+
+/* Prepares names of functions for a writer: sets a symbolizer, and reads inputs that may have
+ * symbols at their end once before, if that is possible. Open the inputs with TTR_READ_SYMBOLS.
+ * Returns OUTCOME_FINE, or the outcome after reporting an error. */
+int inputs_load_symbols(struct inputs *inputs, const struct call *call);
 
 void inputs_close(struct inputs *inputs);
 

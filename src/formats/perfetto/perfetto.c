@@ -41,14 +41,23 @@ static const ttr_loss losses[LOSS_COUNT] = {
                    .what = "times before the start of the trace",
                    .rule = "become 0"},
     [LOSS_THREAD_ID] = {.code = "thread.id",
-                        .what = "process and thread ids that are 0, duplicate, or above 2^31-1",
+                        .what = "process and thread ids that are duplicate or above 2^31-1",
                         .rule = "become other ids, with the real one in the name"},
     [LOSS_SPAN] = {.code = "span.overlap",
                    .what = "spans that overlap others of their thread",
                    .rule = "are moved to a track next to their thread"},
-    [LOSS_FLOW] = {.code = "flow.instant",
-                   .what = "flow events",
-                   .rule = "become instants with the id of the flow"},
+    [LOSS_SPAN_END] = {.code = "span.no-begin",
+                       .what = "ends of spans that have no begin",
+                       .rule = "are left out",
+                       .kind = TTR_LOSS_DROPPED},
+    [LOSS_FLOW] = {.code = "flow.no-span",
+                   .what = "flow events outside of spans, or before the begin of their flow",
+                   .rule = "are left out",
+                   .kind = TTR_LOSS_DROPPED},
+    [LOSS_FLOW_ATTRIBUTE] = {.code = "flow.attribute",
+                             .what = "fields and attributes of flow events",
+                             .rule = "are left out",
+                             .kind = TTR_LOSS_DROPPED},
     [LOSS_COUNTER_VALUE] = {.code = "counter.value",
                             .what = "counter values that are booleans or above 2^63-1",
                             .rule = "become 0 and 1, or floats"},
@@ -87,11 +96,15 @@ static const ttr_loss losses[LOSS_COUNT] = {
                    .rule = "are left out",
                    .kind = TTR_LOSS_DROPPED},
     [LOSS_OBJECT] = {.code = "object.instant",
-                     .what = "objects other than processes and threads",
+                     .what = "objects other than processes, threads, modules and mappings",
                      .rule = "become instants on track \"objects\""},
     [LOSS_GAP] = {.code = "gap.instant",
                   .what = "gaps",
                   .rule = "become instants on track \"lost events\""},
+    [LOSS_NO_TIME] = {.code = "event.no-time",
+                      .what = "events without a time, except samples and names",
+                      .rule = "are left out",
+                      .kind = TTR_LOSS_DROPPED},
     [LOSS_KIND] = {.code = "kind.other",
                    .what = "events of unknown kind",
                    .rule = "become instants"},
@@ -108,9 +121,12 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&p->scratch, alloc);
     key_map_init(&p->name_counts, alloc);
     p->base = INT64_MAX; /* INT64_MAX until an event has a time */
+    perfetto_init_interning(p);
     perfetto_init_tracks(p);
-    perfetto_init_kernel(p);
-    return perfetto_intern_attribute_keys(p) ? TTR_OK : fail_memory(error);
+    perfetto_init_async(p);
+    perfetto_init_sched(p);
+    return perfetto_init_frames(p) && perfetto_intern_attribute_keys(p) ? TTR_OK
+                                                                        : fail_memory(error);
 }
 
 /* --- First packets of the file --- */
@@ -263,7 +279,10 @@ static void perfetto_drop(struct ttr_writer *out)
     if (!p->out)
         return;
     perfetto_free_tracks(p);
-    perfetto_free_kernel(p);
+    perfetto_free_async(p);
+    perfetto_free_sched(p);
+    perfetto_free_frames(p);
+    perfetto_free_interning(p);
     buffer_free(&p->interned);
     buffer_free(&p->scratch);
     alloc_free(&out->t->counted, p->seen, p->seen_capacity, sizeof *p->seen);
@@ -274,6 +293,8 @@ static void perfetto_drop(struct ttr_writer *out)
 static const struct format_writer writer = {
     .losses = losses,
     .losses_n = LOSS_COUNT,
+    .wants_order = true,
+    .wants_symbols = true,
     .state_size = sizeof(struct perfetto),
     .create = perfetto_create,
     .write = perfetto_write,

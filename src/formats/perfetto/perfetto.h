@@ -4,7 +4,9 @@
  *   perfetto_write.c   writes one event of each kind
  *   perfetto_fields.c  fields and attributes as debug annotations
  *   perfetto_tracks.c  chooses the track of an event: process, thread, counter, async id
- *   perfetto_kernel.c  scheduling and stack samples
+ *   perfetto_sched.c   scheduling
+ *   perfetto_frames.c  call stacks, frames, mappings, stack samples
+ *   perfetto_async.c   tracks of async events, ids of flows
  *   perfetto_packet.c  packets, interned strings, texts
  *   perfetto_nest.c    decides whether a span can be on the track of its thread
  *
@@ -32,7 +34,9 @@ enum perfetto_loss {
     LOSS_TIME,
     LOSS_THREAD_ID,
     LOSS_SPAN,
+    LOSS_SPAN_END,
     LOSS_FLOW,
+    LOSS_FLOW_ATTRIBUTE,
     LOSS_COUNTER_VALUE,
     LOSS_COUNTER_FIELD,
     LOSS_COUNTER_EMPTY,
@@ -45,6 +49,7 @@ enum perfetto_loss {
     LOSS_BLOB,
     LOSS_OBJECT,
     LOSS_GAP,
+    LOSS_NO_TIME,
     LOSS_KIND,
     LOSS_COUNT
 };
@@ -58,13 +63,14 @@ enum dictionary {
     IN_LOG_BODIES,
     IN_MAPPING_PATHS,
     IN_BUILD_IDS,
+    IN_FUNCTIONS,
     DICTIONARIES
 };
 
 struct string_use {
     uint32_t iid; /* interning id, the same in each dictionary; 0 if none is assigned */
     /* bit set of the dictionaries that contain the string since they were last cleared */
-    uint8_t in;
+    uint16_t in;
     /* is_known: the next two are valid; has_comma: the string is a list of categories; is_broken:
      * the string is not valid UTF-8 */
     bool is_known, has_comma, is_broken;
@@ -76,6 +82,7 @@ struct slice_track {
     /* provider in the track's descriptor; events of other providers contain their provider */
     ttr_id provider;
     bool has_provider; /* `provider` is valid */
+    uint32_t open_n;   /* begins without an end so far */
     struct perfetto_nest nest;
     /* second track, for spans that do not nest with those of the first track; from time
      * overflow_end on, no span is open on it */
@@ -98,8 +105,10 @@ struct thread_state {
     uint64_t tid;   /* tid in the output; may differ from the tid of the thread */
     uint32_t process;
     bool is_known, is_in_tree;
-    ttr_id name;      /* name in the last written descriptor */
-    ttr_id tree_name; /* name last written to the kernel process tree */
+    bool is_running, is_runnable; /* state that was written last */
+    uint32_t cpu;                 /* CPU of a running thread */
+    ttr_id name;                  /* name in the last written descriptor */
+    ttr_id tree_name;             /* name last written to the kernel process tree */
 };
 
 struct counter_track {
@@ -110,20 +119,18 @@ struct counter_track {
 struct async_track {
     int64_t end; /* latest time of an event on the track */
     uint32_t uuid;
-    int32_t depth; /* number of begins minus number of ends */
-    uint32_t next; /* index of the next free track with the same process and name */
-    ttr_id provider, thread;
-};
-
-struct mapping_state {
-    uint64_t start, size, offset;
+    uint32_t depth; /* number of open spans */
+    uint32_t next;  /* index of the next free track with the same process and name */
     uint32_t process;
-    ttr_id path, build_id;
-    uint32_t iid; /* interning id; 0 if not written since the dictionaries were last cleared */
+    ttr_id name, provider, thread;
+    uint64_t scope, id_scope, link; /* its keys in async_index and async_by_id */
 };
 
-struct module_state {
-    ttr_id name, build_id;
+/* State of a CPU, as the written packets have it. */
+struct cpu_state {
+    enum { CPU_UNKNOWN, CPU_THREAD, CPU_IDLE } runs;
+    ttr_id thread;   /* the running thread, with CPU_THREAD */
+    bool is_in_tree; /* the idle thread of the CPU was described */
 };
 
 /* Array of items that grows; new items are zero. */
@@ -153,21 +160,31 @@ struct perfetto {
     /* struct process_state per process, indexed by process index of the context */
     struct table processes;
     struct pair_map pids; /* (pid in the output, 0) to process index */
+    struct pair_map tids; /* (tid in the output, 0) to thread id */
 
     struct counter_track *counters;
     size_t counters_n, counters_capacity;
     struct key_map counter_index;
     struct async_track *asyncs;
     size_t asyncs_n, asyncs_capacity; /* index 0 means no track */
-    struct key_map async_index;
+    struct pair_map async_index; /* (process or task and category, id) to the innermost track */
+    struct pair_map async_by_id; /* (category, id) to the same track, for ends elsewhere */
     struct pair_map async_free;
+    struct pair_map flows; /* (category, name and input, id) to the number of an open flow */
+    uint32_t next_flow;
 
-    struct table mappings;
-    size_t mappings_n;
-    struct table modules;
-    size_t modules_n;
-    struct pair_map module_index, frames, callstacks;
-    uint32_t mapping_round, empty_mapping;
+    struct table cpus; /* struct cpu_state per CPU that switched threads */
+    size_t cpus_n;
+    struct pair_map cpu_index; /* (CPU number, 0) to index in `cpus` */
+
+    uint64_t *stack; /* addresses, then frames of the current call stack */
+    size_t stack_n, stack_capacity;
+    bool is_stack_timed; /* some frame of the stack depends on the time */
+    uint32_t symbols_n;  /* number of symbols in the context when addresses were last looked up */
+    /* iids of mappings by address and module; of frames by address, and by what was found there; of
+     * call stacks by addresses, and by frames */
+    struct pair_map mappings, frames, resolved_frames, stacks, callstacks;
+    ttr_id unknown_text;
     struct slice_track nowhere, objects, gaps;
 
     uint64_t *seen; /* names used so far in the open objects; a repeated name gets a number */
@@ -192,7 +209,13 @@ size_t perfetto_begin_packet(struct perfetto *p);
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time);
 void perfetto_end_packet(struct perfetto *p, size_t mark);
 
-/* Begins a packet with a track event on track `uuid`. The caller must add the name. */
+/* Begin and end a packet with a track descriptor. It is on a sequence of its own: readers attribute
+ * events to the thread that was described last on their sequence. */
+size_t perfetto_begin_descriptor(struct perfetto *p);
+void perfetto_end_descriptor(struct perfetto *p, size_t mark);
+
+/* Begins a packet with a track event on track `uuid`. The caller must add the name. `type` 0: the
+ * caller adds a legacy event. */
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
                                        uint64_t uuid);
 void perfetto_end_event(struct perfetto *p, struct open_event open);
@@ -210,6 +233,10 @@ static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dicti
     p->flags |= SEQUENCE_NEEDED;
     return uses[id].iid;
 }
+
+/* Initialize and free the maps of interned mappings, frames and call stacks. */
+void perfetto_init_interning(struct perfetto *p);
+void perfetto_free_interning(struct perfetto *p);
 
 /* Returns an unused interning id for an entry that is not a string. */
 uint32_t perfetto_new_iid(struct perfetto *p);
@@ -270,15 +297,41 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
 struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
                                              const ttr_field *field);
 
-/* Returns the track of an async event. `change` is +1 for a begin, -1 for an end, else 0. */
-struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change);
-
 /* Initializes the track tables. */
 void perfetto_init_tracks(struct perfetto *p);
 
 /* Writes new descriptors for all tracks that were renamed after their last descriptor. */
 void perfetto_describe_renamed_tracks(struct perfetto *p);
 void perfetto_free_tracks(struct perfetto *p);
+
+/* Return the state of an event's process; its descriptor is written. NULL if it has none. */
+const struct process_state *perfetto_process_of_event(struct perfetto *p, const ttr_event *event);
+
+/* Returns the process index of an event's thread, UINT32_MAX if it has none. */
+static inline uint32_t perfetto_process_index(const struct perfetto *p, ttr_id thread)
+{
+    const ttr *t = p->out->t;
+    return thread && thread < t->threads_n ? t->threads[thread].process : UINT32_MAX;
+}
+
+/* Adds the provider to a track descriptor unless it is the provider of the process. */
+void perfetto_add_provider(struct perfetto *p, const struct process_state *process,
+                           ttr_id provider);
+
+/* Returns whether a span of a track contains a time, so that a flow can be attached to it. */
+bool perfetto_has_open_slice(const struct slice_track *slice_track, int64_t time);
+
+/* --- perfetto_async.c: tracks of async events, flows --- */
+
+/* Returns the track of an async event. `change` is +1 for a begin, -1 for an end, else 0. Returns
+ * NULL for an end without a begin, or if memory is exhausted. */
+struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change);
+
+/* Returns the number of the flow that an event belongs to; 0 = no begin precedes it. */
+uint32_t perfetto_flow_number(struct perfetto *p, const ttr_event *event);
+
+void perfetto_init_async(struct perfetto *p);
+void perfetto_free_async(struct perfetto *p);
 
 /* --- perfetto_fields.c: debug annotations --- */
 
@@ -316,29 +369,49 @@ void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
                                    const struct slice_track *slice_track);
 void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value);
 void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value);
+void perfetto_add_word(struct perfetto *p, enum attribute_key key, const char *word);
 void perfetto_add_thread(struct perfetto *p, ttr_id thread);
 
 /* Returns the number of attributes of an event that are lost in a packet without annotations; name
  * and category are not included. */
 unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_event *event);
 
+/* Counts losses for the attributes and `fields` fields that scheduling and sample packets cannot
+ * store. */
+void perfetto_count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
+                               unsigned fields);
+
 /* Interns the names of attributes. Returns false if memory is exhausted. */
 bool perfetto_intern_attribute_keys(struct perfetto *p);
 
-/* --- perfetto_kernel.c: scheduling and stack samples --- */
+/* --- perfetto_sched.c: scheduling --- */
 
-/* Write scheduling and sample packets. Return false, and write nothing, if the event must be
- * written as an instant instead. */
+/* Write scheduling packets. Return false, and write nothing, if the event must be written as an
+ * instant instead. */
 bool perfetto_write_switch(struct perfetto *p, const ttr_event *event);
 bool perfetto_write_wake(struct perfetto *p, const ttr_event *event);
+
+/* Returns the word for a ttr_thread_state: "blocked"; NULL for an unknown number. */
+const char *perfetto_thread_state_word(unsigned state);
+
+void perfetto_init_sched(struct perfetto *p);
+void perfetto_free_sched(struct perfetto *p);
+
+/* --- perfetto_frames.c: call stacks, stack samples --- */
+
+/* Writes a sample. Returns false, and writes nothing, if it has no stack. */
 bool perfetto_write_sample(struct perfetto *p, const ttr_event *event);
 
-/* Store a module or mapping. Frames of later samples refer to it. */
-void perfetto_store_module(struct perfetto *p, const ttr_event *event);
-void perfetto_store_mapping(struct perfetto *p, const ttr_event *event);
+/* Writes the stack of an event, if it has one, as a sample of a thread. */
+void perfetto_write_stack_of(struct perfetto *p, const ttr_event *event, ttr_id thread);
 
-void perfetto_init_kernel(struct perfetto *p);
-void perfetto_free_kernel(struct perfetto *p);
+/* Returns the interning id of the call stack of an event; 0 if it has none. */
+uint32_t perfetto_intern_event_stack(struct perfetto *p, const ttr_event *event);
+
+/* Returns false if memory is exhausted. */
+bool perfetto_init_frames(struct perfetto *p);
+
+void perfetto_free_frames(struct perfetto *p);
 
 /* --- perfetto_write.c: one event of each kind --- */
 

@@ -342,6 +342,11 @@ static void add_plain_text(struct perfetto *p, enum attribute_key key, ttr_text 
     protobuf_end_message(p->to, mark);
 }
 
+void perfetto_add_word(struct perfetto *p, enum attribute_key key, const char *word)
+{
+    add_plain_text(p, key, (ttr_text){word, strlen(word)});
+}
+
 void perfetto_add_thread(struct perfetto *p, ttr_id id)
 {
     ttr_thread thread;
@@ -447,4 +452,13 @@ unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_even
     for (size_t i = 0; i < sizeof has; i++)
         n += has[i];
     return n;
+}
+
+void perfetto_count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
+                               unsigned fields)
+{
+    unsigned n = fields + perfetto_count_lost_attributes(p, event) + (event->name != 0) +
+                 (event->category != 0) + (event->provider != 0);
+    for (unsigned i = 0; i < n; i++)
+        perfetto_count_loss(p, loss);
 }

@@ -42,6 +42,7 @@ enum interned_data {
     INTERNED_CATEGORIES = 1,
     INTERNED_NAMES = 2,
     INTERNED_KEYS = 3, /* names of debug annotations */
+    INTERNED_FUNCTIONS = 5,
     INTERNED_FRAMES = 6,
     INTERNED_CALLSTACKS = 7,
     INTERNED_BUILD_IDS = 16,
@@ -70,6 +71,7 @@ enum counter_descriptor { COUNTER_CATEGORIES = 2 };
 enum track_event {
     EVENT_CATEGORY_IIDS = 3,
     EVENT_ANNOTATIONS = 4,
+    EVENT_LEGACY = 6,
     EVENT_TYPE = 9,
     EVENT_NAME_IID = 10,
     EVENT_TRACK = 11,
@@ -77,9 +79,11 @@ enum track_event {
     EVENT_NAME = 23,
     EVENT_COUNTER = 30,
     EVENT_COUNTER_DOUBLE = 44,
-    EVENT_FLOW_IDS = 47,
-    EVENT_FLOW_LAST_IDS = 48
+    EVENT_CALLSTACK_IID = 56
 };
+
+/* Flows are events of the Chrome format in Perfetto: other flow ids need a slice of their own. */
+enum legacy_event { LEGACY_PHASE = 2, LEGACY_ID = 6, LEGACY_BIND_TO_ENCLOSING = 12 };
 
 enum track_event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 
@@ -119,12 +123,19 @@ enum task_state {
 enum process_tree { TREE_THREADS = 2 };
 enum process_tree_thread { TREE_TID = 1, TREE_PID = 2, TREE_NAME = 3, TREE_IS_IDLE = 5 };
 
-enum stack_sample { SAMPLE_TASK = 1, SAMPLE_EXECUTION = 3, SAMPLE_CALLSTACK_IID = 6 };
+enum stack_sample {
+    SAMPLE_TASK = 1,
+    SAMPLE_EXECUTION = 3,
+    SAMPLE_CALLSTACK_IID = 6,
+    SAMPLE_COUNTER = 9,
+    SAMPLE_WEIGHT = 11
+};
+enum sample_counter { SAMPLE_COUNTER_NAME = 2 };
 enum sample_task { SAMPLE_PID = 2, SAMPLE_TID = 3 };
 enum sample_execution { SAMPLE_CPU = 2 };
 
 enum callstack { CALLSTACK_IID = 1, CALLSTACK_FRAMES = 2 }; /* the outermost frame is first */
-enum frame { FRAME_IID = 1, FRAME_MAPPING = 3, FRAME_RELATIVE_PC = 4 };
+enum frame_field { FRAME_IID = 1, FRAME_FUNCTION = 2, FRAME_MAPPING = 3, FRAME_RELATIVE_PC = 4 };
 enum mapping {
     MAPPING_IID = 1,
     MAPPING_BUILD_ID = 2,

@@ -161,6 +161,14 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     return NEST_FITS;
 }
 
+bool perfetto_nest_contains(const struct perfetto_nest *nest, int64_t time)
+{
+    int32_t at = (int32_t)nest->n - 1;
+    while (at >= 0 && (nest->spans[at].end <= time || nest->spans[at].begin > time))
+        at = nest->spans[at].begin > time ? at - 1 : nest->spans[at].parent;
+    return at >= 0;
+}
+
 void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc)
 {
     alloc_free(alloc, nest->spans, nest->capacity, sizeof *nest->spans);

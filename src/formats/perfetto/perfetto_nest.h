@@ -40,6 +40,10 @@ enum nest_result { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
 enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
                                    int64_t begin, int64_t end);
 
+/* Returns whether an accepted span, not yet forgotten, starts at or before a time and ends after
+ * it. */
+bool perfetto_nest_contains(const struct perfetto_nest *nest, int64_t time);
+
 void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc);
 
 #endif

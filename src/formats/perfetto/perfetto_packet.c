@@ -1,4 +1,4 @@
-/* Packets of a single sequence, and interning of strings.
+/* Packets of the sequence of events, and interning of strings.
  *
  * Purpose: a string is stored once, and later packets refer to it by its iid. Interned entries are
  * part of a packet, and a reader adds them to its tables before it reads the event of that packet.
@@ -26,6 +26,9 @@
 #include "base/utf.h"
 #include "formats/perfetto/perfetto.h"
 
+/* Numbers of the sequences: events and their interned data; descriptors of tracks. */
+#define EVENT_SEQUENCE 1
+#define DESCRIPTOR_SEQUENCE 2
 /* Number of interned entries after which the dictionaries are cleared. */
 #define ENTRIES_MAX 65536
 
@@ -37,6 +40,7 @@ static const uint8_t dictionary_fields[DICTIONARIES] = {
     [IN_LOG_BODIES] = INTERNED_LOG_BODIES,
     [IN_MAPPING_PATHS] = INTERNED_MAPPING_PATHS,
     [IN_BUILD_IDS] = INTERNED_BUILD_IDS,
+    [IN_FUNCTIONS] = INTERNED_FUNCTIONS,
 };
 
 void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size)
@@ -135,7 +139,7 @@ uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dict
     if (!(use->in & 1u << dictionary)) {
         p->entries++;
         use->iid = use->iid ? use->iid : ++p->next_iid;
-        use->in |= (uint8_t)(1u << dictionary);
+        use->in |= (uint16_t)(1u << dictionary);
         append_interned_string(p, use, id, dictionary);
     }
     p->flags |= SEQUENCE_NEEDED;
@@ -144,17 +148,23 @@ uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dict
     return use->iid;
 }
 
-/* Marks all mappings, frames and call stacks as not written, so that they are interned again. */
-static void clear_frames(struct perfetto *p)
+void perfetto_init_interning(struct perfetto *p)
 {
-    struct mapping_state *mappings = p->mappings.items;
-    for (size_t i = 0; i < p->mappings_n; i++)
-        mappings[i].iid = 0;
-    p->empty_mapping = 0;
+    const struct alloc *alloc = &p->out->t->counted;
+    pair_map_init(&p->mappings, alloc);
+    pair_map_init(&p->frames, alloc);
+    pair_map_init(&p->resolved_frames, alloc);
+    pair_map_init(&p->stacks, alloc);
+    pair_map_init(&p->callstacks, alloc);
+}
+
+void perfetto_free_interning(struct perfetto *p)
+{
+    pair_map_free(&p->mappings);
     pair_map_free(&p->frames);
+    pair_map_free(&p->resolved_frames);
+    pair_map_free(&p->stacks);
     pair_map_free(&p->callstacks);
-    pair_map_init(&p->frames, &p->out->t->counted);
-    pair_map_init(&p->callstacks, &p->out->t->counted);
 }
 
 static void clear_dictionaries(struct perfetto *p)
@@ -164,7 +174,8 @@ static void clear_dictionaries(struct perfetto *p)
         uses[i].iid = 0;
         uses[i].in = 0;
     }
-    clear_frames(p);
+    perfetto_free_interning(p);
+    perfetto_init_interning(p);
     p->next_iid = p->entries = 0;
     p->flags |= SEQUENCE_CLEARED | SEQUENCE_NEEDED;
 }
@@ -182,7 +193,7 @@ static uint8_t *store_packet_head(struct perfetto *p, uint8_t *at)
     *at++ = TRACE_PACKET << 3 | 2;
     at++;
     *at++ = PACKET_SEQUENCE_ID << 3;
-    *at++ = 1;
+    *at++ = EVENT_SEQUENCE;
     return at;
 }
 
@@ -246,6 +257,25 @@ void perfetto_end_packet(struct perfetto *p, size_t mark)
     protobuf_end_message(p->to, mark);
 }
 
+size_t perfetto_begin_descriptor(struct perfetto *p)
+{
+    uint8_t *at = buffer_room(p->to, PACKET_HEAD_SIZE_MAX);
+    if (!at)
+        return 0;
+    size_t mark = p->to->n + 1;
+    *at++ = TRACE_PACKET << 3 | 2;
+    at++;
+    *at++ = PACKET_SEQUENCE_ID << 3;
+    *at++ = DESCRIPTOR_SEQUENCE;
+    p->to->n = (size_t)(at - p->to->bytes);
+    return mark;
+}
+
+void perfetto_end_descriptor(struct perfetto *p, size_t mark)
+{
+    protobuf_end_message(p->to, mark);
+}
+
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
                                        uint64_t uuid)
 {
@@ -256,8 +286,10 @@ struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigne
     at = store_packet_time(p, store_packet_head(p, at), time);
     *at++ = PACKET_TRACK_EVENT << 3 | 2;
     open.event = (size_t)(at++ - p->to->bytes);
-    *at++ = EVENT_TYPE << 3;
-    *at++ = (uint8_t)type;
+    if (type) {
+        *at++ = EVENT_TYPE << 3;
+        *at++ = (uint8_t)type;
+    }
     *at++ = EVENT_TRACK << 3;
     p->to->n = (size_t)(protobuf_write_varint(at, uuid) - p->to->bytes);
     return open;

@@ -1,19 +1,18 @@
 /* Chooses the track of an event, and writes the descriptors of tracks.
  *
- *   process   one track each. A pid from 1 to 2^31-1 is kept unless another process has it; other
+ *   process   one track each. A pid below 2^31 is kept unless another process has it; other
  *             processes get a number from FIRST_PID on.
  *   thread    one track each, with a tid chosen likewise. If the number differs from the real tid,
  *             the name contains the real one.
  *   counter   one track per (process, name, id, field), child of the process
- *   async     one track per open (process, name, id), child of the process. Viewers merge tracks of
- *             one name. The next id that starts after the end of a track reuses it.
+ *   async     see perfetto_async.c
  *   global    one track each for events without a thread, for objects, and for lost events
  *
  * The descriptor of a process contains the provider of its first event. Another track contains a
  * provider only if it differs from that of the process, and an event only if it differs from that
  * of its track. A thread is described again when its name changes, because readers use the last
- * descriptor. There may be very many counters and async ids, so they are looked up by a 64-bit hash
- * of their keys (key_map.h). Left out: kernel and user parts of a process, unit and scale of
+ * descriptor. There may be very many counters, so they are looked up by a 64-bit hash of
+ * their keys (key_map.h). Left out: kernel and user parts of a process, unit and scale of
  * counters, and the order of tracks. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,16 +64,18 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
 
 /* --- Tracks of processes --- */
 
-static int32_t assign_pid(struct perfetto *p, uint64_t pid, uint32_t index)
+/* Returns a number for `owner` that no other has in `used`: the real one if it is possible. */
+static int32_t assign_number(struct perfetto *p, struct pair_map *used, uint64_t real,
+                             uint32_t owner)
 {
-    bool is_usable = pid > 0 && pid <= INT32_MAX && !pair_map_get(&p->pids, pid, 0);
+    bool is_usable = real <= INT32_MAX && !pair_map_get(used, real, 0);
     while (!is_usable) {
-        pid = (uint64_t)p->next_pid++;
-        is_usable = !pair_map_get(&p->pids, pid, 0) || p->next_pid == INT32_MAX;
+        real = (uint64_t)p->next_pid++;
+        is_usable = !pair_map_get(used, real, 0) || p->next_pid == INT32_MAX;
     }
-    if (!pair_map_put(&p->pids, pid, 0, index))
+    if (!pair_map_put(used, real, 0, owner))
         p->to->failed = true;
-    return (int32_t)pid;
+    return (int32_t)real;
 }
 
 static struct process_state *assign_process_pid(struct perfetto *p, uint32_t index)
@@ -84,7 +85,7 @@ static struct process_state *assign_process_pid(struct perfetto *p, uint32_t ind
         return state;
     uint64_t pid = p->out->t->processes[index].pid;
     state->is_known = true;
-    state->pid = assign_pid(p, pid, index);
+    state->pid = assign_number(p, &p->pids, pid, index);
     if ((uint64_t)state->pid != pid)
         perfetto_count_loss(p, LOSS_THREAD_ID);
     return state;
@@ -94,7 +95,7 @@ static void write_process_descriptor(struct perfetto *p, const struct process_st
                                      uint32_t index)
 {
     struct renumbered number = {"pid", p->out->t->processes[index].pid, (uint64_t)state->pid};
-    size_t packet = perfetto_begin_packet(p);
+    size_t packet = perfetto_begin_descriptor(p);
     size_t track = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_write_u64(p->to, TRACK_UUID, state->uuid);
     size_t process = protobuf_begin_message(p->to, TRACK_PROCESS);
@@ -103,7 +104,7 @@ static void write_process_descriptor(struct perfetto *p, const struct process_st
     protobuf_end_message(p->to, process);
     add_description(p, state->provider);
     protobuf_end_message(p->to, track);
-    perfetto_end_packet(p, packet);
+    perfetto_end_descriptor(p, packet);
 }
 
 struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index)
@@ -122,9 +123,9 @@ struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t ind
 
 /* Returns the process of an event, with a written descriptor; NULL if the event has no process. The
  * first event of a process determines its provider. */
-static const struct process_state *process_of_event(struct perfetto *p, uint32_t index,
-                                                    const ttr_event *event)
+const struct process_state *perfetto_process_of_event(struct perfetto *p, const ttr_event *event)
 {
+    const uint32_t index = perfetto_process_index(p, event->thread);
     struct process_state *state = index == UINT32_MAX ? NULL : assign_process_pid(p, index);
     if (!state)
         return NULL;
@@ -133,8 +134,7 @@ static const struct process_state *process_of_event(struct perfetto *p, uint32_t
     return perfetto_describe_process(p, index);
 }
 
-/* Adds the provider to a track descriptor unless it is the provider of the process. */
-static void add_provider(struct perfetto *p, const struct process_state *process, ttr_id provider)
+void perfetto_add_provider(struct perfetto *p, const struct process_state *process, ttr_id provider)
 {
     if (!process || process->provider != provider)
         add_description(p, provider);
@@ -144,12 +144,10 @@ static void add_provider(struct perfetto *p, const struct process_state *process
 
 static uint64_t assign_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
 {
-    /* Readers treat tid 0 as the idle thread. So tid 0 is kept for a scheduled thread without a
-     * process, but replaced in a process. */
-    if (thread->tid <= INT32_MAX && (thread->tid || !thread->pid_known))
-        return thread->tid;
-    perfetto_count_loss(p, LOSS_THREAD_ID);
-    return (uint64_t)FIRST_PID + id;
+    const uint64_t tid = (uint64_t)assign_number(p, &p->tids, thread->tid, id);
+    if (tid != thread->tid)
+        perfetto_count_loss(p, LOSS_THREAD_ID);
+    return tid;
 }
 
 struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
@@ -165,6 +163,7 @@ struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
          * process of a track. */
         state->slice_track.uuid = 0;
         state->slice_track.nest.n = 0;
+        state->slice_track.open_n = 0;
         state->is_in_tree = false;
     }
     state->is_known = true;
@@ -179,7 +178,7 @@ static void write_thread_descriptor(struct perfetto *p, const struct thread_stat
     struct renumbered number = {"tid", tid, state->tid};
     if (!process)
         return;
-    size_t packet = perfetto_begin_packet(p);
+    size_t packet = perfetto_begin_descriptor(p);
     size_t track = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_write_u64(p->to, TRACK_UUID, state->slice_track.uuid);
     size_t thread = protobuf_begin_message(p->to, TRACK_THREAD);
@@ -187,9 +186,9 @@ static void write_thread_descriptor(struct perfetto *p, const struct thread_stat
     protobuf_write_u64(p->to, THREAD_TID, state->tid);
     perfetto_add_name(p, THREAD_NAME, state->name, &number);
     protobuf_end_message(p->to, thread);
-    add_provider(p, process, state->slice_track.provider);
+    perfetto_add_provider(p, process, state->slice_track.provider);
     protobuf_end_message(p->to, track);
-    perfetto_end_packet(p, packet);
+    perfetto_end_descriptor(p, packet);
 }
 
 /* Lets a pseudo thread that represents a process use the track of that process. */
@@ -223,14 +222,14 @@ struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id)
 static void write_child_descriptor(struct perfetto *p, uint64_t uuid, uint64_t parent,
                                    const char *name)
 {
-    size_t packet = perfetto_begin_packet(p);
+    size_t packet = perfetto_begin_descriptor(p);
     size_t track = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_write_u64(p->to, TRACK_UUID, uuid);
     protobuf_write_string(p->to, TRACK_NAME, name);
     if (parent)
         protobuf_write_u64(p->to, TRACK_PARENT, parent);
     protobuf_end_message(p->to, track);
-    perfetto_end_packet(p, packet);
+    perfetto_end_descriptor(p, packet);
 }
 
 struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
@@ -256,7 +255,7 @@ struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *ev
     if (!state)
         return NULL;
     if (!state->slice_track.has_provider) {
-        (void)process_of_event(p, state->process, event);
+        (void)perfetto_process_of_event(p, event);
         state->slice_track.has_provider = true;
         state->slice_track.provider =
             p->out->t->threads[event->thread].tid_known ? event->provider : 0;
@@ -284,15 +283,12 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
     return slice_track->overflow_uuid;
 }
 
-/* --- Tracks of counters --- */
-
-/* Returns the process index of an event's thread, UINT32_MAX if it has none. */
-static uint32_t event_process_index(const struct perfetto *p, const ttr_event *event)
+bool perfetto_has_open_slice(const struct slice_track *slice_track, int64_t time)
 {
-    const ttr *t = p->out->t;
-    return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process
-                                                         : UINT32_MAX;
+    return slice_track->open_n > 0 || perfetto_nest_contains(&slice_track->nest, time);
 }
+
+/* --- Counters --- */
 
 /* Appends the name of a counter track: "name", "name:field" or "name:field#id", depending on the
  * counter. */
@@ -316,9 +312,9 @@ static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_tex
 static void write_counter_descriptor(struct perfetto *p, const struct counter_track *track,
                                      const ttr_event *event, ttr_text field)
 {
-    const struct process_state *process = process_of_event(p, event_process_index(p, event), event);
+    const struct process_state *process = perfetto_process_of_event(p, event);
     ttr_text category = ttr_text_get(p->out->t, event->category);
-    size_t packet = perfetto_begin_packet(p);
+    size_t packet = perfetto_begin_descriptor(p);
     size_t descriptor = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_write_u64(p->to, TRACK_UUID, track->uuid);
     add_counter_name(p, event, field);
@@ -328,9 +324,9 @@ static void write_counter_descriptor(struct perfetto *p, const struct counter_tr
     if (category.n)
         perfetto_append_text(p, p->to, COUNTER_CATEGORIES, category);
     protobuf_end_message(p->to, counter);
-    add_provider(p, process, event->provider);
+    perfetto_add_provider(p, process, event->provider);
     protobuf_end_message(p->to, descriptor);
-    perfetto_end_packet(p, packet);
+    perfetto_end_descriptor(p, packet);
 }
 
 struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
@@ -340,7 +336,7 @@ struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event
                              ? field->name_id
                              : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
     uint64_t key = hash_pair(hash_pair(field_key, event->name),
-                             hash_pair(event->link, event_process_index(p, event)));
+                             hash_pair(event->link, perfetto_process_index(p, event->thread)));
     const uint32_t *known = key_map_get(&p->counter_index, key);
     if (known)
         return &p->counters[*known];
@@ -359,83 +355,14 @@ struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event
     return track;
 }
 
-/* --- Tracks of async spans --- */
-
-static void write_async_descriptor(struct perfetto *p, const struct async_track *track,
-                                   const struct process_state *process, ttr_id name)
-{
-    size_t packet = perfetto_begin_packet(p);
-    size_t descriptor = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
-    protobuf_write_u64(p->to, TRACK_UUID, track->uuid);
-    perfetto_append_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
-    if (process)
-        protobuf_write_u64(p->to, TRACK_PARENT, process->uuid);
-    add_provider(p, process, track->provider);
-    protobuf_end_message(p->to, descriptor);
-    perfetto_end_packet(p, packet);
-}
-
-/* Returns a free track with the same process and name on which no event is later than this one;
- * else a new track. Returns 0 if memory is exhausted. */
-static uint32_t find_async_track(struct perfetto *p, const ttr_event *event, uint32_t process)
-{
-    uint32_t *first = pair_map_get(&p->async_free, process, event->name);
-    if (first && *first && p->asyncs[*first].end <= event->time) {
-        uint32_t index = *first;
-        *first = p->asyncs[index].next;
-        p->asyncs[index].thread = 0;
-        return index;
-    }
-    if (!alloc_reserve(&p->out->t->counted, (void **)&p->asyncs, &p->asyncs_capacity,
-                       p->asyncs_n + 2, sizeof *p->asyncs)) {
-        p->to->failed = true;
-        return 0;
-    }
-    struct async_track *track = &p->asyncs[++p->asyncs_n];
-    *track =
-        (struct async_track){.uuid = p->next_uuid++, .provider = event->provider, .end = INT64_MIN};
-    write_async_descriptor(p, track, process_of_event(p, process, event), event->name);
-    return (uint32_t)p->asyncs_n;
-}
-
-/* Frees a track, so that another id of the same process and name can use it. */
-static void release_async_track(struct perfetto *p, uint32_t process, ttr_id name, uint32_t index)
-{
-    const uint32_t *first = pair_map_get(&p->async_free, process, name);
-    p->asyncs[index].next = first ? *first : 0;
-    p->asyncs[index].depth = 0;
-    p->to->failed |= !pair_map_put(&p->async_free, process, name, index);
-}
-
-struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change)
-{
-    uint32_t process = event_process_index(p, event);
-    uint64_t key = hash_pair(hash_pair((uint64_t)process << 32 | event->name, 0), event->link);
-    const uint32_t *known = key_map_get(&p->async_index, key);
-    uint32_t index = known ? *known : find_async_track(p, event, process);
-    if (!index)
-        return NULL;
-    struct async_track *track = &p->asyncs[index];
-    track->depth += change;
-    track->end = event->time > track->end ? event->time : track->end;
-    if (track->depth <= 0) {
-        (void)key_map_remove(&p->async_index, key);
-        release_async_track(p, process, event->name, index);
-    } else if (!known && !key_map_put(&p->async_index, key, index)) {
-        p->to->failed = true;
-    }
-    return track;
-}
-
 /* --- All tracks --- */
 
 void perfetto_init_tracks(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
     pair_map_init(&p->pids, alloc);
+    pair_map_init(&p->tids, alloc);
     key_map_init(&p->counter_index, alloc);
-    key_map_init(&p->async_index, alloc);
-    pair_map_init(&p->async_free, alloc);
     p->next_uuid = 1;
     p->next_pid = FIRST_PID;
 }
@@ -459,11 +386,9 @@ void perfetto_free_tracks(struct perfetto *p)
         perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].slice_track.nest, alloc);
     perfetto_nest_free(&p->nowhere.nest, alloc);
     pair_map_free(&p->pids);
+    pair_map_free(&p->tids);
     key_map_free(&p->counter_index);
-    key_map_free(&p->async_index);
-    pair_map_free(&p->async_free);
     alloc_free(alloc, p->threads.items, p->threads.n, sizeof(struct thread_state));
     alloc_free(alloc, p->processes.items, p->processes.n, sizeof(struct process_state));
     alloc_free(alloc, p->counters, p->counters_capacity, sizeof *p->counters);
-    alloc_free(alloc, p->asyncs, p->asyncs_capacity, sizeof *p->asyncs);
 }

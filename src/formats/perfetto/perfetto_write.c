@@ -3,11 +3,12 @@
  *   instant, log, blob    a slice of duration 0 on the track of the thread
  *   begin, end, span      slices; a span is a begin and an end
  *   async                 slices on the track of the id; steps are instants on it
- *   flow                  an instant with the flow id, since Perfetto ties flows to slices
+ *   flow                  ties the enclosing slices together
  *   counter               a value on a track per field
- *   object                names a process or thread; others are instants on track "objects"
+ *   object                names a process or thread, describes modules and mappings for frames;
+ *                         others are instants on track "objects"
  *   gap                   an instant on track "lost events"
- *   switch, wake, sample  see perfetto_kernel.c
+ *   switch, wake, sample  see perfetto_sched.c, perfetto_frames.c
  *
  * Left out: previous_packet_dropped for gaps. It means that packets of this sequence are missing,
  * and readers would then reject packets until the interned state is cleared. */
@@ -64,9 +65,17 @@ static void add_name(struct perfetto *p, ttr_id id, const char *otherwise)
         protobuf_write_string(p->to, EVENT_NAME, otherwise);
 }
 
+static void add_callstack(struct perfetto *p, const ttr_event *event)
+{
+    uint32_t iid = perfetto_intern_event_stack(p, event);
+    if (iid)
+        protobuf_write_u64(p->to, EVENT_CALLSTACK_IID, iid);
+}
+
 static void add_remaining_fields(struct perfetto *p, const ttr_event *event,
                                  const struct slice_track *slice_track)
 {
+    add_callstack(p, event);
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_event_attributes(p, event, slice_track);
 }
@@ -87,9 +96,10 @@ static struct open_event begin_named_event(struct perfetto *p, const ttr_event *
 static void write_track_event(struct perfetto *p, const ttr_event *event, unsigned type,
                               const char *otherwise)
 {
-    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
+    slice_track->open_n += type == TYPE_BEGIN;
     struct open_event open = perfetto_begin_event(p, event->time, type, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, otherwise);
@@ -101,9 +111,14 @@ static void write_track_event(struct perfetto *p, const ttr_event *event, unsign
  * of the same name. */
 static void write_end(struct perfetto *p, const ttr_event *event)
 {
-    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
+    if (slice_track->open_n == 0) {
+        perfetto_count_loss(p, LOSS_SPAN_END);
+        return;
+    }
+    slice_track->open_n--;
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_END, slice_track->uuid);
     add_remaining_fields(p, event, slice_track);
     perfetto_end_event(p, open);
@@ -138,6 +153,8 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     static const uint8_t types[] = {TYPE_BEGIN, TYPE_INSTANT, TYPE_END};
     unsigned part = event->kind - TTR_KIND_ASYNC_BEGIN;
     struct async_track *track = perfetto_async_track(p, event, 1 - (int)part);
+    if (!track && part == 2)
+        perfetto_count_loss(p, LOSS_SPAN_END);
     if (!track)
         return;
     bool is_end = part == 2, is_new_thread = track->thread != event->thread;
@@ -149,6 +166,7 @@ static void write_async(struct perfetto *p, const ttr_event *event)
         add_category(p, event->category);
         add_name(p, activity_span_name(p->out->t, event), NULL);
     }
+    add_callstack(p, event);
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
@@ -159,30 +177,42 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     perfetto_end_event(p, open);
 }
 
-/* Returns a flow id that is unique in the file. In the source, a flow id is unique only within an
- * input, a category and a name. */
-static uint64_t global_flow_id(const ttr_event *event)
+/* Counts the parts of a flow event that are lost: it has only an id. */
+static void count_flow_losses(struct perfetto *p, const ttr_event *event)
 {
-    uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);
-    uint64_t id = hash_pair(scope, event->link);
-    return id ? id : 1;
+    ttr_fields fields;
+    ttr_field field;
+    unsigned n = perfetto_count_lost_attributes(p, event);
+    ttr_fields_begin(p->out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field))
+        n += field.depth == 0;
+    for (; n; n--)
+        perfetto_count_loss(p, LOSS_FLOW_ATTRIBUTE);
 }
 
+/* Writes a flow event as one of the Chrome format, which binds to the slice around it.  Other flow
+ * ids need an instant of their own. */
 static void write_flow(struct perfetto *p, const ttr_event *event)
 {
+    static const char phases[] = {'s', 't', 'f'};
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    uint32_t number = perfetto_flow_number(p, event);
     if (!slice_track)
         return;
-    perfetto_count_loss(p, LOSS_FLOW);
-    struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, slice_track->uuid);
+    if (!number || !perfetto_has_open_slice(slice_track, event->time)) {
+        perfetto_count_loss(p, LOSS_FLOW);
+        return;
+    }
+    count_flow_losses(p, event);
+    struct open_event open = perfetto_begin_event(p, event->time, 0, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, "flow");
-    protobuf_write_fixed64(p->to,
-                           event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS,
-                           global_flow_id(event));
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
-    perfetto_add_u64(p, KEY_ID, event->link);
-    perfetto_add_event_attributes(p, event, slice_track);
+    size_t legacy = protobuf_begin_message(p->to, EVENT_LEGACY);
+    protobuf_write_u64(p->to, LEGACY_PHASE, (uint64_t)phases[event->kind - TTR_KIND_FLOW_BEGIN]);
+    protobuf_write_u64(p->to, LEGACY_ID, number);
+    if (event->kind == TTR_KIND_FLOW_END)
+        protobuf_write_bool(p->to, LEGACY_BIND_TO_ENCLOSING, true);
+    protobuf_end_message(p->to, legacy);
     perfetto_end_event(p, open);
 }
 
@@ -278,6 +308,7 @@ static void write_log(struct perfetto *p, const ttr_event *event)
     struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "log");
     if (has_message)
         add_log_message(p, event, &field.value);
+    add_callstack(p, event);
     perfetto_add_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
     perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
@@ -297,6 +328,16 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
 
 /* --- Objects and gaps --- */
 
+static void add_object_kind(struct perfetto *p, unsigned kind)
+{
+    static const char *const words[] = {"other",   "process", "thread",
+                                        "pointer", "module",  "mapping"};
+    if (kind < sizeof words / sizeof *words)
+        perfetto_add_word(p, KEY_KIND, words[kind]);
+    else
+        perfetto_add_u64(p, KEY_KIND, kind);
+}
+
 static void write_global_instant(struct perfetto *p, const ttr_event *event,
                                  struct slice_track *slice_track, const char *name)
 {
@@ -311,7 +352,7 @@ static void write_global_instant(struct perfetto *p, const ttr_event *event,
     else
         perfetto_add_u64(p, KEY_ID, event->link);
     if (event->kind == TTR_KIND_OBJECT)
-        perfetto_add_u64(p, KEY_KIND, event->tag);
+        add_object_kind(p, event->tag);
     perfetto_add_thread(p, event->thread);
     perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
@@ -341,14 +382,20 @@ static bool is_complete_in_track(const struct perfetto *p, const ttr_event *even
 
 static void write_object(struct perfetto *p, const ttr_event *event)
 {
-    if ((event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD) && event->thread)
+    const bool is_name = event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD;
+    const bool has_no_time = (event->flags & TTR_EVENT_NO_TIME) != 0;
+    if (is_name && event->thread)
         (void)perfetto_describe_thread(p, event->thread);
-    if (is_complete_in_track(p, event))
+    if (event->tag == TTR_OBJECT_MODULE || event->tag == TTR_OBJECT_MAPPING) {
+        p->to->failed |= !symbols_add_object(p->out->t, event);
         return;
-    if (event->tag == TTR_OBJECT_MODULE)
-        perfetto_store_module(p, event);
-    else if (event->tag == TTR_OBJECT_MAPPING)
-        perfetto_store_mapping(p, event);
+    }
+    if (is_complete_in_track(p, event) || (is_name && has_no_time))
+        return;
+    if (has_no_time) {
+        perfetto_count_loss(p, LOSS_NO_TIME);
+        return;
+    }
     perfetto_count_loss(p, LOSS_OBJECT);
     write_global_instant(p, event, perfetto_global_track(p, &p->objects, "objects"), NULL);
 }
@@ -365,7 +412,11 @@ static void write_as_instant(struct perfetto *p, const ttr_event *event, enum pe
     struct open_event open = begin_named_event(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_SWITCH) {
-        perfetto_add_u64(p, KEY_TYPE, event->tag);
+        const char *word = perfetto_thread_state_word(event->tag);
+        if (word)
+            perfetto_add_word(p, KEY_TYPE, word);
+        else
+            perfetto_add_u64(p, KEY_TYPE, event->tag);
         if (event->link <= UINT32_MAX && ttr_thread_get(p->out->t, (ttr_id)event->link, &from))
             perfetto_add_u64(p, KEY_FROM, from.tid);
     }
@@ -373,10 +424,33 @@ static void write_as_instant(struct perfetto *p, const ttr_event *event, enum pe
     perfetto_end_event(p, open);
 }
 
+/* Writes a switch or wake-up; its stack is that of the thread that ran until then. */
+static void write_scheduling(struct perfetto *p, const ttr_event *event)
+{
+    bool is_written = event->kind == TTR_KIND_SWITCH ? perfetto_write_switch(p, event)
+                                                     : perfetto_write_wake(p, event);
+    if (is_written)
+        perfetto_write_stack_of(p, event,
+                                event->link < p->out->t->threads_n ? (ttr_id)event->link : 0);
+    else
+        write_as_instant(p, event, LOSS_SCHED_NO_CPU);
+}
+
+/* Events of all kinds that Perfetto draws at a time are left out if they have none. */
+static bool is_lost_without_time(const ttr_event *event)
+{
+    return (event->flags & TTR_EVENT_NO_TIME) && event->kind != TTR_KIND_OBJECT &&
+           event->kind != TTR_KIND_SAMPLE;
+}
+
 void perfetto_write_event(struct perfetto *p, const ttr_event *event)
 {
     p->offset = event->offset;
     p->has_time = !(event->flags & TTR_EVENT_NO_TIME);
+    if (is_lost_without_time(event)) {
+        perfetto_count_loss(p, LOSS_NO_TIME);
+        return;
+    }
     switch (event->kind) {
     case TTR_KIND_INSTANT:
         write_track_event(p, event, TYPE_INSTANT, NULL);
@@ -404,12 +478,8 @@ void perfetto_write_event(struct perfetto *p, const ttr_event *event)
         write_flow(p, event);
         break;
     case TTR_KIND_SWITCH:
-        if (!perfetto_write_switch(p, event))
-            write_as_instant(p, event, LOSS_SCHED_NO_CPU);
-        break;
     case TTR_KIND_WAKE:
-        if (!perfetto_write_wake(p, event))
-            write_as_instant(p, event, LOSS_SCHED_NO_CPU);
+        write_scheduling(p, event);
         break;
     case TTR_KIND_SAMPLE:
         if (!perfetto_write_sample(p, event))

@@ -27,39 +27,12 @@ enum { TYPE_EXTERNAL = 1, TYPE_MANAGED = 2 };
 static const char *const state_names[] = {
     [TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
 
-/* --- Modules and mappings recorded as events --- */
-
 static uint64_t field_number(const ttr *t, const ttr_event *event, const char *name)
 {
     ttr_field field;
     return ttr_field_find(t, event, name, &field) && field.value.type == TTR_TYPE_UINT
                ? field.value.v.u
                : 0;
-}
-
-static bool add_object_event(struct ttr_profile *profile, const ttr_event *event)
-{
-    ttr *t = profile->t;
-    ttr_field field;
-    if (!event->thread || event->thread >= t->threads_n)
-        return true; /* the process is unknown */
-    if (event->tag == TTR_OBJECT_MAPPING && !ttr_field_find(t, event, "address_in_module", &field))
-        return true; /* The perf reader adds these events to the context itself. */
-    uint32_t process = t->threads[event->thread].process;
-    if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
-        return true;
-    uint32_t module = symbols_add_module(&t->symbols, process, event->link);
-    if (module && event->tag == TTR_OBJECT_MODULE)
-        symbols_set_module_name(&t->symbols, module, event->name);
-    if (!module || event->tag == TTR_OBJECT_MODULE)
-        return module;
-    struct symbol_range range = {.start = field_number(t, event, "start"),
-                                 .size = field_number(t, event, "size"),
-                                 .from = event->time,
-                                 .offset = field_number(t, event, "address_in_module"),
-                                 .process = process,
-                                 .module = module};
-    return symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
 }
 
 /* --- Samples --- */
@@ -215,7 +188,7 @@ static ttr_status add_batch_events(void *ctx, const ttr_batch *batch, ttr_error 
             (event->provider == profile->runtime && is_allocation(profile, event)))
             is_fine = add_sample_event(profile, event);
         else if (event->kind == TTR_KIND_OBJECT)
-            is_fine = add_object_event(profile, event);
+            is_fine = symbols_add_object(profile->t, event);
         if (!is_fine)
             return fail_memory(error);
     }

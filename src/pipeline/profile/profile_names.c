@@ -10,41 +10,6 @@
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
-/* Asks the caller's symbolizer for the function at an address of a mapped file. Returns its name as
- * a string id, 0 if unknown. */
-static ttr_id locate_function(const struct ttr_profile *profile, const struct profile_place *place)
-{
-    ttr *t = profile->t;
-    ttr_location found = {
-        .size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
-    const struct symbol_range *range =
-        profile->locate ? symbols_find_mapping(t, place->thread, place->address, place->first_ns)
-                        : NULL;
-    const struct symbol_module *module =
-        range && range->module ? &t->symbols.module[range->module - 1] : NULL;
-    if (!module || !module->path)
-        return 0;
-    const uint32_t *build_id = pair_map_get(&t->symbols.build_ids, module->path, module->source);
-    ttr_binary binary = {.size = sizeof binary,
-                         .number = range->module,
-                         .path = ttr_text_get(t, module->path),
-                         .build_id = {"", 0},
-                         .debug_link = {"", 0},
-                         .is_pic = true,
-                         .has_offsets = true};
-    if (build_id)
-        binary.build_id = ttr_text_get(t, *build_id);
-    profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset,
-                    &found);
-    size_t n = found.function.n;
-    for (size_t i = n; i-- > 0;) /* Removes an offset at the end, as in "main+0x14". */
-        if (found.function.p[i] == '+') {
-            n = i;
-            break;
-        }
-    return n ? ttr_text_add(t, found.function.p, n) : 0;
-}
-
 /* Returns the text "module!function" of an address, or the known part of it, as a string id. */
 static ttr_id resolve_address_name(struct ttr_profile *profile, const struct profile_place *place,
                                    ttr_id *module)
@@ -57,7 +22,8 @@ static ttr_id resolve_address_name(struct ttr_profile *profile, const struct pro
     (void)ttr_symbol_get(profile->t, place->thread, place->address, place->first_ns, &symbol);
     *module = symbol.module;
     if (!symbol.name)
-        symbol.name = locate_function(profile, place);
+        symbol.name = symbols_locate(profile->t, profile->locate, profile->locate_own,
+                                     place->thread, place->address, place->first_ns);
     if (symbol.module || is_managed) {
         ttr_text name = symbol.module
                             ? ttr_text_get(profile->t, symbol.module)

@@ -1,0 +1,164 @@
+/* Tracks of async events, and numbers of flows.
+ *
+ *   async  one track per open span; a track is reused by the next span of the same process and name
+ *          that starts after its end.  Viewers merge tracks of one name.
+ *   flow   a number per flow, from its begin to its end
+ *
+ * A begin and its end have the same process, category and id, but may differ in name: the track has
+ * the name of the begin.  Activities (model/activity.h) have their task instead of the process,
+ * since they may move to another one.  If no span of the process is open, an end closes that of
+ * another process with the same category and id.  This is how src/pipeline/spans/open_spans.h pairs
+ * them, so counts are equal to those of "stat".  A begin with the key of an open span nests in it.
+ *
+ * Memory grows with the number of spans and flows that are open at the same time. */
+#include "base/hash.h"
+#include "formats/perfetto/perfetto.h"
+#include "model/activity.h"
+
+/* --- Tracks --- */
+
+static void write_descriptor(struct perfetto *p, const struct async_track *track,
+                             const struct process_state *process)
+{
+    size_t packet = perfetto_begin_descriptor(p);
+    size_t descriptor = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_write_u64(p->to, TRACK_UUID, track->uuid);
+    perfetto_append_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, track->name));
+    if (process)
+        protobuf_write_u64(p->to, TRACK_PARENT, process->uuid);
+    perfetto_add_provider(p, process, track->provider);
+    protobuf_end_message(p->to, descriptor);
+    perfetto_end_descriptor(p, packet);
+}
+
+/* Returns a free track with the same process and name on which no event is later than this one;
+ * else a new track. Returns 0 if memory is exhausted. */
+static uint32_t find_free_track(struct perfetto *p, const ttr_event *event, ttr_id name)
+{
+    const uint32_t process = perfetto_process_index(p, event->thread);
+    uint32_t *first = pair_map_get(&p->async_free, process, name);
+    if (first && *first && p->asyncs[*first].end <= event->time) {
+        uint32_t index = *first;
+        *first = p->asyncs[index].next;
+        p->asyncs[index].thread = 0;
+        return index;
+    }
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->asyncs, &p->asyncs_capacity,
+                       p->asyncs_n + 2, sizeof *p->asyncs)) {
+        p->to->failed = true;
+        return 0;
+    }
+    struct async_track *track = &p->asyncs[++p->asyncs_n];
+    *track = (struct async_track){.uuid = p->next_uuid++,
+                                  .process = process,
+                                  .name = name,
+                                  .provider = event->provider,
+                                  .end = INT64_MIN};
+    write_descriptor(p, track, perfetto_process_of_event(p, event));
+    return (uint32_t)p->asyncs_n;
+}
+
+/* Frees a track, so that another span of the same process and name can use it. */
+static void release_track(struct perfetto *p, uint32_t index)
+{
+    struct async_track *track = &p->asyncs[index];
+    const uint32_t *first = pair_map_get(&p->async_free, track->process, track->name);
+    (void)pair_map_remove(&p->async_index, track->scope, track->link);
+    const uint32_t *same = pair_map_get(&p->async_by_id, track->id_scope, track->link);
+    if (same && *same == index)
+        (void)pair_map_remove(&p->async_by_id, track->id_scope, track->link);
+    track->next = first ? *first : 0;
+    p->to->failed |= !pair_map_put(&p->async_free, track->process, track->name, index);
+}
+
+/* --- Keys --- */
+
+/* The keys by which the events of a span are found. */
+struct async_key {
+    uint64_t scope;    /* process, or task of an activity; and category */
+    uint64_t id_scope; /* category alone */
+    uint64_t link;
+};
+
+static struct async_key key_of(const struct perfetto *p, const ttr_event *event, ttr_id name)
+{
+    bool is_activity = activity_is_start_or_stop(event) && event->activity;
+    uint64_t owner =
+        is_activity ? (uint64_t)name | (uint64_t)1 << 63 : perfetto_process_index(p, event->thread);
+    return (struct async_key){.scope = hash_pair(owner, event->category),
+                              .id_scope = event->category,
+                              .link = event->link};
+}
+
+static uint32_t find_open_track(struct perfetto *p, const struct async_key *key, bool is_end)
+{
+    const uint32_t *known = pair_map_get(&p->async_index, key->scope, key->link);
+    if (!known && is_end)
+        known = pair_map_get(&p->async_by_id, key->id_scope, key->link);
+    return known ? *known : 0;
+}
+
+struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change)
+{
+    const ttr_id name = activity_span_name(p->out->t, event);
+    const struct async_key key = key_of(p, event, name);
+    uint32_t index = find_open_track(p, &key, change < 0);
+    if (!index && change < 0)
+        return NULL;
+    if (!index)
+        index = find_free_track(p, event, name);
+    if (!index)
+        return NULL;
+    struct async_track *track = &p->asyncs[index];
+    track->end = event->time > track->end ? event->time : track->end;
+    if (track->depth == 0) {
+        track->scope = key.scope;
+        track->id_scope = key.id_scope;
+        track->link = key.link;
+    }
+    if (change > 0 && track->depth++ == 0)
+        p->to->failed |= !pair_map_put(&p->async_index, key.scope, key.link, index) ||
+                         !pair_map_put(&p->async_by_id, key.id_scope, key.link, index);
+    else if (change < 0)
+        track->depth--;
+    if (track->depth == 0)
+        release_track(p, index);
+    return track;
+}
+
+/* --- Flows --- */
+
+uint32_t perfetto_flow_number(struct perfetto *p, const ttr_event *event)
+{
+    /* In the source, a flow id is unique only within an input, a category and a name. */
+    uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);
+    const uint32_t *known = pair_map_get(&p->flows, scope, event->link);
+    uint32_t number = known ? *known : 0;
+    if (event->kind == TTR_KIND_FLOW_BEGIN) {
+        number = ++p->next_flow;
+        p->to->failed |= !pair_map_put(&p->flows, scope, event->link, number);
+    } else if (event->kind == TTR_KIND_FLOW_END && known) {
+        (void)pair_map_remove(&p->flows, scope, event->link);
+    }
+    return number;
+}
+
+/* --- State --- */
+
+void perfetto_init_async(struct perfetto *p)
+{
+    const struct alloc *alloc = &p->out->t->counted;
+    pair_map_init(&p->async_index, alloc);
+    pair_map_init(&p->async_by_id, alloc);
+    pair_map_init(&p->async_free, alloc);
+    pair_map_init(&p->flows, alloc);
+}
+
+void perfetto_free_async(struct perfetto *p)
+{
+    pair_map_free(&p->async_index);
+    pair_map_free(&p->async_by_id);
+    pair_map_free(&p->async_free);
+    pair_map_free(&p->flows);
+    alloc_free(&p->out->t->counted, p->asyncs, p->asyncs_capacity, sizeof *p->asyncs);
+}

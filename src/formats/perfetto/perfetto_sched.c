@@ -1,0 +1,331 @@
+/* Scheduling as GenericKernelTaskStateEvent, the stable interface of Perfetto for any kernel.
+ *
+ *   switch   the outgoing thread gets its new state, then the incoming thread runs on the CPU
+ *   wake     the thread becomes runnable
+ *
+ * A packet has one thread, its state, and the CPU of a running thread.  Readers refuse a thread
+ * that runs twice without another state between, and accept no state "unknown".  So the writer
+ * remembers who runs where, and keeps traces consistent in which switches are missing:
+ *
+ *   CPU 0   A runs      the trace switches from B to C      written: A runnable, B's state, C runs
+ *   CPU 1   C runs      (C was on CPU 1)                    written: C runnable, C runs on CPU 0
+ *   wake of a thread that runs or is runnable: nothing
+ *
+ * Every CPU has an idle thread of its own, "swapper/N", because one tid cannot run on two CPUs.
+ * These packets contain only tids, so a thread is added to the kernel process tree at its first
+ * scheduling event.  Cost: O(1) per event; memory grows with threads and CPUs.  Left out: CPU
+ * frequency, and which thread woke which. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "formats/perfetto/perfetto.h"
+
+/* First tid of the idle threads; the CPU number is added.  Linux has no tids above 2^22. */
+#define IDLE_TID_FIRST 2000000000u
+#define IDLE_TIDS_MAX 100000000u
+
+/* --- Threads in packets --- */
+
+struct task {
+    ttr_id thread; /* 0 = the idle thread of `cpu` */
+    unsigned state;
+    uint32_t cpu;
+    int32_t priority; /* 0 if not recorded */
+};
+
+static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
+                     const ttr_thread *thread)
+{
+    perfetto_add_name(p, field, thread->thread_name,
+                      &(struct renumbered){"tid", thread->tid, state->tid});
+}
+
+/* Adds a thread to the kernel process tree if it is not there, or has another name there. */
+static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
+                                const ttr_thread *thread)
+{
+    const struct process_state *process =
+        thread->pid_known ? perfetto_describe_process(p, state->process) : NULL;
+    if (!process || (state->is_in_tree && state->tree_name == thread->thread_name))
+        return;
+    state->is_in_tree = true;
+    state->tree_name = thread->thread_name;
+    size_t packet = perfetto_begin_packet(p);
+    size_t tree = protobuf_begin_message(p->to, PACKET_PROCESS_TREE);
+    size_t entry = protobuf_begin_message(p->to, TREE_THREADS);
+    protobuf_write_u64(p->to, TREE_TID, state->tid);
+    protobuf_write_i64(p->to, TREE_PID, process->pid);
+    add_comm(p, TREE_NAME, state, thread);
+    protobuf_end_message(p->to, entry);
+    protobuf_end_message(p->to, tree);
+    perfetto_end_packet(p, packet);
+}
+
+static void add_idle_thread_to_tree(struct perfetto *p, uint32_t cpu)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "swapper/%" PRIu32, cpu);
+    size_t packet = perfetto_begin_packet(p);
+    size_t tree = protobuf_begin_message(p->to, PACKET_PROCESS_TREE);
+    size_t entry = protobuf_begin_message(p->to, TREE_THREADS);
+    protobuf_write_u64(p->to, TREE_TID, IDLE_TID_FIRST + cpu);
+    protobuf_write_i64(p->to, TREE_PID, 0);
+    protobuf_write_string(p->to, TREE_NAME, name);
+    protobuf_write_bool(p->to, TREE_IS_IDLE, true);
+    protobuf_end_message(p->to, entry);
+    protobuf_end_message(p->to, tree);
+    perfetto_end_packet(p, packet);
+}
+
+static void end_task_state(struct perfetto *p, const struct task *task, size_t packet, size_t body)
+{
+    protobuf_write_u64(p->to, TASK_STATE, task->state);
+    if (task->priority)
+        protobuf_write_i64(p->to, TASK_PRIORITY, task->priority);
+    protobuf_end_message(p->to, body);
+    perfetto_end_packet(p, packet);
+}
+
+static void write_idle_state(struct perfetto *p, int64_t time, const struct task *task)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "swapper/%" PRIu32, task->cpu);
+    size_t packet = perfetto_begin_packet_at(p, time);
+    size_t body = protobuf_begin_message(p->to, PACKET_TASK_STATE);
+    protobuf_write_u64(p->to, TASK_CPU, task->cpu);
+    protobuf_write_string(p->to, TASK_NAME, name);
+    protobuf_write_u64(p->to, TASK_TID, IDLE_TID_FIRST + task->cpu);
+    end_task_state(p, task, packet, body);
+}
+
+static void write_task_state(struct perfetto *p, int64_t time, const struct task *task)
+{
+    ttr_thread thread;
+    if (!task->thread) {
+        write_idle_state(p, time, task);
+        return;
+    }
+    struct thread_state *state = ttr_thread_get(p->out->t, task->thread, &thread)
+                                     ? perfetto_assign_thread_ids(p, task->thread)
+                                     : NULL;
+    if (!state)
+        return;
+    add_to_process_tree(p, state, &thread);
+    size_t packet = perfetto_begin_packet_at(p, time);
+    size_t body = protobuf_begin_message(p->to, PACKET_TASK_STATE);
+    protobuf_write_u64(p->to, TASK_CPU, task->cpu);
+    add_comm(p, TASK_NAME, state, &thread);
+    protobuf_write_u64(p->to, TASK_TID, state->tid);
+    end_task_state(p, task, packet, body);
+}
+
+/* --- State of threads and CPUs --- */
+
+/* Returns the id if it is that of a thread, else 0: unknown. */
+static ttr_id known_thread(const struct perfetto *p, uint64_t id)
+{
+    return id < p->out->t->threads_n ? (ttr_id)id : 0;
+}
+
+static bool is_idle_thread(const struct perfetto *p, ttr_id id)
+{
+    ttr_thread thread;
+    return ttr_thread_get(p->out->t, id, &thread) && thread.tid_known && thread.tid == 0 &&
+           thread.pid == 0;
+}
+
+/* Returns the state of a CPU; NULL if memory is exhausted. */
+static struct cpu_state *find_cpu(struct perfetto *p, uint32_t cpu)
+{
+    const uint32_t *known = pair_map_get(&p->cpu_index, cpu, 0);
+    if (known)
+        return (struct cpu_state *)p->cpus.items + *known;
+    struct cpu_state *state = perfetto_table_item(p, &p->cpus, p->cpus_n, sizeof *state);
+    if (!state || !pair_map_put(&p->cpu_index, cpu, 0, (uint32_t)p->cpus_n)) {
+        p->to->failed = true;
+        return NULL;
+    }
+    p->cpus_n++;
+    return state;
+}
+
+static struct thread_state *find_thread(struct perfetto *p, ttr_id thread)
+{
+    return perfetto_table_item(p, &p->threads, thread, sizeof(struct thread_state));
+}
+
+/* Writes a state other than running of a thread, on the CPU on which the reader has it running. */
+static void stop_thread(struct perfetto *p, int64_t time, struct task task)
+{
+    struct thread_state *thread = find_thread(p, task.thread);
+    if (!thread)
+        return;
+    if (thread->is_running) {
+        struct cpu_state *cpu = find_cpu(p, thread->cpu);
+        if (cpu && cpu->runs == CPU_THREAD && cpu->thread == task.thread)
+            cpu->runs = CPU_UNKNOWN;
+        task.cpu = thread->cpu;
+    }
+    thread->is_running = false;
+    thread->is_runnable = task.state == STATE_RUNNABLE;
+    write_task_state(p, time, &task);
+}
+
+/* Ends what a CPU runs, unless that is the outgoing thread: the trace lacks the switch away from
+ * it, and readers accept no unknown state. */
+static void stop_displaced(struct perfetto *p, int64_t time, uint32_t number, ttr_id outgoing)
+{
+    struct cpu_state *cpu = find_cpu(p, number);
+    if (!cpu)
+        return;
+    if (cpu->runs == CPU_THREAD && cpu->thread != outgoing)
+        stop_thread(p, time,
+                    (struct task){.thread = cpu->thread, .state = STATE_RUNNABLE, .cpu = number});
+    else if (cpu->runs == CPU_IDLE)
+        write_task_state(p, time, &(struct task){.state = STATE_RUNNABLE, .cpu = number});
+    if (cpu->runs == CPU_IDLE)
+        cpu->runs = CPU_UNKNOWN;
+}
+
+static void start_idle(struct perfetto *p, int64_t time, const struct task *task)
+{
+    struct cpu_state *cpu = find_cpu(p, task->cpu);
+    if (!cpu || task->cpu >= IDLE_TIDS_MAX)
+        return;
+    if (!cpu->is_in_tree)
+        add_idle_thread_to_tree(p, task->cpu);
+    cpu->is_in_tree = true;
+    cpu->runs = CPU_IDLE;
+    write_task_state(
+        p, time,
+        &(struct task){.state = STATE_RUNNING, .cpu = task->cpu, .priority = task->priority});
+}
+
+static void start_thread(struct perfetto *p, int64_t time, const struct task *task)
+{
+    struct thread_state *thread = find_thread(p, task->thread);
+    struct cpu_state *cpu = find_cpu(p, task->cpu);
+    if (!thread || !cpu)
+        return;
+    if (thread->is_running)
+        stop_thread(p, time, (struct task){.thread = task->thread, .state = STATE_RUNNABLE});
+    thread->is_running = true;
+    thread->is_runnable = false;
+    thread->cpu = task->cpu;
+    *cpu = (struct cpu_state){
+        .runs = CPU_THREAD, .thread = task->thread, .is_in_tree = cpu->is_in_tree};
+    write_task_state(p, time, task);
+}
+
+/* --- Events --- */
+
+static unsigned thread_state_of(struct perfetto *p, unsigned tag)
+{
+    static const uint8_t states[] = {
+        [TTR_THREAD_NEW] = STATE_RUNNABLE,      [TTR_THREAD_RUNNING] = STATE_RUNNABLE,
+        [TTR_THREAD_SUSPENDED] = STATE_STOPPED, [TTR_THREAD_BLOCKED] = STATE_SLEEPING,
+        [TTR_THREAD_DYING] = STATE_WAITING,     [TTR_THREAD_DEAD] = STATE_DESTROYED,
+    };
+    /* These states are approximated: readers may not know "created", and expect only "destroyed"
+     * after "dead". */
+    if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
+        perfetto_count_loss(p, LOSS_SCHED_STATE);
+    return tag < sizeof states ? states[tag] : STATE_WAITING;
+}
+
+const char *perfetto_thread_state_word(unsigned state)
+{
+    static const char *const words[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
+    return state < sizeof words / sizeof *words ? words[state] : NULL;
+}
+
+static bool read_priority_field(const ttr_field *field, const char *name, int32_t *priority)
+{
+    if (field->name.n != strlen(name) || memcmp(field->name.p, name, field->name.n) != 0)
+        return false;
+    if ((field->value.type != TTR_TYPE_UINT && field->value.type != TTR_TYPE_INT) ||
+        field->value.v.u > INT32_MAX)
+        return false;
+    *priority = (int32_t)field->value.v.u;
+    return true;
+}
+
+static bool has_usable_cpu(const ttr_event *event)
+{
+    return (event->flags & TTR_EVENT_HAS_CPU) && event->cpu <= INT32_MAX;
+}
+
+/* Reads the priorities of a switch, by the names of FXT and of Linux. Returns the number of other
+ * fields. */
+static unsigned read_switch_fields(struct perfetto *p, const ttr_event *event, struct task *out,
+                                   struct task *in)
+{
+    ttr_fields fields;
+    ttr_field field;
+    unsigned others = 0;
+    ttr_fields_begin(p->out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        bool is_priority = read_priority_field(&field, "outgoing_priority", &out->priority) ||
+                           read_priority_field(&field, "prev_prio", &out->priority) ||
+                           read_priority_field(&field, "incoming_priority", &in->priority) ||
+                           read_priority_field(&field, "next_prio", &in->priority);
+        others += field.depth == 0 && !is_priority;
+    }
+    return others;
+}
+
+bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
+{
+    struct task out = {.thread = known_thread(p, event->link)},
+                in = {.thread = known_thread(p, event->thread), .state = STATE_RUNNING};
+    if (!has_usable_cpu(event))
+        return false;
+    in.cpu = out.cpu = event->cpu;
+    perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE,
+                              read_switch_fields(p, event, &out, &in));
+    stop_displaced(p, event->time, event->cpu, out.thread);
+    if (out.thread && !is_idle_thread(p, out.thread)) {
+        out.state = thread_state_of(p, event->tag);
+        stop_thread(p, event->time, out);
+    }
+    if (is_idle_thread(p, in.thread))
+        start_idle(p, event->time, &in);
+    else if (in.thread)
+        start_thread(p, event->time, &in);
+    return true;
+}
+
+static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    unsigned n = 0;
+    ttr_fields_begin(p->out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field))
+        n += field.depth == 0;
+    return n;
+}
+
+bool perfetto_write_wake(struct perfetto *p, const ttr_event *event)
+{
+    if (!has_usable_cpu(event))
+        return false;
+    perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
+    const ttr_id woken = known_thread(p, event->thread);
+    const struct thread_state *thread = woken ? find_thread(p, woken) : NULL;
+    if (thread && !thread->is_running && !thread->is_runnable && !is_idle_thread(p, woken))
+        stop_thread(p, event->time,
+                    (struct task){.thread = woken, .state = STATE_RUNNABLE, .cpu = event->cpu});
+    return true;
+}
+
+void perfetto_init_sched(struct perfetto *p)
+{
+    pair_map_init(&p->cpu_index, &p->out->t->counted);
+}
+
+void perfetto_free_sched(struct perfetto *p)
+{
+    pair_map_free(&p->cpu_index);
+    alloc_free(&p->out->t->counted, p->cpus.items, p->cpus.n, sizeof(struct cpu_state));
+}
