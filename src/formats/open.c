@@ -11,7 +11,7 @@
 
 #define READ_FLAGS                                                                    \
     (TTR_READ_STRICT | TTR_READ_NO_MMAP | TTR_READ_DEFINITIONS | TTR_READ_UNORDERED | \
-     TTR_READ_SYMBOLS | TTR_READ_ENCRYPTED)
+     TTR_READ_SYMBOLS | TTR_READ_ENCRYPTED | TTR_READ_FOLLOW_LINKS)
 #define WRITE_FLAGS (TTR_WRITE_OVERWRITE | TTR_WRITE_STRICT | TTR_WRITE_COLOR | TTR_WRITE_TERMINAL)
 
 bool ttr_format_get(size_t i, ttr_format_info *info)

@@ -124,8 +124,9 @@ static void fill_options(ttr_read_options *options, const struct call *call,
 {
     options->size = sizeof *options;
     options->from = call->set.from;
-    options->flags |=
-        (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
+    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) |
+                      (call->set.no_mmap ? TTR_READ_NO_MMAP : 0) |
+                      (call->set.follow_links ? TTR_READ_FOLLOW_LINKS : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;

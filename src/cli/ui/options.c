@@ -266,6 +266,8 @@ static const struct option_row table[] = {
      "skip larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least 64KiB)"},
     {"max-temporary", 0, OPTION_SIZE, GROUP_INPUT, AT(max_temporary), READS, "SIZE", NULL,
      "limit the temporary file of sorting (default: nine tenths of the free space in TMPDIR)"},
+    {"follow-links", 0, OPTION_FLAG, GROUP_INPUT, AT(follow_links), READS, NULL, NULL,
+     "read files that links in the folder of a trace name outside of it"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL,
      "do not map files into memory: for files that may shrink"},
 

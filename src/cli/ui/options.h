@@ -51,7 +51,8 @@ struct settings {
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, clock_correlate, no_delta;
     int64_t clock_offset, clock_offset_ns;
     bool stream_intersection;
-    bool classes, strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
+    bool classes, strict, no_mmap, follow_links, invert, sort, overwrite, explain, dry_run,
+        aggregate, no_sidecar;
 };
 
 enum option_type {
