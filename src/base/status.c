@@ -30,6 +30,11 @@ static void fill_error(ttr_error *error, ttr_status status, int sys, uint64_t of
     (void)vsnprintf(error->text, sizeof error->text, format, values);
 }
 
+ttr_status fail_null(ttr_error *error, const char *function, const char *argument)
+{
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s: the %s is NULL", function, argument);
+}
+
 ttr_status fail(ttr_error *error, ttr_status status, uint64_t offset, const char *format, ...)
 {
     if (error) {

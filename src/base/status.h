@@ -22,6 +22,9 @@ ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *form
  * its own option instead. Does nothing for TTR_OK. Returns `status`. */
 ttr_status error_set_option(ttr_error *error, ttr_status status, const char *option);
 
+/* Returns TTR_E_MISUSE for an argument of a public function that is NULL. */
+ttr_status fail_null(ttr_error *error, const char *function, const char *argument);
+
 /* Returns TTR_E_NOMEM; allocates nothing. */
 ttr_status fail_memory(ttr_error *error);
 

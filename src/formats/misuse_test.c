@@ -4,6 +4,9 @@
 #include <tracetta/advanced.h>
 #include <tracetta/build.h>
 #include <tracetta/fields.h>
+#include <tracetta/profile.h>
+#include <tracetta/analyse.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 static int64_t push_nowhere(void *ctx, const void *bytes, size_t n)
@@ -30,6 +33,45 @@ static void wrapping_null_reader_returns_null_and_keeps_error(void **state)
     assert_non_null(readers[0]);
     assert_null(ttr_merge(t, readers, 2, &error));
     assert_int_equal(error.status, TTR_E_IO);
+    ttr_free(t);
+}
+
+static void null_argument_is_misuse(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr_summary summary;
+    ttr_text text;
+    ttr_report report = {.size = sizeof report};
+    (void)state;
+    ttr_reader *reader =
+        ttr_open_memory(t, "\x10\x00\x04\x46\x78\x54\x16\x00", 8, "x", NULL, &error);
+    ttr_writer *writer = ttr_create_push(t, push_nowhere, NULL, "jsonl", NULL, &error);
+    assert_int_equal(ttr_read(NULL, &batch, &error), TTR_E_MISUSE);
+    assert_string_equal(error.text, "ttr_read: the reader is NULL");
+    assert_int_equal(ttr_read(reader, NULL, NULL), TTR_E_MISUSE);
+    assert_int_equal(ttr_write(NULL, &batch, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_write(writer, NULL, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_flush(NULL, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_writer_end(NULL, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_copy(NULL, writer, NULL, NULL, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_copy(reader, NULL, NULL, NULL, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_summarize(t, NULL, &summary, NULL, NULL, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_event_build(NULL, &batch, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_reader_metadata(NULL, 0, NULL, &text, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_profile_write(NULL, "x", "svg", NULL, 0, &error), TTR_E_MISUSE);
+    assert_false(ttr_reader_report(NULL, 0, &report));
+    error.status = TTR_OK;
+    assert_null(ttr_open(NULL, "x", NULL, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_null(ttr_open(t, NULL, NULL, &error));
+    assert_null(ttr_open_memory(t, NULL, 8, "x", NULL, &error));
+    assert_null(ttr_create(t, "x", NULL, NULL, &error));
+    assert_null(ttr_merge(NULL, NULL, 0, &error));
+    assert_string_equal(error.text, "ttr_merge: the context is NULL");
+    ttr_writer_abort(writer);
+    ttr_close(reader);
     ttr_free(t);
 }
 
@@ -210,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrapping_null_reader_returns_null_and_keeps_error),
+        cmocka_unit_test(null_argument_is_misuse),
         cmocka_unit_test(event_end_without_begin_is_misuse),
         cmocka_unit_test(null_text_becomes_null_field),
         cmocka_unit_test(unknown_format_option_is_misuse),

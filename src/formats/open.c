@@ -196,6 +196,10 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
     struct stat about;
     const struct format *format;
     bool is_one = false;
+    if (!t || !path) {
+        (void)fail_null(error, "ttr_open", t ? "path" : "context");
+        return NULL;
+    }
     if (!apply_read_options(t, options, &how, error))
         return NULL;
     const struct format *of_url = format_of_url(path);
@@ -219,6 +223,10 @@ ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *nam
                             const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
+    if (!t || (!bytes && n) || !name) {
+        (void)fail_null(error, "ttr_open_memory", !t ? "context" : name ? "memory" : "name");
+        return NULL;
+    }
     if (!apply_read_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options,
@@ -284,6 +292,10 @@ static int64_t push_nowhere(void *ctx, const void *bytes, size_t n)
 ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name,
                        const ttr_write_options *options, ttr_error *error)
 {
+    if (!t || !format_name) {
+        (void)fail_null(error, "ttr_create", t ? "format" : "context");
+        return NULL;
+    }
     const struct format *format = find_writer(format_name, options, error);
     if (!format)
         return NULL;

@@ -194,6 +194,8 @@ static void set_builder_members(ttr_builder *builder)
 
 ttr_status ttr_event_build(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
 {
+    if (!builder || !batch)
+        return fail_null(error, "ttr_event_build", builder ? "batch" : "builder");
     if (!builder->is_begun)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "no event was begun: call ttr_event_begin first, once per event");

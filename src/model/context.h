@@ -131,6 +131,7 @@ struct process {
     uint64_t pid;
     ttr_id name;
     uint32_t parent; /* index + 1 of the process it was forked from, 0 = unknown */
+    int64_t forked;  /* time of that fork in ns; valid if `parent` is not 0 */
     uint16_t source;
 };
 
@@ -141,6 +142,10 @@ struct thread {
     uint16_t source;
     bool pid_known, tid_known;
 };
+
+/* Meaning of the times of a source: SOURCE_UNKNOWN if some of its clocks are anchored and others
+ * are not, or if it has none. */
+enum source_clock { SOURCE_UNKNOWN, SOURCE_UNIX_TIME, SOURCE_OWN_TIME };
 
 struct source_entry {
     ttr_id path;
@@ -154,6 +159,7 @@ struct source_entry {
     uint32_t kernel;
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
+    uint8_t clock;   /* enum source_clock */
     uint16_t shares; /* source that also lists this one's attributes; 0 = none */
     /* position of the input in the merge that reads it; name changes of equal time apply in this
      * order (model/pending_names.h) */
@@ -274,6 +280,20 @@ TTR_MUST ttr_id context_copy_schema(ttr *t, ttr_id schema);
 static inline ttr_id context_displayed_path(const ttr *t, uint16_t source)
 {
     return t->traces_n > 1 && source < t->sources_n ? t->sources[source].trace_path : 0;
+}
+
+/* Times above this (1970-04-15 in Unix time) are probably Unix times: no machine has that uptime.
+ * In nanoseconds. */
+#define CONTEXT_UNIX_TIME_MIN INT64_C(9000000000000000)
+
+/* Returns whether an event's time counts from the Unix epoch. The clock of its source decides; if
+ * that is unknown, as for events of the program, the size of the number. */
+static inline bool context_has_unix_time(const ttr *t, const ttr_event *event)
+{
+    uint8_t clock = event->source < t->sources_n ? t->sources[event->source].clock : 0;
+    return clock == SOURCE_UNKNOWN
+               ? event->time > CONTEXT_UNIX_TIME_MIN || event->time < -CONTEXT_UNIX_TIME_MIN
+               : clock == SOURCE_UNIX_TIME;
 }
 
 static inline const struct schema *context_schema(const ttr *t, ttr_id id)

@@ -68,6 +68,8 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_event_clas
 ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *language,
                                ttr_text *text, ttr_error *error)
 {
+    if (!reader || !text)
+        return fail_null(error, "ttr_reader_metadata", reader ? "text" : "reader");
     struct input *in = reader_input(reader, index);
     ttr_report report = {.size = sizeof report};
     *text = (ttr_text){"", 0};

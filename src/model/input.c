@@ -9,6 +9,23 @@
 #include "base/status.h"
 #include "model/options.h"
 
+/* Updates the meaning of the source's times: the same for all of its clocks, else unknown. */
+static void update_source_clock(struct input *in)
+{
+    bool is_anchored = in->clocks[0].is_anchored;
+    struct source_entry *source = &in->base.t->sources[in->id];
+    source->clock = is_anchored ? SOURCE_UNIX_TIME : SOURCE_OWN_TIME;
+    for (size_t i = 1; i < in->clocks_n; i++)
+        if (in->clocks[i].is_anchored != is_anchored)
+            source->clock = SOURCE_UNKNOWN;
+}
+
+void input_anchor_clock(struct input *in, size_t index)
+{
+    in->clocks[index].is_anchored = true;
+    update_source_clock(in);
+}
+
 size_t input_add_clock(struct input *in, const ttr_clock *clock)
 {
     const struct alloc *alloc = &in->base.t->counted;
@@ -25,7 +42,9 @@ size_t input_add_clock(struct input *in, const ttr_clock *clock)
     }
     in->clocks[in->clocks_n] = *clock;
     in->clocks[in->clocks_n].offset_ns = in->time_offset;
-    return in->clocks_n++;
+    in->clocks_n++;
+    update_source_clock(in);
+    return in->clocks_n - 1;
 }
 
 const char *input_option(const struct input *in, const char *key)

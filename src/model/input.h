@@ -119,6 +119,9 @@ static inline ttr_event *input_add_event(struct input *in)
 /* Adds a clock to the report. Returns its index, or SIZE_MAX if memory runs out. */
 TTR_MUST size_t input_add_clock(struct input *in, const ttr_clock *clock);
 
+/* Records that a clock counts from the Unix epoch, if that becomes known after it was added. */
+void input_anchor_clock(struct input *in, size_t index);
+
 /* Returns the value of a format option such as "layout", or NULL if it is not set. */
 const char *input_option(const struct input *in, const char *key);
 

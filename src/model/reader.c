@@ -26,6 +26,8 @@ static void store_failure(ttr_reader *reader, ttr_status status, const ttr_error
 
 ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
+    if (!reader || !batch)
+        return fail_null(error, "ttr_read", reader ? "batch" : "reader");
     if (reader->stuck != TTR_OK) {
         if (error && reader->stuck != TTR_END)
             *error = reader->stuck_error;
@@ -137,8 +139,8 @@ void ttr_close(ttr_reader *reader)
 
 bool ttr_reader_report(ttr_reader *reader, size_t index, ttr_report *report)
 {
-    size_t size = report->size;
-    if (size < sizeof *report)
+    size_t size = report ? report->size : 0;
+    if (!reader || size < sizeof *report)
         return false;
     *report = (ttr_report){.size = size};
     return reader->ops->report(reader, index, report);

@@ -192,19 +192,25 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
     return best;
 }
 
-/* Searches a process, then the processes it was forked from: a forked process has its parent's
- * mappings until it executes another program. */
+/* Searches a process, then the processes it was forked from: a forked process has the mappings that
+ * its parent had at that time, until it executes another program. Prefers a range that was loaded
+ * before `time`. */
 static const struct symbol_range *find_in_ancestors(ttr *t, enum symbol_kind kind, ttr_id thread,
                                                     uint64_t address, int64_t time)
 {
+    const struct symbol_range *later = NULL; /* loaded after `time` by the process itself */
     uint32_t process = t->threads[thread].process;
     for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
         const struct symbol_range *range = symbols_find(&t->symbols, kind, process, address, time);
-        if (range || !t->processes[process].parent)
+        if (range && range->from <= time)
             return range;
+        later = i == 0 ? range : later;
+        if (!t->processes[process].parent)
+            break;
+        time = t->processes[process].forked < time ? t->processes[process].forked : time;
         process = t->processes[process].parent - 1;
     }
-    return NULL;
+    return later;
 }
 
 static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind, ttr_id thread,

@@ -71,6 +71,8 @@ bool ttr_writer_allow_stream_order(ttr_writer *out, ttr_reader *in)
 
 ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
+    if (!out || !batch)
+        return fail_null(error, "ttr_write", out ? "batch" : "writer");
     if (out->stuck != TTR_OK)
         return store_failure(out, TTR_OK, NULL, error);
     if (out->has_ended)
@@ -88,6 +90,8 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
 {
     ttr_error ctx = {0};
+    if (!out)
+        return fail_null(error, "ttr_flush", "writer");
     ttr_status status = out->stuck;
     if (status == TTR_OK && out->has_ended)
         return refuse_ended(error);
@@ -104,7 +108,7 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
 {
     ttr_error ctx = {0};
     if (!out)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the writer is NULL");
+        return fail_null(error, "ttr_writer_end", "writer");
     if (out->has_ended)
         return store_failure(out, TTR_OK, NULL, error);
     ttr_status status = out->stuck;

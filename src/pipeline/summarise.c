@@ -114,6 +114,8 @@ static ttr_status sum_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
                          void *ctx, ttr_error *error)
 {
+    if (!t || !in || !summary)
+        return fail_null(error, "ttr_summarize", !t ? "context" : in ? "summary" : "reader");
     struct summing summing = {.t = t,
                               .alloc = &t->counted,
                               .summary = summary,

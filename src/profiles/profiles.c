@@ -137,6 +137,8 @@ static ttr_status write_with_format(struct profile_out *out, const struct profil
 ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const char *format,
                              const char *title, uint32_t flags, ttr_error *error)
 {
+    if (!profile || !format)
+        return fail_null(error, "ttr_profile_write", profile ? "format" : "profile");
     const struct profile_writer *writer = find_profile_format(format);
     if (!writer)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,

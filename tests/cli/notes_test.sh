@@ -48,6 +48,14 @@ lay ctf/vectors/stream-bad-times
 run "$tracetta" cat --pid=77 stream-bad-times
 grep -q 'without the process, thread or CPU that a filter asks for: left out' "$work/.err"
 verdict "--pid does not leave out events of unknown processes silently" $? "$(cat "$work/.err")"
+lay perf/vectors-whole/symbols
+cp symbols other
+run "$tracetta" merge symbols other -o merged.fxt
+[ "$(grep -c 'have no date and no common origin' "$work/.err")" = 1 ]
+verdict "merge warns once if clocks cannot be correlated" $? "$(cat "$work/.err")"
+run "$tracetta" merge --align=begin symbols other -f -o merged.fxt
+! grep -q 'no common origin' "$work/.err"
+verdict "merge with --align=begin does not warn" $? "$(cat "$work/.err")"
 lay ctf/vectors/stream-bad-context
 told stream-bad-context damage ctf.bad-packet 'x1, first at byte 20' 's: the packet context cannot be read: a length or selector in it cannot be; 22 bytes skipped'
 lay ctf/vectors/stream-bad-times

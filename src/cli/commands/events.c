@@ -87,7 +87,7 @@ static int list_events(struct call *call)
     }
     if (call->set.json) {
         json_open(&json, NULL, '{');
-        json_write_string(&json, "schema", "tracetta.events/1");
+        json_write_string(&json, "schema", "tracetta.tracepoints/1");
         json_write_bool(&json, "user_events", ttr_kernel_events_has_user_events(events));
         json_open(&json, "events", '[');
     }

@@ -117,16 +117,37 @@ static void explain_places(const struct call *call, ttr_reader *reader, const st
     }
 }
 
-/* Warns if only some inputs have a clock with a known date, since times of different inputs cannot
- * be compared then. */
+/* Returns whether two clocks without a date have a common origin: the trace declares an identity
+ * that both have. */
+static bool is_same_origin(const ttr_clock *a, const ttr_clock *b)
+{
+    if (a->has_uuid && b->has_uuid)
+        return memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
+    return a->origin_uid.n > 0 && a->origin_uid.n == b->origin_uid.n &&
+           memcmp(a->origin_uid.p, b->origin_uid.p, a->origin_uid.n) == 0;
+}
+
+/* Warns if times of different inputs cannot be compared: only some have a clock with a known date,
+ * or none has and their clocks have no common origin. */
 static void warn_of_mixture(const struct call *call, ttr_reader *reader)
 {
-    size_t anchored = 0, n = 0;
+    size_t anchored = 0, n = 0, unrelated = 0;
+    ttr_clock first = {.frequency = 0};
     struct trace trace = {0};
     if (call->set.align && strcmp(call->set.align, "clock") != 0)
         return;
-    for (; traces_next(reader, &trace); n++)
-        anchored += trace.report.clocks_n && trace.report.clocks[0].is_anchored;
+    for (; traces_next(reader, &trace); n++) {
+        const ttr_clock *clock = trace.report.clocks_n ? &trace.report.clocks[0] : &first;
+        anchored += clock->is_anchored;
+        unrelated += n > 0 && !is_same_origin(&first, clock);
+        first = n == 0 ? *clock : first;
+    }
+    if (anchored == 0 && unrelated > 0)
+        message_note(call,
+                     "warning: the clocks of the %zu inputs have no date and no common "
+                     "origin, so the order of their events is a guess: --align=begin puts "
+                     "begins together, --offset moves one",
+                     n);
     if (anchored > 0 && anchored < n)
         message_note(call,
                      "warning: %zu of %zu inputs have no anchored clock, so their place among the "

@@ -1,7 +1,5 @@
-/* Formatting of times in text outputs. An event does not record whether its time is relative to
- * 1970 or to the start of the trace. The magnitude decides: a clock that starts at zero reaches
- * TIME_UNIX_NS only after 104 days. The emit functions write at most NUMBER_MAX bytes, and return
- * the end of the text, like those of emit.h. */
+/* Formatting of times in text outputs. The emit functions write at most NUMBER_MAX bytes, and
+ * return the end of the text, like those of emit.h. */
 #ifndef TRACETTA_ENCODINGS_JSON_TIMELINE_H
 #define TRACETTA_ENCODINGS_JSON_TIMELINE_H
 
@@ -9,13 +7,6 @@
 #include <stdint.h>
 
 #include "base/number.h"
-
-#define TIME_UNIX_NS INT64_C(9000000000000000)
-
-static inline bool is_unix_time(int64_t time_ns)
-{
-    return time_ns > TIME_UNIX_NS || time_ns < -TIME_UNIX_NS;
-}
 
 /* Returns |a - b| without the overflow of a signed difference. */
 static inline uint64_t time_distance(int64_t a, int64_t b)

@@ -132,7 +132,7 @@ static void write_begin(struct ttr_writer *out)
 }
 
 /* Chooses the base: if times are Unix times, the second of the first event with a time; else 0. */
-static void choose_time_base(struct chrome *ctx, const ttr_event *event)
+static void choose_time_base(const ttr *t, struct chrome *ctx, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
         return;
@@ -140,7 +140,7 @@ static void choose_time_base(struct chrome *ctx, const ttr_event *event)
     int64_t part = event->time % 1000000000, second = event->time - part;
     if (part < 0 && second >= INT64_MIN + 1000000000)
         second -= 1000000000;
-    ctx->base_ns = is_unix_time(event->time) ? second : 0;
+    ctx->base_ns = context_has_unix_time(t, event) ? second : 0;
 }
 
 /* Returns the scope member of an instant by its field "scope" (thread, process or global). Returns
@@ -273,7 +273,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *ctx = out->ctx;
     if (!ctx->has_base)
-        choose_time_base(ctx, event);
+        choose_time_base(out->t, ctx, event);
     if (!ctx->has_provider) {
         ctx->has_provider = true;
         ctx->provider = event->provider;

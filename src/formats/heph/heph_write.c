@@ -12,9 +12,6 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 
-/* times in ns above this (after 1973) are Unix times, because no machine has been up for so long */
-#define UNIX_TIME_MIN INT64_C(100000000000000000)
-
 /* ns from the epoch to the first event, because events of other formats may arrive out of order */
 #define EPOCH_MARGIN INT64_C(3600000000000)
 
@@ -144,7 +141,7 @@ static bool is_of_heph(const ttr *t, const ttr_event *event)
 static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
-    bool is_anchored = event->time > UNIX_TIME_MIN;
+    bool is_anchored = event->time > EPOCH_MARGIN && context_has_unix_time(out->t, event);
     if (writer->has_epoch)
         return;
     writer->has_epoch = true;

@@ -350,10 +350,11 @@ static char *emit_time(struct jsonl *ctx, char *at, int64_t time)
 /* Writes the time as a string, because JSON readers may round large numbers. If the time counts
  * from the Unix epoch, adds it in ISO 8601: "165...","time":"2022-04-21T10:11:12.123456789Z".
  * Returns the end. */
-static char *emit_time_string(char *at, int64_t time)
+static char *emit_time_string(const ttr *t, char *at, const ttr_event *event)
 {
+    int64_t time = event->time;
     at = emit_constant(emit_i64(emit_constant(at, "\""), time), "\"");
-    if (!is_unix_time(time))
+    if (!context_has_unix_time(t, event))
         return at;
     at = emit_constant(at, ",\"time\":\"");
     return emit_constant(at + number_format_iso(at, time), "\"");
@@ -370,7 +371,8 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
         return;
     bool is_kept = is_title_of_event(title, event);
     char *at = emit_constant(begin, "{\"time_ns\":");
-    at = ctx->has_text_times ? emit_time_string(at, event->time) : emit_time(ctx, at, event->time);
+    at =
+        ctx->has_text_times ? emit_time_string(out->t, at, event) : emit_time(ctx, at, event->time);
     if (is_kept)
         at = emit_cached_piece(at, (ttr_text){title->text, title->n});
     buffer_commit(&out->buffer, (size_t)(at - begin));

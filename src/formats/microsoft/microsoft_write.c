@@ -176,12 +176,11 @@ static void add_uuid_if(struct meta *meta, const char *name, const uint8_t *byte
     *meta->at++ = '"';
 }
 
-static void add_time(struct meta *meta, int64_t time)
+static void add_time(struct meta *meta, int64_t time, bool is_unix)
 {
     const int64_t remainder = time % 1000000000;
     const int64_t s = time / 1000000000 - (remainder < 0),
                   nanoseconds = remainder < 0 ? remainder + 1000000000 : remainder;
-    bool is_unix = is_unix_time(time);
     add_key(meta, "time");
     if (is_unix)
         *meta->at++ = '"';
@@ -221,7 +220,7 @@ static void add_meta(struct field_json *json, const ttr_event *event)
     struct meta meta = {.at = begin, .spaced = json->spaced};
     *meta.at++ = '{';
     if (!(event->flags & TTR_EVENT_NO_TIME))
-        add_time(&meta, event->time);
+        add_time(&meta, event->time, context_has_unix_time(json->t, event));
     if (event->flags & TTR_EVENT_HAS_CPU)
         add_number(&meta, "cpu", event->cpu);
     if (ttr_thread_get(json->t, get_event_thread(event), &thread)) {

@@ -83,9 +83,10 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
 
 /* Sets the output clock to nanoseconds. Tick 0 is 1970 if the first event has a Unix time, else a
  * time early enough to keep all ticks positive. */
-static void set_ns_clock(struct nettrace_writer *w, const ttr_event *event)
+static void set_ns_clock(const ttr *t, struct nettrace_writer *w, const ttr_event *event)
 {
-    bool is_dated = is_unix_time(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
+    bool is_dated =
+        context_has_unix_time(t, event) && event->time > 0 && event->time < YEAR_2250_NS;
     w->trace_info.frequency = (uint64_t)NS_PER_SECOND;
     w->trace_info.sync_ms = is_dated ? event->time / NS_PER_MS : 0;
     w->base_ticks = event->time < 0 ? (uint64_t)0 - (uint64_t)event->time : 0;
@@ -126,7 +127,7 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
     if (!w->version)
         w->version = reader && reader->version < NETTRACE_V6 ? 5 : NETTRACE_V6;
     w->trace_info.pointer_bytes = 8;
-    set_ns_clock(w, event ? event : &none);
+    set_ns_clock(out->t, w, event ? event : &none);
     if (event && ttr_thread_get(out->t, event->thread, &thread) && thread.pid_known) {
         w->trace_info.pid = thread.pid;
         w->trace_info.has_pid = true;

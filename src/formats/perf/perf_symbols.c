@@ -123,15 +123,17 @@ static bool add_kernel_symbol(struct perf_trace *trace, const struct perf_view *
            symbols_add(&trace->t->symbols, SYMBOL_FUNCTION, &range);
 }
 
-static bool add_fork_record(struct perf_trace *trace, const struct perf_view *record)
+static bool add_fork_record(struct perf_trace *trace, const struct perf_view *record, int64_t time)
 {
     uint32_t child = perf_u32(record->p + 8, trace->is_big),
              parent = perf_u32(record->p + 12, trace->is_big);
     uint32_t process = find_process_index(trace, child), from = find_process_index(trace, parent);
     if (process == UINT32_MAX || from == UINT32_MAX)
         return false;
-    if (process != from)
+    if (process != from) {
         trace->t->processes[process].parent = from + 1;
+        trace->t->processes[process].forked = time;
+    }
     return true;
 }
 
@@ -148,7 +150,7 @@ bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *r
     case PERF_KSYMBOL:
         return add_kernel_symbol(trace, record, text, time);
     case PERF_FORK:
-        return add_fork_record(trace, record);
+        return add_fork_record(trace, record, time);
     default:
         return true;
     }

@@ -212,6 +212,53 @@ static void device_despite_build_id_bit_is_not_build_id(void **state)
     expect_device(WITH_DEVICE("7"));
 }
 
+/* MMAP2 of a file at 0x1000: by process `pid` at `time`. */
+#define MAP(pid, path, time)                                                                   \
+    "u32le 10 u16le 2 u16le 96 u32le " pid " u32le " pid " u64le 0x1000 u64le 0x1000 u64le 0 " \
+    "u32le 8 u32le 1 u64le 1 u64le 0 u32le 5 u32le 2 str \"" path "\" zeros 2 u32le " pid      \
+    " u32le " pid " u64le " time "\n"
+
+static void check_module_at(ttr *t, uint64_t tid, int64_t time, const char *module)
+{
+    ttr_symbol symbol;
+    assert_int_equal(ttr_symbol_get(t, thread_of(t, tid), 0x1010, time, &symbol), *module != 0);
+    assert_string_equal(ttr_text_get(t, symbol.module).p, module);
+}
+
+static void child_has_mappings_made_before_its_fork(void **state)
+{
+    static const char text[] = HEAD_OF("424", "[24]=0") MAP("5", "/bin/a", "100")
+        /* FORK of 6 by 5 */
+        "u32le 7 u16le 0 u16le 48 u32le 6 u32le 5 u32le 6 u32le 5 u64le 120\n"
+        "u32le 5 u32le 5 u64le 120\n" MAP("5", "/bin/b", "140") MAP("6", "/bin/c", "200")
+        /* FORK of 7 by 6 */
+        "u32le 7 u16le 0 u16le 48 u32le 7 u32le 6 u32le 7 u32le 6 u64le 210\n"
+        "u32le 6 u32le 6 u64le 210\n"
+        /* COMM of 8, which has no parent in the trace */
+        "u32le 3 u16le 0 u16le 40 u32le 8 u32le 8 str \"new\" zeros 5 u32le 8 u32le 8 u64le 220\n";
+    struct hexa hexa;
+    char message[200] = "";
+    ttr_batch batch;
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    if (!hexa_parse(text, strlen(text), &hexa, message, sizeof message))
+        fail_msg("%s", message);
+    const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_SYMBOLS};
+    ttr_reader *reader = ttr_open_memory(t, hexa.bytes, hexa.n, "data", &options, NULL);
+    assert_non_null(reader);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK)
+        continue;
+    check_module_at(t, 5, 130, "a");
+    check_module_at(t, 5, 150, "b");
+    check_module_at(t, 6, 150, "a");
+    check_module_at(t, 6, 205, "c");
+    check_module_at(t, 7, 220, "c");
+    check_module_at(t, 8, 230, "");
+    ttr_close(reader);
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +266,7 @@ int main(void)
         cmocka_unit_test(profile_looks_up_functions_by_file_build_id_and_offset),
         cmocka_unit_test(folder_reads_as_one_trace_by_time),
         cmocka_unit_test(device_despite_build_id_bit_is_not_build_id),
+        cmocka_unit_test(child_has_mappings_made_before_its_fork),
         cmocka_unit_test(name_in_one_file_applies_to_all_from_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

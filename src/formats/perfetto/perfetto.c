@@ -8,9 +8,6 @@
 #include "base/status.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Event times above this (1970-04-15 in Unix time), in ns, are Unix times: no machine has that
- * uptime. */
-#define UNIX_TIME_MIN INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
 /* Number of events after which the names of a thread are compared again. Readers accept descriptors
@@ -149,12 +146,13 @@ static void begin_sequence(struct perfetto *p)
     perfetto_end_packet(p, packet);
 }
 
-/* Chooses the Unix time of time 0 in the output; `first` is the first time of an event. */
-static void choose_base(struct perfetto *p, int64_t first)
+/* Chooses the Unix time of time 0 in the output by the first event with a time. */
+static void choose_base(struct perfetto *p, const ttr_event *event)
 {
+    int64_t first = event->time;
     p->has_base = true;
     p->base = 0;
-    if (first < UNIX_TIME_MIN)
+    if (first < 3600 * SECOND || !context_has_unix_time(p->out->t, event))
         return;
     p->base = first - first % SECOND - 3600 * SECOND;
     size_t packet = perfetto_begin_packet(p);
@@ -259,7 +257,7 @@ static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch,
     begin_sequence(p);
     for (uint32_t i = 0; i < batch->n && !p->has_base; i++)
         if (has_time(ttr_batch_at(batch, i)))
-            choose_base(p, ttr_batch_at(batch, i)->time);
+            choose_base(p, ttr_batch_at(batch, i));
     for (uint32_t from = 0; from < batch->n && status == TTR_OK; from += CHUNK)
         status = write_chunk(p, batch, from, error);
     return status;

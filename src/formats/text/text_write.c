@@ -124,11 +124,11 @@ static char *emit_time_difference(char *at, const struct text *ctx, int64_t time
 
 /* Returns true if a time can be printed: the time of the event or, if it has none, of the previous
  * event. The first known time selects the style of all times. */
-static bool choose_time_style(struct text *ctx, const ttr_event *event)
+static bool choose_time_style(const ttr *t, struct text *ctx, const ttr_event *event)
 {
     bool has_time = ctx->has_last || !(event->flags & TTR_EVENT_NO_TIME);
     if (has_time && ctx->style == TIME_AUTO)
-        ctx->style = is_unix_time(event->time) ? TIME_ISO : TIME_SECONDS;
+        ctx->style = context_has_unix_time(t, event) ? TIME_ISO : TIME_SECONDS;
     return has_time;
 }
 
@@ -144,14 +144,14 @@ static void text_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
-        ctx->has_last = choose_time_style(ctx, event);
+        ctx->has_last = choose_time_style(out->t, ctx, event);
         ctx->last_time = event->time;
     }
 }
 
-static char *emit_times(char *at, struct text *ctx, const ttr_event *event)
+static char *emit_times(const ttr *t, char *at, struct text *ctx, const ttr_event *event)
 {
-    const bool has_time = choose_time_style(ctx, event);
+    const bool has_time = choose_time_style(t, ctx, event);
     if (ctx->with_color)
         at = emit_constant(at, COLOR_TIME);
     if (ctx->style != TIME_DELTA)
@@ -323,7 +323,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
-    at = emit_times(at, ctx, event);
+    at = emit_times(out->t, at, ctx, event);
     at = emit_names(at, ctx, &names);
     at = emit_event_kind(at, ctx, event->kind);
     at = emit_thread(at, &names);

@@ -7,6 +7,7 @@
 #include <tracetta/build.h>
 #include <tracetta/tracetta.h>
 
+#include "model/context.h"
 #include "support/writing.h"
 
 static void open_with(struct writing *w, uint32_t flags, const char *option)
@@ -49,6 +50,30 @@ static void small_time_prints_as_seconds(void **state)
     writing_end(&w);
     writing_expect(&w, "[-0.000000001] (+0.000000000) - - gap -/- lost=unknown\n"
                        "[12.000000345] (+12.000000346) :c n counter -/-\n");
+}
+
+/* Prints one event of a source with the given kind of clock. */
+static void expect_time_of_clock(uint8_t clock, int64_t time, const char *text)
+{
+    struct writing w;
+    open_with(&w, 0, NULL);
+    uint16_t source = context_add_source(w.t, "x", "test");
+    w.t->sources[source].clock = clock;
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, time, NULL, "a");
+    ttr_event_attributes(w.builder)->source = source;
+    writing_end(&w);
+    writing_expect(&w, text);
+}
+
+static void clock_of_the_source_decides_between_date_and_seconds(void **state)
+{
+    (void)state;
+    expect_time_of_clock(SOURCE_UNIX_TIME, 5000000000,
+                         "[1970-01-01 00:00:05.000000000] (+0.000000000) - a instant -/-\n");
+    expect_time_of_clock(SOURCE_OWN_TIME, 1650535872123456789,
+                         "[1650535872.123456789] (+0.000000000) - a instant -/-\n");
+    expect_time_of_clock(SOURCE_UNKNOWN, 5000000000,
+                         "[5.000000000] (+0.000000000) - a instant -/-\n");
 }
 
 static void expect_times(const char *option, const char *text)
@@ -332,6 +357,7 @@ int main(void)
         cmocka_unit_test(special_character_is_escaped_at_every_position),
         cmocka_unit_test(anchored_event_prints_one_line_with_date),
         cmocka_unit_test(small_time_prints_as_seconds),
+        cmocka_unit_test(clock_of_the_source_decides_between_date_and_seconds),
         cmocka_unit_test(event_without_time_does_not_choose_time_style),
         cmocka_unit_test(time_option_selects_format),
         cmocka_unit_test(disabled_fields_and_names_are_omitted),

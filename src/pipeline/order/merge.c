@@ -517,6 +517,10 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
 ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
 {
     size_t unordered = 0, at = 0, strange = 0;
+    if (!t || (!in && n)) {
+        (void)fail_null(error, "ttr_merge", t ? "array of readers" : "context");
+        return NULL;
+    }
     for (size_t i = 0; i < n; i++) {
         if (!in[i]) {
             close_readers(in, n);

@@ -19,8 +19,8 @@
 
 struct replacer {
     struct ctf_description *description;
-    /* (type, use) -> index of the replacement in `type`. use 0: a field type; 1: a root; 2: a root
-     * with attributes; otherwise the role of a hidden number */
+    /* (type, use) -> index in `type` of the replacement. use 0: field type; 1: context or payload;
+     * 2: context or payload with attributes; other values: role of a hidden number */
     struct pair_map done;
     const struct type **type;
     size_t n, capacity;
@@ -297,8 +297,8 @@ static const struct type *replace_member(struct replacer *replacer, const struct
     return add_replacement(replacer, type, 0, became);
 }
 
-/* Replaces the members of a root (context or payload), but not the root itself. has_attributes:
- * members may be attributes. */
+/* Replaces the members of a specific context or payload, the root of a type tree. has_attributes:
+ * the members may be attributes. */
 static const struct type *replace_root(struct replacer *replacer, const struct type *type,
                                        bool has_attributes)
 {
@@ -414,8 +414,9 @@ static void set_constant_attribute(ttr *t, const struct type *type,
     }
 }
 
-/* Adds the position of an attribute that starts `bit` bits after the start of the root. Returns its
- * size in bits, or 0 if the size varies, so that the offsets of later attributes are not fixed. */
+/* Adds the position of an attribute that starts `bit` bits after the start of its context. Returns
+ * its size in bits, or 0 if the size varies, so that the offsets of later attributes are not fixed.
+ */
 static uint64_t add_attribute_pos(const struct type *type, uint64_t bit,
                                   struct ctf_dialect_attributes *attributes)
 {

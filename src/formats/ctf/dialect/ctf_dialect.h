@@ -130,7 +130,7 @@ bool ctf_uses_dialect(const struct ctf_description *description);
 
 /* --- Reading (ctf_dialect.c) --- */
 
-/* Position of an attribute, relative to the start of the root that contains the attributes. */
+/* Position of an attribute, from the start of the specific context (v1.1: of the payload). */
 struct ctf_attribute_pos {
     uint16_t at; /* byte offset */
     /* size in bytes of a number or UUID; 1 for a string, which ends with a zero byte */
@@ -143,10 +143,9 @@ struct ctf_attribute_pos {
  * others in an event. */
 struct ctf_dialect_attributes {
     uint8_t kind, level;
-    /* log2 of the alignment in bits of the root that contains the attributes: specific context or,
-     * in v1.1, payload */
+    /* log2 of the alignment in bits of the specific context (v1.1: of the payload) */
     uint8_t align;
-    /* log2 of the alignment in bits of the common context, which precedes that root */
+    /* log2 of the alignment in bits of the common context, which comes before */
     uint8_t context_align;
     uint32_t context_bits;
     bool is_names;  /* records of this class name threads and are not events */
@@ -163,8 +162,8 @@ struct ctf_dialect_attributes {
  * for other traces. Called before layouts are compiled, and again after classes were added. */
 TTR_MUST ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *error);
 
-/* Finds the attributes of an event class, whichever values are constant. ctf_dialect_prepare must
- * have replaced its types. */
+/* Finds the attributes of an event class: values that are the same for all its events, and
+ * positions of the others. ctf_dialect_prepare must have replaced its types. */
 TTR_MUST ttr_status ctf_dialect_find_attributes(const struct ctf_description *description, ttr *t,
                                                 const struct ctf_event_class *event,
                                                 struct ctf_dialect_attributes *attributes,

@@ -264,7 +264,7 @@ static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_
                                       const ttr_event *event)
 {
     uint64_t ticks = (uint64_t)event->time - (uint64_t)stream->trace->base;
-    stream->trace->has_unix_time |= is_unix_time(event->time);
+    stream->trace->has_unix_time |= context_has_unix_time(out->t, event);
     if (event->time < stream->trace->base || ticks < stream->last) {
         ticks = stream->last;
         output_count_loss(out, CTF_LOST_BACKWARD, event->offset);
@@ -315,7 +315,7 @@ static struct encoded_event convert_event_to_list(struct ttr_writer *out,
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
-        /* w->items already has levels above FATAL as an attribute */
+        /* a level above FATAL is already an attribute in w->items */
         event->level <= TTR_LEVEL_FATAL ? event->level : 0;
     /* list entries store numbers only, so labels are lost */
     for (size_t i = 0; i < w->items.n; i++) {

@@ -61,7 +61,8 @@ struct packet_filter {
     unsigned time_width;
     unsigned header_align;
     uint64_t begin, end; /* ticks; start and end of the packet that is being rebuilt */
-    /* number of copied events, and of those that a packet's event count excludes (is_uncounted) */
+    /* number of copied events; number of these that do not count as events of the output
+     * (is_uncounted) */
     uint64_t events, uncounted;
 };
 
@@ -96,8 +97,8 @@ static void store_number(struct bit_writer *put, const struct number_pos *number
 static void record_role_position(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct number_pos *number_pos = ctx;
-    /* the entry of CTF_ROLE_NONE receives every value, and so ends as the last value of the packet
-     * context */
+    /* store each value at CTF_ROLE_NONE, too: the last one is the last value of the packet context,
+     * and start_rebuilt_packet needs its byte order */
     number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
@@ -268,7 +269,8 @@ static unsigned find_type_alignment(struct ctf_trace_copy *trace, const struct t
     align = max_alignment(align, find_type_alignment(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
         align = max_alignment(align, find_type_alignment(trace, type->members[i].type, depth + 1));
-    /* If memory for the cache runs out, the alignment is computed again at the next call. */
+    /* If memory for the cache runs out, the result is still valid, and is computed again at the
+     * next call. */
     bool is_kept = pair_map_put(&trace->aligns, (uintptr_t)type, 0, align);
     return is_kept ? align : max_alignment(align, 0);
 }

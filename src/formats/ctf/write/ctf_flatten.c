@@ -79,10 +79,10 @@ struct open_items {
     uint64_t skip;
 };
 
-/* Which scopes of the item list are complete. The list has three: common context, specific context,
- * payload. A scope ends at the first field of a later scope. */
+/* Progress in the item list, which consists of three scopes in this order: common context, specific
+ * context, payload. A scope ends at the first field of a later scope. */
 struct scopes {
-    bool has_common, has_context; /* the scope's end (common_n, context_n) is set */
+    bool has_common, has_context; /* the end of the scope is known: common_n, context_n are set */
 };
 
 /* --- Values --- */

@@ -96,7 +96,7 @@ ttr_status ctf_index_out_finish(struct ctf_index_out *index, struct ttr_writer *
     ttr_status status = write_index_entries(index, out, folder, name, error);
     struct sink *file = index->file;
     const bool is_refused = index->is_refused;
-    /* a copied stream may continue in another file, and its index name may be short enough */
+    /* try again if the stream continues in another file: its name may be short enough */
     index->is_refused = false;
     if (status != TTR_OK || is_refused)
         return status;

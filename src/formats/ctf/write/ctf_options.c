@@ -75,7 +75,7 @@ static ttr_status read_encryption_key(const struct ttr_writer *out, struct ctf_o
 static const char *const of_rfc[] = {"header", "alignment",    "checksum",   "compression",
                                      "cypher", "packet-align", "event-size", "text-metadata"};
 
-static void record_set_options(const struct ttr_writer *out, struct ctf_options *options)
+static void record_options_set_by_user(const struct ttr_writer *out, struct ctf_options *options)
 {
     for (size_t i = 0; i < sizeof of_rfc / sizeof *of_rfc && !options->rfc_option; i++)
         if (output_option(out, of_rfc[i]))
@@ -182,7 +182,7 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     if (status != TTR_OK)
         return status;
     apply_choices(choice, options);
-    record_set_options(out, options);
+    record_options_set_by_user(out, options);
     options->packing.align = (uint32_t)align;
     if (options->version != CTF_UNKNOWN)
         status = ctf_options_check_version(options, options->version, error);

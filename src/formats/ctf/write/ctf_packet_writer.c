@@ -38,7 +38,7 @@
 #include "base/status.h"
 
 #define HEAD_BYTES 24u /* bytes of magic, UUID and stream class */
-/* maximum of collect_head_numbers: u64 members of packet header and context */
+/* maximum number of u64 members in packet header and context */
 #define HEAD_NUMBERS 7u
 #define MAGIC 0xC1FC1FC1u
 

@@ -11,8 +11,8 @@
 #include "formats/ctf/write/ctf_pending_gaps.h"
 #include "formats/ctf/write/ctf_transcode.h"
 
-/* second key in stream_of of the stream that was added last for a source file, instead of a shape
- */
+/* second key in ctf_writer.stream_of: finds the stream that was added last for a source file; other
+ * second keys are shape hashes */
 #define LATEST UINT64_MAX
 
 /* --- Traces and stream classes --- */

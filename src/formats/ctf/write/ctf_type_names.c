@@ -101,7 +101,7 @@ static unsigned count_dialect_name(struct ctf_types *types, uint64_t structure, 
  * the name. The names of all fields of a struct are entered before its members are named. So a name
  * with an appended number never equals the name of a later field. */
 #define NAME_TAKEN 1u
-#define NAME_NUMBER 2u /* the last appended number is multiplied by this */
+#define NAME_NUMBER 2u /* state = NAME_TAKEN (or 0) + NAME_NUMBER * last appended number */
 
 ttr_text ctf_type_prefixed_name(struct ctf_types *types, ttr_text name, unsigned number)
 {

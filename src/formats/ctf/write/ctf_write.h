@@ -274,9 +274,8 @@ struct ctf_trace_out {
     struct ctf_output_dir home;
 };
 
-/* Initializes a trace in the dialect; `first` is its first event. The caller zeroes *trace, except
- * for `home`, `like`, `source_header_type` and `source_has_event_size`. Returns false if memory
- * runs out. */
+/* Initializes a trace in the dialect; `first` is its first event. The caller has set `home` and
+ * `like`; all other members are overwritten. Returns false if memory runs out. */
 TTR_MUST bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t,
                                  const struct ctf_options *options, enum ctf_version version,
                                  const ttr_event *first);

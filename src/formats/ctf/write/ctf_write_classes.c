@@ -179,7 +179,6 @@ static void init_own_clock(struct ctf_trace_out *trace, struct ctf_clock *clock,
     trace->clock = clock;
     trace->clock->id = trace->clock->name = make_text("time");
     trace->clock->description = make_text("Nanoseconds");
-    trace->has_unix_time = is_unix_time(first->time);
     set_time_base(trace, first);
 }
 
@@ -340,6 +339,7 @@ bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t, const struct ctf_op
 {
     init_trace_out(trace, t, options, version);
     trace->is_dialect = trace->types.is_dialect = trace->has_numbers = true;
+    trace->has_unix_time = context_has_unix_time(t, first);
     return add_own_clock(trace, first) && make_environment(trace) && make_packet_header(trace);
 }
 
