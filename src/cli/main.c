@@ -81,7 +81,7 @@ static int run_command(const struct command *command, char **argv, int n)
     outcome = end_output(&call.term, outcome);
     settings_free(&call.set);
     /* Recording and watching end with Ctrl-C: for them it is not an interruption. */
-    const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_COUNTERS;
+    const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS;
     if (interrupt_came() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
         message_note(&call, "interrupted");
         return 128 + interrupt_came();
@@ -240,6 +240,9 @@ static int dispatch(char **argv, int n)
     if (!is_group)
         return run_command(command, argv, n);
     const int second = find_word(argv, n, at);
+    /* "record -- COMMAND" is the command that has the name of the group. */
+    if (command && second < n && strcmp(argv[second], "--") == 0)
+        return run_command(command, argv, n);
     command = second < n ? command_find_pair(word, argv[second]) : NULL;
     return command ? run_command(command, argv, remove_word(argv, n, second))
                    : refuse_group(word, argv, n, second);

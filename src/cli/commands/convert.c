@@ -257,7 +257,8 @@ int run_convert(struct call *call)
     }
     if (has_ability(format, TTR_FORMAT_SYMBOLS) && !is_copy)
         outcome = inputs_load_symbols(&inputs, call);
-    struct copy_loop copy_loop = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
+    struct copy_loop copy_loop = {
+        .call = call, .t = inputs.t, .in = inputs.reader, .inputs = &inputs, .path = path};
     if (outcome == OUTCOME_FINE)
         outcome = copy_loop_open(&copy_loop, format, 0);
     const bool is_stream_order =

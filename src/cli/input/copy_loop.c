@@ -110,7 +110,8 @@ static enum stop copy_batches(struct copy_loop *copy_loop, struct progress *prog
             return STOP_INPUT;
         if (write_batch(copy_loop, &batch, &left, error) != TTR_OK)
             return STOP_OUTPUT;
-        if (copy_loop->is_live && ttr_flush(copy_loop->out, error) != TTR_OK)
+        const bool is_paused = copy_loop->inputs && inputs_are_idle(copy_loop->inputs);
+        if ((copy_loop->is_live || is_paused) && ttr_flush(copy_loop->out, error) != TTR_OK)
             return STOP_OUTPUT;
         copy_loop->events = progress->written = ttr_writer_events(copy_loop->out);
     } while (progress_step(progress) && !(copy_loop->limit && left == 0));

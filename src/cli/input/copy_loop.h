@@ -11,6 +11,7 @@
 
 #define COPY_LOOP_LOSSES_MAX 64u
 
+struct inputs;
 struct json;
 struct trace;
 
@@ -23,6 +24,8 @@ struct copy_loop {
     uint64_t limit;     /* events to print; 0 = all */
     size_t own_options; /* format options at the end of the list that the user did not give */
     bool is_live;       /* flush after every batch: a user is watching */
+    /* if not NULL: flush after a batch if one of these inputs has nothing more to read */
+    const struct inputs *inputs;
     /* called with every batch before it is written, or NULL */
     void (*see)(void *ctx, const ttr_batch *batch);
     void *ctx;

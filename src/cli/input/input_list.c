@@ -7,9 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tracetta/meaning.h>
+
 #include "cli/input/debug_info.h"
 #include "cli/input/file_stamp.h"
 #include "cli/input/format_query.h"
+#include "cli/input/interpretation.h"
 #include "cli/input/selection.h"
 #include "cli/input/symbolizer.h"
 #include "cli/ui/interrupt.h"
@@ -249,6 +252,14 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
     return outcome;
 }
 
+bool inputs_are_idle(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->streams_n; i++)
+        if (stream_is_idle(&inputs->stream[i]))
+            return true;
+    return false;
+}
+
 void inputs_close(struct inputs *inputs)
 {
     ttr_close(inputs->reader);
@@ -384,7 +395,8 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
     plain.set.quiet = true; /* warnings are printed by the second reading */
     int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
     const bool is_worth_it = outcome == OUTCOME_FINE && merges_in_order(first.reader);
-    if (is_worth_it && selection_is_given(call))
+    /* events are filtered after their interpretation, which needs them sorted */
+    if (is_worth_it && selection_is_given(call) && !interpretation_is_on(call, first.reader))
         outcome = selection_add_filter(&first, &plain);
     if (is_worth_it && outcome == OUTCOME_FINE) {
         progress_begin(&progress, call, first.t, first.reader, "looking at the order");
@@ -490,6 +502,22 @@ static int sort(struct inputs *inputs, const struct call *call)
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
 
+/* Adds the stages that the options select: interpreted events are sorted before, filtered after. */
+static int add_stages(struct inputs *inputs, const struct call *call)
+{
+    int outcome = OUTCOME_FINE;
+    const bool is_interpreted = interpretation_is_on(call, inputs->reader);
+    if (is_interpreted && call->set.sort)
+        outcome = sort(inputs, call);
+    if (is_interpreted && outcome == OUTCOME_FINE)
+        outcome = interpretation_begin(inputs, call);
+    if (outcome == OUTCOME_FINE && selection_is_given(call))
+        outcome = selection_add_filter(inputs, call);
+    if (outcome == OUTCOME_FINE && call->set.sort && !is_interpreted)
+        outcome = sort(inputs, call);
+    return outcome;
+}
+
 int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call, int outcome)
 {
     if (outcome != OUTCOME_FINE && outcome != OUTCOME_NO)
@@ -535,10 +563,8 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
         outcome = open_all(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = debug_info_begin(inputs, call);
-    if (outcome == OUTCOME_FINE && selection_is_given(call))
-        outcome = selection_add_filter(inputs, call);
-    if (outcome == OUTCOME_FINE && set->sort)
-        outcome = sort(inputs, call);
+    if (outcome == OUTCOME_FINE)
+        outcome = add_stages(inputs, call);
     if (outcome != OUTCOME_FINE)
         inputs_close(inputs);
     return outcome;
@@ -572,6 +598,8 @@ static ttr_reader *open_again(void *ctx, ttr *t)
     fill_options(&options, call, format_options);
     ttr_progress_set(t, is_wanted, NULL);
     ttr_reader *reader = is_fine ? ttr_open(t, call->path[0], &options, &error) : NULL;
+    if (reader && interpretation_is_on(call, reader))
+        reader = ttr_interpret(reader, NULL, &error);
     ttr_progress_set(t, NULL, NULL);
     free(format_options);
     return reader;

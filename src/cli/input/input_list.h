@@ -51,6 +51,9 @@ void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *r
  * must be finished before inputs_close. */
 void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
 
+/* Returns true if an input is a pipe that has no bytes to read at the moment. */
+bool inputs_are_idle(const struct inputs *inputs);
+
 /* Prepares names of functions for a writer: sets a symbolizer, and reads inputs that may have
  * symbols at their end once before, if that is possible. Open the inputs with TTR_READ_SYMBOLS.
  * Returns OUTCOME_FINE, or the outcome after reporting an error. */

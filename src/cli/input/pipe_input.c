@@ -44,6 +44,12 @@ int64_t stream_pull(void *ctx, void *to, size_t n)
     }
 }
 
+bool stream_is_idle(const struct stream *stream)
+{
+    struct pollfd wait = {.fd = stream->fd, .events = POLLIN};
+    return stream->fd >= 0 && poll(&wait, 1, 0) == 0;
+}
+
 void stream_close(struct stream *stream)
 {
     if (stream->fd >= 0)

@@ -21,6 +21,9 @@ bool stream_open(struct stream *stream, const char *path);
 /* A ttr_pull (own = struct stream): waits for bytes, or for Ctrl-C, which ends the input. */
 int64_t stream_pull(void *ctx, void *to, size_t n);
 
+/* Whether reading would wait for bytes now. False for a stream that is not open. */
+bool stream_is_idle(const struct stream *stream);
+
 void stream_close(struct stream *stream);
 
 #endif

@@ -18,10 +18,10 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x1ffff,
+    EVERY = 0x3ffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
-    RECORDS = DOTNET | PERF,
+    RECORDS = DOTNET | PERF | VERB_RECORD,
     LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
@@ -32,6 +32,7 @@ enum {
     TIMED = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_REPORT | VERB_CONVERT |
             VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
+    INTERPRETS = VERB_INFO | MANY,
     WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME
 };
 
@@ -102,6 +103,12 @@ static const struct option_row table[] = {
      "select events from BEGIN to END, both included"},
     {"retry-duration", 0, OPTION_COUNT, GROUP_BABELTRACE2, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: wait so many microseconds before asking for more data"},
+    {"rules", 0, OPTION_FLAG, GROUP_VERB, AT(rules), VERB_FORMATS, NULL, NULL,
+     "list the rules by which well-known events are interpreted, instead of the formats"},
+    {"raw", 0, OPTION_FLAG, GROUP_INPUT, AT(raw), INTERPRETS, NULL, NULL,
+     "show events as the trace has them; by default well-known events become spans, context "
+     "switches "
+     "and counters (\"formats --rules\" lists the rules)"},
     {"debug-info", 0, OPTION_FLAG, GROUP_VERB, AT(debug_info), LOCATES, NULL, NULL,
      "add binary, function and line to LTTng-UST events that have the contexts ip and vpid"},
     {"debug-info-dir", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_dir), LOCATES, "DIR", "@file",
@@ -158,6 +165,18 @@ static const struct option_row table[] = {
      "leave out events inside the kernel"},
     {"snapshot", 0, OPTION_FLAG, GROUP_VERB, AT(snapshot), PERF, NULL, NULL,
      "keep only the latest events, and write them at each SIGUSR2 and at the end"},
+    {"mode", 0, OPTION_TEXT, GROUP_VERB, AT(ring_mode), VERB_RECORD, "MODE",
+     "streaming|circular|oneshot",
+     "when a ring is full, drop and count events (streaming, the default), replace the oldest "
+     "(circular), or end the recording of its thread (oneshot)"},
+    {"buffer", 0, OPTION_SIZE, GROUP_VERB, AT(ring_size), VERB_RECORD, "SIZE", NULL,
+     "set the size of the ring of each thread (default 512KiB)"},
+    {"category", 0, OPTION_WORDS, GROUP_VERB, AT(categories), VERB_RECORD, "LIST", NULL,
+     "record these categories: globs with levels 1 to 5, \"net.*,-net.debug,disk:3\""},
+    {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_RECORD, "TIME", NULL,
+     "leave out zones that are shorter"},
+    {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
+     "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,
      "compress the records of the file"},
     {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF, "SIZE", NULL,

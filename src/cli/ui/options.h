@@ -26,6 +26,9 @@ struct settings {
     bool environment, no_stacks, no_resume;
     struct words events; /* of the kernel, to record */
     uint64_t pid, frequency, max_size;
+    const char *ring_mode; /* streaming, circular or oneshot */
+    uint64_t ring_size;    /* bytes per thread */
+    bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_separator;      /* there was a "--" */
     size_t before_separator; /* operands before it */
@@ -47,7 +50,7 @@ struct settings {
     uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
-    bool debug_info, debug_info_full_path;
+    bool debug_info, debug_info_full_path, raw, rules;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, clock_correlate, no_delta;
     int64_t clock_offset, clock_offset_ns;
     bool stream_intersection;

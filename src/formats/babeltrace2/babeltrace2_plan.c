@@ -72,9 +72,9 @@ struct plan_op {
 };
 
 struct babeltrace2_plan {
-    struct babeltrace2_plan *next;       /* next plan in the same hash slot */
-    const struct type *root[ROOT_COUNT]; /* root types of the class, by which an equal class of
-                                            another stream is found */
+    struct babeltrace2_plan *next; /* next plan in the same hash slot */
+    /* root types of the class, by which an equal class of another stream is found */
+    const struct type *root[ROOT_COUNT];
     const void *start; /* member `start` of the schema for which the plan was made */
     /* payload bytes that the fields before the first field of variable size need */
     uint32_t reach;
@@ -133,7 +133,7 @@ static uint8_t opcode_of_part(const struct layout_part *part)
 }
 
 /* Returns whether a plan can print a field. */
-static bool is_part_in_plan(const struct bt2_parts *parts, const struct layout_part *part)
+static bool can_plan_print(const struct bt2_parts *parts, const struct layout_part *part)
 {
     const uint8_t kind = kind_of_value(&part->field->value);
     const bool is_named =
@@ -186,7 +186,7 @@ static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layou
     }
 }
 
-static void set_plan_room(struct babeltrace2_plan *plan, const struct plan_op *op)
+static void compute_plan_room(struct babeltrace2_plan *plan, const struct plan_op *op)
 {
     const uint32_t per_byte = op->part.kind == LAYOUT_PART_ELEMENTS ? ELEMENT_ROOM
                               : is_quoted_op(op->code)              ? 4
@@ -215,7 +215,7 @@ static struct babeltrace2_plan *assemble_plan(struct babeltrace2_cache *cache,
     memcpy(text, texts->bytes, texts->n);
     for (uint32_t i = 0; i < n; text += op[i++].text_n) {
         plan->op[i].text = text;
-        set_plan_room(plan, &op[i]);
+        compute_plan_room(plan, &op[i]);
     }
     return plan;
 }
@@ -262,7 +262,7 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
     uint32_t reach,
         n = line->output.with_color ? 0 : layout_list_parts(schema, part, PLAN_PARTS_MAX, &reach);
     for (uint32_t i = 0; i < n; i++)
-        n = is_part_in_plan(line, &part[i]) ? n : 0;
+        n = can_plan_print(line, &part[i]) ? n : 0;
     if (n == 0)
         return NULL;
     if (!line->output.cache->byte[0].n)
@@ -500,8 +500,8 @@ static char *run_plan_ops(const struct plan_run *run, char *to)
 
 /* Sets *text to the cached packet context of an event. Returns false if it is not cached, or if the
  * plan was made for events without packet context. */
-static inline bool find_packet_text(const struct plan_run *run, const struct schema *schema,
-                                    const ttr_event *of, ttr_text *text)
+static inline bool find_cached_packet_text(const struct plan_run *run, const struct schema *schema,
+                                           const ttr_event *of, ttr_text *text)
 {
     const struct babeltrace2_plan *plan = run->plan;
     *text = (ttr_text){run->cache->packet[0].text, 0};
@@ -522,7 +522,7 @@ bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const 
     ttr_text packet;
     if (plan->start != schema->start || event->payload_size > PLAN_PAYLOAD_MAX ||
         !layout_locate_record(schema, event, &tried.record) ||
-        !find_packet_text(&tried, schema, event, &packet))
+        !find_cached_packet_text(&tried, schema, event, &packet))
         return false;
     const size_t begin = to->n;
     tried.room = plan->room + (size_t)plan->per_byte * event->payload_size;

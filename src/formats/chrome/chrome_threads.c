@@ -88,8 +88,8 @@ static void write_name_if_changed(struct ttr_writer *out, const char *what,
 }
 
 /* Stores the name in `*written`. Returns whether it differs from the previous one. */
-static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_id name,
-                                  uint64_t offset)
+static bool update_written_name(struct ttr_writer *out, ttr_id *written, ttr_id name,
+                                uint64_t offset)
 {
     if (name == 0 || name == *written)
         return false;
@@ -121,9 +121,9 @@ void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offs
     if (!is_known)
         return;
     ttr_id *process = find_written_process_name(out, out->t->threads[id].process);
-    if (process && remember_changed_name(out, process, known.process_name, offset))
+    if (process && update_written_name(out, process, known.process_name, offset))
         write_name_if_changed(out, "process_name", thread, known.process_name);
-    if (remember_changed_name(out, &thread->name, known.thread_name, offset))
+    if (update_written_name(out, &thread->name, known.thread_name, offset))
         write_name_if_changed(out, "thread_name", thread, known.thread_name);
 }
 
@@ -160,7 +160,7 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
         const uint32_t *process = object_process_index(out, event);
         ttr_id *name = process ? find_written_process_name(out, *process) : NULL;
         if (name)
-            (void)remember_changed_name(out, name, event->name, event->offset);
+            (void)update_written_name(out, name, event->name, event->offset);
         ids->ids_n = (uint8_t)append_ids(ids->ids, event->link, 0);
         return;
     }
@@ -170,7 +170,7 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
     struct chrome_thread *thread =
         is_known ? find_thread_entry(out, *id, &known, event->offset) : NULL;
     if (thread)
-        (void)remember_changed_name(out, &thread->name, event->name, event->offset);
+        (void)update_written_name(out, &thread->name, event->name, event->offset);
     if (thread)
         *ids = *thread;
     else

@@ -186,7 +186,7 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     names->source = look_up_text(out, context_displayed_path(out->t, event->source), offset);
 }
 
-static char *emit_comma_piece(char *at, ttr_text piece)
+static char *emit_comma_text(char *at, ttr_text piece)
 {
     *at = ',';
     return emit_piece(at + 1, piece);
@@ -277,9 +277,9 @@ static void write_columns(struct ttr_writer *out, const ttr_event *event, const 
     bool has_track = ttr_track_get(out->t, event->track, &track);
     at = emit_constant(emit_i64(at, event->time), ",");
     at = emit_constant(at, ttr_kind_text(event->kind));
-    at = emit_comma_piece(at, names->provider);
-    at = emit_comma_piece(at, names->category);
-    at = emit_comma_piece(at, names->name);
+    at = emit_comma_text(at, names->provider);
+    at = emit_comma_text(at, names->category);
+    at = emit_comma_text(at, names->name);
     at = emit_comma_u64(at, names->known.pid_known, names->known.pid);
     at = emit_comma_u64(at, names->known.tid_known, names->known.tid);
     at = emit_comma_u64(at, event->flags & TTR_EVENT_HAS_CPU, event->cpu);
@@ -288,10 +288,10 @@ static void write_columns(struct ttr_writer *out, const ttr_event *event, const 
         event->duration);
     at = emit_comma_u64(at, kind_has_id(event->kind), event->link);
     at = emit_level(at, event);
-    at = emit_comma_piece(at, names->process);
-    at = emit_comma_piece(at, names->thread);
+    at = emit_comma_text(at, names->process);
+    at = emit_comma_text(at, names->thread);
     at = emit_comma_u64(at, has_track, track.number);
-    at = emit_comma_piece(at, names->source);
+    at = emit_comma_text(at, names->source);
     at = emit_flags(at, event->flags);
     at = emit_rare_columns(at, out->t, event);
     *at++ = ',';

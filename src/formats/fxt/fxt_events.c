@@ -25,7 +25,7 @@ static const uint64_t link_masks[16] = {
 };
 static const uint64_t span_masks[16] = {[FXT_DURATION_COMPLETE] = UINT64_MAX};
 
-static enum fxt_view_result fail_out_of_memory(struct fxt_reader *reader)
+static enum fxt_convert_result fail_out_of_memory(struct fxt_reader *reader)
 {
     (void)fail_memory(reader->error);
     return FXT_FAILED;
@@ -50,24 +50,25 @@ void fxt_emit_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t
     event->track = reader->provider->track;
 }
 
-enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct fxt_record *record,
-                                        uint32_t ref, uint32_t at, ttr_id *id)
+enum fxt_convert_result fxt_resolve_string(struct fxt_reader *reader,
+                                           const struct fxt_record *record, uint32_t ref,
+                                           uint32_t at, ttr_id *id)
 {
     if (ref & FXT_REF_INLINE) {
         uint32_t n = fxt_ref_stream_bytes(ref);
         if (fxt_words_for_bytes(n) > record->words - at)
             return FXT_BAD_SIZE;
         *id = ttr_text_add(reader->common.t, record->bytes + (size_t)at * FXT_WORD_BYTES, n);
-        return *id || n == 0 ? FXT_VIEWED : fail_out_of_memory(reader);
+        return *id || n == 0 ? FXT_CONVERTED : fail_out_of_memory(reader);
     }
     *id = ~fxt_find_string_slot(reader->provider, ref);
     if (FXT_LIKELY(*id != UINT32_MAX))
-        return FXT_VIEWED;
+        return FXT_CONVERTED;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-string",
                          "string %u was never defined for this provider; it reads as <string %u>",
                          ref, ref);
     *id = fxt_add_placeholder_string(&reader->common, ref);
-    return *id ? FXT_VIEWED : fail_out_of_memory(reader);
+    return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
 /* Returns a placeholder for a thread index that no record defined. Its process is 0. Its koid is
@@ -78,25 +79,26 @@ static ttr_id get_placeholder_thread(struct fxt_reader *reader, uint32_t ref)
     return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
 }
 
-enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct fxt_record *record,
-                                        uint32_t ref, uint32_t at, ttr_id *id)
+enum fxt_convert_result fxt_resolve_thread(struct fxt_reader *reader,
+                                           const struct fxt_record *record, uint32_t ref,
+                                           uint32_t at, ttr_id *id)
 {
     if (ref == 0) {
         if (record->words - at < 2)
             return FXT_BAD_SIZE;
         *id = context_thread(reader->common.t, reader->in->id, fxt_record_word(reader, record, at),
                              fxt_record_word(reader, record, at + 1));
-        return *id ? FXT_VIEWED : fail_out_of_memory(reader);
+        return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
     }
     *id = ~reader->provider->threads[ref];
     if (FXT_LIKELY(*id != UINT32_MAX))
-        return FXT_VIEWED;
+        return FXT_CONVERTED;
     input_add_diagnostic(
         reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-thread",
         "thread %u was never defined for this provider; its events come on a thread of their own",
         ref);
     *id = get_placeholder_thread(reader, ref);
-    return *id ? FXT_VIEWED : fail_out_of_memory(reader);
+    return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
 /* Masks for the first four arguments, by the event's number of arguments: size[i] selects the size
@@ -162,15 +164,15 @@ static bool has_scope_word(const struct fxt_reader *reader, const struct fxt_rec
 
 /* Adds a note about an event kind that the specification does not define, and emits the event as a
  * definition. */
-static enum fxt_view_result emit_unknown_event(struct fxt_reader *reader,
-                                               const struct fxt_record *record)
+static enum fxt_convert_result emit_unknown_event(struct fxt_reader *reader,
+                                                  const struct fxt_record *record)
 {
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-event",
                          "event of type %u, known are 0 to 10; skipped",
                          (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND));
     fxt_emit_definition(reader, record->bytes, (size_t)record->words * FXT_WORD_BYTES,
                         record->offset);
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
 /* Returns the index of the first word of the arguments. */
@@ -186,22 +188,22 @@ struct event_refs {
     ttr_id thread, category, name;
 };
 
-static enum fxt_view_result resolve_other_refs(struct fxt_reader *reader,
-                                               const struct fxt_record *record,
-                                               struct event_refs *ids)
+static enum fxt_convert_result resolve_other_refs(struct fxt_reader *reader,
+                                                  const struct fxt_record *record,
+                                                  struct event_refs *ids)
 {
     uint64_t header = record->header;
     uint32_t thread = (uint32_t)fxt_get_bits(header, FXT_EVENT_THREAD);
     uint32_t category = (uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY);
     uint32_t at = thread ? 2 : 4;
-    enum fxt_view_result taken = fxt_resolve_thread(reader, record, thread, 2, &ids->thread);
-    if (taken == FXT_VIEWED)
-        taken = fxt_resolve_string(reader, record, category, at, &ids->category);
+    enum fxt_convert_result result = fxt_resolve_thread(reader, record, thread, 2, &ids->thread);
+    if (result == FXT_CONVERTED)
+        result = fxt_resolve_string(reader, record, category, at, &ids->category);
     at += fxt_ref_stream_words(category);
-    if (taken == FXT_VIEWED)
-        taken = fxt_resolve_string(reader, record, (uint32_t)fxt_get_bits(header, FXT_EVENT_NAME),
-                                   at, &ids->name);
-    return taken;
+    if (result == FXT_CONVERTED)
+        result = fxt_resolve_string(reader, record, (uint32_t)fxt_get_bits(header, FXT_EVENT_NAME),
+                                    at, &ids->name);
+    return result;
 }
 
 /* Sets the ids from the provider's tables. Returns false if a ref is inline, or if its table slot
@@ -221,9 +223,9 @@ static inline bool resolve_table_refs(const struct fxt_provider *provider, uint6
 
 /* Converts an event record with a valid size. Inlined for each byte order and for `is_exact` (the
  * record has no words after its content), so the common case tests neither. */
-static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
-                                                  const struct fxt_record *record, uint32_t end,
-                                                  bool is_big, bool is_exact)
+static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
+                                                     const struct fxt_record *record, uint32_t end,
+                                                     bool is_big, bool is_exact)
 {
     const struct fxt_provider *provider = reader->provider;
     uint64_t header = record->header;
@@ -231,9 +233,9 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
     uint32_t last = fxt_event_last_words(kind);
     struct event_refs ids;
     if (FXT_UNLIKELY(!resolve_table_refs(provider, header, &ids))) {
-        enum fxt_view_result taken = resolve_other_refs(reader, record, &ids);
-        if (taken != FXT_VIEWED)
-            return taken;
+        enum fxt_convert_result result = resolve_other_refs(reader, record, &ids);
+        if (result != FXT_CONVERTED)
+            return result;
     }
     bool is_whole = is_exact || end + last <= record->words, clamped = false;
     uint64_t last_word = fxt_load_u64(
@@ -267,14 +269,14 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
     event->kind = kinds[kind];
     event->flags = (uint8_t)flags;
     reader->last_time = time;
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
 /* Converts an event record of an unknown kind, or one with more or fewer words than its content.
  * Returns FXT_BAD_SIZE unless the additional word is a scope, or the reader has accepted the size.
  */
-static enum fxt_view_result view_unusual_event(struct fxt_reader *reader,
-                                               const struct fxt_record *record, uint32_t end)
+static enum fxt_convert_result convert_unusual_event(struct fxt_reader *reader,
+                                                     const struct fxt_record *record, uint32_t end)
 {
     unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
     bool is_exact = end + fxt_event_last_words(kind) == record->words;
@@ -286,27 +288,29 @@ static enum fxt_view_result view_unusual_event(struct fxt_reader *reader,
     return emit_event(reader, record, end, reader->common.is_big, false);
 }
 
-static FXT_INLINE enum fxt_view_result view_usual_event(struct fxt_reader *reader,
-                                                        const struct fxt_record *record,
-                                                        bool is_big)
+static FXT_INLINE enum fxt_convert_result convert_usual_event(struct fxt_reader *reader,
+                                                              const struct fxt_record *record,
+                                                              bool is_big)
 {
     unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
     uint32_t args = (uint32_t)fxt_get_bits(record->header, FXT_EVENT_ARGS);
     uint32_t end = find_arguments_end(record, find_arguments_start(record->header), args, is_big);
     if (FXT_UNLIKELY(end + fxt_event_last_words(kind) != record->words || kind > FXT_FLOW_END))
-        return view_unusual_event(reader, record, end);
+        return convert_unusual_event(reader, record, end);
     return emit_event(reader, record, end, is_big, true);
 }
 
-enum fxt_view_result fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record)
+enum fxt_convert_result fxt_convert_event(struct fxt_reader *reader,
+                                          const struct fxt_record *record)
 {
     reader->has_fields = true;
-    return reader->common.is_big ? view_usual_event(reader, record, true)
-                                 : view_usual_event(reader, record, false);
+    return reader->common.is_big ? convert_usual_event(reader, record, true)
+                                 : convert_usual_event(reader, record, false);
 }
 
-static FXT_INLINE enum fxt_view_result view_consecutive_events(struct fxt_reader *reader,
-                                                               struct fxt_span *left, bool is_big)
+static FXT_INLINE enum fxt_convert_result convert_consecutive_events(struct fxt_reader *reader,
+                                                                     struct fxt_span *left,
+                                                                     bool is_big)
 {
     struct input *in = reader->in;
     reader->has_fields = true;
@@ -316,19 +320,19 @@ static FXT_INLINE enum fxt_view_result view_consecutive_events(struct fxt_reader
                                     .offset = reader->at};
         record.words = (uint32_t)fxt_get_bits(record.header, FXT_SIZE);
         if (fxt_type(record.header) != FXT_EVENT || record.words == 0 || record.words > left->words)
-            return FXT_VIEWED;
-        enum fxt_view_result taken = view_usual_event(reader, &record, is_big);
-        if (FXT_UNLIKELY(taken != FXT_VIEWED))
-            return taken;
+            return FXT_CONVERTED;
+        enum fxt_convert_result result = convert_usual_event(reader, &record, is_big);
+        if (FXT_UNLIKELY(result != FXT_CONVERTED))
+            return result;
         left->bytes += (size_t)record.words * FXT_WORD_BYTES;
         left->words -= record.words;
         reader->at += (uint64_t)record.words * FXT_WORD_BYTES;
     } while (in->n < in->batch && left->words);
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
-enum fxt_view_result fxt_view_events(struct fxt_reader *reader, struct fxt_span *left)
+enum fxt_convert_result fxt_convert_events(struct fxt_reader *reader, struct fxt_span *left)
 {
-    return left->is_big ? view_consecutive_events(reader, left, true)
-                        : view_consecutive_events(reader, left, false);
+    return left->is_big ? convert_consecutive_events(reader, left, true)
+                        : convert_consecutive_events(reader, left, false);
 }

@@ -45,7 +45,7 @@ static const uint8_t zero_chunk[ZERO_CHUNK_SIZE] = {0};
 
 enum stop { STOP_FULL, STOP_EDGE, STOP_BAD_SIZE, STOP_FAILED };
 
-static struct fxt_span get_span(const struct fxt_reader *reader)
+static struct fxt_span get_window_span(const struct fxt_reader *reader)
 {
     const struct window *window = &reader->in->window;
     size_t skip = (size_t)(reader->at - window->offset);
@@ -59,7 +59,7 @@ static struct fxt_span get_span(const struct fxt_reader *reader)
 static enum stop read_window(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
-    struct fxt_span left = get_span(reader);
+    struct fxt_span left = get_window_span(reader);
     const uint64_t most = in->max_record / FXT_WORD_BYTES;
     while (in->n < in->batch) {
         if (left.words == 0)
@@ -76,21 +76,21 @@ static enum stop read_window(struct fxt_reader *reader)
             (void)fail_memory(reader->error);
             return STOP_FAILED;
         }
-        enum fxt_view_result taken;
+        enum fxt_convert_result result;
         if (FXT_LIKELY(type == FXT_EVENT)) {
-            taken = fxt_view_events(reader, &left);
+            result = fxt_convert_events(reader, &left);
         } else {
-            taken = fxt_views[type](reader, &record);
-            if (FXT_LIKELY(taken == FXT_VIEWED)) {
+            result = fxt_converters[type](reader, &record);
+            if (FXT_LIKELY(result == FXT_CONVERTED)) {
                 left.bytes += (size_t)record.words * FXT_WORD_BYTES;
                 left.words -= record.words;
                 reader->at += (uint64_t)record.words * FXT_WORD_BYTES;
             }
         }
-        if (FXT_UNLIKELY(taken != FXT_VIEWED))
-            return taken == FXT_FAILED      ? STOP_FAILED
-                   : taken == FXT_END_BATCH ? STOP_FULL
-                                            : STOP_BAD_SIZE;
+        if (FXT_UNLIKELY(result != FXT_CONVERTED))
+            return result == FXT_FAILED      ? STOP_FAILED
+                   : result == FXT_END_BATCH ? STOP_FULL
+                                             : STOP_BAD_SIZE;
     }
     return STOP_FULL;
 }
@@ -148,8 +148,8 @@ static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_rec
     if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
         !fxt_provider_select_default(reader))
         return fail_memory(reader->error);
-    switch (fxt_views[fxt_type(record->header)](reader, record)) {
-    case FXT_VIEWED:
+    switch (fxt_converters[fxt_type(record->header)](reader, record)) {
+    case FXT_CONVERTED:
         return TTR_OK;
     case FXT_FAILED:
         return reader->error->status;
@@ -236,7 +236,7 @@ static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, 2 * FXT_LOOKAHEAD, reader->error);
     look->is_end = in->window.n < 2 * FXT_LOOKAHEAD;
-    look->span = get_span(reader);
+    look->span = get_window_span(reader);
     look->span.words = look->is_end ? look->span.words : 2 * FXT_LOOKAHEAD / FXT_WORD_BYTES;
     return status;
 }
@@ -350,7 +350,7 @@ static ttr_status resolve_zeros(struct fxt_reader *reader)
  * size, and no other record starts inside it. */
 static bool is_truncated_record(const struct fxt_reader *reader)
 {
-    struct fxt_span span = get_span(reader);
+    struct fxt_span span = get_window_span(reader);
     struct fxt_record_shape shape;
     if (span.words == 0)
         return true;
@@ -444,7 +444,7 @@ static ttr_status resolve_edge(struct fxt_reader *reader)
                        reader->error);
         if (status != TTR_OK)
             return status;
-        struct fxt_span span = get_span(reader);
+        struct fxt_span span = get_window_span(reader);
         if (!is_size_plausible(&span, fxt_size_words(header)))
             return resolve_bad_size(reader);
     }
@@ -492,10 +492,13 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
         in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES;
     pair_map_init(&reader->by_id, &t->counted);
-    ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
+    const struct window *window = &in->window;
+    /* a pipe may pause after the magic record, which shows the byte order; else records do */
+    ttr_status status = input_fill(in, 0, FXT_WORD_BYTES, error);
+    if (status == TTR_OK && !fxt_has_magic(window->bytes, window->n))
+        status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK)
         return status;
-    const struct window *window = &in->window;
     size_t n = window->n < FXT_LOOKAHEAD ? window->n : FXT_LOOKAHEAD;
     reader->common.is_big = fxt_is_big_endian(window->bytes, n, n < FXT_LOOKAHEAD);
     in->version = reader->common.is_big ? "big-endian" : "";

@@ -4,15 +4,15 @@
  *   fxt_measure.c  computes the size of a record from its content
  *   fxt_tables.c   providers with their string tables, thread tables and clocks
  *   fxt_events.c   converts event records (the hot path)
- *   fxt_views.c    converts all other records
+ *   fxt_records.c  converts all other records
  *   fxt_fields.c   decodes arguments and other fields when a caller asks for them
  *   fxt_resync.c   finds the next record after damage
  *   fxt_bid.c      detects the format and the byte order
  *
- * A view is a function that converts one record to an event, or applies it to the tables if the
- * record only defines something.
+ * Each record type has a conversion function (fxt_convert_fn): it emits the record as an event, or
+ * applies it to the tables if the record only defines something.
  *
- * Bounds: fxt_read.c checks once that a record lies inside the window. Offsets within a record are
+ * Bounds: fxt_read.c checks once that a record is inside the window. Offsets within a record are
  * checked against its size in words, and fxt_record_word loads a word below that size. Lazy field
  * decoding goes through a cursor.
  *
@@ -104,8 +104,8 @@ struct fxt_record {
 };
 
 /* Result of converting a record. */
-enum fxt_view_result {
-    FXT_VIEWED = 0,
+enum fxt_convert_result {
+    FXT_CONVERTED = 0,
     /* the record changes a table that fields of the current batch need: end the batch, then convert
      * the record again */
     FXT_END_BATCH,
@@ -151,8 +151,8 @@ struct fxt_record_shape {
     bool is_known;
     /* true if the content continues after the words in memory; `total` is then a lower bound */
     bool is_cut;
-    bool is_broken; /* true if an argument has size 0, so that the arguments after it cannot be
-                       located */
+    /* true if an argument has size 0, so that the arguments after it cannot be located */
+    bool is_broken;
     /* true if all reserved bits are zero and all values in range, which shows that the record is
      * genuine */
     bool is_clean;
@@ -222,12 +222,13 @@ static inline int64_t fxt_ticks_to_ns(const struct fxt_provider *provider, uint6
 
 /* --- fxt_events.c: event records --- */
 
-enum fxt_view_result fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record);
+enum fxt_convert_result fxt_convert_event(struct fxt_reader *reader,
+                                          const struct fxt_record *record);
 
 /* Converts consecutive event records until the batch is full, another type of record follows, or
  * the span ends. Advances `left` and reader->at past the converted records. A result other than
- * FXT_VIEWED concerns the event at reader->at. */
-enum fxt_view_result fxt_view_events(struct fxt_reader *reader, struct fxt_span *left);
+ * FXT_CONVERTED concerns the event at reader->at. */
+enum fxt_convert_result fxt_convert_events(struct fxt_reader *reader, struct fxt_span *left);
 
 /* Emits bytes that contain no event as an event of kind definition, if definitions are requested.
  */
@@ -236,18 +237,20 @@ void fxt_emit_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t
 
 /* Resolves the string or thread ref `ref` to an id. If the ref is inline, its string or koids start
  * at word `at`. Returns FXT_BAD_SIZE if they exceed the record. */
-enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct fxt_record *record,
-                                        uint32_t ref, uint32_t at, ttr_id *id);
-enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct fxt_record *record,
-                                        uint32_t ref, uint32_t at, ttr_id *id);
+enum fxt_convert_result fxt_resolve_string(struct fxt_reader *reader,
+                                           const struct fxt_record *record, uint32_t ref,
+                                           uint32_t at, ttr_id *id);
+enum fxt_convert_result fxt_resolve_thread(struct fxt_reader *reader,
+                                           const struct fxt_record *record, uint32_t ref,
+                                           uint32_t at, ttr_id *id);
 
-/* --- fxt_views.c: all other records --- */
+/* --- fxt_records.c: all other records --- */
 
 /* Conversion functions by record type. The function for types that the specification does not
  * define skips the record. */
-typedef enum fxt_view_result (*fxt_view)(struct fxt_reader *reader,
-                                         const struct fxt_record *record);
-extern const fxt_view fxt_views[16];
+typedef enum fxt_convert_result (*fxt_convert_fn)(struct fxt_reader *reader,
+                                                  const struct fxt_record *record);
+extern const fxt_convert_fn fxt_converters[16];
 
 /* --- fxt_fields.c: lazy decoding of fields --- */
 

@@ -236,7 +236,7 @@ static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint
 
 /* --- Provider sections of encoded events --- */
 
-static void write_start(struct fxt_writer *w)
+static void write_trace_start(struct fxt_writer *w)
 {
     w->is_started = true;
     uint8_t *at = buffer_room(&w->out->buffer, FXT_WORD_BYTES);
@@ -273,7 +273,7 @@ static void write_provider(struct fxt_writer *w, uint32_t id)
     fxt_append_word(&to, base);
 }
 
-static struct fxt_written_provider *add_target(struct fxt_writer *w)
+static struct fxt_written_provider *add_written_provider(struct fxt_writer *w)
 {
     const struct alloc *alloc = &w->out->t->counted;
     if (!alloc_reserve(alloc, (void **)&w->targets, &w->targets_capacity, w->targets_n + 1,
@@ -299,7 +299,7 @@ static bool enter_section(struct fxt_writer *w)
     if (w->target && e->source == w->target_source && e->provider == w->target_name)
         return true;
     if (!w->is_started)
-        write_start(w);
+        write_trace_start(w);
     w->is_inline = w->copied.is_active && !w->copied.has_provider;
     if (w->is_inline)
         return true;
@@ -308,7 +308,7 @@ static bool enter_section(struct fxt_writer *w)
         w->target = &w->targets[*known];
         write_section(w, w->target->id);
     } else {
-        w->target = add_target(w);
+        w->target = add_written_provider(w);
     }
     w->target_source = e->source;
     w->target_name = e->provider;
@@ -367,7 +367,7 @@ ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct fxt_writer *w = out->ctx;
     if (!w->is_started)
-        write_start(w);
+        write_trace_start(w);
     w->event = NULL;
     fxt_write_missing_names(w);
     return w->failed ? fail_memory(error) : TTR_OK;

@@ -141,7 +141,7 @@ static size_t append_path(struct fxt_writer *w, size_t at, const char *text, siz
 }
 
 /* Adds a field of an array or struct as an argument with a dotted name. */
-static void add_nested(struct fxt_writer *w, const ttr_field *field)
+static void add_nested_field(struct fxt_writer *w, const ttr_field *field)
 {
     uint32_t depth = field->depth < FXT_DEPTH_MAX ? field->depth : FXT_DEPTH_MAX - 1;
     struct fxt_level *parent = &w->level[depth - 1];
@@ -224,7 +224,7 @@ void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, siz
         else if (room == 0)
             continue;
         else if (field.depth)
-            add_nested(w, &field);
+            add_nested_field(w, &field);
         else if (is_container(&field))
             begin_container(w, &field);
         else

@@ -377,7 +377,7 @@ static void write_pointer(struct fxt_writer *w)
 
 /* Adds the process koid of a thread object as an argument "process", unless the event has such a
  * field. */
-static void add_process(struct fxt_writer *w)
+static void add_process_argument(struct fxt_writer *w)
 {
     ttr_thread thread;
     ttr_field field;
@@ -401,7 +401,7 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     uint32_t words = 2 + fxt_ref_stream_words(name.ref);
     fxt_collect_args(w, &type, kernel_type == 0, FXT_SIZE_MAX - words - 3);
     if (kernel_type == FXT_KERNEL_THREAD)
-        add_process(w);
+        add_process_argument(w);
     if (type.found)
         kernel_type = type.value.v.u;
     if (kernel_type > 255)

@@ -225,7 +225,7 @@ static void write_changed_names(struct fxt_writer *w, ttr_id id)
 /* Writes the names of a thread and its process at its first use and whenever a name has changed.
  * Names from FXT traces are not written here, because they arrive as object events;
  * fxt_write_missing_names adds those that never arrive. */
-static void name_thread(struct fxt_writer *w, ttr_id id)
+static void write_thread_names(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;
     if (id < w->known_n && w->known[id].stamp == w->stamp)
@@ -279,7 +279,7 @@ static struct fxt_thread refer_to_thread(struct fxt_writer *w, ttr_id id)
 {
     if (id == 0 || !w->out->t->threads[id < w->out->t->threads_n ? id : 0].tid_known)
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
-    name_thread(w, id);
+    write_thread_names(w, id);
     uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->threads, id);
     if (slot == 0)
         return register_thread(w, id);

@@ -52,8 +52,8 @@ struct heph_reader {
     int64_t time; /* time of the last event in ns; gap events get it */
     /* schema: of events with flat arrays; nested: of events with nested arrays */
     ttr_id schema, nested;
-    bool is_lost; /* true if no packet is known to start at `offset`: the next read searches for one
-                   */
+    /* true if no packet is known to start at `offset`: the next read searches for one */
+    bool is_lost;
     uint64_t lost_from; /* file offset at which the damage starts */
     /* copy of an epoch packet with a corrected frame */
     uint8_t repaired[HEPH_EPOCH_PACKET];

@@ -121,8 +121,8 @@ static ttr_status search_rest_of_file(struct input *in, struct source *source, t
             break;
         need = is_stuck ? heph_packet_size(before) : HEPH_FRAME_SIZE;
     }
-    return status == TTR_E_NOMEM ? status : TTR_OK; /* any other error is reported when the reader
-                                                       itself gets to these bytes */
+    /* any other error is reported when the reader itself gets to these bytes */
+    return status == TTR_E_NOMEM ? status : TTR_OK;
 }
 
 static ttr_status declare_clock(struct input *in, ttr_error *error)

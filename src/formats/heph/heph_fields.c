@@ -9,7 +9,7 @@
 #include "formats/heph/heph_attributes.h"
 
 /* State of the field iterator, stored in fields->state. */
-struct walk {
+struct field_iter {
     struct cursor at;
     struct heph_nesting nesting;
     uint32_t left[HEPH_LEVELS_MAX]; /* number of elements that remain in the open array, by level */
@@ -20,28 +20,28 @@ struct walk {
     /* true if the content is damaged: each attribute is checked before it is returned */
     bool is_careful;
 };
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static struct walk begin_fields(const ttr_event *event)
+static struct field_iter begin_fields(const ttr_event *event)
 {
-    struct walk walk = {.is_careful = (event->flags & TTR_EVENT_PARTIAL) != 0};
-    walk.at = cursor_init(event->payload, event->payload_size, 0);
-    (void)cursor_skip(&walk.at, event->body);
-    return walk;
+    struct field_iter iter = {.is_careful = (event->flags & TTR_EVENT_PARTIAL) != 0};
+    iter.at = cursor_init(event->payload, event->payload_size, 0);
+    (void)cursor_skip(&iter.at, event->body);
+    return iter;
 }
 
 static void flat_fields_begin(ttr_fields *fields)
 {
-    struct walk walk = begin_fields(fields->event);
-    memcpy(fields->state, &walk, sizeof walk);
+    struct field_iter iter = begin_fields(fields->event);
+    memcpy(fields->state, &iter, sizeof iter);
 }
 
 static void nested_fields_begin(ttr_fields *fields)
 {
-    struct walk walk = begin_fields(fields->event);
-    if (!heph_find_array_nesting(walk.at, &walk.nesting))
-        walk.nesting.levels = 0;
-    memcpy(fields->state, &walk, sizeof walk);
+    struct field_iter iter = begin_fields(fields->event);
+    if (!heph_find_array_nesting(iter.at, &iter.nesting))
+        iter.nesting.levels = 0;
+    memcpy(fields->state, &iter, sizeof iter);
 }
 
 /* Reads a scalar value. Returns false if it is truncated or its type is unknown. */
@@ -73,29 +73,29 @@ static bool read_scalar(struct cursor *c, uint8_t type, ttr_value *value)
 
 /* Returns the next element of the open array. In nested arrays the element may itself be an array.
  */
-static bool read_next_element(struct walk *walk, ttr_field *field)
+static bool read_next_element(struct field_iter *iter, ttr_field *field)
 {
-    unsigned level = walk->depth - 1u;
-    walk->left[level]--;
-    field->depth = walk->depth;
-    if (walk->depth == walk->levels)
-        return read_scalar(&walk->at, walk->type, &field->value);
+    unsigned level = iter->depth - 1u;
+    iter->left[level]--;
+    field->depth = iter->depth;
+    if (iter->depth == iter->levels)
+        return read_scalar(&iter->at, iter->type, &field->value);
     field->value.type = TTR_TYPE_ARRAY;
-    field->value.count = walk->left[walk->depth++] = cursor_u16be(&walk->at);
-    return !walk->at.failed;
+    field->value.count = iter->left[iter->depth++] = cursor_u16be(&iter->at);
+    return !iter->at.failed;
 }
 
-static bool open_array(struct walk *walk, uint8_t type, ttr_field *field)
+static bool open_array(struct field_iter *iter, uint8_t type, ttr_field *field)
 {
-    walk->type = type & (uint8_t)~HEPH_TYPE_ARRAY;
-    walk->levels = (uint8_t)heph_array_levels(&walk->nesting, walk->array);
-    if (walk->array < UINT8_MAX)
-        walk->array++;
-    walk->depth = 1;
-    walk->left[0] = cursor_u16be(&walk->at);
+    iter->type = type & (uint8_t)~HEPH_TYPE_ARRAY;
+    iter->levels = (uint8_t)heph_array_levels(&iter->nesting, iter->array);
+    if (iter->array < UINT8_MAX)
+        iter->array++;
+    iter->depth = 1;
+    iter->left[0] = cursor_u16be(&iter->at);
     field->value.type = TTR_TYPE_ARRAY;
-    field->value.count = walk->left[0];
-    return !walk->at.failed && walk->type >= HEPH_TYPE_UINT && walk->type <= HEPH_TYPE_TEXT;
+    field->value.count = iter->left[0];
+    return !iter->at.failed && iter->type >= HEPH_TYPE_UINT && iter->type <= HEPH_TYPE_TEXT;
 }
 
 static bool is_at_end(struct cursor c)
@@ -103,35 +103,35 @@ static bool is_at_end(struct cursor c)
     return heph_skip_attribute(&c);
 }
 
-static bool read_undecoded_rest(struct walk *walk, ttr_field *field)
+static bool read_undecoded_rest(struct field_iter *iter, ttr_field *field)
 {
-    size_t n = cursor_left(&walk->at);
+    size_t n = cursor_left(&iter->at);
     field->name = (ttr_text){"undecoded", 9};
     field->value.type = TTR_TYPE_BYTES;
     field->value.hint = TTR_DISPLAY_RAW;
-    field->value.text = (ttr_text){(const char *)cursor_read_bytes(&walk->at, n), n};
+    field->value.text = (ttr_text){(const char *)cursor_read_bytes(&iter->at, n), n};
     return true;
 }
 
 static bool next_field(ttr_fields *fields, ttr_field *field)
 {
-    struct walk *walk = (struct walk *)fields->state;
+    struct field_iter *iter = (struct field_iter *)fields->state;
     *field = (ttr_field){.depth = 0};
-    while (walk->depth && walk->left[walk->depth - 1] == 0)
-        walk->depth--;
-    if (walk->depth)
-        return read_next_element(walk, field);
-    if (walk->at.failed || cursor_left(&walk->at) == 0)
+    while (iter->depth && iter->left[iter->depth - 1] == 0)
+        iter->depth--;
+    if (iter->depth)
+        return read_next_element(iter, field);
+    if (iter->at.failed || cursor_left(&iter->at) == 0)
         return false;
-    if (walk->is_careful && !is_at_end(walk->at))
-        return read_undecoded_rest(walk, field);
-    field->name.n = cursor_u16be(&walk->at);
-    field->name.p = (const char *)cursor_read_bytes(&walk->at, field->name.n);
-    uint8_t type = cursor_u8(&walk->at);
-    if (walk->at.failed)
+    if (iter->is_careful && !is_at_end(iter->at))
+        return read_undecoded_rest(iter, field);
+    field->name.n = cursor_u16be(&iter->at);
+    field->name.p = (const char *)cursor_read_bytes(&iter->at, field->name.n);
+    uint8_t type = cursor_u8(&iter->at);
+    if (iter->at.failed)
         return false;
-    return type & HEPH_TYPE_ARRAY ? open_array(walk, type, field)
-                                  : read_scalar(&walk->at, type, &field->value);
+    return type & HEPH_TYPE_ARRAY ? open_array(iter, type, field)
+                                  : read_scalar(&iter->at, type, &field->value);
 }
 
 /* Implements field_ops.read: reads up to `room` fields. Sets fields->ops to NULL at the end, so

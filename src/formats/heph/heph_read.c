@@ -125,8 +125,8 @@ static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, u
     if (load_u32be(packet) == HEPH_MAGIC_METADATA)
         return is_exact ? read_metadata(in, packet, size, error) : heph_recover_packet(in, error);
     if (is_exact)
-        return TTR_OK; /* the packet was incomplete in the window when read_consecutive_events
-                          stopped */
+        /* the packet was incomplete in the window when read_consecutive_events stopped */
+        return TTR_OK;
     if (!heph_is_valid_nested_packet(packet, size, reader->layout))
         return heph_recover_packet(in, error);
     input_add_diagnostic(

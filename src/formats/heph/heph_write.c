@@ -590,8 +590,9 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (is_raw && is_copied)
         copy_packet(out, event);
     else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && is_copied))
-        return; /* definitions of other sources are not written; gaps of the copied source are
-                   visible in its counters */
+        /* definitions of other sources are not written; gaps of the copied source are visible in
+         * its counters */
+        return;
     else if (is_raw && can_copy_event(out, event))
         copy_with_new_counter(out, event);
     else

@@ -7,8 +7,8 @@
 
 struct heph_writer {
     uint64_t epoch;
-    bool has_epoch; /* true after the epoch was chosen; an epoch packet was then written unless the
-                       epoch is 0 */
+    /* true after the epoch was chosen; an epoch packet was then written unless the epoch is 0 */
+    bool has_epoch;
     bool
         is_copying_source; /* true if packets of one source are copied together with its metadata */
     bool is_old;           /* true if the copied source has the layout without substreams */

@@ -20,8 +20,9 @@
  *   nettrace_resync.c    V1, V2, V6: resynchronisation after damage
  *   nettrace_trace.c     the Trace object: clock, pointer size, process
  *   nettrace_header.c    decoding of event headers
- *   nettrace_scan.c      cuts a block into sorted runs; sequence counters; metadata of V3 to V5
- *   nettrace_order.c     merges sorted runs by time into batches
+ *   nettrace_scan.c      a block becomes runs; sequence counters; metadata events of V3 to V5
+ *   nettrace_salvage.c   events of a damaged block
+ *   nettrace_order.c     runs become batches in order of time
  *   nettrace_threads.c   capture threads with their sequence counters; lost events
  *   nettrace_stacks.c    stacks by number
  *   nettrace_metadata.c  metadata of V1 to V5
@@ -122,6 +123,7 @@ struct nettrace_type {
     uint8_t level, opcode, kind;
     /* rule that pairs its begin and end events; enum span_kind in nettrace_spans.c */
     uint8_t span;
+    bool has_misfits;     /* large payloads do not end with the last field, although undamaged */
     uint8_t symbols_kind; /* enum symbols_kind: code or processes that its events declare */
     uint32_t number;      /* number of the metadata in the file */
     ttr_text message, description;
@@ -302,12 +304,13 @@ struct nettrace_universal {
     struct pair_map by_id; /* maps (mapping id, 0) to the first entry in `mapping` */
 };
 
-/* Kinds of chunks. A chunk is a contiguous byte range of the input that a copy can write unchanged:
- * an object, a block or the file head. Chunks are emitted as definition events
- * (TTR_READ_DEFINITIONS). In file order they cover every undamaged byte. Members of the event:
- * `tag` is the kind, `body` is the offset of the content in the chunk, `sequence` counts the
- * chunk's events, which follow later. `link` is a file offset: all events before it were emitted.
- * TTR_EVENT_PARTIAL: the chunk ends where decoding stopped. */
+/* Kinds of chunks. A chunk is a contiguous part of the input: an object, a block or the file head.
+ * Pieces are emitted as definition events (TTR_READ_DEFINITIONS). In order they cover every
+ * undamaged byte. Members of the event: `tag` is the kind, `body` is the offset of the content in
+ * the chunk, `sequence` counts its events, which follow later. `link` is a file offset: all events
+ * before it were emitted. TTR_EVENT_PARTIAL: the chunk ends where decoding stopped. `duration`: the
+ * last bytes of the payload are not input, but an array of struct nettrace_segment (damaged
+ * blocks). */
 enum nettrace_chunk_kind {
     NETTRACE_CHUNK_FILE_HEAD = 1,
     NETTRACE_CHUNK_TRACE,
@@ -329,9 +332,28 @@ struct nettrace_chunk {
     uint32_t size, body, events;
     uint8_t kind;
     bool is_part;
+    /* a damaged block: its segments, directly after a copy of its bytes; NULL if undamaged */
+    const uint8_t *segments;
+    uint32_t segments_bytes;
 };
 
 #define NETTRACE_CHUNKS_MAX 4u
+#define NETTRACE_SEGMENTS_MAX 16u
+
+/* Undamaged events of a damaged block. `before` is the header from which the first one is decoded.
+ */
+struct nettrace_segment {
+    struct nettrace_header before;
+    uint32_t begin, end; /* bytes from the first event of the block */
+    /* positions of the activity ids of the header `before`, in bytes from the first event of the
+     * block; 0 if it has none */
+    uint32_t activity_at, related_at;
+};
+
+struct nettrace_segments {
+    struct nettrace_segment all[NETTRACE_SEGMENTS_MAX];
+    uint32_t n;
+};
 
 struct nettrace_reader {
     struct input *in;
@@ -387,6 +409,10 @@ struct nettrace_reader {
     /* number of decoded events of the current block, including those with undefined metadata */
     uint32_t known_events;
     bool has_bad_metadata; /* some metadata of the current block end before the event id */
+    struct nettrace_segments segments; /* of the current block; none if it is undamaged */
+    /* blocks with the exact times of their events in the header, and blocks with others */
+    uint64_t blocks_exact, blocks_inexact;
+    uint32_t fruitless_salvages; /* searches in undamaged blocks with large events */
     ttr_id chunk_schema;
 };
 
@@ -432,6 +458,11 @@ TTR_MUST bool nettrace_chunks_init(struct nettrace_reader *reader);
 /* Queues a chunk that is completely in the window. Does nothing unless chunks are collected. */
 void nettrace_queue_chunk(struct nettrace_reader *reader, const struct nettrace_chunk *chunk);
 
+/* Queues the chunk of a damaged block, with reader->segments after its bytes. Does nothing unless
+ * chunks are collected. */
+void nettrace_queue_damaged_chunk(struct nettrace_reader *reader,
+                                  const struct nettrace_chunk *chunk);
+
 /* Appends the queued chunks to the batch, which must be empty. */
 void nettrace_emit_chunks(struct nettrace_reader *reader);
 
@@ -454,9 +485,10 @@ struct nettrace_block_extent {
     uint64_t size;
     /* file offset of the next block that was found, if `size` is wrong; else 0 */
     uint64_t next;
-    bool is_cut;     /* the input ends inside the block */
-    bool is_lost;    /* `size` is wrong */
-    bool is_strange; /* the block has an unknown kind, but contains events */
+    bool is_cut;         /* the input ends inside the block */
+    bool is_lost;        /* `size` is wrong */
+    bool is_strange;     /* the block has an unknown kind, but contains events */
+    bool is_short_chain; /* only one or two blocks and the end mark were found at `next` */
 };
 
 TTR_MUST ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at,
@@ -467,19 +499,50 @@ TTR_MUST ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint
 struct nettrace_block {
     const uint8_t *begin, *end; /* begin: first event; end: end of the last event */
     uint64_t offset;            /* file offset of `begin` */
+    uint64_t least, most;       /* lowest and highest ticks in its header; valid if `has_times` */
     uint8_t codec;
     bool is_metadata; /* all events of the block are metadata */
-    /* The input may end within the last event; the caller then reports the damage. */
+    bool has_times;
+    /* the input may end within the last event; the caller reports the damage */
     bool is_cut;
+    bool has_end;        /* the last event ends exactly at `end`, unless it is damaged */
     const uint8_t *stop; /* output: end of the last event decoded */
 };
 
-/* Scans a block of events and queues its sorted runs for emission. Blocks of V3 also contain
- * metadata. */
+/* Parses the header of a block of events: u16 size, u16 flags, u64 lowest ticks, u64 highest ticks.
+ * Sets codec and times, and moves the cursor to the first event. Returns false if the header does
+ * not fit, with the size that it declares in `size`. */
+TTR_MUST bool nettrace_parse_block_header(struct cursor *c, bool is_v6,
+                                          struct nettrace_block *block, uint16_t *size);
+
+/* Scans a block of events, in V3 with metadata among them, and queues its runs for emission. */
 TTR_MUST ttr_status nettrace_scan_block(struct nettrace_reader *reader,
                                         struct nettrace_block *block);
 
-/* --- nettrace_order.c: merge by time --- */
+/* --- nettrace_salvage.c --- */
+
+/* Payloads from this size on are compared with the fields of their type, since a damaged size may
+ * make many events a single one. */
+#define NETTRACE_LARGE_PAYLOAD 8192u
+
+/* Splits a damaged block into segments of plausible events. `is_strict`: the payload of each event
+ * must end with the last field of its type. Returns false if there are no segments. */
+TTR_MUST bool nettrace_salvage_block(struct nettrace_reader *reader,
+                                     const struct nettrace_block *block, bool is_strict,
+                                     struct nettrace_segments *segments);
+
+/* Explains times that differ from those in the block's header by one damaged time delta. `least`
+ * and `most` are the lowest and the highest ticks of the events. Returns false if no single bit
+ * explains the difference; else the block is split before the damaged event, and the second segment
+ * has corrected times. */
+TTR_MUST bool nettrace_undo_time(const struct nettrace_reader *reader,
+                                 const struct nettrace_block *block, uint64_t least, uint64_t most,
+                                 struct nettrace_segments *segments);
+
+/* --- nettrace_order.c --- */
+
+/* Frees a run that was not queued. */
+void nettrace_run_discard(struct nettrace_order *order, struct nettrace_run *run);
 
 void nettrace_order_init(struct nettrace_order *order);
 void nettrace_order_free(struct nettrace_reader *reader);
@@ -490,7 +553,7 @@ TTR_MUST struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
                                                const struct nettrace_header *header);
 
 /* Queues a complete sorted run. A run that starts after the end of its thread's last run is
- * appended to the list of that thread; else it starts a new list. Returns false if memory is
+ * appended to that thread's list of runs; else it starts another list. Returns false if memory is
  * exhausted. */
 TTR_MUST bool nettrace_run_enqueue(struct nettrace_reader *reader, struct nettrace_run *run,
                                    uint64_t first_ticks);
@@ -680,7 +743,11 @@ bool nettrace_describe_type(struct input *in, size_t i, struct event_class *abou
 const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
                                               const ttr_event *event);
 
-/* --- nettrace_fields.c: field iterator --- */
+/* Returns whether the fields of a type end exactly at the end of a payload. True if the fields are
+ * unknown. */
+bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payload, uint32_t n);
+
+/* --- nettrace_fields.c --- */
 
 extern const struct field_ops nettrace_field_ops;
 

@@ -94,18 +94,23 @@ static ttr_status parse_ended_threads(struct nettrace_reader *reader, struct cur
     return TTR_OK;
 }
 
-static ttr_status parse_event_block6(struct nettrace_reader *reader, struct cursor *c, bool is_cut)
+/* How the end of a block is known. */
+enum block_end {
+    BLOCK_SIZED,   /* by its size */
+    BLOCK_RESIZED, /* its size is wrong; another block follows */
+    BLOCK_CUT      /* the input ends within it */
+};
+
+static ttr_status parse_event_block6(struct nettrace_reader *reader, struct cursor *c,
+                                     enum block_end end)
 {
     reader->known_events = 0;
-    struct cursor head = *c;
-    uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
-    if (head.failed || size < 4 || !cursor_skip(c, size)) {
+    struct nettrace_block block = {.is_cut = end != BLOCK_SIZED, .has_end = end != BLOCK_CUT};
+    uint16_t size;
+    if (!nettrace_parse_block_header(c, true, &block, &size)) {
         c->failed = true;
         return TTR_OK;
     }
-    struct nettrace_block block = {
-        .begin = c->p, .end = c->end, .offset = c->offset, .is_cut = is_cut};
-    block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6;
     reader->in->packets++;
     ttr_status status = nettrace_scan_block(reader, &block);
     if (status == TTR_OK)
@@ -131,13 +136,13 @@ static ttr_status parse_first_trace(struct nettrace_reader *reader, struct curso
 }
 
 static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned kind,
-                                       struct cursor *c, bool is_cut)
+                                       struct cursor *c, enum block_end end)
 {
     switch (kind) {
     case NETTRACE_BLOCK_TRACE:
         return parse_first_trace(reader, c);
     case NETTRACE_BLOCK_EVENTS:
-        return parse_event_block6(reader, c, is_cut);
+        return parse_event_block6(reader, c, end);
     case NETTRACE_BLOCK_METADATA:
         return nettrace_parse_metadata6(reader, c);
     case NETTRACE_BLOCK_POINT:
@@ -174,10 +179,15 @@ static void queue_block_chunk(struct nettrace_reader *reader, unsigned kind, uin
     };
     struct nettrace_chunk chunk = {
         .offset = at, .body = 4, .kind = kind < sizeof kinds ? kinds[kind] : NETTRACE_CHUNK_OTHER};
-    chunk.is_part = is_cut || c->failed || (kind == NETTRACE_BLOCK_EVENTS && cursor_left(c) > 0);
+    bool has_events = kind == NETTRACE_BLOCK_EVENTS,
+         is_salvaged = has_events && reader->segments.n > 0;
+    chunk.is_part = is_cut || c->failed || (has_events && cursor_left(c) > 0) || is_salvaged;
     chunk.size = (uint32_t)((chunk.is_part ? c->offset : reader->at) - at);
-    chunk.events = kind == NETTRACE_BLOCK_EVENTS ? reader->known_events : 0;
-    nettrace_queue_chunk(reader, &chunk);
+    chunk.events = has_events ? reader->known_events : 0;
+    if (is_salvaged)
+        nettrace_queue_damaged_chunk(reader, &chunk);
+    else
+        nettrace_queue_chunk(reader, &chunk);
 }
 
 static ttr_status report_cut_block(struct nettrace_reader *reader, uint64_t offset, uint64_t left,
@@ -215,7 +225,7 @@ static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned k
                                   kind == NETTRACE_BLOCK_LABELS);
     reader->at = extent->next;
     if (is_used && cursor_skip(&c, 4)) {
-        status = parse_block_content6(reader, kind, &c, true);
+        status = parse_block_content6(reader, kind, &c, BLOCK_RESIZED);
         if (status != TTR_OK)
             return status;
         queue_block_chunk(reader, kind, at, &c, true);
@@ -242,7 +252,8 @@ static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kin
     bool is_cut = bytes.n < size;
     struct cursor c = cursor_init(bytes.p, is_cut ? bytes.n : size, at + 4);
     reader->at = at + 4 + (is_cut ? bytes.n : size);
-    status = parse_block_content6(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, &c, is_cut);
+    status = parse_block_content6(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, &c,
+                                  is_cut ? BLOCK_CUT : BLOCK_SIZED);
     if (status != TTR_OK)
         return status;
     queue_block_chunk(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, at, &c,
@@ -283,8 +294,8 @@ ttr_status nettrace_read_block6(struct nettrace_reader *reader)
         nettrace_order_flush_until(reader, UINT64_MAX);
         return TTR_OK;
     }
-    if (!reader->emits_blocks) { /* a live trace may send the bytes needed for this check much later
-                                  */
+    /* a live trace may send the bytes needed for this check much later */
+    if (!reader->emits_blocks) {
         status = nettrace_measure_block6(reader, reader->at, head, &extent);
         if (status != TTR_OK)
             return status;

@@ -57,8 +57,9 @@ uint8_t *nettrace_encode_header(uint8_t *to, struct nettrace_header *last,
 
 /* A block (V6) or object (V3 to V5) that is being written. */
 struct nettrace_frame {
-    size_t size_at, body; /* buffer offsets: size_at: of the size field, which is filled at the end;
-                             body: of the content */
+    /* buffer offsets: size_at: of the size field, which is filled at the end; body: of the content
+     */
+    size_t size_at, body;
     unsigned version;
     uint8_t kind; /* enum nettrace_block_kind */
 };

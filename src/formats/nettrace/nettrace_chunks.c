@@ -26,6 +26,23 @@ void nettrace_queue_chunk(struct nettrace_reader *reader, const struct nettrace_
         reader->chunks[reader->chunks_n++] = *chunk;
 }
 
+void nettrace_queue_damaged_chunk(struct nettrace_reader *reader,
+                                  const struct nettrace_chunk *chunk)
+{
+    const struct window *window = &reader->in->window;
+    struct nettrace_chunk damaged = *chunk;
+    size_t n = reader->segments.n * sizeof *reader->segments.all;
+    uint8_t *bytes = reader->emits_chunks ? arena_alloc(&reader->scratch, chunk->size + n) : NULL;
+    if (bytes) {
+        memcpy(bytes, window->bytes + (chunk->offset - window->offset), chunk->size);
+        memcpy(bytes + chunk->size, reader->segments.all, n);
+        damaged.segments = bytes + chunk->size;
+        damaged.segments_bytes = (uint32_t)n;
+    }
+    reader->is_out_of_memory |= reader->emits_chunks && !bytes;
+    nettrace_queue_chunk(reader, &damaged);
+}
+
 void nettrace_emit_chunks(struct nettrace_reader *reader)
 {
     struct input *in = reader->in;
@@ -36,8 +53,10 @@ void nettrace_emit_chunks(struct nettrace_reader *reader)
         event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME | (chunk->is_part ? TTR_EVENT_PARTIAL : 0);
         event->ticks = reader->order.emitted;
         event->schema = reader->chunk_schema;
-        event->payload = in->window.bytes + (chunk->offset - in->window.offset);
-        event->payload_size = chunk->size;
+        event->payload = chunk->segments ? chunk->segments - chunk->size
+                                         : in->window.bytes + (chunk->offset - in->window.offset);
+        event->payload_size = chunk->size + chunk->segments_bytes;
+        event->duration = chunk->segments_bytes;
         event->body = chunk->body;
         event->tag = chunk->kind;
         event->sequence = chunk->events;

@@ -166,11 +166,13 @@ static ttr_status write_finished_chunks(struct nettrace_copy *copy, struct ttr_w
         const struct nettrace_held *held = &copy->held[copy->held_first];
         if (held->chunk.offset + held->chunk.size > emitted_to)
             break;
-        ttr_status status =
-            write_chunk(copy, out, &held->chunk, copy->bytes.bytes + held->at, error);
+        const uint8_t *bytes = copy->bytes.bytes + held->at;
+        struct nettrace_chunk chunk = held->chunk;
+        chunk.segments = chunk.segments_bytes ? bytes + chunk.size : NULL;
+        ttr_status status = write_chunk(copy, out, &chunk, bytes, error);
         if (status != TTR_OK)
             return status;
-        copy->bytes_first = held->at + held->chunk.size;
+        copy->bytes_first = held->at + chunk.size + chunk.segments_bytes;
         copy->held_first++;
     }
     if (copy->held_first == copy->held_n) {
@@ -206,15 +208,18 @@ static ttr_status hold_chunk(struct nettrace_copy *copy, const struct alloc *all
                        sizeof *copy->held))
         return fail_memory(error);
     copy->held[copy->held_n++] = (struct nettrace_held){*chunk, copy->bytes.n};
-    buffer_add(&copy->bytes, bytes, chunk->size);
+    buffer_add(&copy->bytes, bytes, chunk->size + chunk->segments_bytes);
     return copy->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
 ttr_status nettrace_copy_add_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
                                    const ttr_event *event, ttr_error *error)
 {
+    uint32_t extra = (uint32_t)event->duration, size = event->payload_size - extra;
     struct nettrace_chunk chunk = {.offset = event->offset,
-                                   .size = event->payload_size,
+                                   .size = size,
+                                   .segments = extra ? event->payload + size : NULL,
+                                   .segments_bytes = extra,
                                    .body = event->body,
                                    .events = event->sequence,
                                    .kind = (uint8_t)event->tag,

@@ -94,7 +94,7 @@ TTR_MUST bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_write
 /* V4, V5: writes those metadata of a block that have at least a provider and an id. `c` is at the
  * block's header. */
 void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out,
-                               struct cursor *c);
+                               const struct nettrace_chunk *chunk, struct cursor *c);
 
 /* Writes a sequence point or a block of ended threads, with sequence numbers reduced by the events
  * left out. */

@@ -143,3 +143,12 @@ const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
     }
     return first;
 }
+
+bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payload, uint32_t n)
+{
+    const ttr_event event = {.payload = payload, .payload_size = n};
+    if (!type->layouts->root || type->has_locations)
+        return true;
+    const struct layout *layout = nettrace_layout_of_event(type, &event);
+    return !layout || layout_fits(layout, &event);
+}

@@ -76,15 +76,18 @@ static void queue_object_chunk(struct nettrace_reader *reader, const struct obje
                                uint64_t body, uint64_t end, bool is_part)
 {
     uint64_t begin = frame->payload - (FRAME_MIN + frame->name.n + 1);
-    if (reader->emits_chunks)
-        nettrace_queue_chunk(reader, &(struct nettrace_chunk){.offset = begin,
-                                                              .size = (uint32_t)(end - begin),
-                                                              .body = (uint32_t)(body - begin),
-                                                              .kind = chunk_kinds[frame->kind],
-                                                              .is_part = is_part,
-                                                              .events = frame->kind == KIND_EVENTS
-                                                                            ? reader->known_events
-                                                                            : 0});
+    bool has_events = frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA;
+    const struct nettrace_chunk chunk = {.offset = begin,
+                                         .size = (uint32_t)(end - begin),
+                                         .body = (uint32_t)(body - begin),
+                                         .kind = chunk_kinds[frame->kind],
+                                         .is_part = is_part,
+                                         .events =
+                                             frame->kind == KIND_EVENTS ? reader->known_events : 0};
+    if (has_events && reader->segments.n > 0)
+        nettrace_queue_damaged_chunk(reader, &chunk);
+    else
+        nettrace_queue_chunk(reader, &chunk);
 }
 
 static enum object_type object_kind(ttr_text name)
@@ -205,18 +208,16 @@ static ttr_status parse_stacks(struct nettrace_reader *reader, struct cursor *c)
     return nettrace_stacks_parse(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Returns whether all events of a block are outside of the requested range. The times in the block
- * header (u16 size, u16 flags, u64 lowest, u64 highest) are exact in files of all runtimes. */
-static bool is_block_outside_range(const struct nettrace_reader *reader, struct cursor head)
+/* True if no event of a block is in the requested range. The times in the block header are exact in
+ * files of all runtimes. */
+static bool is_block_outside_range(const struct nettrace_reader *reader,
+                                   const struct nettrace_block *block)
 {
     uint8_t flags = 0;
-    uint16_t size = cursor_u16le(&head);
-    (void)cursor_u16le(&head);
-    uint64_t least = cursor_u64le(&head), most = cursor_u64le(&head);
-    if (!reader->has_range || size < 20 || head.failed || least > most || most == 0)
+    if (!reader->has_range || !block->has_times)
         return false;
-    int64_t first = nettrace_ticks_to_ns(reader, least, &flags),
-            last = nettrace_ticks_to_ns(reader, most, &flags);
+    int64_t first = nettrace_ticks_to_ns(reader, block->least, &flags),
+            last = nettrace_ticks_to_ns(reader, block->most, &flags);
     return flags == 0 && (last < reader->from || first >= reader->to);
 }
 
@@ -231,33 +232,43 @@ static void skip_block(struct nettrace_reader *reader, struct cursor *c)
     (void)cursor_skip(c, cursor_left(c));
 }
 
+/* How the end of an object is known. */
+enum object_end {
+    OBJECT_SIZED,   /* by its size and an end tag */
+    OBJECT_RESIZED, /* its size is wrong; another object follows */
+    OBJECT_UNKNOWN  /* the input ends within it, or it is damaged in another way */
+};
+
 static ttr_status parse_event_block(struct nettrace_reader *reader,
-                                    const struct object_frame *frame, struct cursor *c, bool is_cut)
+                                    const struct object_frame *frame, struct cursor *c,
+                                    enum object_end end)
 {
-    struct nettrace_block block = {
-        .codec = CODEC_OLD, .is_metadata = frame->kind == KIND_METADATA, .is_cut = is_cut};
+    bool is_sized = end == OBJECT_SIZED;
+    uint16_t size;
+    struct nettrace_block block = {.begin = c->p,
+                                   .end = c->end,
+                                   .offset = c->offset,
+                                   .codec = CODEC_OLD,
+                                   .is_metadata = frame->kind == KIND_METADATA,
+                                   .is_cut = !is_sized,
+                                   .has_end = end != OBJECT_UNKNOWN};
     reader->known_events = 0;
+    reader->segments.n = 0;
     reader->has_bad_metadata = false;
     if (reader->version >= 4) {
-        struct cursor head = *c, times = *c;
-        uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
-        if (head.failed || size < 4 || !cursor_skip(c, size))
-            return is_cut
+        if (!nettrace_parse_block_header(c, false, &block, &size))
+            return !is_sized
                        ? TTR_OK
                        : input_add_damage(reader->in, c->offset, cursor_left(c),
                                           "nettrace.bad-block", reader->error,
                                           "a block with a header that declares %u bytes, more than "
                                           "the block has",
                                           size);
-        block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN;
-        if (!block.is_metadata && !is_cut && is_block_outside_range(reader, times)) {
+        if (!block.is_metadata && is_sized && is_block_outside_range(reader, &block)) {
             skip_block(reader, c);
             return TTR_OK;
         }
     }
-    block.begin = c->p;
-    block.end = c->end;
-    block.offset = c->offset;
     reader->in->packets++;
     ttr_status status = nettrace_scan_block(reader, &block);
     (void)cursor_skip(c, (uint64_t)(block.stop - block.begin));
@@ -269,14 +280,14 @@ static ttr_status parse_event_block(struct nettrace_reader *reader,
 /* Decodes the content of an object; `c` ends after the last byte that could be decoded. */
 static ttr_status parse_object_payload(struct nettrace_reader *reader,
                                        const struct object_frame *frame, struct cursor *c,
-                                       bool is_cut)
+                                       enum object_end end)
 {
     struct cursor start = *c;
     ttr_status status = TTR_OK;
     switch (frame->kind) {
     case KIND_EVENTS:
     case KIND_METADATA:
-        return parse_event_block(reader, frame, c, is_cut);
+        return parse_event_block(reader, frame, c, end);
     case KIND_STACKS:
         status = parse_stacks(reader, c);
         break;
@@ -289,7 +300,7 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
                              (int)frame->name.n, frame->name.p);
         return TTR_OK;
     }
-    if (status == TTR_OK && c->failed && !is_cut)
+    if (status == TTR_OK && c->failed && end == OBJECT_SIZED)
         return input_add_damage(
             reader->in, start.offset, cursor_left(&start), "nettrace.bad-block", reader->error,
             "a %s that declares more than it contains; its complete parts are used",
@@ -300,8 +311,10 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
 /* Extent of the content of an object. */
 struct object_extent {
     uint64_t begin, size;
-    bool is_cut;     /* the input ends within the object */
-    bool is_damaged; /* no end tag at the position that the size predicts */
+    bool is_cut;      /* the input ends within the object */
+    bool is_damaged;  /* no end tag at the position that the size predicts */
+    bool is_resized;  /* another object follows after `size` bytes ... */
+    bool has_end_tag; /* ... and the end tag of this one */
 };
 
 /* Returns whether an object ends at file offset `at`: an end tag, followed by an object, the end
@@ -331,35 +344,87 @@ static ttr_status load_object_body(struct nettrace_reader *reader, const struct 
     return TTR_OK;
 }
 
-/* Tries paddings of 0 to 3 zeros, and chooses the one for which the content ends at an end tag
- * (repair 1 in the head of this file). */
+/* Returns whether the content of an object can start at the cursor. */
+static bool is_body_start(const struct nettrace_reader *reader, enum object_type kind,
+                          struct cursor c)
+{
+    enum { SIZE_MAX_KNOWN = 64, POINT_ROW = 12 };
+    uint64_t size = cursor_left(&c);
+    struct nettrace_header h = {.next = c.p};
+    const struct nettrace_header_range span = nettrace_header_range_over(c.p, c.end, CODEC_OLD);
+    if (kind == KIND_EVENTS || kind == KIND_METADATA) {
+        if (reader->version < 4)
+            return size > 0 && nettrace_header_next(&h, &span, false);
+        uint16_t head = cursor_u16le(&c), flags = cursor_u16le(&c);
+        return head >= NETTRACE_BLOCK_HEADER && head < SIZE_MAX_KNOWN &&
+               flags <= NETTRACE_BLOCK_COMPRESSED;
+    }
+    uint64_t first = kind == KIND_POINT ? cursor_u64le(&c) : cursor_u32le(&c);
+    uint32_t n = cursor_u32le(&c);
+    if (kind == KIND_POINT)
+        return !c.failed && cursor_left(&c) == (uint64_t)n * POINT_ROW;
+    for (; n > 0 && !c.failed; n--)
+        (void)cursor_skip(&c, cursor_u32le(&c));
+    return kind != KIND_STACKS || (!c.failed && cursor_left(&c) == 0 && first <= UINT32_MAX);
+}
+
+/* Returns whether the content of an object can start after `padding` zeros. Sets `is_fitting` if it
+ * ends at an end tag, too. */
+static bool is_padding(const struct nettrace_reader *reader, const struct object_frame *frame,
+                       const struct object_extent *extent, const struct nettrace_bytes *bytes,
+                       unsigned padding, bool *is_fitting)
+{
+    static const uint8_t zeros[4];
+    size_t left = bytes->n - padding, n = extent->size < left ? (size_t)extent->size : left;
+    *is_fitting = is_object_end(bytes, bytes->offset + padding + extent->size);
+    return memcmp(bytes->p, zeros, padding) == 0 &&
+           is_body_start(reader, frame->kind, cursor_init(bytes->p + padding, n, 0));
+}
+
+/* Repair 1: tries paddings of 0 to 3 zeros, and chooses the one after which the content can start
+ * and ends at an end tag. If there is none, but the content cannot start at its position, chooses
+ * the first padding after which it can. */
 static ttr_status find_misaligned_body(struct nettrace_reader *reader,
                                        const struct object_frame *frame,
                                        struct object_extent *extent, struct nettrace_bytes *bytes)
 {
-    static const uint8_t zeros[4];
+    enum { NO_PADDING = 4 };
     uint64_t first = frame->payload + 4;
+    unsigned fitting = NO_PADDING, possible = NO_PADDING, own = (unsigned)(extent->begin - first);
     ttr_status status =
         load_object_body(reader, frame, first, 3 + extent->size + 1 + FRAME_MAX, bytes);
     if (status != TTR_OK)
         return status;
-    for (unsigned padding = 0; padding < 4 && bytes->n > padding; padding++)
-        if (is_object_end(bytes, first + padding + extent->size) &&
-            memcmp(bytes->p, zeros, padding) == 0) {
-            input_add_diagnostic(
-                reader->in, TTR_SEVERITY_ODD, first, "nettrace.misplaced",
-                "a block after %u zeros of padding, which belong to another position: bytes "
-                "before it are missing",
-                padding);
-            extent->begin = first + padding;
-            extent->is_cut = extent->is_damaged = false;
-            break;
-        }
+    for (unsigned padding = 0; padding < NO_PADDING && bytes->n > padding; padding++) {
+        bool is_fitting;
+        if (!is_padding(reader, frame, extent, bytes, padding, &is_fitting))
+            continue;
+        fitting = is_fitting && fitting == NO_PADDING ? padding : fitting;
+        possible = padding == own || possible == NO_PADDING ? padding : possible;
+    }
+    unsigned padding = fitting != NO_PADDING ? fitting : possible != NO_PADDING ? possible : own;
+    if (padding != own)
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, first, "nettrace.misplaced",
+            "a block after %u zeros of padding, which belong to another position: bytes "
+            "before it are missing",
+            padding);
+    extent->begin = first + padding;
+    if (fitting != NO_PADDING)
+        extent->is_cut = extent->is_damaged = false;
     return load_object_body(reader, frame, extent->begin, extent->size + 1, bytes);
 }
 
-/* Determines the extent of a damaged object: tries find_misaligned_body(); if that fails, the
- * content ends at the next frame with a known name. */
+/* Sets the end of a damaged object before the next one, which starts at index `found`. */
+static void set_end(struct object_extent *extent, const struct nettrace_bytes *bytes, size_t found)
+{
+    extent->is_damaged = extent->is_resized = true;
+    extent->is_cut = false;
+    extent->has_end_tag = found > 0 && bytes->p[found - 1] == NETTRACE_END;
+    extent->size = found - extent->has_end_tag;
+}
+
+/* Tries repair 1. If no padding fits, repair 2: the content ends at the next known frame. */
 static ttr_status measure_damaged_object(struct nettrace_reader *reader,
                                          const struct object_frame *frame,
                                          struct object_extent *extent, struct nettrace_bytes *bytes)
@@ -367,12 +432,13 @@ static ttr_status measure_damaged_object(struct nettrace_reader *reader,
     ttr_status status = find_misaligned_body(reader, frame, extent, bytes);
     if (status != TTR_OK || (!extent->is_cut && !extent->is_damaged))
         return status;
-    size_t n = extent->is_cut ? bytes->n : (size_t)extent->size, found = find_object(bytes->p, n);
-    if (found < n) {
-        extent->is_damaged = true;
-        extent->is_cut = false;
-        extent->size = found;
-    }
+    status = load_object_body(reader, frame, extent->begin, extent->size + 1 + FRAME_MAX, bytes);
+    if (status != TTR_OK)
+        return status;
+    uint64_t most = extent->size + 1 + FRAME_MAX;
+    size_t n = bytes->n < most ? bytes->n : (size_t)most, found = find_object(bytes->p, n);
+    if (found < n)
+        set_end(extent, bytes, found);
     return TTR_OK;
 }
 
@@ -396,7 +462,11 @@ static ttr_status measure_object(struct nettrace_reader *reader, const struct ob
     if (status != TTR_OK)
         return status;
     if (extent->is_damaged) {
-        extent->size = find_object(bytes->p, bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES);
+        size_t n = bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES,
+               found = find_object(bytes->p, n);
+        extent->size = n;
+        if (found < n)
+            set_end(extent, bytes, found);
         return TTR_OK;
     }
     extent->is_cut = bytes->n <= size;
@@ -413,7 +483,8 @@ static ttr_status read_damaged_object(struct nettrace_reader *reader,
 {
     struct cursor c = cursor_init(
         bytes->p, extent->size < bytes->n ? (size_t)extent->size : bytes->n, bytes->offset);
-    ttr_status status = parse_object_payload(reader, frame, &c, true);
+    ttr_status status = parse_object_payload(reader, frame, &c,
+                                             extent->is_resized ? OBJECT_RESIZED : OBJECT_UNKNOWN);
     if (status != TTR_OK)
         return status;
     uint64_t left = cursor_left(&c);
@@ -427,8 +498,9 @@ static ttr_status read_damaged_object(struct nettrace_reader *reader,
             "complete events are kept",
             (unsigned long long)extent->size, bytes->n);
     }
-    reader->needs_resync = true;
-    reader->at = c.offset;
+    bool is_complete = left == 0 && extent->has_end_tag;
+    reader->needs_resync = !is_complete;
+    reader->at = c.offset + is_complete;
     return input_add_damage(
         reader->in, frame->payload, 0, "nettrace.bad-block", reader->error,
         "no end tag (6) after the %llu bytes of this block; its events are kept as "
@@ -448,8 +520,8 @@ static ttr_status read_sized_object(struct nettrace_reader *reader,
         return read_damaged_object(reader, frame, &extent, &bytes);
     struct cursor c = cursor_init(bytes.p, (size_t)extent.size, bytes.offset);
     reader->at = extent.begin + extent.size + 1;
-    status = parse_object_payload(reader, frame, &c, false);
-    bool has_rest = cursor_left(&c) > 0 || reader->has_bad_metadata;
+    status = parse_object_payload(reader, frame, &c, OBJECT_SIZED);
+    bool has_rest = cursor_left(&c) > 0 || reader->has_bad_metadata || reader->segments.n > 0;
     bool is_part = frame->is_misspelled || c.failed ||
                    ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && has_rest);
     queue_object_chunk(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
@@ -527,8 +599,8 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
             "the trace ends without an end mark: its recorder was stopped; all events are kept");
         return TTR_OK;
     }
-    if (!reader->emits_blocks) { /* a live trace may send the bytes needed for this check much later
-                                  */
+    /* a live trace may send the bytes needed for this check much later */
+    if (!reader->emits_blocks) {
         ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, bytes);
         if (status != TTR_OK)
             return status;

@@ -74,6 +74,14 @@ struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
     return run;
 }
 
+void nettrace_run_discard(struct nettrace_order *order, struct nettrace_run *run)
+{
+    run->next = order->free;
+    run->stamp = 0;
+    order->free = (uint32_t)(run - order->runs);
+    order->runs_used--;
+}
+
 static bool is_entry_before(const struct nettrace_heap_entry *a,
                             const struct nettrace_heap_entry *b)
 {
@@ -340,8 +348,8 @@ static void emit_gap(struct nettrace_reader *reader)
     event->tag = TTR_GAP_EVENTS;
 }
 
-/* Returns the ticks up to which the events of the root chain precede all other chains, all gaps,
- * and the limit. */
+/* Returns the ticks up to which the events of the chain at the heap's root precede those of all
+ * other chains, all gaps, and the limit. */
 static uint64_t find_next_chain_ticks(const struct nettrace_order *order)
 {
     uint64_t last = order->limit;
@@ -434,10 +442,7 @@ static uint32_t end_queued_run(struct nettrace_order *order, uint32_t index)
 {
     struct nettrace_run *run = &order->runs[index];
     uint32_t next = run->next;
-    run->next = order->free;
-    run->stamp = 0;
-    order->free = index;
-    order->runs_used--;
+    nettrace_run_discard(order, run);
     return next;
 }
 

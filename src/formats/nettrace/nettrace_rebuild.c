@@ -116,43 +116,76 @@ static enum nettrace_codec skip_block_header(struct cursor *c, bool is_v6)
                                              : CODEC_PLAIN;
 }
 
-void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out, struct cursor *c)
+/* Consecutive events of a chunk, and the header before the first one. */
+struct event_range {
+    struct nettrace_header before;
+    struct nettrace_header_range span;
+};
+
+/* Returns the i-th range of events of a block: the complete block, or a segment of a damaged one.
+ * Returns false after the last. `c` is at the first event. */
+static bool get_event_range(const struct nettrace_chunk *chunk, const struct cursor *c,
+                            enum nettrace_codec codec, uint32_t i, struct event_range *range)
+{
+    struct nettrace_segment segment = {.end = (uint32_t)cursor_left(c)};
+    if (c->failed || i >= (chunk->segments ? chunk->segments_bytes / sizeof segment : 1))
+        return false;
+    if (chunk->segments)
+        memcpy(&segment, chunk->segments + i * sizeof segment, sizeof segment);
+    range->before = segment.before;
+    range->before.next = c->p + segment.begin;
+    range->before.activity = segment.activity_at ? c->p + segment.activity_at : NULL;
+    range->before.related = segment.related_at ? c->p + segment.related_at : NULL;
+    range->span = nettrace_header_range_over(range->before.next, c->p + segment.end, codec);
+    return true;
+}
+
+void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out,
+                               const struct nettrace_chunk *chunk, struct cursor *c)
 {
     struct block_rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_METADATA};
     const enum nettrace_codec codec = skip_block_header(c, false);
-    struct nettrace_header h = {.next = c->p};
-    const struct nettrace_header_range span = nettrace_header_range_over(c->p, c->end, codec);
-    while (!c->failed && h.next < c->end && nettrace_header_next(&h, &span, false))
-        if (has_usable_metadata(copy, &h))
-            append_kept_event(&rebuild, &h);
+    struct event_range range;
+    for (uint32_t i = 0; get_event_range(chunk, c, codec, i, &range); i++) {
+        struct nettrace_header h = range.before;
+        while (h.next < range.span.end && nettrace_header_next(&h, &range.span, false))
+            if (has_usable_metadata(copy, &h))
+                append_kept_event(&rebuild, &h);
+    }
     end_rebuilt_block(&rebuild);
+}
+
+/* Appends an event of a block if it arrived. */
+static void rebuild_event(struct block_rebuild *rebuild, const struct nettrace_header *h,
+                          uint64_t offset)
+{
+    bool is_old = rebuild->copy->version < 4, is_metadata = is_old && h->metadata == 0;
+    begin_rebuilt_thread(rebuild, h->capture);
+    if (is_metadata && !has_usable_metadata(rebuild->copy, h))
+        return;
+    if (!is_metadata && !nettrace_copy_has_event(rebuild->copy, offset))
+        rebuild->dropped++;
+    else if (is_old)
+        append_kept_event3(rebuild, h);
+    else
+        append_kept_event(rebuild, h);
 }
 
 bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
                              const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
     struct block_rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_EVENTS};
-    bool is_old = copy->version < 4, is_v6 = copy->version >= NETTRACE_V6;
+    bool is_v6 = copy->version >= NETTRACE_V6, has_end_tag = !chunk->is_part && !is_v6;
     enum nettrace_codec codec = CODEC_OLD;
-    bool has_end_tag = !chunk->is_part && !is_v6;
     struct cursor c = cursor_init(bytes, chunk->size - has_end_tag, chunk->offset);
+    struct event_range range;
     (void)cursor_skip(&c, chunk->body);
-    if (!is_old)
+    if (copy->version >= 4)
         codec = skip_block_header(&c, is_v6);
-    struct nettrace_header h = {.next = c.p};
-    const struct nettrace_header_range span = nettrace_header_range_over(c.p, c.end, codec);
-    while (!c.failed && h.next < c.end && nettrace_header_next(&h, &span, is_v6)) {
-        bool is_metadata = is_old && h.metadata == 0;
-        begin_rebuilt_thread(&rebuild, h.capture);
-        if (is_metadata && !has_usable_metadata(copy, &h))
-            continue;
-        if (!is_metadata &&
-            !nettrace_copy_has_event(copy, chunk->offset + (uint64_t)(h.start - bytes)))
-            rebuild.dropped++;
-        else if (is_old)
-            append_kept_event3(&rebuild, &h);
-        else
-            append_kept_event(&rebuild, &h);
+    for (uint32_t i = 0; get_event_range(chunk, &c, codec, i, &range); i++) {
+        struct nettrace_header h = range.before;
+        while (h.next < range.span.end && nettrace_header_next(&h, &range.span, is_v6))
+            rebuild_event(&rebuild, &h, chunk->offset + (uint64_t)(h.start - bytes));
     }
     end_rebuilt_block(&rebuild);
     store_dropped_count(&rebuild);

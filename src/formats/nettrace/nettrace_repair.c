@@ -204,7 +204,7 @@ void nettrace_repair_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
         buffer_add(&out->buffer, bytes, chunk->size);
         buffer_add_byte(&out->buffer, NETTRACE_END);
     } else if (chunk->kind == NETTRACE_CHUNK_METADATA) {
-        nettrace_rebuild_metadata(copy, out, &c);
+        nettrace_rebuild_metadata(copy, out, chunk, &c);
     } else if (chunk->kind == NETTRACE_CHUNK_POINT && cursor_left(&c) >= 12) {
         repair_point(out, copy->version, &c);
     } else if (chunk->kind == NETTRACE_CHUNK_STACKS && cursor_left(&c) >= 8) {

@@ -9,7 +9,7 @@
  *
  *   [size|kind] content          is_valid_content(): rows of that kind fill the content exactly
  *               [size|kind] ...  is_block_chain_at(): three such blocks follow each other,
- *                                or all up to the end of the input
+ *                                or fewer up to the end mark
  *
  * Order of calls: nettrace_read_block6() calls nettrace_measure_block6() for each block, before
  * decoding. If the content is plausible and another block can start after it, the size is trusted.
@@ -32,7 +32,7 @@
 
 /* a few blocks: recorders write up to about 1 MiB per block */
 #define SEARCH_BYTES ((uint64_t)8 << 20)
-#define WORK_EACH 16u    /* bytes of content checked per byte of input */
+#define WORK_EACH 64u    /* bytes of content checked per byte of input */
 #define METADATA_MIN 20u /* smallest payload of metadata of V1 and V2 */
 
 /* --- Events of V1 and V2 --- */
@@ -183,47 +183,163 @@ static bool is_valid_content(unsigned kind, struct cursor *c)
     return consume_content(kind, c) && !c->failed && cursor_left(c) == 0;
 }
 
-/* State of a search for blocks in bytes of the input. `is_end`: the input ends after these bytes.
+/* --- V6: stricter checks of content, for blocks at positions where none is expected --- */
+
+/* Skips a row of the thread table. Returns false if it has an unknown kind of content. */
+static bool skip_thread_row(struct cursor row)
+{
+    enum { NAME = 1, PID, TID, PAIR };
+    (void)nettrace_read_varint(&row);
+    bool is_valid = cursor_left(&row) > 0;
+    while (is_valid && cursor_left(&row) > 0 && !row.failed) {
+        uint8_t kind = cursor_u8(&row);
+        is_valid = kind >= NAME && kind <= PAIR;
+        if (kind == PID || kind == TID)
+            (void)nettrace_read_varint(&row);
+        else
+            (void)nettrace_read_string(&row);
+        if (kind == PAIR)
+            (void)nettrace_read_string(&row);
+    }
+    return is_valid && !row.failed;
+}
+
+static bool skip_metadata_row(struct cursor row)
+{
+    (void)nettrace_read_varint(&row);
+    ttr_text provider = nettrace_read_string(&row);
+    (void)nettrace_read_varint(&row);
+    (void)nettrace_read_string(&row);
+    return !row.failed && provider.n > 0;
+}
+
+static bool skip_rows(struct cursor *c, bool (*skip_row)(struct cursor row))
+{
+    while (cursor_left(c) > 0) {
+        struct cursor row = cursor_slice(c, cursor_u16le(c));
+        if (c->failed || !skip_row(row))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether `n` pairs, or all up to the end if `n` is 0, have declared threads. */
+static bool are_thread_pairs(const struct nettrace_reader *reader, struct cursor *c, uint32_t n)
+{
+    for (uint32_t i = 0; n ? i < n : cursor_left(c) > 0; i++) {
+        uint64_t index = nettrace_read_varint(c);
+        (void)nettrace_read_varint(c);
+        if (c->failed || !pair_map_get(&reader->threads.by_index, index, 0))
+            return false;
+    }
+    return cursor_left(c) == 0;
+}
+
+static bool are_stack_sizes(const struct nettrace_reader *reader, struct cursor *c)
+{
+    (void)cursor_u32le(c);
+    uint32_t n = cursor_u32le(c), bytes = 0;
+    bool is_valid = n > 0;
+    for (; n > 0 && is_valid; n--) {
+        bytes = cursor_u32le(c);
+        is_valid = !c->failed && bytes % reader->pointer_bytes == 0 && cursor_skip(c, bytes);
+    }
+    return is_valid;
+}
+
+/* Returns whether content that is_valid_content() accepts is improbable as part of something else.
  */
+static bool is_convincing_content(const struct nettrace_reader *reader, unsigned kind,
+                                  struct cursor c)
+{
+    enum { HEAD_MAX = 64, POINT_HEAD = 12 };
+    uint32_t n;
+    switch (kind) {
+    case NETTRACE_BLOCK_EVENTS:
+        return cursor_u16le(&c) < HEAD_MAX;
+    case NETTRACE_BLOCK_METADATA:
+        n = cursor_u16le(&c);
+        return n < HEAD_MAX && cursor_skip(&c, n) && skip_rows(&c, skip_metadata_row);
+    case NETTRACE_BLOCK_POINT:
+        (void)cursor_skip(&c, POINT_HEAD);
+        n = cursor_u32le(&c);
+        return n > 0 && are_thread_pairs(reader, &c, n);
+    case NETTRACE_BLOCK_STACKS:
+        return are_stack_sizes(reader, &c);
+    case NETTRACE_BLOCK_THREADS:
+        return skip_rows(&c, skip_thread_row);
+    case NETTRACE_BLOCK_ENDED_THREADS:
+        return are_thread_pairs(reader, &c, 0);
+    case NETTRACE_BLOCK_LABELS:
+        (void)cursor_u32le(&c);
+        return cursor_u32le(&c) > 0;
+    default:
+        return false;
+    }
+}
+
+/* Search for blocks in bytes of the input. `is_end`: the input ends after these bytes. */
 struct block_search {
+    const struct nettrace_reader *reader;
     const uint8_t *p;
     size_t n;
-    uint64_t work; /* remaining bytes of content that may be checked */
+    uint64_t work;    /* remaining bytes of content that may be checked */
+    unsigned chain_n; /* blocks of the chain that was found */
     bool is_end;
 };
 
-/* Returns whether a complete block starts at index `at`; `size` is set to its size including the
- * first word. An end mark is accepted only at the end of the input. */
-static bool is_valid_block_at(struct block_search *search, size_t at, size_t *size)
+enum { CHAIN = 3 };
+
+/* Finds the blocks of a chain by their sizes and kinds only: three blocks that follow each other,
+ * or fewer up to the end mark. Stores their positions, and returns their number; 0 if no chain
+ * starts at `at`. */
+static unsigned measure_chain(const struct block_search *search, size_t at, size_t *positions)
 {
-    size_t left = search->n - at;
-    const uint8_t *p = search->p + at;
-    if (left < HEAD_BYTES)
-        return false;
-    *size = HEAD_BYTES + (size_t)block6_size_of(p);
-    if (*size == END_BYTES && block6_kind_of(p) == NETTRACE_BLOCK_END)
-        return search->is_end && left == END_BYTES;
-    if (*size > left || block6_kind_of(p) >= KINDS || search->work == 0)
-        return false;
-    struct cursor c = cursor_init(p + HEAD_BYTES, *size - HEAD_BYTES, 0);
-    bool is_whole = is_valid_content(block6_kind_of(p), &c);
-    search->work -= c.offset < search->work ? c.offset : search->work;
-    return is_whole;
+    bool is_end_mark = false;
+    for (unsigned i = 0; i < CHAIN; i++) {
+        size_t left = search->n - at;
+        const uint8_t *p = search->p + at;
+        if (search->is_end && left == 0 && is_end_mark)
+            return i;
+        if (left < HEAD_BYTES)
+            return 0;
+        uint32_t size = block6_size_of(p);
+        is_end_mark = block6_kind_of(p) == NETTRACE_BLOCK_END;
+        if (is_end_mark ? size > 0 || !search->is_end || left > END_BYTES
+                        : block6_kind_of(p) >= KINDS || size > left - HEAD_BYTES)
+            return 0;
+        positions[i] = at;
+        at += HEAD_BYTES + size;
+    }
+    return CHAIN;
 }
 
-/* Returns whether three consecutive valid blocks start at `at`, or fewer that extend to the end. */
+/* Returns whether the complete block at index `at` has valid content. */
+static bool is_valid_block_at(struct block_search *search, size_t at)
+{
+    const uint8_t *p = search->p + at;
+    struct cursor c = cursor_init(p + HEAD_BYTES, block6_size_of(p), 0);
+    if (block6_kind_of(p) == NETTRACE_BLOCK_END)
+        return true;
+    if (search->work == 0)
+        return false;
+    bool is_valid = is_convincing_content(search->reader, block6_kind_of(p), c) &&
+                    is_valid_content(block6_kind_of(p), &c);
+    search->work -= c.offset < search->work ? c.offset : search->work;
+    return is_valid;
+}
+
+/* Returns whether a chain of valid blocks starts at `at`. Sizes are compared first: they exclude
+ * nearly all positions, so contents are seldom checked. */
 static bool is_block_chain_at(struct block_search *search, size_t at)
 {
-    enum { CHAIN = 3 };
-    size_t size;
-    for (unsigned i = 0; i < CHAIN; i++) {
-        if (search->is_end && at == search->n && i > 0)
-            return true;
-        if (!is_valid_block_at(search, at, &size))
+    size_t positions[CHAIN];
+    unsigned n = measure_chain(search, at, positions);
+    for (unsigned i = 0; i < n; i++)
+        if (!is_valid_block_at(search, positions[i]))
             return false;
-        at += size;
-    }
-    return true;
+    search->chain_n = n;
+    return n > 0;
 }
 
 /* Returns the first position from `from` on at which a chain of blocks starts; search->n if there
@@ -236,11 +352,15 @@ static size_t find_block(struct block_search *search, size_t from)
     return search->n;
 }
 
-static struct block_search init_block_search(const struct nettrace_bytes *bytes)
+static struct block_search init_block_search(const struct nettrace_reader *reader,
+                                             const struct nettrace_bytes *bytes)
 {
-    /* a fixed size, so that the result does not depend on the size of the window */
-    size_t n = bytes->n < SEARCH_BYTES ? bytes->n : (size_t)SEARCH_BYTES;
-    return (struct block_search){bytes->p, n, WORK_EACH * (uint64_t)n, bytes->n < SEARCH_BYTES};
+    size_t n = bytes->n < SEARCH_BYTES
+                   ? bytes->n
+                   /* a fixed amount makes results independent of the window size */
+                   : (size_t)SEARCH_BYTES;
+    return (struct block_search){
+        reader, bytes->p, n, WORK_EACH * (uint64_t)n, 0, bytes->n < SEARCH_BYTES};
 }
 
 /* Returns whether the content fits the kind of a block. In event blocks only the first event is
@@ -285,8 +405,15 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
     return TTR_OK;
 }
 
-/* Searches for consecutive blocks that start elsewhere than the declared size predicts. After an
- * end mark any position is accepted, unless another trace starts at it. */
+/* Returns whether the bytes up to index `end` are valid content of the first block. */
+static bool is_content_at(const struct block_search *search, size_t end)
+{
+    struct cursor c = cursor_init(search->p, end, 0);
+    return cursor_skip(&c, HEAD_BYTES) && is_valid_content(block6_kind_of(search->p), &c);
+}
+
+/* Searches for a chain of blocks at other positions than the size predicts. After an end mark any
+ * position is accepted, unless another trace starts at it. */
 static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
                                    struct nettrace_block_extent *extent, bool is_end)
 {
@@ -294,14 +421,31 @@ static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
     ttr_status status = nettrace_load_bytes(reader, at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
-    struct block_search search = init_block_search(&bytes);
+    struct block_search search = init_block_search(reader, &bytes);
     bool is_other = is_end && search.n >= HEAD_BYTES + NETTRACE_MAGIC_BYTES &&
                     memcmp(bytes.p + HEAD_BYTES, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
     size_t found = is_other ? search.n : find_block(&search, 1);
-    bool is_elsewhere = found < search.n && (is_end || found != HEAD_BYTES + extent->size);
+    /* the last bytes of a truncated block may look like blocks and an end mark by chance */
+    extent->is_short_chain = search.chain_n < CHAIN;
+    bool is_chance = extent->is_cut && extent->is_short_chain && !is_content_at(&search, found);
+    bool is_elsewhere =
+        found < search.n && !is_chance && (is_end || found != HEAD_BYTES + extent->size);
     extent->is_lost |= is_elsewhere;
     extent->next = is_elsewhere ? at + found : 0;
     return TTR_OK;
+}
+
+/* Searches for a chain of blocks that starts within a block of an unknown kind, or within one after
+ * which no block can start. If there is one, the size is wrong; else it is trusted. */
+static ttr_status find_inner_block(struct nettrace_reader *reader, uint64_t at,
+                                   struct nettrace_block_extent *extent)
+{
+    ttr_status status = find_other_block(reader, at, extent, false);
+    if (extent->next >= at + HEAD_BYTES + extent->size || extent->is_short_chain) {
+        extent->next = 0;
+        extent->is_lost = false;
+    }
+    return status;
 }
 
 /* Returns whether a block of an unknown kind contains events, so that its kind must be damaged. */
@@ -333,7 +477,11 @@ ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at, 
         extent->is_strange = is_event_block_of_unknown_kind(kind, c);
         bool has_known = kind < KINDS && kind != NETTRACE_BLOCK_TRACE,
              is_fine = may && (!has_known || is_plausible_content(kind, c));
-        if (is_fine || extent->is_strange || (has_known && is_valid_content(kind, &c)))
+        bool is_doubtful =
+            kind >= KINDS ? is_fine : !is_fine && has_known && is_valid_content(kind, &c);
+        if (is_doubtful && !extent->is_strange)
+            return find_inner_block(reader, at, extent);
+        if (is_fine || extent->is_strange)
             return TTR_OK;
     }
     extent->is_lost = kind >= KINDS && !may;
@@ -364,7 +512,7 @@ ttr_status nettrace_resync(struct nettrace_reader *reader)
     ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
-    struct block_search search = init_block_search(&bytes);
+    struct block_search search = init_block_search(reader, &bytes);
     bool is_v6 = reader->version >= NETTRACE_V6;
     size_t found = is_v6 ? find_block(&search, reader->needs_resync ? 0 : 1)
                          : find_flat_event(reader, bytes.p, search.n);

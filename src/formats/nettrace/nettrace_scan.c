@@ -27,6 +27,8 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
+/* smallest number of doubtful bytes of a block for which segments are searched */
+#define DOUBTFUL_MIN 1024u
 #define AHEAD_BYTES 2048 /* prefetch distance: hardware prefetchers stop at page boundaries */
 
 /* State of the scan of one block. */
@@ -35,15 +37,19 @@ struct block_scan {
     const struct nettrace_block *block;
     struct nettrace_header header; /* decoded header of the current event */
     struct nettrace_run *run;      /* run that the current event may extend; NULL if none */
-    uint64_t first;                /* ticks of the first event of the run */
     uint64_t last;                 /* ticks of the previous event */
     /* index of the current capture thread; SIZE_MAX before the first event */
     size_t capture;
     uint32_t metadata; /* last metadata number that was looked up */
     uint64_t sorted;   /* ticks of the last event with the sorted flag */
     bool has_sorted, counts;
-    uint32_t known;      /* number of events decoded, including those with unknown metadata */
-    bool caches_headers; /* decoded headers are cached for nettrace_order.c */
+    /* bytes of events without metadata, and of large events that do not end with their last field:
+     * one event with a damaged size may contain others */
+    uint64_t doubtful;
+    struct nettrace_type *misfit;         /* type of the last such large event */
+    uint32_t known;                       /* events decoded, including those without metadata */
+    bool caches_headers;                  /* decoded headers are cached for nettrace_order.c */
+    uint32_t first_run, last_run, runs_n; /* list of the finished runs, linked by `next` */
 };
 
 static uint64_t file_offset_of(const struct block_scan *scan, const uint8_t *p)
@@ -51,31 +57,34 @@ static uint64_t file_offset_of(const struct block_scan *scan, const uint8_t *p)
     return scan->block->offset + (uint64_t)(p - scan->block->begin);
 }
 
-/* Queues the current sorted run for emission, if there is one. `end` is the end of its last event.
- * Returns false if memory is exhausted. */
-static bool end_current_run(struct block_scan *scan, const uint8_t *end)
+/* Ends the current run, if any. Its last event ends at `end`. Runs are queued after the scan, so
+ * that those of a damaged block can be discarded. */
+static void end_current_run(struct block_scan *scan, const uint8_t *end)
 {
     struct nettrace_run *run = scan->run;
     scan->run = NULL;
     if (!run)
-        return true;
+        return;
     run->span = nettrace_header_range_over(scan->block->begin, end,
                                            (enum nettrace_codec)scan->block->codec);
     run->last = scan->last;
     run->cached_end = scan->reader->order.cached_n;
-    return nettrace_run_enqueue(scan->reader, run, scan->first);
+    uint32_t index = (uint32_t)(run - scan->reader->order.runs);
+    if (scan->runs_n++)
+        scan->reader->order.runs[scan->last_run].next = index;
+    else
+        scan->first_run = index;
+    scan->last_run = index;
 }
 
 static bool begin_run(struct block_scan *scan)
 {
     const struct nettrace_block *block = scan->block;
-    if (!end_current_run(scan, scan->header.start))
-        return false;
+    end_current_run(scan, scan->header.start);
     scan->run = nettrace_run_new(scan->reader, &scan->header);
     if (!scan->run)
         return false;
     scan->run->keep_from = block->offset;
-    scan->first = scan->header.ticks;
     return true;
 }
 
@@ -119,12 +128,28 @@ static void check_metadata_number(struct block_scan *scan)
 {
     struct nettrace_reader *reader = scan->reader;
     scan->metadata = scan->header.metadata;
-    if (!nettrace_find_type(&reader->types, scan->metadata))
+    if (!nettrace_find_type(&reader->types, scan->metadata)) {
         reader->types.awaited = scan->metadata;
+        scan->doubtful += scan->metadata == 0 && !scan->block->is_metadata
+                              ? (uint64_t)(scan->block->end - scan->header.start)
+                              : scan->header.payload_size;
+    }
+}
+
+/* Adds a large event to the doubtful bytes if its payload does not end with its last field. */
+static void check_large_event(struct block_scan *scan)
+{
+    const struct nettrace_header *h = &scan->header;
+    struct nettrace_type *type = nettrace_find_type(&scan->reader->types, h->metadata);
+    if (!type || type->has_misfits || nettrace_payload_fits(type, h->payload, h->payload_size))
+        return;
+    scan->doubtful += h->payload_size;
+    scan->misfit = type;
 }
 
 /* Processes an event that scan_ordinary_events() cannot: the first of a block, a thread change, a
- * sorted event, or an event with an earlier time. Returns false if memory is exhausted. */
+ * sorted event, a large event, or an event with an earlier time. Returns false if memory is
+ * exhausted. */
 static bool process_boundary_event(struct block_scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
@@ -138,6 +163,8 @@ static bool process_boundary_event(struct block_scan *scan, uint32_t before)
         scan->sorted = h->ticks;
         scan->has_sorted = true;
     }
+    if (h->payload_size >= NETTRACE_LARGE_PAYLOAD)
+        check_large_event(scan);
     scan->known++;
     struct nettrace_order *order = &scan->reader->order;
     bool goes_back = h->ticks < scan->last && order->runs_used < NETTRACE_RUNS_MAX;
@@ -155,23 +182,8 @@ static ttr_status process_metadata(struct block_scan *scan)
 {
     struct nettrace_header *h = &scan->header;
     struct cursor c = cursor_init(h->payload, h->payload_size, file_offset_of(scan, h->payload));
-    if (!end_current_run(scan, h->start))
-        return fail_memory(scan->reader->error);
+    end_current_run(scan, h->start);
     return nettrace_parse_metadata(scan->reader, &c, file_offset_of(scan, h->start));
-}
-
-static ttr_status report_bad_header(struct block_scan *scan)
-{
-    const struct nettrace_block *block = scan->block;
-    const uint8_t *at = scan->header.start;
-    if (block->is_cut)
-        return TTR_OK;
-    return input_add_damage(
-        scan->reader->in, file_offset_of(scan, at), (uint64_t)(block->end - at),
-        "nettrace.bad-event", scan->reader->error,
-        "an event header that does not fit its block; the last %llu bytes of the "
-        "block are not decoded",
-        (unsigned long long)(block->end - at));
 }
 
 /* Scans events that only extend the current run. Returns true at the first other event, which is
@@ -198,6 +210,7 @@ static NETTRACE_INLINE bool scan_ordinary_events(struct block_scan *scan, uint32
         has_event = h.next < span.end && nettrace_header_next(&h, &span, is_v6);
         is_ordinary = has_event && is_usual && scan->run &&
                       !(h.flags & (NETTRACE_HAS_CAPTURE | NETTRACE_IS_SORTED)) && h.ticks >= last &&
+                      h.payload_size < NETTRACE_LARGE_PAYLOAD &&
                       nettrace_find_type(types, h.metadata);
         last = is_ordinary ? h.ticks : last;
         known += is_ordinary;
@@ -225,13 +238,12 @@ static NETTRACE_INLINE ttr_status scan_events(struct block_scan *scan, bool is_v
             status = fail_memory(scan->reader->error);
     }
     bool is_bad = status == TTR_OK && h->next < block->end;
-    if (!end_current_run(scan, is_bad ? h->start : h->next))
-        return fail_memory(scan->reader->error);
-    if (!is_bad)
-        return status;
-    h->sequence = before;
-    h->next = h->start;
-    return report_bad_header(scan);
+    end_current_run(scan, is_bad ? h->start : h->next);
+    if (is_bad) {
+        h->sequence = before;
+        h->next = h->start;
+    }
+    return status;
 }
 
 /* Returns whether decoded headers can be cached, and allocates the cache. Without a cache, headers
@@ -247,6 +259,224 @@ static bool can_cache_headers(struct nettrace_reader *reader, const struct nettr
     return order->cached;
 }
 
+/* --- Damaged blocks --- */
+
+/* Members of the reader that a scan changes, and that are restored if the scan is repeated. */
+struct scan_mark {
+    size_t gaps_n;
+    uint32_t cached_n;
+};
+
+static bool enqueue_runs(struct block_scan *scan)
+{
+    struct nettrace_order *order = &scan->reader->order;
+    for (uint32_t index = scan->first_run; scan->runs_n > 0; scan->runs_n--) {
+        struct nettrace_run *run = &order->runs[index];
+        index = run->next;
+        run->next = NETTRACE_NONE;
+        if (!nettrace_run_enqueue(scan->reader, run, run->at.ticks))
+            return false;
+    }
+    return true;
+}
+
+/* Discards the runs and gaps of a scan. The sequence numbers of all capture threads become unknown,
+ * so that events lost by damage are not counted as lost by the recorder. */
+static void undo_scan(struct block_scan *scan, const struct scan_mark *mark)
+{
+    struct nettrace_reader *reader = scan->reader;
+    struct nettrace_order *order = &reader->order;
+    for (uint32_t index = scan->first_run; scan->runs_n > 0; scan->runs_n--) {
+        struct nettrace_run *run = &order->runs[index];
+        index = run->next;
+        nettrace_run_discard(order, run);
+    }
+    order->gaps_n = mark->gaps_n;
+    order->cached_n = mark->cached_n;
+    for (size_t i = 0; i < reader->threads.capture_n; i++)
+        reader->threads.capture[i].is_known = false;
+}
+
+static ttr_status scan_once(struct block_scan *scan)
+{
+    ttr_status status =
+        scan->reader->version >= NETTRACE_V6 ? scan_events(scan, true) : scan_events(scan, false);
+    if (status == TTR_OK)
+        end_capture_thread(scan, scan->header.sequence);
+    return status;
+}
+
+/* Scans the segments of a damaged block in place of the block. */
+static ttr_status scan_segments(struct block_scan *scan, struct nettrace_block *block)
+{
+    struct nettrace_reader *reader = scan->reader;
+    ttr_status status = TTR_OK;
+    scan->known = 0;
+    scan->counts = false;
+    scan->capture = SIZE_MAX;
+    for (uint32_t i = 0; i < reader->segments.n && status == TTR_OK; i++) {
+        const struct nettrace_segment *segment = &reader->segments.all[i];
+        struct nettrace_block part = *block;
+        part.begin = block->begin + segment->begin;
+        part.end = block->begin + segment->end;
+        part.offset = block->offset + segment->begin;
+        scan->block = &part;
+        scan->header = segment->before;
+        scan->header.next = part.begin;
+        scan->last = segment->before.ticks;
+        scan->metadata = 0;
+        status = scan_once(scan);
+    }
+    scan->block = block;
+    block->stop = block->begin + reader->segments.all[reader->segments.n - 1].end;
+    return status;
+}
+
+/* Reports the bytes between the segments of a damaged block, and those after the last one. */
+static ttr_status report_segments(struct nettrace_reader *reader,
+                                  const struct nettrace_block *block)
+{
+    const struct nettrace_segments *segments = &reader->segments;
+    uint64_t size = (uint64_t)(block->end - block->begin);
+    ttr_status status = TTR_OK;
+    for (uint32_t i = 0; i <= segments->n && status == TTR_OK; i++) {
+        uint64_t from = i > 0 ? segments->all[i - 1].end : 0;
+        bool is_rest = i == segments->n;
+        uint64_t to = is_rest ? size : segments->all[i].begin;
+        if (from < to && (!is_rest || !block->is_cut))
+            status = input_add_damage(
+                reader->in, block->offset + from, to - from, "nettrace.bad-event", reader->error,
+                is_rest
+                    ? "event headers that do not fit their block; the rest of the block is not "
+                      "decoded"
+                    : "event headers that do not fit their block; reading continues at the next "
+                      "event from which plausible events follow");
+    }
+    return status;
+}
+
+/* Handles a block with events that do not fill it. */
+static ttr_status salvage_events(struct block_scan *scan, struct nettrace_block *block,
+                                 const struct scan_mark *mark)
+{
+    struct nettrace_reader *reader = scan->reader;
+    if (block->has_end && nettrace_salvage_block(reader, block, false, &reader->segments)) {
+        undo_scan(scan, mark);
+        ttr_status status = scan_segments(scan, block);
+        return status == TTR_OK ? report_segments(reader, block) : status;
+    }
+    if (block->is_cut)
+        return TTR_OK;
+    const uint8_t *at = scan->header.start;
+    return input_add_damage(
+        reader->in, file_offset_of(scan, at), (uint64_t)(block->end - at), "nettrace.bad-event",
+        reader->error,
+        "an event header that does not fit its block; the last %llu bytes of the "
+        "block are not decoded",
+        (unsigned long long)(block->end - at));
+}
+
+/* Handles a block that is filled by its events, but has large events, or events without metadata.
+ * If one of them contains many others, its size is damaged. */
+static ttr_status split_doubtful_events(struct block_scan *scan, struct nettrace_block *block,
+                                        const struct scan_mark *mark)
+{
+    enum { TRIALS_MAX = 16 };
+    struct nettrace_reader *reader = scan->reader;
+    uint64_t size = (uint64_t)(block->end - block->begin), kept = 0;
+    if (!scan->misfit && reader->fruitless_salvages >= TRIALS_MAX)
+        return TTR_OK;
+    bool has_segments = nettrace_salvage_block(reader, block, false, &reader->segments);
+    for (uint32_t i = 0; i < reader->segments.n; i++)
+        kept += reader->segments.all[i].end - reader->segments.all[i].begin;
+    bool is_better = has_segments && kept < size && kept > size - scan->doubtful;
+    if (!is_better) {
+        if (scan->misfit)
+            scan->misfit->has_misfits = true;
+        else
+            reader->fruitless_salvages++;
+        reader->segments.n = 0;
+        return TTR_OK;
+    }
+    undo_scan(scan, mark);
+    ttr_status status = scan_segments(scan, block);
+    return status == TTR_OK ? report_segments(reader, block) : status;
+}
+
+/* Splits a block that is filled by its events, although it is damaged, at the first event with a
+ * payload that does not fit its type. Returns false, and changes nothing, if events would be lost
+ * up to the end of the block. */
+static bool split_strictly(struct block_scan *scan, const struct nettrace_block *block)
+{
+    struct nettrace_segments *segments = &scan->reader->segments;
+    uint64_t size = (uint64_t)(block->end - block->begin);
+    bool is_split = nettrace_salvage_block(scan->reader, block, true, segments) &&
+                    (segments->n > 1 || segments->all[0].begin > 0) &&
+                    segments->all[segments->n - 1].end == size;
+    if (!is_split)
+        segments->n = 0;
+    return is_split;
+}
+
+static void get_times_of_runs(const struct block_scan *scan, uint64_t *least, uint64_t *most)
+{
+    const struct nettrace_order *order = &scan->reader->order;
+    uint32_t index = scan->first_run;
+    *least = UINT64_MAX;
+    *most = 0;
+    for (uint32_t i = 0; i < scan->runs_n; i++) {
+        const struct nettrace_run *run = &order->runs[index];
+        *least = run->at.ticks < *least ? run->at.ticks : *least;
+        *most = run->last > *most ? run->last : *most;
+        index = run->next;
+    }
+}
+
+/* Corrects the times after one damaged time delta. */
+static ttr_status undo_damaged_time(struct block_scan *scan, struct nettrace_block *block,
+                                    const struct scan_mark *mark)
+{
+    struct nettrace_reader *reader = scan->reader;
+    const struct nettrace_segment *moved = &reader->segments.all[reader->segments.n - 1];
+    undo_scan(scan, mark);
+    ttr_status status = scan_segments(scan, block);
+    if (status != TTR_OK)
+        return status;
+    return input_add_damage(
+        reader->in, block->offset + moved->begin, 1, "nettrace.bad-times", reader->error,
+        "an event with a damaged time: it contradicts the times in the header of its block; the "
+        "times of this and the following events are corrected");
+}
+
+/* Checks a block that is filled by its events. The times of the events are compared with those in
+ * the header of the block: if they were equal in all blocks before, something in the block is
+ * damaged. */
+static ttr_status check_times(struct block_scan *scan, struct nettrace_block *block,
+                              const struct scan_mark *mark)
+{
+    struct nettrace_reader *reader = scan->reader;
+    uint64_t least, most;
+    bool is_resized = block->is_cut;
+    get_times_of_runs(scan, &least, &most);
+    bool are_equal = block->has_times && least == block->least && most == block->most;
+    bool can_judge = is_resized || (reader->blocks_exact > 0 && reader->blocks_inexact == 0);
+    reader->blocks_exact += are_equal && !is_resized;
+    reader->blocks_inexact += !are_equal && !can_judge && block->has_times;
+    if (are_equal || !can_judge)
+        return TTR_OK;
+    if (!is_resized && nettrace_undo_time(reader, block, least, most, &reader->segments))
+        return undo_damaged_time(scan, block, mark);
+    if (split_strictly(scan, block)) {
+        undo_scan(scan, mark);
+        ttr_status status = scan_segments(scan, block);
+        return status == TTR_OK ? report_segments(reader, block) : status;
+    }
+    if (!is_resized)
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, block->offset, "nettrace.bad-times",
+                             "a block with other times in its header than its events have");
+    return TTR_OK;
+}
+
 ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_block *block)
 {
     struct block_scan scan = {.reader = reader,
@@ -255,12 +485,23 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
                               .capture = SIZE_MAX,
                               .counts = block->codec < CODEC_OLD,
                               .caches_headers = can_cache_headers(reader, block)};
-    ttr_status status =
-        reader->version >= NETTRACE_V6 ? scan_events(&scan, true) : scan_events(&scan, false);
+    const struct scan_mark mark = {reader->order.gaps_n, reader->order.cached_n};
+    reader->segments.n = 0;
+    ttr_status status = scan_once(&scan);
+    block->stop = scan.header.next;
+    if (status == TTR_OK && block->stop < block->end)
+        status = salvage_events(&scan, block, &mark);
+    else if (status == TTR_OK && block->has_end && scan.doubtful >= DOUBTFUL_MIN)
+        status = split_doubtful_events(&scan, block, &mark);
+    bool has_all_events = status == TTR_OK && reader->segments.n == 0 && block->stop == block->end;
+    bool is_resized = block->is_cut && block->has_end;
+    if (has_all_events && scan.runs_n > 0 && !block->is_metadata &&
+        (is_resized || (block->has_times && !block->is_cut)))
+        status = check_times(&scan, block, &mark);
     if (status != TTR_OK)
         return status;
-    end_capture_thread(&scan, scan.header.sequence);
-    block->stop = scan.header.next;
+    if (!enqueue_runs(&scan))
+        return fail_memory(reader->error);
     reader->known_events = scan.known;
     struct nettrace_order *order = &reader->order;
     bool is_crowded = order->runs_used >= NETTRACE_RUNS_MAX ||
@@ -274,4 +515,25 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
     if (is_crowded || scan.has_sorted)
         nettrace_order_flush_until(reader, is_crowded ? UINT64_MAX : scan.sorted);
     return TTR_OK;
+}
+
+bool nettrace_parse_block_header(struct cursor *c, bool is_v6, struct nettrace_block *block,
+                                 uint16_t *size)
+{
+    struct cursor head = *c;
+    *size = cursor_u16le(&head);
+    uint16_t flags = cursor_u16le(&head);
+    if (head.failed || *size < 4 || !cursor_skip(c, *size))
+        return false;
+    block->least = cursor_u64le(&head);
+    block->most = cursor_u64le(&head);
+    block->has_times = *size >= NETTRACE_BLOCK_HEADER && !head.failed &&
+                       block->least <= block->most && block->most > 0;
+    block->codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED
+                   : is_v6                           ? CODEC_PLAIN_V6
+                                                     : CODEC_PLAIN;
+    block->begin = c->p;
+    block->end = c->end;
+    block->offset = c->offset;
+    return true;
 }

@@ -168,7 +168,8 @@ static __attribute__((noinline)) uint32_t copy_frames_slow(const struct nettrace
     return n;
 }
 
-/* Returns the stack of an event if its number is in the fast range; else NULL. */
+/* Returns the stack of an event if its number is in the range of the fast path (nettrace_stacks);
+ * else NULL. */
 static inline const struct nettrace_stack_extent *find_fast_stack(
     const struct nettrace_stacks *stacks, const ttr_event *event)
 {

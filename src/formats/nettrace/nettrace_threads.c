@@ -132,8 +132,8 @@ bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
                                                  start of the gap is unknown */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
-        return true; /* the sequence point is older than the last event, so it does not prove a loss
-                      */
+        /* the sequence point is older than the last event, so it does not prove a loss */
+        return true;
     capture->is_known = true;
     capture->sequence = header->sequence;
     if (is_point && !is_known)

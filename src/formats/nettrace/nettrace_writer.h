@@ -172,8 +172,8 @@ struct nettrace_writer {
         thread_of; /* maps (pid, tid), in V4 and V5 (0, tid), to an index in `threads` */
     struct nettrace_thread_id *by_id; /* output threads by ttr_id */
     size_t by_id_n;
-    struct pair_map of_track; /* maps (track, 0) to the index in `threads` of the capture thread of
-                                 the last event */
+    /* maps (track, 0) to the index in `threads` of the capture thread of the last event */
+    struct pair_map of_track;
     ttr_id last_track;
     size_t last_capture; /* index in `threads` of the capture thread of `last_track` */
     bool is_capture;     /* true if the track number is the id of the capture thread */

@@ -201,8 +201,8 @@ struct perf_key {
 #define PERF_KEY_UNPACKED (1u << 31)
 
 struct perf_order {
-    /* keys: sorted from index `given` (next to emit) to index `sorted`; spare: output buffer of a
-     * merge pass */
+    /* keys: sorted from index `emitted_n` (next to emit) to index `sorted`; spare: output buffer of
+     * a merge pass */
     struct perf_key *keys, *spare;
     size_t keys_capacity, spare_capacity, n, sorted, emitted_n;
     /* bases to which perf_key.at is added: [0] file offset, [1] offset in the unpacked bytes */

@@ -123,7 +123,7 @@ struct section_shift {
 };
 
 /* Corrects the offset of a section {offset, size} if the section is after the records. */
-static void move_section(const struct section_shift *moved, uint8_t *section)
+static void shift_section(const struct section_shift *moved, uint8_t *section)
 {
     uint64_t at = copy_load_u64(moved->copy, section);
     if (at >= moved->end)
@@ -131,7 +131,8 @@ static void move_section(const struct section_shift *moved, uint8_t *section)
 }
 
 /* Corrects the offsets of the ids of all attributes. `bytes` start at input offset `bytes_at`. */
-static void move_ids(const struct section_shift *moved, struct buffer *bytes, uint64_t bytes_at)
+static void shift_id_offsets(const struct section_shift *moved, struct buffer *bytes,
+                             uint64_t bytes_at)
 {
     const uint8_t *head = moved->copy->head.bytes;
     uint64_t entry = copy_load_u64(moved->copy, head + PERF_AT_ATTR_SIZE),
@@ -142,17 +143,17 @@ static void move_ids(const struct section_shift *moved, struct buffer *bytes, ui
         return;
     uint8_t *first = bytes->bytes + (at - bytes_at);
     for (uint64_t i = 0; n - i >= entry; i += entry)
-        move_section(moved, first + i + entry - PERF_SECTION_BYTES);
+        shift_section(moved, first + i + entry - PERF_SECTION_BYTES);
 }
 
-static void move_features(const struct section_shift *moved, struct buffer *tail)
+static void shift_feature_table(const struct section_shift *moved, struct buffer *tail)
 {
     const uint8_t *bits = moved->copy->head.bytes + PERF_AT_FEATURES;
     size_t n = 0;
     for (size_t i = 0; i < PERF_FEATURES_MAX / 8; i++)
         n += (size_t)__builtin_popcount(bits[i]);
     for (size_t i = 0; i < n && (i + 1) * PERF_SECTION_BYTES <= tail->n; i++)
-        move_section(moved, tail->bytes + i * PERF_SECTION_BYTES);
+        shift_section(moved, tail->bytes + i * PERF_SECTION_BYTES);
 }
 
 /* Returns the mask of damaged features that the reader stored (PERF_BAD_PARTS). */
@@ -208,7 +209,7 @@ static uint8_t *locate_copied_bytes(const struct section_shift *moved, uint64_t 
 
 /* Truncates the attribute section to the attributes that are present, and sets the size of missing
  * id sections to 0. */
-static void drop_attrs(const struct section_shift *moved)
+static void truncate_attributes(const struct section_shift *moved)
 {
     const struct perf_copy *copy = moved->copy;
     uint8_t *head = copy->head.bytes;
@@ -235,16 +236,16 @@ static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, tt
     const struct section_shift moved = {copy, copy->data_at + copy->data_bytes};
     bool has_tail = copy->tail.n > 0;
     if (bad & PERF_BAD_OTHERS)
-        drop_attrs(&moved);
+        truncate_attributes(&moved);
     if (has_tail) {
-        move_features(&moved, &copy->tail);
-        move_ids(&moved, &copy->tail, moved.end);
+        shift_feature_table(&moved, &copy->tail);
+        shift_id_offsets(&moved, &copy->tail, moved.end);
         drop_features(copy, bad);
     } else {
         memset(copy->head.bytes + PERF_AT_FEATURES, 0, PERF_FEATURES_MAX / 8);
     }
-    move_ids(&moved, &copy->head, 0);
-    move_section(&moved, copy->head.bytes + PERF_AT_ATTRS);
+    shift_id_offsets(&moved, &copy->head, 0);
+    shift_section(&moved, copy->head.bytes + PERF_AT_ATTRS);
     if (copy->data_at < PERF_HEADER_BYTES) /* damage: records cannot start within the header */
         copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
@@ -256,7 +257,7 @@ static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     const struct section_shift moved = {copy, UINT64_MAX};
-    drop_attrs(&moved);
+    truncate_attributes(&moved);
     if (copy->data_at < PERF_HEADER_BYTES)
         copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);

@@ -28,9 +28,10 @@ struct sample_iter {
     uint32_t i;            /* index of the next field within the stage */
     /* `stage`: next stage; `elements`: stage that emits the current array; both enum stage */
     uint8_t stage, elements;
-    uint8_t part;                 /* next member of the current struct element */
-    bool has_parts, is_elsewhere; /* has_parts: variable parts follow; is_elsewhere: the tracepoint
-                                     decoder emits RAW and the stack */
+    uint8_t part; /* next member of the current struct element */
+    /* has_parts: variable parts follow; is_elsewhere: the tracepoint decoder emits RAW and the
+     * stack */
+    bool has_parts, is_elsewhere;
 };
 _Static_assert(sizeof(struct sample_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 

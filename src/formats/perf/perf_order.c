@@ -84,7 +84,8 @@ bool perf_order_release(struct perf_reader *reader, uint64_t limit)
 
 /* Returns the lowest offset of queued records, in the unpacked bytes if `is_unpacked`, else in the
  * file. Returns `most` if none is queued. */
-static uint32_t find_first_needed(const struct perf_order *order, bool is_unpacked, uint64_t most)
+static uint32_t find_lowest_needed_offset(const struct perf_order *order, bool is_unpacked,
+                                          uint64_t most)
 {
     uint32_t first = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
     for (size_t i = 0; i < order->n; i++)
@@ -120,7 +121,7 @@ void perf_order_drop_emitted(struct perf_reader *reader)
     order->is_emitting = false;
     const uint64_t at[2] = {reader->at, reader->unpacked.at};
     for (unsigned i = 0; i < 2; i++) {
-        uint32_t shift = find_first_needed(order, i == 1, at[i] - order->base[i]);
+        uint32_t shift = find_lowest_needed_offset(order, i == 1, at[i] - order->base[i]);
         for (size_t k = 0; k < order->n; k++)
             if ((order->keys[k].size & PERF_KEY_UNPACKED ? 1u : 0u) == i)
                 order->keys[k].at -= shift;

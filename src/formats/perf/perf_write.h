@@ -2,11 +2,11 @@
  *
  *   perf_write.c    options, choice of copy or encoding per output, losses
  *   perf_copy.c     copies records of a perf.data, and corrects its header if records are missing
- *   perf_encode_event.c   encodes all other events as samples of user_events
+ *   perf_encode.c   encodes all other events as samples of user_events
  *
  * The first event decides. If it is the header of a perf.data, the output is a copy of that trace.
  * Otherwise events are encoded: as a file if the header can be overwritten at the end, else in the
- * form for pipes.  perf accepts the formats of tracepoints only once, before the first record, so
+ * form for pipes. perf accepts the formats of tracepoints only once, before the first record, so
  * records of a pipe are held back until the end. */
 #ifndef TRACETTA_PERF_WRITE_H
 #define TRACETTA_PERF_WRITE_H
@@ -67,9 +67,9 @@ struct perf_writer {
     uint32_t tracepoints_n;
     uint64_t *kind; /* per event kind: sample_type | tracepoint number << 32 */
     size_t kinds_n, kinds_capacity;
-    struct pair_map written_names; /* maps (thread, 0) or (process, 1) to the text id of the name
-                                      last written */
-    struct buffer event;           /* encoded EventHeader of the current event */
+    /* maps (thread, 0) or (process, 1) to the text id of the name last written */
+    struct pair_map written_names;
+    struct buffer event; /* encoded EventHeader of the current event */
     uint64_t *chain;
     size_t chain_capacity;
     int64_t base; /* source time in ns that is stored as 0 */

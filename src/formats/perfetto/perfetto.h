@@ -91,12 +91,12 @@ struct slice_track {
 };
 
 struct process_state {
-    uint64_t uuid;   /* uuid of the process track; 0 until the descriptor is written */
-    int32_t pid;     /* pid in the output; valid if `is_known` */
-    bool is_known;   /* `pid` is assigned */
-    ttr_id name;     /* name in the last written descriptor */
-    ttr_id provider; /* provider in the process's descriptor; events of other providers contain
-                        their provider */
+    uint64_t uuid; /* uuid of the process track; 0 until the descriptor is written */
+    int32_t pid;   /* pid in the output; valid if `is_known` */
+    bool is_known; /* `pid` is assigned */
+    ttr_id name;   /* name in the last written descriptor */
+    /* provider in the process's descriptor; events of other providers contain their provider */
+    ttr_id provider;
 };
 
 struct thread_state {
@@ -159,8 +159,8 @@ struct perfetto {
     struct table threads; /* struct thread_state per thread, indexed by ttr_id */
     /* struct process_state per process, indexed by process index of the context */
     struct table processes;
-    struct pair_map pids; /* (pid in the output, 0) to process index */
-    struct pair_map tids; /* (tid in the output, 0) to thread id */
+    struct pair_map pids; /* maps (pid in the output, 0) to a process index */
+    struct pair_map tids; /* maps (tid in the output, 0) to a thread id */
 
     struct counter_track *counters;
     size_t counters_n, counters_capacity;
@@ -209,8 +209,8 @@ size_t perfetto_begin_packet(struct perfetto *p);
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time);
 void perfetto_end_packet(struct perfetto *p, size_t mark);
 
-/* Begin and end a packet with a track descriptor. It is on a sequence of its own: readers attribute
- * events to the thread that was described last on their sequence. */
+/* Begin and end a packet with a track descriptor, in a separate sequence: readers attribute events
+ * to the thread that was described last in their sequence. */
 size_t perfetto_begin_descriptor(struct perfetto *p);
 void perfetto_end_descriptor(struct perfetto *p, size_t mark);
 

@@ -5,17 +5,18 @@
  *   flow   a number per flow, from its begin to its end
  *
  * A begin and its end have the same process, category and id, but may differ in name: the track has
- * the name of the begin.  Activities (model/activity.h) have their task instead of the process,
- * since they may move to another one.  If no span of the process is open, an end closes that of
- * another process with the same category and id.  This is how src/pipeline/spans/open_spans.h pairs
- * them, so counts are equal to those of "stat".  A begin with the key of an open span nests in it.
+ * the name of the begin. Activities (model/activity.h) are matched by their task instead of the
+ * process, since they may move to another process. If no span of the process is open, an end closes
+ * a span of another process with the same category and id. src/pipeline/spans/open_spans.h pairs
+ * spans by the same rules, so counts equal those of "stat". A begin with the key of an open span
+ * nests in it.
  *
  * Memory grows with the number of spans and flows that are open at the same time. */
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
 
-/* --- Tracks --- */
+/* --- Tracks of async spans --- */
 
 static void write_descriptor(struct perfetto *p, const struct async_track *track,
                              const struct process_state *process)
@@ -71,12 +72,13 @@ static void release_track(struct perfetto *p, uint32_t index)
     p->to->failed |= !pair_map_put(&p->async_free, track->process, track->name, index);
 }
 
-/* --- Keys --- */
+/* --- Keys of open spans --- */
 
-/* The keys by which the events of a span are found. */
+/* Keys by which the events of a span are found. */
 struct async_key {
-    uint64_t scope;    /* process, or task of an activity; and category */
-    uint64_t id_scope; /* category alone */
+    uint64_t scope; /* hash of the category and the process; of an activity: of the category and the
+                       task */
+    uint64_t id_scope; /* category id, to find spans of other processes */
     uint64_t link;
 };
 
@@ -126,7 +128,7 @@ struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *ev
     return track;
 }
 
-/* --- Flows --- */
+/* --- Numbers of flows --- */
 
 uint32_t perfetto_flow_number(struct perfetto *p, const ttr_event *event)
 {
@@ -143,7 +145,7 @@ uint32_t perfetto_flow_number(struct perfetto *p, const ttr_event *event)
     return number;
 }
 
-/* --- State --- */
+/* --- Initialisation and release --- */
 
 void perfetto_init_async(struct perfetto *p)
 {

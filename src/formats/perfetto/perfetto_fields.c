@@ -396,7 +396,7 @@ static void add_flags(struct perfetto *p, unsigned flags)
         add_plain_text(p, KEY_FLAGS, (ttr_text){text + 1, n - 1});
 }
 
-static void add_id16(struct perfetto *p, enum attribute_key key, const uint8_t *id)
+static void add_activity_id(struct perfetto *p, enum attribute_key key, const uint8_t *id)
 {
     if (!id)
         return;
@@ -429,8 +429,8 @@ void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
     if (event->flags &
         (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME))
         add_flags(p, event->flags);
-    add_id16(p, KEY_ACTIVITY, event->activity);
-    add_id16(p, KEY_RELATED, event->related);
+    add_activity_id(p, KEY_ACTIVITY, event->activity);
+    add_activity_id(p, KEY_RELATED, event->related);
     p->seen_n = 0;
     p->objects_n = 0;
     key_map_clear(&p->name_counts);

@@ -7,26 +7,27 @@
  *   mapping       path, build id, addresses
  *
  * Names and mappings come from the symbols of the context (model/symbols.h) and from its
- * symbolizer.  The address of a caller is the return address, which may be in the next function;
- * so callers are looked up one byte before.  A frame outside of all mappings
- * refers to one with the name of its module, or "[unknown]", because viewers group frames by it.
+ * symbolizer. The address of a caller is the return address, which may be in the next function; so
+ * callers are looked up one byte before it. A frame outside of all mappings refers to a mapping
+ * without addresses that has the name of its module, or "[unknown]", because viewers group frames
+ * by mapping.
  *
  * Interning has two levels: an address of a process is looked up once while the context has the
- * same symbols, and equal frames share an iid.  An address in memory that was reused for other code
+ * same symbols, and equal frames share an iid. An address in memory that was reused for other code
  * is looked up each time. Left out: lines of source code. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "formats/perfetto/perfetto.h"
 
-/* A resolved frame. */
+/* A frame after symbolization. */
 struct frame {
-    ttr_id function; /* 0 = unknown */
-    ttr_id module;   /* name of the module; used without a mapping */
+    ttr_id function; /* id of the function's name; 0 if unknown */
+    ttr_id module;   /* name of the module; used if the frame has no mapping */
     const struct symbol_range *mapping;
-    uint64_t offset; /* in the file of the mapping; without mapping the address */
+    uint64_t offset; /* offset in the file of the mapping; without mapping the address */
 };
 
-/* --- Mappings --- */
+/* --- Mappings and modules --- */
 
 static const struct symbol_module *module_of(const struct perfetto *p,
                                              const struct symbol_range *mapping)
@@ -34,7 +35,7 @@ static const struct symbol_module *module_of(const struct perfetto *p,
     return mapping->module ? &p->out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
-/* Returns the path of a module: that of a file, else the display name ("[kernel.kallsyms]"). */
+/* Returns the path of a module's file; without a file the display name ("[kernel.kallsyms]"). */
 static ttr_id path_of_module(const struct perfetto *p, const struct symbol_module *module)
 {
     ttr_text path = ttr_text_get(p->out->t, module->path);
@@ -78,7 +79,7 @@ static uint32_t intern_mapping(struct perfetto *p, const struct frame *frame)
     return iid;
 }
 
-/* --- Frames --- */
+/* --- Frames and call stacks --- */
 
 static struct frame resolve_frame(struct perfetto *p, ttr_id thread, uint64_t address, int64_t time)
 {
@@ -97,7 +98,7 @@ static struct frame resolve_frame(struct perfetto *p, ttr_id thread, uint64_t ad
 }
 
 /* Returns the name that viewers display for a frame without a function: "libc.so.6+0x2a1", or the
- * address.  Returns 0 if memory is exhausted. */
+ * address. Returns 0 if memory is exhausted. */
 static ttr_id name_by_offset(struct perfetto *p, const struct frame *frame)
 {
     char number[NUMBER_MAX];
@@ -148,7 +149,7 @@ static uint32_t intern_frame(struct perfetto *p, ttr_id thread, uint64_t address
     return iid;
 }
 
-/* Forgets which addresses have which names if the context has learned symbols since. */
+/* Clears the cache of symbolized addresses if the context has got symbols since it was filled. */
 static void check_symbols(struct perfetto *p)
 {
     const struct symbols *symbols = &p->out->t->symbols;
@@ -191,7 +192,8 @@ static uint32_t intern_frames(struct perfetto *p, ttr_id thread, int64_t time)
     return iid;
 }
 
-/* Interns the call stack in p->stack: addresses, innermost first.  Overwrites them. */
+/* Interns the call stack in p->stack (addresses, innermost first), and overwrites the addresses.
+ * Returns its iid. */
 static uint32_t intern_callstack(struct perfetto *p, ttr_id thread, int64_t time)
 {
     uint64_t first = hash_bytes(p->stack, p->stack_n * sizeof *p->stack);
@@ -210,7 +212,7 @@ static uint32_t intern_callstack(struct perfetto *p, ttr_id thread, int64_t time
     return iid;
 }
 
-/* Copies the stack of an event to p->stack.  Returns false if it has none. */
+/* Copies the stack of an event to p->stack. Returns false if the event has none. */
 static bool collect_stack(struct perfetto *p, const ttr_event *event)
 {
     size_t before = p->stack_capacity;
@@ -232,13 +234,13 @@ uint32_t perfetto_intern_event_stack(struct perfetto *p, const ttr_event *event)
                                                    : 0;
 }
 
-/* --- Samples --- */
+/* --- Stack samples --- */
 
-/* The members of a sample. */
+/* Members of a StackSample packet. */
 struct sample {
     ttr_id thread;
-    uint64_t weight; /* 0 = not recorded */
-    ttr_id unit;     /* what the weight counts: the name of the event; 0 = unknown */
+    uint64_t weight; /* weight of the sample; 0 if not recorded */
+    ttr_id unit;     /* unit of the weight: the name of the event; 0 if unknown */
 };
 
 static void add_task(struct perfetto *p, const ttr_event *event, ttr_id id)
@@ -279,7 +281,8 @@ static void write_sample(struct perfetto *p, const ttr_event *event, const struc
     perfetto_end_packet(p, packet);
 }
 
-/* Reads the weight of a sample. Returns the number of fields that are lost. */
+/* Reads the weight of a sample from its fields. Returns the number of other fields, which are lost.
+ */
 static unsigned read_sample_fields(struct perfetto *p, const ttr_event *event,
                                    struct sample *sample)
 {
@@ -315,7 +318,7 @@ void perfetto_write_stack_of(struct perfetto *p, const ttr_event *event, ttr_id 
         write_sample(p, event, &(struct sample){.thread = thread});
 }
 
-/* --- State --- */
+/* --- Initialisation and release --- */
 
 bool perfetto_init_frames(struct perfetto *p)
 {

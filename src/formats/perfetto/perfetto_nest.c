@@ -49,7 +49,7 @@ static bool is_shorter_with_same_begin(const struct perfetto_nest_span *span, in
 
 /* Removes all spans from the list that do not enclose the newest span. Extends the time range of
  * removed spans by them. */
-static void forget_finished_spans(struct perfetto_nest *nest)
+static void drop_finished_spans(struct perfetto_nest *nest)
 {
     size_t kept = nest->n;
     /* Reverses the parent links from the newest span outwards, so that the list can be compacted
@@ -87,7 +87,7 @@ static void forget_finished_spans(struct perfetto_nest *nest)
 
 /* Returns whether a span that no listed span encloses is outside of the time range of removed
  * spans, or contains it. */
-static bool avoids_forgotten(const struct perfetto_nest *nest, int64_t begin, int64_t end)
+static bool avoids_dropped_range(const struct perfetto_nest *nest, int64_t begin, int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end ||
            (begin < nest->forgotten_begin && end >= nest->forgotten_end);
@@ -99,7 +99,7 @@ static bool reserve_span(struct perfetto_nest *nest, const struct alloc *alloc)
     if (nest->n < before)
         return true;
     if (before >= (nest->reaches_back ? NEST_MAX : NEST_USUAL))
-        forget_finished_spans(nest);
+        drop_finished_spans(nest);
     if (nest->n <= before / 2 && before)
         return true;
     if (before < NEST_MAX) {
@@ -145,7 +145,7 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     else if (around >= 0 &&
              (end > nest->spans[around].end || begin < nest->spans[around].inner_end))
         return NEST_CLASHES;
-    if (around < 0 && !avoids_forgotten(nest, begin, end))
+    if (around < 0 && !avoids_dropped_range(nest, begin, end))
         return NEST_CLASHES;
     nest->n = n;
     if (n == nest->capacity) {

@@ -74,7 +74,8 @@ static void append_repaired_utf8(struct buffer *to, ttr_text text)
     }
 }
 
-static void add_any_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
+static void append_valid_utf8_field(struct perfetto *p, struct buffer *to, uint32_t field,
+                                    ttr_text text)
 {
     buffer_clear(&p->scratch);
     append_repaired_utf8(&p->scratch, text);
@@ -89,7 +90,7 @@ void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field,
         return;
     }
     perfetto_count_loss(p, LOSS_TEXT);
-    add_any_text(p, to, field, text);
+    append_valid_utf8_field(p, to, field, text);
 }
 
 /* --- Interning of strings --- */
@@ -125,7 +126,7 @@ static void append_interned_string(struct perfetto *p, const struct string_use *
     size_t mark = protobuf_begin_message(to, dictionary_fields[dictionary]);
     protobuf_write_u64(to, STRING_IID, use->iid);
     if (use->is_broken && dictionary != IN_BUILD_IDS)
-        add_any_text(p, to, STRING_TEXT, text);
+        append_valid_utf8_field(p, to, STRING_TEXT, text);
     else
         protobuf_write_bytes(to, STRING_TEXT, text.p, text.n);
     protobuf_end_message(to, mark);
@@ -186,7 +187,7 @@ static void clear_dictionaries(struct perfetto *p)
 
 /* Stores the start of a packet: tag, one byte for the length, sequence id. Returns the position
  * after them. */
-static uint8_t *store_packet_head(struct perfetto *p, uint8_t *at)
+static uint8_t *store_packet_start(struct perfetto *p, uint8_t *at)
 {
     if (p->entries > ENTRIES_MAX)
         clear_dictionaries(p);
@@ -203,7 +204,7 @@ size_t perfetto_begin_packet(struct perfetto *p)
     if (!at)
         return 0;
     size_t mark = p->to->n + 1;
-    p->to->n = (size_t)(store_packet_head(p, at) - p->to->bytes);
+    p->to->n = (size_t)(store_packet_start(p, at) - p->to->bytes);
     return mark;
 }
 
@@ -229,7 +230,7 @@ size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time)
     if (!at)
         return 0;
     size_t mark = p->to->n + 1;
-    p->to->n = (size_t)(store_packet_time(p, store_packet_head(p, at), time) - p->to->bytes);
+    p->to->n = (size_t)(store_packet_time(p, store_packet_start(p, at), time) - p->to->bytes);
     return mark;
 }
 
@@ -283,7 +284,7 @@ struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigne
     if (!at)
         return (struct open_event){0, 0};
     struct open_event open = {.packet = p->to->n + 1};
-    at = store_packet_time(p, store_packet_head(p, at), time);
+    at = store_packet_time(p, store_packet_start(p, at), time);
     *at++ = PACKET_TRACK_EVENT << 3 | 2;
     open.event = (size_t)(at++ - p->to->bytes);
     if (type) {

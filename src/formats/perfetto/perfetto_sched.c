@@ -3,34 +3,34 @@
  *   switch   the outgoing thread gets its new state, then the incoming thread runs on the CPU
  *   wake     the thread becomes runnable
  *
- * A packet has one thread, its state, and the CPU of a running thread.  Readers refuse a thread
- * that runs twice without another state between, and accept no state "unknown".  So the writer
- * remembers who runs where, and keeps traces consistent in which switches are missing:
+ * A packet has one thread, its state, and the CPU of a running thread. Readers reject a thread that
+ * runs twice without another state between, and a state "unknown". So the writer remembers which
+ * thread runs on which CPU, and adds states if switches are missing in the trace:
  *
  *   CPU 0   A runs      the trace switches from B to C      written: A runnable, B's state, C runs
  *   CPU 1   C runs      (C was on CPU 1)                    written: C runnable, C runs on CPU 0
  *   wake of a thread that runs or is runnable: nothing
  *
- * Every CPU has an idle thread of its own, "swapper/N", because one tid cannot run on two CPUs.
- * These packets contain only tids, so a thread is added to the kernel process tree at its first
- * scheduling event.  Cost: O(1) per event; memory grows with threads and CPUs.  Left out: CPU
- * frequency, and which thread woke which. */
+ * Every CPU has a separate idle thread, "swapper/N", because one tid cannot run on two CPUs. These
+ * packets contain only tids, so a thread is added to the kernel process tree at its first
+ * scheduling event. Cost: O(1) per event; memory grows with threads and CPUs. Left out: CPU
+ * frequency, and the waking thread of a wake-up. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "formats/perfetto/perfetto.h"
 
-/* First tid of the idle threads; the CPU number is added.  Linux has no tids above 2^22. */
+/* First tid of the idle threads; the CPU number is added. Linux has no tids above 2^22. */
 #define IDLE_TID_FIRST 2000000000u
 #define IDLE_TIDS_MAX 100000000u
 
-/* --- Threads in packets --- */
+/* --- Packets of a thread's state --- */
 
 struct task {
-    ttr_id thread; /* 0 = the idle thread of `cpu` */
+    ttr_id thread; /* thread; 0 is the idle thread of `cpu` */
     unsigned state;
     uint32_t cpu;
-    int32_t priority; /* 0 if not recorded */
+    int32_t priority; /* priority of the thread; 0 if not recorded */
 };
 
 static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
@@ -40,7 +40,7 @@ static void add_comm(struct perfetto *p, uint32_t field, const struct thread_sta
                       &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
-/* Adds a thread to the kernel process tree if it is not there, or has another name there. */
+/* Adds a thread to the kernel process tree, or renames it there if its name has changed. */
 static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
                                 const ttr_thread *thread)
 {
@@ -121,7 +121,7 @@ static void write_task_state(struct perfetto *p, int64_t time, const struct task
 
 /* --- State of threads and CPUs --- */
 
-/* Returns the id if it is that of a thread, else 0: unknown. */
+/* Returns `id` if the context has a thread with this id, else 0 (unknown). */
 static ttr_id known_thread(const struct perfetto *p, uint64_t id)
 {
     return id < p->out->t->threads_n ? (ttr_id)id : 0;
@@ -134,7 +134,7 @@ static bool is_idle_thread(const struct perfetto *p, ttr_id id)
            thread.pid == 0;
 }
 
-/* Returns the state of a CPU; NULL if memory is exhausted. */
+/* Returns the state of a CPU, which is added if it is new; NULL if memory is exhausted. */
 static struct cpu_state *find_cpu(struct perfetto *p, uint32_t cpu)
 {
     const uint32_t *known = pair_map_get(&p->cpu_index, cpu, 0);
@@ -154,7 +154,8 @@ static struct thread_state *find_thread(struct perfetto *p, ttr_id thread)
     return perfetto_table_item(p, &p->threads, thread, sizeof(struct thread_state));
 }
 
-/* Writes a state other than running of a thread, on the CPU on which the reader has it running. */
+/* Writes that a thread stops running, with its new state, on the CPU on which it runs for readers.
+ */
 static void stop_thread(struct perfetto *p, int64_t time, struct task task)
 {
     struct thread_state *thread = find_thread(p, task.thread);
@@ -171,8 +172,8 @@ static void stop_thread(struct perfetto *p, int64_t time, struct task task)
     write_task_state(p, time, &task);
 }
 
-/* Ends what a CPU runs, unless that is the outgoing thread: the trace lacks the switch away from
- * it, and readers accept no unknown state. */
+/* Ends the state "running" of the thread on a CPU (or its idle thread), unless that is `outgoing`.
+ * The trace then lacks a switch, and readers accept no unknown state. */
 static void stop_displaced(struct perfetto *p, int64_t time, uint32_t number, ttr_id outgoing)
 {
     struct cpu_state *cpu = find_cpu(p, number);
@@ -217,7 +218,7 @@ static void start_thread(struct perfetto *p, int64_t time, const struct task *ta
     write_task_state(p, time, task);
 }
 
-/* --- Events --- */
+/* --- Switches and wake-ups --- */
 
 static unsigned thread_state_of(struct perfetto *p, unsigned tag)
 {

@@ -166,8 +166,8 @@ static char *emit_cpu(char *at, const ttr_event *event)
 }
 
 /* Returns the entry of `lines` for a source; the spare entry if memory is exhausted. */
-static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *out,
-                                                             uint16_t source)
+static struct perfscript_line_attributes *find_line_attributes(struct ttr_writer *out,
+                                                               uint16_t source)
 {
     struct perfscript *writer = out->ctx;
     if (source < writer->lines_n)
@@ -184,10 +184,10 @@ static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *
 
 /* Returns the line attributes of a source: width of event names, whether samples have counter
  * values. */
-static const struct perfscript_line_attributes *line_attributes_of(struct ttr_writer *out,
-                                                                   uint16_t source)
+static const struct perfscript_line_attributes *get_line_attributes(struct ttr_writer *out,
+                                                                    uint16_t source)
 {
-    struct perfscript_line_attributes *lines = line_attributes_at(out, source);
+    struct perfscript_line_attributes *lines = find_line_attributes(out, source);
     ttr_attribute attribute;
     if (lines->is_known)
         return lines;
@@ -222,7 +222,7 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
         *at++ = ' ';
     }
     at = emit_cpu(at, event);
-    if (writer->is_trace_cmd && line_attributes_of(out, event->source)->has_ticks)
+    if (writer->is_trace_cmd && get_line_attributes(out, event->source)->has_ticks)
         at = emit_constant(emit_padded_number(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '),
                            ": ");
     else if (!(event->flags & TTR_EVENT_NO_TIME))
@@ -260,7 +260,7 @@ static void add_event_name(struct ttr_writer *out, const ttr_event *event,
     if (writer->is_trace_cmd)
         add_padded_name(out, (ttr_text){"", 0}, name, NAME_WIDTH);
     else
-        add_padded_name(out, system, name, line_attributes_of(out, event->source)->width);
+        add_padded_name(out, system, name, get_line_attributes(out, event->source)->width);
 }
 
 static void add_value(struct buffer *to, const ttr_value *value)
@@ -369,7 +369,7 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
         add_sample_text(out, event, counter);
     if (counter)
         add_padded_name(out, (ttr_text){"", 0}, counter->event,
-                        line_attributes_of(out, event->source)->width);
+                        get_line_attributes(out, event->source)->width);
     else
         add_event_name(out, event, tp);
     if (!is_sample)
@@ -403,7 +403,7 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
     ttr_fields fields;
     if (event->kind == TTR_KIND_GAP) {
         add_dropped_line(out, event);
-    } else if (writer->is_trace_cmd || !line_attributes_of(out, event->source)->has_reads ||
+    } else if (writer->is_trace_cmd || !get_line_attributes(out, event->source)->has_reads ||
                !perfscript_counters_begin(out, event, &fields)) {
         add_event_line(out, event, NULL);
     } else {

@@ -52,8 +52,8 @@ struct address_iter {
     const ttr_event *event;
     ttr_id thread;
     bool is_chain;
-    bool is_user; /* true once an address in user space was found: all further addresses are in user
-                     space */
+    /* true once an address in user space was found: all further addresses are in user space */
+    bool is_user;
 };
 
 /* Returns the mapping that contains an address. On 64-bit machines, kernel addresses are in the

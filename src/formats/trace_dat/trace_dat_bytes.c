@@ -10,7 +10,7 @@
 #define PIECE ((size_t)4096) /* bytes of compressed input per call of zstd */
 
 /* Copies an input that is not seekable to a temporary file, which is then read instead. */
-static ttr_status store_in_spill(struct trace_dat_reader *reader)
+static ttr_status copy_to_temporary_file(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
     for (uint64_t at = 0;;) {
@@ -39,7 +39,7 @@ ttr_status trace_dat_make_seekable(struct trace_dat_reader *reader)
         reader->size = source_disk_size(in->source);
         return TTR_OK;
     }
-    ttr_status status = store_in_spill(reader);
+    ttr_status status = copy_to_temporary_file(reader);
     in->size = reader->size;
     return status;
 }

@@ -2,8 +2,7 @@
  * (per_cpu/cpuN/trace_pipe_raw), one after the other. Pages do not describe their events.
  *
  *   trace_pipe_raw_read.c     options, pages and their events
- *   trace_pipe_raw_read_formats.c  the option `formats`: formats of events, read from another file
- */
+ *   trace_pipe_raw_formats.c  the option `formats`: formats of events, read from another file */
 #ifndef TRACETTA_TRACE_PIPE_RAW_H
 #define TRACETTA_TRACE_PIPE_RAW_H
 
@@ -37,7 +36,7 @@ void trace_pipe_raw_close(struct input *in);
 bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
                              uint64_t *events); /* implements format_description.describe */
 
-/* --- trace_pipe_raw_read_formats.c --- */
+/* --- trace_pipe_raw_formats.c: the option `formats` --- */
 
 /* Reads event formats from a file or directory (option `formats`). Sets the byte order found there,
  * and then creates `data.all`. */

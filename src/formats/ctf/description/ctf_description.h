@@ -97,9 +97,9 @@ struct ctf_event_class {
     struct layout *times;
     ttr_id name_id, provider_id;
     const struct ctf_thread_fields
-        *thread_fields;       /* which fields contain the thread; NULL until needed */
-    bool is_dialect_prepared; /* true if ctf_dialect_prepare has already replaced the types of this
-                                 class */
+        *thread_fields; /* which fields contain the thread; NULL until needed */
+    /* true if ctf_dialect_prepare has already replaced the types of this class */
+    bool is_dialect_prepared;
 };
 
 struct ctf_stream_class {
@@ -110,7 +110,7 @@ struct ctf_stream_class {
     const struct ctf_clock *clock; /* default clock; NULL if there is none */
     struct ctf_event_class **events;
     size_t events_n, events_capacity;
-    struct pair_map events_by_id; /* (id, 0) to an index into `events` */
+    struct pair_map events_by_id; /* maps (id, 0) to an index in `events` */
     ttr_text attributes;
     uint64_t offset;
     /* the next three members are used for RFC v1.1 only */
@@ -125,7 +125,8 @@ struct ctf_stream_class {
 
 /* RFC v1.1: default alignment of basic types. */
 enum ctf_alignment {
-    CTF_ALIGN_UNKNOWN = 0, /* not declared; found by probing (decision 15) */
+    CTF_ALIGN_UNKNOWN =
+        0, /* not declared; found by probing (decision 15 in docs/formats/ctf-rfc-v1.1.md) */
     CTF_ALIGN_PACKED,
     CTF_ALIGN_NATURAL_64,
     CTF_ALIGN_NATURAL_32

@@ -69,18 +69,19 @@ struct maximal_text {
 struct ctf_prefix_set {
     ttr *t;
     struct arena arena;
-    struct pair_map by_beginning; /* maps the hash of a text up to its UUID to the index of the
-                                     first maximal text, plus 1 */
+    /* maps the hash of a text up to its UUID to the index of the first maximal text, plus 1 */
+    struct pair_map by_beginning;
     struct maximal_text *longest;
     size_t n, capacity;
     struct of_folder {
-        uint32_t longest; /* index of the maximal text that the folder's metadata starts, plus 1; 0
-                             if the metadata is unusable */
+        /* index of the maximal text that the folder's metadata starts, plus 1; 0 if the metadata is
+         * unusable */
+        uint32_t longest;
         size_t text_n, bytes_n;
         uint64_t hash;
     } * folder;
-    size_t folders_n; /* number of folders; entry folders_n is the additional metadata file of the
-                         caller */
+    /* number of folders; entry folders_n is the additional metadata file of the caller */
+    size_t folders_n;
 };
 
 static void free_file(struct ctf_prefix_set *set, struct metadata_file *file)

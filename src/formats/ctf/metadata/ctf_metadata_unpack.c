@@ -49,7 +49,7 @@ static bool is_blank(uint8_t byte)
 }
 
 /* Detects the language of a text by its first word. */
-static enum ctf_version sniff_text(const uint8_t *bytes, size_t n)
+static enum ctf_version detect_text_language(const uint8_t *bytes, size_t n)
 {
     static const char *const rfc_words[] = {
         "/*", "//", "trace", "type ", "type\n", "type{", "abstract_type", "section", "event"};
@@ -77,7 +77,7 @@ enum ctf_version ctf_detect_metadata_language(const uint8_t *bytes, size_t n, bo
                : bytes[MAJOR_AT] == 2 ? CTF_2
                                       : CTF_UNKNOWN;
     *is_packetised = false;
-    return sniff_text(bytes, n);
+    return detect_text_language(bytes, n);
 }
 
 struct unpacking {
@@ -108,13 +108,13 @@ struct header {
     bool is_big_endian;
 };
 
-static uint32_t get_u32(struct cursor *c, bool is_big_endian)
+static uint32_t read_u32(struct cursor *c, bool is_big_endian)
 {
     return is_big_endian ? cursor_u32be(c) : cursor_u32le(c);
 }
 
 /* Parses the packet header at the cursor, and advances the cursor to the end of the header. */
-static ttr_status read_header(struct unpacking *u, struct header *header)
+static ttr_status read_packet_header(struct unpacking *u, struct header *header)
 {
     struct cursor *in = &u->in;
     header->offset = in->offset;
@@ -126,8 +126,8 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
     bool is_big_endian = header->is_big_endian = cursor_u32le(in) != PACKET_MAGIC;
     memcpy(header->uuid, cursor_read_bytes(in, 16), 16);
     (void)cursor_skip(in, 4);
-    header->content_bits = get_u32(in, is_big_endian);
-    header->packet_bits = get_u32(in, is_big_endian);
+    header->content_bits = read_u32(in, is_big_endian);
+    header->packet_bits = read_u32(in, is_big_endian);
     for (size_t i = 0; i < 3; i++)
         header->schemes[i] = cursor_u8(in);
     header->major = cursor_u8(in);
@@ -135,7 +135,7 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
     header->bytes = HEADER_BYTES;
     struct cursor rest = *in;
     if (header->major == 2 && cursor_skip(&rest, 3) &&
-        get_u32(&rest, is_big_endian) == LONG_HEADER_BITS && !rest.failed) {
+        read_u32(&rest, is_big_endian) == LONG_HEADER_BITS && !rest.failed) {
         header->bytes = LONG_HEADER_BYTES;
         *in = rest;
     }
@@ -184,7 +184,7 @@ static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, si
         (void)cursor_skip(&u->in, cursor_left(&u->in));
         return TTR_OK;
     }
-    ttr_status status = read_header(u, &header);
+    ttr_status status = read_packet_header(u, &header);
     if (status == TTR_OK)
         status = check_packet_sizes(u, &header);
     if (status != TTR_OK)
@@ -283,7 +283,7 @@ static ttr_status unpack_metadata_packets(struct unpacking *u, struct ctf_text *
 }
 
 /* Reports the error for a file that starts like a packet but has an unknown version. */
-static ttr_status fail_first_packet(const struct unpacking *u, size_t n)
+static ttr_status fail_unknown_packet_version(const struct unpacking *u, size_t n)
 {
     const uint8_t *bytes = u->in.p;
     if (n < HEADER_BYTES)
@@ -308,7 +308,7 @@ ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_
     if (version == CTF_RFC_1_1 && is_packetised)
         return rfc11_unpack_metadata(description, bytes, n, key, text, error);
     if (version == CTF_UNKNOWN && is_packetised)
-        return fail_first_packet(&u, n);
+        return fail_unknown_packet_version(&u, n);
     if (is_packetised) {
         u.major = version == CTF_2 ? 2 : 1;
         return unpack_metadata_packets(&u, text);

@@ -27,7 +27,7 @@
 
 struct class_row {
     const char *name;
-    struct ctf2_property_set shape;
+    struct ctf2_property_set properties;
     enum type_kind kind;
     ttr_status (*build)(struct ctf2_build *build, const struct ctf2_object *object,
                         struct type *type);
@@ -49,8 +49,8 @@ static ttr_status get_display_base(struct ctf2_parser *parser, const struct json
     return TTR_OK;
 }
 
-static ttr_status get_bits(struct ctf2_parser *parser, const struct json_value *json,
-                           struct type *type)
+static ttr_status get_length_in_bits(struct ctf2_parser *parser, const struct json_value *json,
+                                     struct type *type)
 {
     uint64_t bits = 0;
     ttr_status status = ctf2_get_u64(parser, json, &bits);
@@ -102,17 +102,17 @@ static ttr_status get_integer_properties(struct ctf2_build *build, const struct 
     return status == TTR_OK ? ctf2_get_roles(build, object->at[CTF2_ROLES], type) : status;
 }
 
-static ttr_status build_variable(struct ctf2_build *build, const struct ctf2_object *object,
-                                 struct type *type)
+static ttr_status build_variable_length_integer(struct ctf2_build *build,
+                                                const struct ctf2_object *object, struct type *type)
 {
     type->align = 3;
     return get_integer_properties(build, object, type);
 }
 
-static ttr_status build_fixed(struct ctf2_build *build, const struct ctf2_object *object,
-                              struct type *type)
+static ttr_status build_fixed_length_number(struct ctf2_build *build,
+                                            const struct ctf2_object *object, struct type *type)
 {
-    ttr_status status = get_bits(build->parser, object->at[CTF2_LENGTH], type);
+    ttr_status status = get_length_in_bits(build->parser, object->at[CTF2_LENGTH], type);
     if (status == TTR_OK)
         status = get_byte_and_bit_order(build->parser, object, type);
     if (status == TTR_OK)
@@ -124,7 +124,7 @@ static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object
                               struct type *type)
 {
     const struct json_value *flags = object->at[CTF2_FLAGS];
-    ttr_status status = build_fixed(build, object, type);
+    ttr_status status = build_fixed_length_number(build, object, type);
     if (status == TTR_OK)
         status = ctf2_get_labels(build->parser, flags, CTF2_UNSIGNED, false, &type->labels);
     if (status != TTR_OK)
@@ -252,14 +252,14 @@ static void note_repeated_name(struct ctf2_parser *parser, const struct json_val
 static ttr_status build_member(struct ctf2_build *build, const struct json_value *json,
                                struct ctf2_names *names, struct type_member *member)
 {
-    static const struct ctf2_property_set shape = {"a member class",
-                                                   CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) |
-                                                       CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) |
-                                                       CTF2_SET(USER_ATTRIBUTES),
-                                                   CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
+    static const struct ctf2_property_set properties = {
+        "a member class",
+        CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) | CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) |
+            CTF2_SET(USER_ATTRIBUTES),
+        CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
     struct ctf2_object object;
     struct ctf2_frame *frame = &build->frames[build->depth - 1];
-    ttr_status status = ctf2_read_object(build->parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(build->parser, json, &properties, &object);
     if (status == TTR_OK)
         status = ctf2_get_text(build->parser, object.at[CTF2_NAME], &member->name);
     if (status != TTR_OK)
@@ -384,14 +384,14 @@ static ttr_status build_optional(struct ctf2_build *build, const struct ctf2_obj
 static ttr_status build_option(struct ctf2_build *build, const struct json_value *json,
                                enum ctf2_sign sign, struct type_member *option)
 {
-    static const struct ctf2_property_set shape = {
+    static const struct ctf2_property_set properties = {
         "an option",
         CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES) |
             CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES),
         CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES)};
     struct ctf2_object object;
     struct ctf2_ranges ranges;
-    ttr_status status = ctf2_read_object(build->parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(build->parser, json, &properties, &object);
     option->name = (ttr_text){"", 0};
     if (status == TTR_OK)
         status = ctf2_get_text(build->parser, object.at[CTF2_NAME], &option->name);
@@ -442,8 +442,8 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
 
 /* --- Table of all field classes --- */
 
-/* A pair of rows with equal properties, for "fixed-length-" and "variable-length-" followed by the
- * same word. */
+/* One row of the table: class word, name in messages, permitted and required properties, kind of
+ * type, build function; for a class of CTF 2 itself, not of its release candidate. */
 #define ROW(text, what, may, must, kind, build)     \
     {                                               \
         text, {what, may, must}, kind, build, false \
@@ -451,9 +451,9 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
 
 static const struct class_row rows[] = {
     ROW("fixed-length-unsigned-integer", "a fixed-length integer class",
-        FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST, TYPE_UINT, build_fixed),
+        FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST, TYPE_UINT, build_fixed_length_number),
     ROW("fixed-length-signed-integer", "a fixed-length integer class", FIXED | INTEGER, FIXED_MUST,
-        TYPE_INT, build_fixed),
+        TYPE_INT, build_fixed_length_number),
     ROW("structure", "a structure class",
         COMMON | CTF2_SET(MEMBER_CLASSES) | CTF2_SET(MINIMUM_ALIGNMENT), 0, TYPE_STRUCT,
         build_struct),
@@ -473,15 +473,17 @@ static const struct class_row rows[] = {
         COMMON | CTF2_SET(FIELD_CLASS) | SELECTOR_AT | CTF2_SET(SELECTOR_FIELD_RANGES),
         CTF2_SET(FIELD_CLASS) | SELECTOR_AT, TYPE_OPTIONAL, build_optional),
     ROW("fixed-length-floating-point-number", "a floating-point class", FIXED, FIXED_MUST,
-        TYPE_FLOAT, build_fixed),
-    ROW("fixed-length-boolean", "a boolean class", FIXED, FIXED_MUST, TYPE_BOOL, build_fixed),
-    ROW("fixed-length-bit-array", "a bit array class", FIXED, FIXED_MUST, TYPE_BITS, build_fixed),
+        TYPE_FLOAT, build_fixed_length_number),
+    ROW("fixed-length-boolean", "a boolean class", FIXED, FIXED_MUST, TYPE_BOOL,
+        build_fixed_length_number),
+    ROW("fixed-length-bit-array", "a bit array class", FIXED, FIXED_MUST, TYPE_BITS,
+        build_fixed_length_number),
     ROW("fixed-length-bit-map", "a bit map class", FIXED | CTF2_SET(FLAGS),
         FIXED_MUST | CTF2_SET(FLAGS), TYPE_FLAGS, build_flags),
     ROW("variable-length-unsigned-integer", "a variable-length integer class",
-        COMMON | INTEGER | CTF2_SET(ROLES), 0, TYPE_VAR_UINT, build_variable),
+        COMMON | INTEGER | CTF2_SET(ROLES), 0, TYPE_VAR_UINT, build_variable_length_integer),
     ROW("variable-length-signed-integer", "a variable-length integer class", COMMON | INTEGER, 0,
-        TYPE_VAR_INT, build_variable),
+        TYPE_VAR_INT, build_variable_length_integer),
     ROW("static-length-blob", "a blob class",
         COMMON | CTF2_SET(MEDIA_TYPE) | CTF2_SET(LENGTH) | CTF2_SET(ROLES), CTF2_SET(LENGTH),
         TYPE_BLOB, build_blob),
@@ -491,22 +493,22 @@ static const struct class_row rows[] = {
     {"fixed-length-unsigned-enumeration",
      {"an enumeration class", FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST | CTF2_SET(MAPPINGS)},
      TYPE_UINT,
-     build_fixed,
+     build_fixed_length_number,
      true},
     {"fixed-length-signed-enumeration",
      {"an enumeration class", FIXED | INTEGER, FIXED_MUST | CTF2_SET(MAPPINGS)},
      TYPE_INT,
-     build_fixed,
+     build_fixed_length_number,
      true},
     {"variable-length-unsigned-enumeration",
      {"an enumeration class", COMMON | INTEGER | CTF2_SET(ROLES), CTF2_SET(MAPPINGS)},
      TYPE_VAR_UINT,
-     build_variable,
+     build_variable_length_integer,
      true},
     {"variable-length-signed-enumeration",
      {"an enumeration class", COMMON | INTEGER, CTF2_SET(MAPPINGS)},
      TYPE_VAR_INT,
-     build_variable,
+     build_variable_length_integer,
      true},
 };
 
@@ -587,10 +589,10 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
         ctf2_note_rc7(parser, name, "an enumeration class");
     struct type *made = ctf2_alloc(parser, 1, sizeof *made);
     ttr_status status = made ? count_types(build, json, 1) : TTR_E_NOMEM;
-    if (status == TTR_OK && !(row->shape.may & CTF2_SET(ROLES)))
+    if (status == TTR_OK && !(row->properties.may & CTF2_SET(ROLES)))
         status = reject_roles(parser, json);
     if (status == TTR_OK)
-        status = ctf2_read_object(parser, json, &row->shape, &object);
+        status = ctf2_read_object(parser, json, &row->properties, &object);
     if (status != TTR_OK)
         return status;
     made->kind = (uint8_t)row->kind;

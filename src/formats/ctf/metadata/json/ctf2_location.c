@@ -232,13 +232,13 @@ static ttr_status read_rc7_location(struct ctf2_parser *parser, const struct jso
 static ttr_status read_location_form(struct ctf2_parser *parser, const struct json_value *json,
                                      struct location_syntax *form)
 {
-    static const struct ctf2_property_set shape = {
+    static const struct ctf2_property_set properties = {
         "a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH), CTF2_SET(PATH)};
     struct ctf2_object object;
     if (json->token.kind == JSON_ARRAY)
         return read_rc7_location(parser, json, form);
     *form = (struct location_syntax){.first = NULL};
-    ttr_status status = ctf2_read_object(parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(parser, json, &properties, &object);
     if (status == TTR_OK && object.at[CTF2_ORIGIN] &&
         !read_origin_name(object.at[CTF2_ORIGIN], form))
         return ctf2_fail(parser, object.at[CTF2_ORIGIN],

@@ -128,16 +128,17 @@ void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size)
 
 /* Stores one member of an object under its property. Fails if the object has the property twice. */
 static ttr_status store_property(struct ctf2_parser *parser, const struct json_value *member,
-                                 const struct ctf2_property_set *shape, struct ctf2_object *object)
+                                 const struct ctf2_property_set *properties,
+                                 struct ctf2_object *object)
 {
     unsigned property = find_property(member->key, member->key_n);
-    if (property == CTF2_PROPERTY_COUNT || !(shape->may >> property & 1)) {
+    if (property == CTF2_PROPERTY_COUNT || !(properties->may >> property & 1)) {
         ctf2_note(parser, TTR_SEVERITY_REMARK, member, "ctf.unknown-property",
-                  "the property \"%.60s\" of %s means nothing", member->key, shape->what);
+                  "the property \"%.60s\" of %s means nothing", member->key, properties->what);
         return TTR_OK;
     }
     if (object->at[property])
-        return ctf2_fail(parser, member, "%s has this property twice", shape->what);
+        return ctf2_fail(parser, member, "%s has this property twice", properties->what);
     object->at[property] = member;
     return TTR_OK;
 }
@@ -169,20 +170,20 @@ static ttr_status check_common_properties(struct ctf2_parser *parser,
 }
 
 ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
-                            const struct ctf2_property_set *shape, struct ctf2_object *object)
+                            const struct ctf2_property_set *properties, struct ctf2_object *object)
 {
     *object = (struct ctf2_object){.json = json};
     if (json->token.kind != JSON_OBJECT)
-        return ctf2_fail(parser, json, "expected %s (an object), found %s", shape->what,
+        return ctf2_fail(parser, json, "expected %s (an object), found %s", properties->what,
                          json_kind_text(json->token.kind));
     for (const struct json_value *member = json->first; member; member = member->next) {
-        ttr_status status = store_property(parser, member, shape, object);
+        ttr_status status = store_property(parser, member, properties, object);
         if (status != TTR_OK)
             return status;
     }
     for (unsigned i = 0; i < CTF2_PROPERTY_COUNT; i++)
-        if ((shape->must >> i & 1) && !object->at[i])
-            return ctf2_fail(parser, json, "%s must have the property \"%s\"", shape->what,
+        if ((properties->must >> i & 1) && !object->at[i])
+            return ctf2_fail(parser, json, "%s must have the property \"%s\"", properties->what,
                              property_names[i].name);
     return check_common_properties(parser, object);
 }

@@ -200,8 +200,8 @@ static ttr_status read_trace_class(struct ctf2_parser *parser, const struct ctf2
 static ttr_status read_origin(struct ctf2_parser *parser, const struct json_value *json,
                               struct ctf_clock *clock)
 {
-    static const struct ctf2_property_set shape = {"a clock origin", IDENTITY,
-                                                   CTF2_SET(NAME) | CTF2_SET(UID)};
+    static const struct ctf2_property_set properties = {"a clock origin", IDENTITY,
+                                                        CTF2_SET(NAME) | CTF2_SET(UID)};
     struct ctf2_object object;
     if (!json)
         return TTR_OK;
@@ -210,7 +210,7 @@ static ttr_status read_origin(struct ctf2_parser *parser, const struct json_valu
         return clock->is_unix ? TTR_OK
                               : ctf2_fail(parser, json, "expected \"unix-epoch\" or an object");
     }
-    ttr_status status = ctf2_read_object(parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(parser, json, &properties, &object);
     if (status != TTR_OK)
         return status;
     return get_identity(parser, &object, &clock->origin_ns, &clock->origin_name,
@@ -220,11 +220,11 @@ static ttr_status read_origin(struct ctf2_parser *parser, const struct json_valu
 static ttr_status read_offset(struct ctf2_parser *parser, const struct json_value *json,
                               struct ctf_clock *clock)
 {
-    static const struct ctf2_property_set shape = {"a clock offset",
-                                                   CTF2_SET(SECONDS) | CTF2_SET(CYCLES), 0};
+    static const struct ctf2_property_set properties = {"a clock offset",
+                                                        CTF2_SET(SECONDS) | CTF2_SET(CYCLES), 0};
     struct ctf2_object object;
     uint64_t cycles = 0;
-    ttr_status status = json ? ctf2_read_object(parser, json, &shape, &object) : TTR_OK;
+    ttr_status status = json ? ctf2_read_object(parser, json, &properties, &object) : TTR_OK;
     if (status != TTR_OK || !json)
         return status;
     status = ctf2_get_i64(parser, object.at[CTF2_SECONDS], &clock->offset_s);
@@ -397,8 +397,9 @@ static ttr_status read_stream_class(struct ctf2_parser *parser, const struct ctf
 
 /* --- Fragment event-record-class --- */
 
-static ttr_status get_stream(struct ctf2_parser *parser, const struct ctf2_object *object,
-                             struct ctf_stream_class **stream)
+static ttr_status get_stream_class_of_event(struct ctf2_parser *parser,
+                                            const struct ctf2_object *object,
+                                            struct ctf_stream_class **stream)
 {
     const struct json_value *json = object->at[CTF2_DATA_STREAM_CLASS_ID];
     uint64_t id = 0;
@@ -435,7 +436,7 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
     struct ctf_stream_class *stream;
     struct ctf_event_class read = {
         .name = {"", 0}, .ns = {"", 0}, .uid = {"", 0}, .emf_uri = {"", 0}, .attributes = {"", 0}};
-    ttr_status status = get_stream(parser, object, &stream);
+    ttr_status status = get_stream_class_of_event(parser, object, &stream);
     if (status == TTR_OK)
         status = read_event(parser, object, stream, &read);
     if (status != TTR_OK)
@@ -464,7 +465,7 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
 
 static const struct fragment_row {
     const char *name;
-    struct ctf2_property_set shape;
+    struct ctf2_property_set properties;
     ttr_status (*read)(struct ctf2_parser *parser, const struct ctf2_object *object);
 } rows[] = {
     {"event-record-class",
@@ -510,7 +511,7 @@ static const struct fragment_row *find_fragment_row(const struct json_value *typ
     return NULL;
 }
 
-static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value *root)
+static ttr_status read_fragment_tree(struct ctf2_parser *parser, const struct json_value *root)
 {
     struct ctf2_object object;
     const struct json_value *type = json_find_member(root, "type");
@@ -523,7 +524,7 @@ static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value 
     parser->fragment = row->name;
     if (!parser->state->has_preamble && row->read != read_preamble)
         return ctf2_fail(parser, root, "expected the preamble first");
-    ttr_status status = ctf2_read_object(parser, root, &row->shape, &object);
+    ttr_status status = ctf2_read_object(parser, root, &row->properties, &object);
     return status == TTR_OK ? row->read(parser, &object) : status;
 }
 
@@ -569,7 +570,7 @@ static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t
     if (status != TTR_OK)
         return ctf2_fail_text(parser, status, error.offset, "%s", error.text);
     note_json_oddities(parser, &tree);
-    return read_tree(parser, tree.root);
+    return read_fragment_tree(parser, tree.root);
 }
 
 static bool is_blank(const char *p, size_t n)

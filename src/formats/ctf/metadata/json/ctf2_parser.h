@@ -98,8 +98,8 @@ struct ctf2_state {
     /* hash table of aliases with open addressing; slots_n is a power of two, or 0 */
     struct ctf2_alias **slots;
     size_t slots_n, aliases_n;
-    uint64_t expansions; /* types built for aliases and steps to resolve locations so far; limited
-                            (ctf2_count_work) */
+    /* types built for aliases and steps to resolve locations so far; limited (ctf2_count_work) */
+    uint64_t expansions;
 };
 
 struct ctf2_parser {
@@ -136,8 +136,8 @@ struct ctf2_frame {
 /* State while one root (such as a payload) is built, or the definition of an alias is checked. */
 struct ctf2_build {
     struct ctf2_parser *parser;
-    const struct type *const *roots; /* roots that are decoded before this one, indexed by enum
-                                        type_root; NULL if absent */
+    /* roots that are decoded before this one, indexed by enum type_root; NULL if absent */
+    const struct type *const *roots;
     enum type_root root;
     const struct ctf_clock *clock; /* default clock of the stream class; NULL if it has none */
     /* definition of an alias: roles and locations are checked, but not resolved */
@@ -175,7 +175,7 @@ void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size);
 /* Looks up the properties of an object. Fails on repeated or missing properties, and if attributes
  * or extensions are not objects. Unknown properties get a diagnostic and are skipped. */
 TTR_MUST ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
-                                     const struct ctf2_property_set *shape,
+                                     const struct ctf2_property_set *properties,
                                      struct ctf2_object *object);
 
 /* Read scalar properties. An absent property (NULL) leaves the target unchanged. */

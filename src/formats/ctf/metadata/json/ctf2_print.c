@@ -72,7 +72,7 @@ static void print_environment(struct ctf2_printer *printer)
     if (description->environment_n == 0)
         return;
     if (!ctf2_names_begin(&names, &printer->scratch, description->environment_n)) {
-        ctf2_print_run_out(printer);
+        ctf2_print_fail_memory(printer);
         return;
     }
     json_write_key(json, "environment");
@@ -153,8 +153,8 @@ static void print_clock_offset(struct ctf2_printer *printer, const struct ctf_cl
         overflows = __builtin_add_overflow(clock->offset_s, whole, &seconds);
     }
     if (overflows)
-        ctf2_print_refuse(printer, clock->id,
-                          "is a clock with an offset of more than 2^63 seconds");
+        ctf2_print_fail_unsupported(printer, clock->id,
+                                    "is a clock with an offset of more than 2^63 seconds");
     if (seconds == 0 && cycles == 0)
         return;
     json_write_key(&printer->json, "offset-from-origin");

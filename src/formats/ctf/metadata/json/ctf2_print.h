@@ -18,13 +18,14 @@ struct ctf2_printer {
     /* id of the stream class, or a generated number for RFC v1.1, in which several stream classes
      * (sections) may have the same id */
     uint64_t stream_id;
-    bool is_for_display; /* true for ctf2_show(): the text is for display only, so RFC v1.1 is
-                            approximated */
+    /* true for ctf2_show(): the text is for display only, so RFC v1.1 is approximated */
+    bool is_for_display;
     /* if is_for_display: name of the member that contains the length of the next sequence; "" if
      * none does */
     ttr_text length;
-    struct pair_map aliases; /* defined aliases: (hash of the name, address of the type) */
-    struct pair_map names;   /* used alias names: (hash of the name, 0) */
+    struct pair_map
+        aliases; /* set of aliases that were printed: (hash of the name, address of the type) */
+    struct pair_map names; /* set of alias names in use: (hash of the name, 0) */
     ttr_status status;
     ttr_error *error;
 };
@@ -42,7 +43,7 @@ void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type);
 
 /* Stop printing with an error: memory is out, or CTF 2 cannot express `name` for the reason `why`.
  */
-void ctf2_print_run_out(struct ctf2_printer *printer);
-void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why);
+void ctf2_print_fail_memory(struct ctf2_printer *printer);
+void ctf2_print_fail_unsupported(struct ctf2_printer *printer, ttr_text name, const char *why);
 
 #endif

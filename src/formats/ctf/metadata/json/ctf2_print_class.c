@@ -31,19 +31,19 @@ void ctf2_print_end(struct ctf2_printer *printer)
     buffer_add_byte(printer->json.to, '\n');
 }
 
-static void print_range(struct json *json, const char *key, const char *word)
+static void print_word_property(struct json *json, const char *key, const char *word)
 {
     json_write_key(json, key);
     json_write_string(json, word);
 }
 
-static void print_number_class(struct json *json, const char *key, uint64_t number)
+static void print_number_property(struct json *json, const char *key, uint64_t number)
 {
     json_write_key(json, key);
     json_write_u64(json, number);
 }
 
-void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why)
+void ctf2_print_fail_unsupported(struct ctf2_printer *printer, ttr_text name, const char *why)
 {
     if (printer->status == TTR_OK)
         printer->status = fail(printer->error, TTR_E_UNSUPPORTED, NO_OFFSET,
@@ -51,7 +51,7 @@ void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *
                                (int)(name.n < 80 ? name.n : 80), name.p ? name.p : "", why);
 }
 
-void ctf2_print_run_out(struct ctf2_printer *printer)
+void ctf2_print_fail_memory(struct ctf2_printer *printer)
 {
     if (printer->status == TTR_OK)
         printer->status = fail_memory(printer->error);
@@ -70,7 +70,7 @@ static bool has_distinct_shown_names(struct ctf2_printer *printer, const struct 
     if (is_same)
         return true;
     if (!ctf2_names_begin(&names, &printer->scratch, type->members_n)) {
-        ctf2_print_run_out(printer);
+        ctf2_print_fail_memory(printer);
         return false;
     }
     for (uint32_t i = 0; i < type->members_n && differ; i++)
@@ -111,7 +111,7 @@ static void print_location(struct ctf2_printer *printer, const char *key,
     const struct type *at = printer->roots[reference->root];
     json_write_key(json, key);
     json_begin_object(json);
-    print_range(json, "origin", ctf2_origins[reference->root]);
+    print_word_property(json, "origin", ctf2_origins[reference->root]);
     json_write_key(json, "path");
     json_begin_array(json);
     for (uint32_t i = 0; i < reference->names_n; i++) {
@@ -119,7 +119,8 @@ static void print_location(struct ctf2_printer *printer, const char *key,
         const struct type_member *member =
             around ? type_find_member(around, reference->names[i]) : NULL;
         if (!member) {
-            ctf2_print_refuse(printer, reference->names[i], "is referred to and is not there");
+            ctf2_print_fail_unsupported(printer, reference->names[i],
+                                        "is referred to and is not there");
             break;
         }
         bool is_shown = has_distinct_shown_names(printer, around);
@@ -191,7 +192,7 @@ static void print_mappings(struct ctf2_printer *printer, const char *key,
     struct json *json = &printer->json;
     struct label_chain *chain = chain_labels(printer, labels);
     if (!chain) {
-        ctf2_print_run_out(printer);
+        ctf2_print_fail_memory(printer);
         return;
     }
     json_write_key(json, key);
@@ -221,8 +222,8 @@ static void print_role(struct ctf2_printer *printer, const struct type *type)
         (role->role == CTF_ROLE_UUID && !printer->description->has_uuid))
         return;
     if (!role->is_for_blob && !is_unsigned) {
-        ctf2_print_refuse(printer, (ttr_text){role->name, strlen(role->name)},
-                          "is not an unsigned integer");
+        ctf2_print_fail_unsupported(printer, (ttr_text){role->name, strlen(role->name)},
+                                    "is not an unsigned integer");
         return;
     }
     json_write_key(&printer->json, "roles");
@@ -234,7 +235,7 @@ static void print_role(struct ctf2_printer *printer, const struct type *type)
 static void print_integer_class(struct ctf2_printer *printer, const struct type *type)
 {
     if (type->base)
-        print_number_class(&printer->json, "preferred-display-base", type->base);
+        print_number_property(&printer->json, "preferred-display-base", type->base);
     if (type->labels)
         print_mappings(printer, type->kind == TYPE_FLAGS ? "flags" : "mappings", type->labels);
     print_role(printer, type);
@@ -244,13 +245,14 @@ static void print_fixed_length_class(struct ctf2_printer *printer, const struct 
 {
     struct json *json = &printer->json;
     if (type->unit && !printer->is_for_display)
-        ctf2_print_refuse(printer, type->name, "is a bitfield that keeps to a unit");
-    print_number_class(json, "length", type->bits);
-    print_range(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
+        ctf2_print_fail_unsupported(printer, type->name, "is a bitfield that keeps to a unit");
+    print_number_property(json, "length", type->bits);
+    print_word_property(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
     if (type->is_reversed)
-        print_range(json, "bit-order", type->is_big_endian ? "first-to-last" : "last-to-first");
+        print_word_property(json, "bit-order",
+                            type->is_big_endian ? "first-to-last" : "last-to-first");
     if (type->align)
-        print_number_class(json, "alignment", UINT64_C(1) << type->align);
+        print_number_property(json, "alignment", UINT64_C(1) << type->align);
     print_integer_class(printer, type);
 }
 
@@ -276,11 +278,12 @@ static void print_length(struct ctf2_printer *printer, const struct type *type)
     if (type->has_inline_length && printer->length.n)
         print_length_location(printer);
     else if (type->has_inline_length)
-        ctf2_print_refuse(printer, type->name, "has its length right before its elements");
+        ctf2_print_fail_unsupported(printer, type->name,
+                                    "has its length right before its elements");
     else if (type->reference.names_n)
         print_location(printer, "length-field-location", &type->reference);
     else
-        print_number_class(&printer->json, "length", type->count);
+        print_number_property(&printer->json, "length", type->count);
 }
 
 static void print_text_class(struct ctf2_printer *printer, const struct type *type)
@@ -288,17 +291,17 @@ static void print_text_class(struct ctf2_printer *printer, const struct type *ty
     static const char *const words[] = {NULL,       NULL,       NULL,      "utf-16le",
                                         "utf-16be", "utf-32le", "utf-32be"};
     if (type->align != 3)
-        ctf2_print_refuse(printer, type->name, "is text that is not aligned to bytes");
+        ctf2_print_fail_unsupported(printer, type->name, "is text that is not aligned to bytes");
     if (type->kind == TYPE_TEXT)
         print_length(printer, type);
     if (words[type->encoding])
-        print_range(&printer->json, "encoding", words[type->encoding]);
+        print_word_property(&printer->json, "encoding", words[type->encoding]);
 }
 
 static void print_blob(struct ctf2_printer *printer, const struct type *type)
 {
     if (type->align != 3)
-        ctf2_print_refuse(printer, type->name, "is a blob that is not aligned to bytes");
+        ctf2_print_fail_unsupported(printer, type->name, "is a blob that is not aligned to bytes");
     print_length(printer, type);
     if (type->media_type.n) {
         json_write_key(&printer->json, "media-type");
@@ -324,7 +327,7 @@ static void print_minimum_align(struct ctf2_printer *printer, const struct type 
     const uint8_t align = printed_align_of(printer, type);
     if (align && !type->has_inline_length) /* if the length precedes the elements, the alignment is
                                               that of the length */
-        print_number_class(&printer->json, "minimum-alignment", UINT64_C(1) << align);
+        print_number_property(&printer->json, "minimum-alignment", UINT64_C(1) << align);
 }
 
 static void print_array(struct ctf2_printer *printer, const struct type *type)
@@ -346,7 +349,7 @@ static ttr_text choose_length_name(struct ctf2_printer *printer, struct ctf2_nam
     ttr_text *made = arena_alloc(&printer->scratch, sizeof *made);
     char *text = arena_alloc(&printer->scratch, room);
     if (!made || !text) {
-        ctf2_print_run_out(printer);
+        ctf2_print_fail_memory(printer);
         return (ttr_text){"", 0};
     }
     *made = type->length_member;
@@ -385,7 +388,7 @@ static bool print_inline_lengths(struct ctf2_printer *printer, const struct type
     if (n == 0 || !printer->is_for_display)
         return false;
     if (!ctf2_names_begin(names, &printer->scratch, type->members_n + n)) {
-        ctf2_print_run_out(printer);
+        ctf2_print_fail_memory(printer);
         return false;
     }
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -443,7 +446,7 @@ static void print_variant(struct ctf2_printer *printer, const struct type *type)
     bool is_shown = has_distinct_shown_names(printer, type), overlaps = false, is_empty = true;
     uint64_t value;
     if (ctf2_find_option_overlap(type, &printer->scratch, &overlaps, &value) != TTR_OK)
-        ctf2_print_run_out(printer);
+        ctf2_print_fail_memory(printer);
     print_location(printer, "selector-field-location", &type->reference);
     json_write_key(json, "options");
     json_begin_array(json);
@@ -462,9 +465,9 @@ static void print_variant(struct ctf2_printer *printer, const struct type *type)
     }
     json_end_array(json);
     if (overlaps || is_empty)
-        ctf2_print_refuse(printer, type->name,
-                          overlaps ? "is a variant with a value that selects two options"
-                                   : "is a variant that nothing selects");
+        ctf2_print_fail_unsupported(printer, type->name,
+                                    overlaps ? "is a variant with a value that selects two options"
+                                             : "is a variant that nothing selects");
 }
 
 /* --- Table of all classes --- */
@@ -518,10 +521,10 @@ static void print_class_body(struct ctf2_printer *printer, const struct type *ty
     }
     json_begin_object(json);
     if (!class->word || printer->status != TTR_OK)
-        ctf2_print_refuse(printer, type->name, "has no class");
+        ctf2_print_fail_unsupported(printer, type->name, "has no class");
     else {
         bool is_dynamic = class->dynamic && (type->reference.names_n || type->has_inline_length);
-        print_range(json, "type", is_dynamic ? class->dynamic : class->word);
+        print_word_property(json, "type", is_dynamic ? class->dynamic : class->word);
         class->put(printer, type);
     }
     json_end_object(json);
@@ -569,7 +572,7 @@ static void print_alias(struct ctf2_printer *printer, const struct type *type)
     ctf2_print_end(printer);
     if (!pair_map_put(&printer->names, hash, 0, 1) ||
         !pair_map_put(&printer->aliases, hash, (uintptr_t)type, 1))
-        ctf2_print_run_out(printer);
+        ctf2_print_fail_memory(printer);
 }
 
 void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type)

@@ -27,7 +27,7 @@ const struct ctf2_role *ctf2_role_of(enum ctf_role role, enum type_root root);
 int ctf2_log_level(const char *name, size_t n);
 const char *ctf2_log_level_text(int64_t level);
 
-/* Set of names, to detect repetitions. ctf2_names_init allocates room for n names in an arena and
+/* Set of names, to detect repetitions. ctf2_names_begin allocates room for n names in an arena and
  * returns false if memory is out. ctf2_names_add returns false if the name is in the set already.
  * The names are borrowed. */
 struct ctf2_names {

@@ -26,7 +26,7 @@ static const struct {
     {"string", RFC11_STRING_KIND, false, false},
 };
 
-static bool is_text(ttr_text name, const char *text)
+static bool equals_text(ttr_text name, const char *text)
 {
     return name.n == strlen(text) && memcmp(name.p, text, name.n) == 0;
 }
@@ -34,7 +34,7 @@ static bool is_text(ttr_text name, const char *text)
 bool rfc11_is_root_name(ttr_text name)
 {
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-        if (is_text(name, roots[i].name))
+        if (equals_text(name, roots[i].name))
             return true;
     return false;
 }
@@ -44,7 +44,7 @@ bool rfc11_is_root_name(ttr_text name)
 static uint32_t parse_integer_name(ttr_text name, bool *is_signed)
 {
     uint32_t bits = 0;
-    if (is_text(name, "uint")) {
+    if (equals_text(name, "uint")) {
         *is_signed = false;
         return 32;
     }
@@ -66,7 +66,7 @@ static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
 {
     *d = (struct rfc11_declaration){.name = name, .is_built_in = true};
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-        if (is_text(name, roots[i].name)) {
+        if (equals_text(name, roots[i].name)) {
             d->kind = roots[i].kind;
             d->is_abstract = true;
             d->lacks_map = roots[i].lacks_map;
@@ -492,7 +492,7 @@ static const struct {
 static unsigned find_attribute(ttr_text name)
 {
     unsigned i = 0;
-    while (i < ATTRIBUTE_COUNT && !is_text(name, attributes[i].name))
+    while (i < ATTRIBUTE_COUNT && !equals_text(name, attributes[i].name))
         i++;
     return i;
 }

@@ -25,8 +25,8 @@ static bool has_attribute(const struct rfc11_declaration *d, enum rfc11_attribut
     return d->declared & (1u << attribute);
 }
 
-static bool check_complete(struct rfc11_parser *parser, const struct rfc11_declaration *d,
-                           size_t at)
+static bool check_required_attributes(struct rfc11_parser *parser,
+                                      const struct rfc11_declaration *d, size_t at)
 {
     if (d->kind == RFC11_KIND_NONE)
         return rfc11_fail_at(
@@ -242,7 +242,7 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
             "it with type { parent = ...; }");
         return NULL;
     }
-    if (!check_complete(parser, d, at))
+    if (!check_required_attributes(parser, d, at))
         return NULL;
     struct rfc11_type *made = d->kind == RFC11_INTEGER       ? make_integer(parser, d, at)
                               : d->kind == RFC11_STRUCT      ? make_struct(parser, d, at)

@@ -205,8 +205,8 @@ ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint
         status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file,
                       rfc11_fault_text(u.fault ? u.fault : RFC11_NO_MAGIC));
     if (u.is_cut && u.complete_n)
-        u.text.n = u.complete_n; /* drop the incomplete last string, which could only cause a syntax
-                                    error */
+        /* drop the incomplete last string, which could only cause a syntax error */
+        u.text.n = u.complete_n;
     if (status == TTR_OK)
         status = copy_text_to_arena(&u, text, error);
     buffer_free(&u.text);

@@ -28,8 +28,8 @@ typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_tok
 
 /* Fails if a block declares a known attribute twice, since one value could only contradict the
  * other. */
-static bool check_stated_once(struct rfc11_parser *parser, const struct rfc11_token *name,
-                              ttr_text stated[STATED_MAX], size_t *n)
+static bool check_declared_once(struct rfc11_parser *parser, const struct rfc11_token *name,
+                                ttr_text stated[STATED_MAX], size_t *n)
 {
     for (size_t i = 0; i < *n; i++)
         if (stated[i].n == name->text.n && memcmp(stated[i].p, name->text.p, name->text.n) == 0)
@@ -53,7 +53,7 @@ static bool parse_block(struct rfc11_parser *parser, block_parser parse, void *t
         if (!rfc11_begin_attribute(parser, &name, &is_block) || !parse(parser, &name, is_block, to))
             return false;
         if (parser->repeatable == repeatable &&
-            !check_stated_once(parser, &name, stated, &stated_n))
+            !check_declared_once(parser, &name, stated, &stated_n))
             return false;
     }
     return rfc11_next_token(lexer) && rfc11_end_attribute(parser, true);

@@ -47,8 +47,8 @@ static void parse_well(struct scene *scene, const char *metadata)
         fail_msg("%s", scene->error.text);
 }
 
-static void put(struct scene *scene, const char *format, ...) TTR_PRINTF(2, 3);
-static void put(struct scene *scene, const char *format, ...)
+static void print_format(struct scene *scene, const char *format, ...) TTR_PRINTF(2, 3);
+static void print_format(struct scene *scene, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -62,31 +62,31 @@ static void put_type(struct scene *scene, const struct type *type);
 
 static void put_members(struct scene *scene, const struct type *type)
 {
-    put(scene, "{");
+    print_format(scene, "{");
     for (uint32_t i = 0; i < type->members_n; i++) {
-        put(scene, "%s", i ? ", " : "");
+        print_format(scene, "%s", i ? ", " : "");
         put_type(scene, type->members[i].type);
-        put(scene, " %.*s", (int)type->members[i].name.n, type->members[i].name.p);
+        print_format(scene, " %.*s", (int)type->members[i].name.n, type->members[i].name.p);
     }
-    put(scene, "}");
+    print_format(scene, "}");
 }
 
 static void put_number(struct scene *scene, const struct type *type)
 {
-    put(scene, "%c%u", type->kind == TYPE_INT ? 's' : 'u', type->bits);
+    print_format(scene, "%c%u", type->kind == TYPE_INT ? 's' : 'u', type->bits);
     if (type->unit)
-        put(scene, "/%u", type->unit);
+        print_format(scene, "/%u", type->unit);
     if (type->is_big_endian)
-        put(scene, "be");
+        print_format(scene, "be");
     if (type->base)
-        put(scene, "base%u", type->base);
+        print_format(scene, "base%u", type->base);
     for (uint32_t i = 0; type->labels && i < type->labels->n; i++) {
         const struct type_label *label = &type->labels->label[i];
-        put(scene, "%c%lld=%.*s", i ? ' ' : '(', (long long)label->ranges[0].low,
-            (int)label->name.n, label->name.p);
+        print_format(scene, "%c%lld=%.*s", i ? ' ' : '(', (long long)label->ranges[0].low,
+                     (int)label->name.n, label->name.p);
         assert_true(label->ranges_n == 1 && label->ranges[0].low == label->ranges[0].high);
     }
-    put(scene, "%s", type->labels && type->labels->n ? ")" : "");
+    print_format(scene, "%s", type->labels && type->labels->n ? ")" : "");
 }
 
 static void put_type(struct scene *scene, const struct type *type)
@@ -97,33 +97,33 @@ static void put_type(struct scene *scene, const struct type *type)
         put_number(scene, type);
         break;
     case TYPE_STRING:
-        put(scene, type->encoding == ENCODING_ASCII ? "ascii" : "utf8");
+        print_format(scene, type->encoding == ENCODING_ASCII ? "ascii" : "utf8");
         break;
     case TYPE_STRUCT:
         put_members(scene, type);
         break;
     case TYPE_ARRAY:
-        put(scene, "[%llu ", (unsigned long long)type->count);
+        print_format(scene, "[%llu ", (unsigned long long)type->count);
         put_type(scene, type->element);
-        put(scene, "]");
+        print_format(scene, "]");
         break;
     case TYPE_SEQUENCE:
         assert_true(type->has_inline_length);
-        put(scene, "<");
+        print_format(scene, "<");
         put_type(scene, type->length_type);
-        put(scene, " ");
+        print_format(scene, " ");
         put_type(scene, type->element);
-        put(scene, ">");
+        print_format(scene, ">");
         break;
     case TYPE_OPTIONAL:
-        put(scene, "%.*s=%llu? ", (int)type->reference.names[0].n, type->reference.names[0].p,
-            (unsigned long long)type->ranges[0].low);
+        print_format(scene, "%.*s=%llu? ", (int)type->reference.names[0].n,
+                     type->reference.names[0].p, (unsigned long long)type->ranges[0].low);
         put_type(scene, type->element);
         break;
     default:
         fail_msg("kind %u", type->kind);
     }
-    put(scene, "@%u", 1u << type->align);
+    print_format(scene, "@%u", 1u << type->align);
 }
 
 /* Expects this payload of event i in the first section. */

@@ -27,8 +27,8 @@ struct printer {
     const struct ctf_event_class *event;
 };
 
-static bool put(struct printer *p, const char *format, ...) TTR_PRINTF(2, 3);
-static bool put(struct printer *p, const char *format, ...)
+static bool print_format(struct printer *p, const char *format, ...) TTR_PRINTF(2, 3);
+static bool print_format(struct printer *p, const char *format, ...)
 {
     char text[160];
     va_list values;
@@ -80,9 +80,9 @@ static void print_string_literal(struct printer *p, ttr_text text)
     for (size_t i = 0; i < text.n; i++) {
         uint8_t c = (uint8_t)text.p[i];
         if (c < ' ' || c == 0x7f)
-            (void)put(p, "\\%03o", c);
+            (void)print_format(p, "\\%03o", c);
         else if (c == '"' || c == '\\')
-            (void)put(p, "\\%c", c);
+            (void)print_format(p, "\\%c", c);
         else
             buffer_add_byte(p->to, c);
     }
@@ -158,86 +158,86 @@ static bool print_map(struct printer *p, const struct type *type, ttr_text field
 {
     if (!rfc11_can_list_labels(type->labels))
         return fail_inexpressible(p, field, "ranges of so many values in enumerations");
-    (void)put(p, " map = {");
+    (void)print_format(p, " map = {");
     for (uint32_t i = 0; i < type->labels->n; i++) {
         const struct type_label *label = &type->labels->label[i];
         for (uint32_t k = 0; k < label->ranges_n; k++) {
             uint64_t more = label->ranges[k].high - label->ranges[k].low;
             for (uint64_t x = 0; x <= more; x++) {
                 uint64_t value = label->ranges[k].low + x;
-                (void)(type->kind == TYPE_INT ? put(p, " { %" PRId64 ", ", (int64_t)value)
-                                              : put(p, " { %" PRIu64 ", ", value));
+                (void)(type->kind == TYPE_INT ? print_format(p, " { %" PRId64 ", ", (int64_t)value)
+                                              : print_format(p, " { %" PRIu64 ", ", value));
                 print_name_or_string(p, label->name);
-                (void)put(p, " },");
+                (void)print_format(p, " },");
             }
         }
     }
-    return put(p, " };");
+    return print_format(p, " };");
 }
 
 static bool print_integer_type(struct printer *p, const struct type *type, ttr_text field)
 {
-    (void)put(p, "parent = %s; size = %u; signed = %s; align = %u;",
-              type->labels ? "enum"
-              : type->unit ? "gcc_bitfield"
-                           : "integer",
-              type->bits, type->kind == TYPE_INT ? "true" : "false", 1u << type->align);
+    (void)print_format(p, "parent = %s; size = %u; signed = %s; align = %u;",
+                       type->labels ? "enum"
+                       : type->unit ? "gcc_bitfield"
+                                    : "integer",
+                       type->bits, type->kind == TYPE_INT ? "true" : "false", 1u << type->align);
     if (type->unit)
-        (void)put(p, " unit_size = %u;", type->unit);
+        (void)print_format(p, " unit_size = %u;", type->unit);
     if (type->is_big_endian != p->description->is_big_endian)
-        (void)put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
+        (void)print_format(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
     if (type->base)
-        (void)put(p, " base = %u;", type->base);
+        (void)print_format(p, " base = %u;", type->base);
     if (type->kind == TYPE_FLOAT)
-        return put(p, " float = true;");
+        return print_format(p, " float = true;");
     return !type->labels || print_map(p, type, field);
 }
 
-static void print_stated_align(struct printer *p, const struct type *type)
+static void print_declared_align(struct printer *p, const struct type *type)
 {
     if (type->minimum_align)
-        (void)put(p, " align = %u;", 1u << type->minimum_align);
+        (void)print_format(p, " align = %u;", 1u << type->minimum_align);
 }
 
 static bool print_struct_type(struct printer *p, const struct type *type, unsigned indent)
 {
-    (void)put(p, "parent = struct;");
-    print_stated_align(p, type);
-    (void)put(p, " fields = {\n");
+    (void)print_format(p, "parent = struct;");
+    print_declared_align(p, type);
+    (void)print_format(p, " fields = {\n");
     for (uint32_t i = 0; i < type->members_n; i++) {
         print_indent(p, indent + 1);
-        (void)put(p, "{ ");
+        (void)print_format(p, "{ ");
         if (!print_type_use(p, type->members[i].type, indent + 1, type->members[i].name))
             return false;
-        (void)put(p, ", ");
+        (void)print_format(p, ", ");
         print_name_or_string(p, type->members[i].name);
-        (void)put(p, " },\n");
+        (void)print_format(p, " },\n");
     }
     print_indent(p, indent);
-    return put(p, "};");
+    return print_format(p, "};");
 }
 
 static bool print_list_type(struct printer *p, const struct type *type, unsigned indent,
                             ttr_text field)
 {
     bool is_array = type->kind == TYPE_ARRAY;
-    (void)put(p, "parent = %s;", is_array ? "array" : "sequence");
-    print_stated_align(p, type);
+    (void)print_format(p, "parent = %s;", is_array ? "array" : "sequence");
+    print_declared_align(p, type);
     if (is_array) {
-        (void)put(p, " length = %" PRIu64 ";", type->count);
+        (void)print_format(p, " length = %" PRIu64 ";", type->count);
     } else {
-        (void)put(p, " length_type = ");
+        (void)print_format(p, " length_type = ");
         if (!print_type_use(p, type->length_type, indent, field))
             return false;
-        (void)put(p, ";");
+        (void)print_format(p, ";");
         if (type->length_member.n) {
-            (void)put(p, " length_field = ");
+            (void)print_format(p, " length_field = ");
             print_name_or_string(p, type->length_member);
-            (void)put(p, ";");
+            (void)print_format(p, ";");
         }
     }
-    (void)put(p, " elem_type = ");
-    return print_type_use(p, type->element, indent, field) && put(p, ";");
+    (void)print_format(p, " elem_type = ");
+    return print_type_use(p, type->element, indent, field) && print_format(p, ";");
 }
 
 /* Prints the attributes between the braces of a type. */
@@ -254,9 +254,10 @@ static bool print_type_body(struct printer *p, const struct type *type, unsigned
     case TYPE_SEQUENCE:
         return print_list_type(p, type, indent, field);
     case TYPE_STRING:
-        (void)put(p, "parent = string;");
-        print_stated_align(p, type);
-        return put(p, " encoding = %s;", type->encoding == ENCODING_ASCII ? "ASCII" : "UTF8");
+        (void)print_format(p, "parent = string;");
+        print_declared_align(p, type);
+        return print_format(p, " encoding = %s;",
+                            type->encoding == ENCODING_ASCII ? "ASCII" : "UTF8");
     default:
         return print_integer_type(p, type, field);
     }
@@ -271,7 +272,8 @@ static bool print_type_use(struct printer *p, const struct type *type, unsigned 
         buffer_add(p->to, type->name.p, type->name.n);
         return true;
     }
-    return put(p, "type { ") && print_type_body(p, type, indent, field) && put(p, " }");
+    return print_format(p, "type { ") && print_type_body(p, type, indent, field) &&
+           print_format(p, " }");
 }
 
 /* Prints the declaration of a type under its name, unless another type uses that name. */
@@ -286,10 +288,10 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
     /* The value of the entry is not used, so any pointer will do. */
     if (!rfc11_names_put(&p->named, &p->arena, type->name, p))
         return fail_print_memory(p);
-    (void)put(p, "type ");
+    (void)print_format(p, "type ");
     print_name_or_string(p, type->name);
-    (void)put(p, " { ");
-    return print_type_body(p, type, 0, field) && put(p, " }\n");
+    (void)print_format(p, " { ");
+    return print_type_body(p, type, 0, field) && print_format(p, " }\n");
 }
 
 /* Prints the declarations of all named types inside a type, innermost first. */
@@ -315,17 +317,17 @@ static const ttr_text no_field = {"", 0};
 
 static void print_uuid_text(struct printer *p, const char *name, const uint8_t uuid[16])
 {
-    (void)put(p, "    %s = \"", name);
+    (void)print_format(p, "    %s = \"", name);
     for (size_t i = 0; i < 16; i++)
-        (void)put(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-    (void)put(p, "\";\n");
+        (void)print_format(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    (void)print_format(p, "\";\n");
 }
 
 static void print_line_start(struct printer *p, const char *name, ttr_text text)
 {
-    (void)put(p, "    %s = ", name);
+    (void)print_format(p, "    %s = ", name);
     print_name_or_string(p, text);
-    (void)put(p, ";\n");
+    (void)print_format(p, ";\n");
 }
 
 /* Prints the extensions that describe a clock. Clocks without a name are called "clock". */
@@ -339,19 +341,19 @@ static void print_clock_extensions(struct printer *p, const struct ctf_clock *cl
     if (clock->has_uuid)
         print_uuid_text(p, "clock_uuid", clock->uuid);
     if (clock->has_precision)
-        (void)put(p, "    clock_precision = %" PRIu64 ";\n", clock->precision);
+        (void)print_format(p, "    clock_precision = %" PRIu64 ";\n", clock->precision);
 }
 
 static bool print_clock_keys(struct printer *p, const struct ctf_clock *clock)
 {
     bool has_own_origin = !clock->is_unix && (clock->offset_s || clock->offset_cycles);
-    (void)put(p, "    clock_freq = %" PRIu64 ";\n", clock->frequency);
+    (void)print_format(p, "    clock_freq = %" PRIu64 ";\n", clock->frequency);
     print_clock_extensions(p, clock);
     if (!clock->is_unix && !has_own_origin)
         return true;
-    (void)put(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n",
-              clock->offset_s, clock->offset_cycles);
-    return !has_own_origin || put(p, "    clock_absolute = false;\n");
+    (void)print_format(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n",
+                       clock->offset_s, clock->offset_cycles);
+    return !has_own_origin || print_format(p, "    clock_absolute = false;\n");
 }
 
 static bool print_trace_block(struct printer *p)
@@ -366,19 +368,20 @@ static bool print_trace_block(struct printer *p)
     }
     if (!clock && d->clocks_n)
         clock = d->clocks[0];
-    (void)put(p, "trace {\n    major = 1;\n    minor = 1;\n    alignment = %s;\n",
-              is_natural ? "natural" : "packed");
+    (void)print_format(p, "trace {\n    major = 1;\n    minor = 1;\n    alignment = %s;\n",
+                       is_natural ? "natural" : "packed");
     if (is_natural)
-        (void)put(p, "    word_size = %u;\n", d->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64);
+        (void)print_format(p, "    word_size = %u;\n",
+                           d->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64);
     if (d->has_uuid)
         print_uuid_text(p, "uuid", d->uuid);
     if (d->rfc_discarded_at_end)
-        (void)put(p, "    discarded_at_end = true;\n");
-    return (!clock || print_clock_keys(p, clock)) && put(p, "}\n");
+        (void)print_format(p, "    discarded_at_end = true;\n");
+    return (!clock || print_clock_keys(p, clock)) && print_format(p, "}\n");
 }
 
 /* Reports whether an event context is exactly the one that event_size = true implies. */
-static bool is_plain_size(const struct ctf_description *d, const struct type *context)
+static bool is_implied_size_context(const struct ctf_description *d, const struct type *context)
 {
     uint8_t align =
         d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32 ? 4 : 3;
@@ -394,16 +397,16 @@ static bool is_plain_size(const struct ctf_description *d, const struct type *co
 static bool print_context_block(struct printer *p, const struct ctf_stream_class *stream)
 {
     bool is_plain = stream->rfc_has_event_size && stream->event_context &&
-                    is_plain_size(p->description, stream->event_context);
-    (void)put(p, "        context {\n            event_size = %s;\n",
-              stream->rfc_has_event_size ? "true" : "false");
+                    is_implied_size_context(p->description, stream->event_context);
+    (void)print_format(p, "        context {\n            event_size = %s;\n",
+                       stream->rfc_has_event_size ? "true" : "false");
     if (stream->event_context && !is_plain) {
-        (void)put(p, "            context_type = ");
+        (void)print_format(p, "            context_type = ");
         if (!print_type_use(p, stream->event_context, 3, no_field))
             return false;
-        (void)put(p, ";\n");
+        (void)print_format(p, ";\n");
     }
-    return put(p, "        }\n");
+    return print_format(p, "        }\n");
 }
 
 static bool print_section_block(struct printer *p, size_t index)
@@ -418,19 +421,19 @@ static bool print_section_block(struct printer *p, size_t index)
     if (stream->packet_context)
         return fail_inexpressible(p, no_field, "packet contexts");
     bool has_inside =
-        stream->event_context &&
-        !(stream->rfc_has_event_size && is_plain_size(p->description, stream->event_context));
+        stream->event_context && !(stream->rfc_has_event_size &&
+                                   is_implied_size_context(p->description, stream->event_context));
     if (has_inside && !declare_nested_types(p, stream->event_context, 0, no_field))
         return false;
-    (void)put(p, "section {\n    name = ");
+    (void)print_format(p, "section {\n    name = ");
     print_name_or_string(p, stream->name);
-    (void)put(p, ";\n");
+    (void)print_format(p, ";\n");
     if (stream->id != index)
-        (void)put(p, "    id = %" PRIu64 ";\n", stream->id);
-    (void)put(p, "    event {\n        header_type = type%u;\n", stream->rfc_header);
+        (void)print_format(p, "    id = %" PRIu64 ";\n", stream->id);
+    (void)print_format(p, "    event {\n        header_type = type%u;\n", stream->rfc_header);
     if (stream->rfc_has_no_time)
-        (void)put(p, "        timestamps = false;\n");
-    return print_context_block(p, stream) && put(p, "    }\n}\n");
+        (void)print_format(p, "        timestamps = false;\n");
+    return print_context_block(p, stream) && print_format(p, "    }\n}\n");
 }
 
 static bool print_event_block(struct printer *p, const struct ctf_event_class *event)
@@ -442,28 +445,28 @@ static bool print_event_block(struct printer *p, const struct ctf_event_class *e
         return fail_inexpressible(p, no_field, "event ids of more than 32 bits");
     if (!declare_nested_types(p, event->payload, 0, no_field))
         return false;
-    (void)put(p, "event {\n");
+    (void)print_format(p, "event {\n");
     if (event->name.n) {
-        (void)put(p, "    name = ");
+        (void)print_format(p, "    name = ");
         print_name_or_string(p, event->name);
-        (void)put(p, ";\n");
+        (void)print_format(p, ";\n");
     }
-    (void)put(p, "    id = %" PRIu64 ";\n    section = ", event->id);
+    (void)print_format(p, "    id = %" PRIu64 ";\n    section = ", event->id);
     print_name_or_string(p, p->stream->name);
-    (void)put(p, ";\n");
+    (void)print_format(p, ";\n");
     if (event->has_log_level)
-        (void)put(p, "    loglevel = %" PRId64 ";\n", event->log_level);
+        (void)print_format(p, "    loglevel = %" PRId64 ";\n", event->log_level);
     if (event->emf_uri.n)
         print_line_start(p, "emf_uri", event->emf_uri);
     if (event->payload && event->payload->context_n)
-        (void)put(p, "    context_fields = %" PRIu32 ";\n", event->payload->context_n);
+        (void)print_format(p, "    context_fields = %" PRIu32 ";\n", event->payload->context_n);
     if (event->payload) {
-        (void)put(p, "    fields = ");
+        (void)print_format(p, "    fields = ");
         if (!print_type_use(p, event->payload, 1, no_field))
             return false;
-        (void)put(p, ";\n");
+        (void)print_format(p, ";\n");
     }
-    return put(p, "}\n");
+    return print_format(p, "}\n");
 }
 
 /* Prints the environment; entries with names that are not words are dropped. */
@@ -471,28 +474,28 @@ static void print_env_block(struct printer *p)
 {
     const struct ctf_description *d = p->description;
     if (d->environment_n)
-        (void)put(p, "env {\n");
+        (void)print_format(p, "env {\n");
     for (size_t i = 0; i < d->environment_n; i++) {
         const struct ctf_environment *entry = &d->environment[i];
         if (!is_identifier(entry->name))
             continue;
-        (void)put(p, "    ");
+        (void)print_format(p, "    ");
         print_name_or_string(p, entry->name);
-        (void)put(p, " = ");
+        (void)print_format(p, " = ");
         if (entry->is_number)
-            (void)put(p, "%" PRId64, entry->number);
+            (void)print_format(p, "%" PRId64, entry->number);
         else
             print_string_literal(p, entry->text);
-        (void)put(p, ";\n");
+        (void)print_format(p, ";\n");
     }
     if (d->environment_n)
-        (void)put(p, "}\n");
+        (void)print_format(p, "}\n");
 }
 
 static bool print_metadata(struct printer *p)
 {
     const struct ctf_description *d = p->description;
-    if (!put(p, "/* Common Trace Format, RFC v1.1 */\n") || !print_trace_block(p))
+    if (!print_format(p, "/* Common Trace Format, RFC v1.1 */\n") || !print_trace_block(p))
         return false;
     print_env_block(p);
     for (size_t i = 0; i < d->streams_n; i++) {

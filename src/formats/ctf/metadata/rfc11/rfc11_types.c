@@ -117,7 +117,7 @@ static uint8_t larger_align(uint8_t a, uint8_t b)
 
 /* Returns the alignment that a member requires of its struct. A bitfield requires the alignment of
  * its unit, as in C. */
-static uint8_t outer_align(const struct type *type)
+static uint8_t align_required_of_struct(const struct type *type)
 {
     return type->unit ? larger_align(type->align, rfc11_log2(type->unit)) : type->align;
 }
@@ -126,11 +126,11 @@ static uint8_t compound_align(const struct type *type)
 {
     uint8_t align = type->minimum_align;
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = larger_align(align, outer_align(type->members[i].type));
+        align = larger_align(align, align_required_of_struct(type->members[i].type));
     if (type->element)
-        align = larger_align(align, outer_align(type->element));
+        align = larger_align(align, align_required_of_struct(type->element));
     if (type->length_type)
-        align = larger_align(align, outer_align(type->length_type));
+        align = larger_align(align, align_required_of_struct(type->length_type));
     return align;
 }
 

@@ -26,11 +26,11 @@ struct rfc11_type {
         *next; /* next type in order of creation: inner types come before outer ones */
     struct type_member *members; /* members of a fixed struct, writable while the struct is made */
     uint8_t rule;
-    uint8_t depth;    /* levels of nesting, including this type */
-    bool is_empty;    /* true if values have no bits */
-    uint32_t natural; /* alignment in bits if the trace declares natural alignment; at most the word
-                         size */
-    uint32_t fields;  /* number of fields, including those of nested structs and arrays */
+    uint8_t depth; /* levels of nesting, including this type */
+    bool is_empty; /* true if values have no bits */
+    /* alignment in bits if the trace declares natural alignment; at most the word size */
+    uint32_t natural;
+    uint32_t fields; /* number of fields, including those of nested structs and arrays */
 };
 
 /* Hash table from names to declarations; allocated in the arena. */
@@ -52,8 +52,8 @@ TTR_MUST bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, tt
 
 /* An event header type, with the properties of the section for which it was made. */
 struct rfc11_header {
-    struct rfc11_type *header, *size; /* NULL until needed; size: event context with the payload
-                                         size, for event_size = true */
+    /* NULL until needed; size: event context with the payload size, for event_size = true */
+    struct rfc11_type *header, *size;
     const struct ctf_clock *clock;
     uint32_t word_size;
     uint8_t type, alignment;
@@ -122,8 +122,8 @@ struct rfc11_declaration {
     ttr_text name; /* "" if there is none */
     enum rfc11_kind kind;
     const struct rfc11_declaration *parent;
-    uint32_t declared; /* bit set of attributes (1 << enum rfc11_attribute) that are declared here
-                          or inherited */
+    /* bit set of attributes (1 << enum rfc11_attribute) that are declared here or inherited */
+    uint32_t declared;
     bool is_abstract, is_built_in;
     /* true if a required attribute is missing so far: map of an enum, unit of a gcc_bitfield */
     bool lacks_map, lacks_unit;
@@ -132,9 +132,10 @@ struct rfc11_declaration {
     uint32_t align, size, unit_size;
     struct type_label *labels;
     uint32_t labels_n;
-    uint64_t entries;         /* entries of the map in the text */
-    uint64_t most, least;     /* most, least: greatest and least value of a label; `least` is two's
-                                 complement, 0 unless negative */
+    uint64_t entries; /* entries of the map in the text */
+    /* most, least: greatest and least value of a label; `least` is two's complement, 0 unless
+     * negative */
+    uint64_t most, least;
     size_t most_at, least_at; /* offsets of these labels in the text */
     struct type_member *members;
     uint32_t members_n;

@@ -67,8 +67,8 @@ struct tsdl_printer {
     struct tsdl_names options;
     struct tsdl_names members; /* member indexes of large structures */
     uint32_t scopes_n;
-    struct pair_map labelled; /* maps the address of a type with long labels to 1, or to 1 + the
-                                 number of its alias */
+    /* maps the address of a type with long labels to 1, or to 1 + the number of its alias */
+    struct pair_map labelled;
     struct tsdl_alias *aliases, **aliases_end; /* enumerations that are used more than once */
     uint32_t aliases_n;
     bool gathers; /* true in the first pass, which collects needs and aliases and prints nothing */

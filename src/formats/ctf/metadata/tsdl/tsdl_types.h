@@ -47,8 +47,8 @@ struct tsdl_type {
      * numbers */
     uint8_t encoding;
     bool has_references; /* the type, or one inside, has a reference */
-    bool is_shared; /* true if all declarations with the same text share the type, so that naming it
-                       needs a copy */
+    /* true if all declarations with the same text share the type, so that naming it needs a copy */
+    bool is_shared;
     uint32_t *index;  /* hash index of members or labels: position + 1; NULL if there are few */
     uint32_t index_n; /* number of slots of `index`: a power of two, or 0 */
 };
@@ -104,8 +104,8 @@ struct tsdl_resolver {
     const struct tsdl_scope *scope;
     const struct tsdl_open *open;
     size_t memory_max; /* limit of the description's arena, in bytes */
-    size_t line_at;    /* line_at, line: last offset converted to a line number; diagnostics come in
-                          ascending order */
+    /* line_at, line: last offset converted to a line number; diagnostics come in ascending order */
+    size_t line_at;
     unsigned line;
 };
 

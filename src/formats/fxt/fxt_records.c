@@ -10,18 +10,18 @@
 #include "base/cursor.h"
 #include "base/status.h"
 
-static enum fxt_view_result fail_out_of_memory(struct fxt_reader *reader)
+static enum fxt_convert_result fail_out_of_memory(struct fxt_reader *reader)
 {
     (void)fail_memory(reader->error);
     return FXT_FAILED;
 }
 
-static enum fxt_view_result emit_as_definition(struct fxt_reader *reader,
-                                               const struct fxt_record *record)
+static enum fxt_convert_result emit_as_definition(struct fxt_reader *reader,
+                                                  const struct fxt_record *record)
 {
     fxt_emit_definition(reader, record->bytes, (size_t)record->words * FXT_WORD_BYTES,
                         record->offset);
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
 /* Measures the record. Returns false if header and content declare different sizes and the reader
@@ -71,8 +71,8 @@ static void set_event_without_time(const struct fxt_reader *reader, ttr_event *e
 
 /* --- Metadata records --- */
 
-static enum fxt_view_result view_provider_info(struct fxt_reader *reader,
-                                               const struct fxt_record *record)
+static enum fxt_convert_result convert_provider_info(struct fxt_reader *reader,
+                                                     const struct fxt_record *record)
 {
     struct cursor at =
         cursor_init(record->bytes, (size_t)record->words * FXT_WORD_BYTES, record->offset);
@@ -91,8 +91,8 @@ static enum fxt_view_result view_provider_info(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-static enum fxt_view_result view_provider_section(struct fxt_reader *reader,
-                                                  const struct fxt_record *record)
+static enum fxt_convert_result convert_provider_section(struct fxt_reader *reader,
+                                                        const struct fxt_record *record)
 {
     uint32_t id = (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER);
     bool is_new;
@@ -107,9 +107,9 @@ static enum fxt_view_result view_provider_section(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-static enum fxt_view_result view_provider_event(struct fxt_reader *reader,
-                                                const struct fxt_record *record,
-                                                const struct fxt_record_shape *shape)
+static enum fxt_convert_result convert_provider_event(struct fxt_reader *reader,
+                                                      const struct fxt_record *record,
+                                                      const struct fxt_record_shape *shape)
 {
     unsigned what = (unsigned)fxt_get_bits(record->header, FXT_METADATA_EVENT);
     if (what != 0) {
@@ -125,22 +125,22 @@ static enum fxt_view_result view_provider_event(struct fxt_reader *reader,
         return fail_out_of_memory(reader);
     set_event_without_time(reader, start_event(reader, record, shape, TTR_KIND_GAP));
     reader->provider = current;
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
-static enum fxt_view_result view_metadata(struct fxt_reader *reader,
-                                          const struct fxt_record *record)
+static enum fxt_convert_result convert_metadata(struct fxt_reader *reader,
+                                                const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     if (!measure_record(reader, record, &shape) || (!shape.is_known && !record->is_accepted))
         return FXT_BAD_SIZE;
     switch (fxt_get_bits(record->header, FXT_METADATA_KIND)) {
     case FXT_PROVIDER_INFO:
-        return view_provider_info(reader, record);
+        return convert_provider_info(reader, record);
     case FXT_PROVIDER_SECTION:
-        return view_provider_section(reader, record);
+        return convert_provider_section(reader, record);
     case FXT_PROVIDER_EVENT:
-        return view_provider_event(reader, record, &shape);
+        return convert_provider_event(reader, record, &shape);
     case FXT_TRACE_INFO:
         if (record->header != FXT_MAGIC)
             input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.trace-info",
@@ -157,8 +157,8 @@ static enum fxt_view_result view_metadata(struct fxt_reader *reader,
 
 /* --- Records that define clock, strings and threads --- */
 
-static enum fxt_view_result view_initialization(struct fxt_reader *reader,
-                                                const struct fxt_record *record)
+static enum fxt_convert_result convert_initialization(struct fxt_reader *reader,
+                                                      const struct fxt_record *record)
 {
     bool is_usual = record->words == FXT_INITIALIZATION_WORDS ||
                     record->words == FXT_INITIALIZATION_WORDS_ANCHORED;
@@ -176,7 +176,8 @@ static enum fxt_view_result view_initialization(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-static enum fxt_view_result view_string(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_convert_result convert_string(struct fxt_reader *reader,
+                                              const struct fxt_record *record)
 {
     uint32_t index = (uint32_t)fxt_get_bits(record->header, FXT_STRING_INDEX);
     uint64_t n = fxt_get_bits(record->header, FXT_STRING_BYTES);
@@ -201,7 +202,8 @@ static enum fxt_view_result view_string(struct fxt_reader *reader, const struct 
 
 /* Events refer to threads by id, so redefining an index does not affect events of the current
  * batch. */
-static enum fxt_view_result view_thread(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_convert_result convert_thread(struct fxt_reader *reader,
+                                              const struct fxt_record *record)
 {
     uint32_t index = (uint32_t)fxt_get_bits(record->header, FXT_THREAD_INDEX);
     if (record->words != FXT_THREAD_WORDS &&
@@ -223,58 +225,60 @@ static enum fxt_view_result view_thread(struct fxt_reader *reader, const struct 
 
 /* --- Records of objects and blobs --- */
 
-static enum fxt_view_result view_blob(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
+                                            const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_id name;
     if (!measure_record(reader, record, &shape))
         return FXT_BAD_SIZE;
-    enum fxt_view_result taken = fxt_resolve_string(
+    enum fxt_convert_result result = fxt_resolve_string(
         reader, record, (uint32_t)fxt_get_bits(record->header, FXT_BLOB_NAME), 1, &name);
-    if (taken != FXT_VIEWED)
-        return taken;
+    if (result != FXT_CONVERTED)
+        return result;
     ttr_event *event = start_event(reader, record, &shape, TTR_KIND_BLOB);
     event->name = name;
     event->tag = (uint16_t)fxt_get_bits(record->header, FXT_BLOB_TYPE);
     set_event_without_time(reader, event);
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
 /* Resolves the thread or process that owns a userspace object: a thread, by its index or two inline
  * words, or a process in one inline word. */
-static enum fxt_view_result resolve_object_owner(struct fxt_reader *reader,
-                                                 const struct fxt_record *record,
-                                                 const struct fxt_record_shape *shape, ttr_id *id)
+static enum fxt_convert_result resolve_object_owner(struct fxt_reader *reader,
+                                                    const struct fxt_record *record,
+                                                    const struct fxt_record_shape *shape,
+                                                    ttr_id *id)
 {
     uint32_t ref = (uint32_t)fxt_get_bits(record->header, FXT_USERSPACE_THREAD);
     if (ref || shape->inline_words == 2)
         return fxt_resolve_thread(reader, record, ref, 2, id);
     *id = context_process_thread(reader->common.t, reader->in->id,
                                  fxt_record_word(reader, record, 2));
-    return *id ? FXT_VIEWED : fail_out_of_memory(reader);
+    return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
-static enum fxt_view_result view_userspace_object(struct fxt_reader *reader,
-                                                  const struct fxt_record *record)
+static enum fxt_convert_result convert_userspace_object(struct fxt_reader *reader,
+                                                        const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_id owner, name;
     if (!measure_record(reader, record, &shape))
         return FXT_BAD_SIZE;
-    enum fxt_view_result taken = resolve_object_owner(reader, record, &shape, &owner);
-    if (taken == FXT_VIEWED)
-        taken = fxt_resolve_string(reader, record,
-                                   (uint32_t)fxt_get_bits(record->header, FXT_USERSPACE_NAME),
-                                   2 + shape.inline_words, &name);
-    if (taken != FXT_VIEWED)
-        return taken;
+    enum fxt_convert_result result = resolve_object_owner(reader, record, &shape, &owner);
+    if (result == FXT_CONVERTED)
+        result = fxt_resolve_string(reader, record,
+                                    (uint32_t)fxt_get_bits(record->header, FXT_USERSPACE_NAME),
+                                    2 + shape.inline_words, &name);
+    if (result != FXT_CONVERTED)
+        return result;
     ttr_event *event = start_event(reader, record, &shape, TTR_KIND_OBJECT);
     event->name = name;
     event->thread = owner;
     event->link = fxt_record_word(reader, record, 1);
     event->tag = TTR_OBJECT_POINTER;
     set_event_without_time(reader, event);
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
 /* Returns the koid of a thread object's process, which is its argument "process"; 0 if missing. */
@@ -311,42 +315,42 @@ static bool apply_kernel_object(struct fxt_reader *reader, ttr_event *event, uin
     return event->thread != 0;
 }
 
-static enum fxt_view_result view_kernel_object(struct fxt_reader *reader,
-                                               const struct fxt_record *record)
+static enum fxt_convert_result convert_kernel_object(struct fxt_reader *reader,
+                                                     const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_id name;
     if (!measure_record(reader, record, &shape))
         return FXT_BAD_SIZE;
-    enum fxt_view_result taken = fxt_resolve_string(
+    enum fxt_convert_result result = fxt_resolve_string(
         reader, record, (uint32_t)fxt_get_bits(record->header, FXT_KERNEL_NAME), 2, &name);
-    if (taken != FXT_VIEWED)
-        return taken;
+    if (result != FXT_CONVERTED)
+        return result;
     ttr_event *event = start_event(reader, record, &shape, TTR_KIND_OBJECT);
     event->name = name;
     event->link = fxt_record_word(reader, record, 1);
     set_event_without_time(reader, event);
     return apply_kernel_object(reader, event, fxt_get_bits(record->header, FXT_KERNEL_TYPE))
-               ? FXT_VIEWED
+               ? FXT_CONVERTED
                : fail_out_of_memory(reader);
 }
 
 /* --- Scheduling and log records --- */
 
-static enum fxt_view_result view_legacy_switch(struct fxt_reader *reader,
-                                               const struct fxt_record *record,
-                                               const struct fxt_record_shape *shape)
+static enum fxt_convert_result convert_legacy_switch(struct fxt_reader *reader,
+                                                     const struct fxt_record *record,
+                                                     const struct fxt_record_shape *shape)
 {
     uint64_t header = record->header;
     uint32_t outgoing_ref = (uint32_t)fxt_get_bits(header, FXT_LEGACY_OUTGOING);
     ttr_id outgoing, incoming;
-    enum fxt_view_result taken = fxt_resolve_thread(reader, record, outgoing_ref, 2, &outgoing);
-    if (taken == FXT_VIEWED)
-        taken =
+    enum fxt_convert_result result = fxt_resolve_thread(reader, record, outgoing_ref, 2, &outgoing);
+    if (result == FXT_CONVERTED)
+        result =
             fxt_resolve_thread(reader, record, (uint32_t)fxt_get_bits(header, FXT_LEGACY_INCOMING),
                                outgoing_ref ? 2 : 4, &incoming);
-    if (taken != FXT_VIEWED)
-        return taken;
+    if (result != FXT_CONVERTED)
+        return result;
     ttr_event *event = start_event(reader, record, shape, TTR_KIND_SWITCH);
     event->thread = incoming;
     event->link = outgoing;
@@ -354,13 +358,13 @@ static enum fxt_view_result view_legacy_switch(struct fxt_reader *reader,
     event->cpu = (uint32_t)fxt_get_bits(header, FXT_LEGACY_CPU);
     event->flags |= TTR_EVENT_HAS_CPU;
     set_event_time(reader, event, fxt_record_word(reader, record, 1));
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
 /* Converts scheduling records of kinds 1 to 3, which identify threads only by koid. */
-static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
-                                                   const struct fxt_record *record,
-                                                   const struct fxt_record_shape *shape)
+static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *reader,
+                                                         const struct fxt_record *record,
+                                                         const struct fxt_record_shape *shape)
 {
     uint64_t header = record->header;
     uint64_t kind = fxt_get_bits(header, FXT_SCHEDULING_KIND);
@@ -388,10 +392,11 @@ static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
     if (kind != FXT_FIBER_SWITCH)
         event->cpu = (uint32_t)fxt_get_bits(header, FXT_SCHEDULING_CPU);
     set_event_time(reader, event, fxt_record_word(reader, record, 1));
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
-static enum fxt_view_result view_unknown(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_convert_result convert_unknown(struct fxt_reader *reader,
+                                               const struct fxt_record *record)
 {
     /* The content of an unknown record cannot confirm its size, so the reader checks the following
      * records before it accepts the size. */
@@ -403,49 +408,50 @@ static enum fxt_view_result view_unknown(struct fxt_reader *reader, const struct
     return emit_as_definition(reader, record);
 }
 
-static enum fxt_view_result view_scheduling(struct fxt_reader *reader,
-                                            const struct fxt_record *record)
+static enum fxt_convert_result convert_scheduling(struct fxt_reader *reader,
+                                                  const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return view_unknown(reader, record);
+        return convert_unknown(reader, record);
     if (!fits)
         return FXT_BAD_SIZE;
     bool is_legacy = fxt_get_bits(record->header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH;
-    return is_legacy ? view_legacy_switch(reader, record, &shape)
-                     : view_modern_scheduling(reader, record, &shape);
+    return is_legacy ? convert_legacy_switch(reader, record, &shape)
+                     : convert_modern_scheduling(reader, record, &shape);
 }
 
-static enum fxt_view_result view_log(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_convert_result convert_log(struct fxt_reader *reader,
+                                           const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_id thread;
     if (!measure_record(reader, record, &shape))
         return FXT_BAD_SIZE;
-    enum fxt_view_result taken = fxt_resolve_thread(
+    enum fxt_convert_result result = fxt_resolve_thread(
         reader, record, (uint32_t)fxt_get_bits(record->header, FXT_LOG_THREAD), 2, &thread);
-    if (taken != FXT_VIEWED)
-        return taken;
+    if (result != FXT_CONVERTED)
+        return result;
     ttr_event *event = start_event(reader, record, &shape, TTR_KIND_LOG);
     event->thread = thread;
     set_event_time(reader, event, fxt_record_word(reader, record, 1));
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
 /* --- Profiler records --- */
 
-static enum fxt_view_result resolve_profiler_thread(struct fxt_reader *reader,
-                                                    const struct fxt_record *record,
-                                                    const struct fxt_record_shape *shape,
-                                                    ttr_id *id)
+static enum fxt_convert_result resolve_profiler_thread(struct fxt_reader *reader,
+                                                       const struct fxt_record *record,
+                                                       const struct fxt_record_shape *shape,
+                                                       ttr_id *id)
 {
     uint32_t ref = (uint32_t)fxt_get_bits(record->header, FXT_PROFILER_THREAD);
     if (ref || shape->inline_words == 2)
         return fxt_resolve_thread(reader, record, ref, 2, id);
     *id = context_process_thread(reader->common.t, reader->in->id,
                                  fxt_record_word(reader, record, 2));
-    return *id ? FXT_VIEWED : fail_out_of_memory(reader);
+    return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
 /* Reads the name of a module and sets it as the event's name. Returns false if out of memory. */
@@ -461,8 +467,8 @@ static bool name_module(struct fxt_reader *reader, const struct fxt_record *reco
     return event->name || n == 0 || !text;
 }
 
-static enum fxt_view_result view_profiler(struct fxt_reader *reader,
-                                          const struct fxt_record *record)
+static enum fxt_convert_result convert_profiler(struct fxt_reader *reader,
+                                                const struct fxt_record *record)
 {
     static const uint8_t kinds[] = {[FXT_MODULE] = TTR_KIND_OBJECT,
                                     [FXT_MAPPING] = TTR_KIND_OBJECT,
@@ -472,19 +478,19 @@ static enum fxt_view_result view_profiler(struct fxt_reader *reader,
     uint64_t kind = fxt_get_bits(record->header, FXT_PROFILER_KIND);
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return view_unknown(reader, record);
-    enum fxt_view_result taken =
+        return convert_unknown(reader, record);
+    enum fxt_convert_result result =
         fits ? resolve_profiler_thread(reader, record, &shape, &thread) : FXT_BAD_SIZE;
-    if (taken != FXT_VIEWED)
-        return taken;
+    if (result != FXT_CONVERTED)
+        return result;
     ttr_event *event = start_event(reader, record, &shape, kinds[kind]);
     event->thread = thread;
     set_event_time(reader, event, fxt_record_word(reader, record, 1));
     if (kind == FXT_BACKTRACE)
-        return FXT_VIEWED;
+        return FXT_CONVERTED;
     event->tag = kind == FXT_MODULE ? TTR_OBJECT_MODULE : TTR_OBJECT_MAPPING;
     event->link = fxt_get_bits(record->header, FXT_MODULE_ID);
-    return kind == FXT_MAPPING || name_module(reader, record, event) ? FXT_VIEWED
+    return kind == FXT_MAPPING || name_module(reader, record, event) ? FXT_CONVERTED
                                                                      : fail_out_of_memory(reader);
 }
 
@@ -492,40 +498,42 @@ static enum fxt_view_result view_profiler(struct fxt_reader *reader,
 
 /* Resolves category and name of a large blob, and advances *at to the word after their inline
  * strings. */
-static enum fxt_view_result resolve_large_names(struct fxt_reader *reader,
-                                                const struct fxt_record *record, ttr_event *names,
-                                                uint32_t *at)
+static enum fxt_convert_result resolve_large_names(struct fxt_reader *reader,
+                                                   const struct fxt_record *record,
+                                                   ttr_event *names, uint32_t *at)
 {
     uint64_t refs = fxt_record_word(reader, record, 1);
     uint32_t category = (uint32_t)fxt_get_bits(refs, FXT_LARGE_CATEGORY),
              name = (uint32_t)fxt_get_bits(refs, FXT_LARGE_NAME);
-    enum fxt_view_result taken = fxt_resolve_string(reader, record, category, 2, &names->category);
+    enum fxt_convert_result result =
+        fxt_resolve_string(reader, record, category, 2, &names->category);
     *at = 2 + fxt_ref_stream_words(category);
-    if (taken == FXT_VIEWED)
-        taken = fxt_resolve_string(reader, record, name, *at, &names->name);
+    if (result == FXT_CONVERTED)
+        result = fxt_resolve_string(reader, record, name, *at, &names->name);
     *at += fxt_ref_stream_words(name);
-    return taken;
+    return result;
 }
 
-static enum fxt_view_result view_large(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_convert_result convert_large(struct fxt_reader *reader,
+                                             const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_event names = {0};
     uint32_t at;
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return view_unknown(reader, record);
+        return convert_unknown(reader, record);
     if (!fits)
         return FXT_BAD_SIZE;
     bool has_time = fxt_get_bits(record->header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA;
-    enum fxt_view_result taken = resolve_large_names(reader, record, &names, &at);
-    if (taken == FXT_VIEWED && has_time)
-        taken = fxt_resolve_thread(
+    enum fxt_convert_result result = resolve_large_names(reader, record, &names, &at);
+    if (result == FXT_CONVERTED && has_time)
+        result = fxt_resolve_thread(
             reader, record,
             (uint32_t)fxt_get_bits(fxt_record_word(reader, record, 1), FXT_LARGE_THREAD), at + 1,
             &names.thread);
-    if (taken != FXT_VIEWED)
-        return taken;
+    if (result != FXT_CONVERTED)
+        return result;
     ttr_event *event = start_event(reader, record, &shape, TTR_KIND_BLOB);
     event->category = names.category;
     event->name = names.name;
@@ -535,24 +543,24 @@ static enum fxt_view_result view_large(struct fxt_reader *reader, const struct f
         set_event_time(reader, event, fxt_record_word(reader, record, at));
     else
         set_event_without_time(reader, event);
-    return FXT_VIEWED;
+    return FXT_CONVERTED;
 }
 
-const fxt_view fxt_views[16] = {
-    [FXT_METADATA] = view_metadata,
-    [FXT_INITIALIZATION] = view_initialization,
-    [FXT_STRING] = view_string,
-    [FXT_THREAD] = view_thread,
-    [FXT_EVENT] = fxt_view_event,
-    [FXT_BLOB] = view_blob,
-    [FXT_USERSPACE_OBJECT] = view_userspace_object,
-    [FXT_KERNEL_OBJECT] = view_kernel_object,
-    [FXT_SCHEDULING] = view_scheduling,
-    [FXT_LOG] = view_log,
-    [FXT_PROFILER] = view_profiler,
-    [11] = view_unknown,
-    [12] = view_unknown,
-    [13] = view_unknown,
-    [14] = view_unknown,
-    [FXT_LARGE] = view_large,
+const fxt_convert_fn fxt_converters[16] = {
+    [FXT_METADATA] = convert_metadata,
+    [FXT_INITIALIZATION] = convert_initialization,
+    [FXT_STRING] = convert_string,
+    [FXT_THREAD] = convert_thread,
+    [FXT_EVENT] = fxt_convert_event,
+    [FXT_BLOB] = convert_blob,
+    [FXT_USERSPACE_OBJECT] = convert_userspace_object,
+    [FXT_KERNEL_OBJECT] = convert_kernel_object,
+    [FXT_SCHEDULING] = convert_scheduling,
+    [FXT_LOG] = convert_log,
+    [FXT_PROFILER] = convert_profiler,
+    [11] = convert_unknown,
+    [12] = convert_unknown,
+    [13] = convert_unknown,
+    [14] = convert_unknown,
+    [FXT_LARGE] = convert_large,
 };
