@@ -59,7 +59,7 @@ struct runs {
 void runs_init(struct runs *runs, ttr *t, size_t fan_in, size_t read_bytes);
 void runs_free(struct runs *runs);
 
-/* runs_begin starts a run whose first event is `first`; continues the last run if that ends before
+/* runs_begin starts a run with the first event `first`; continues the last run if that ends before
  * it, so that ordered input is one run.  runs_add appends an event (in sorted order), runs_end
  * completes the run. */
 TTR_MUST ttr_status runs_begin(struct runs *runs, const ttr_event *first, ttr_error *error);

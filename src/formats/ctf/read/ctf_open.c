@@ -336,11 +336,11 @@ static void report_unusable_entries(struct ctf_opening *opening)
     for (size_t i = 0;
          !opening->only && (name = folder_skipped_entry(opening->trace->folder, i, &why)); i++)
         if (!strchr(name, '/'))
-            ctf_opening_add_diagnostic(
-                opening, TTR_SEVERITY_ODD, NO_OFFSET,
-                why == FOLDER_SKIP_OUTSIDE ? "ctf.link" : "ctf.no-file", "%s is a %s: skipped%s",
-                name, reasons[why],
-                why == FOLDER_SKIP_OUTSIDE ? ", unless links are followed" : "");
+            ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, NO_OFFSET,
+                                       why == FOLDER_SKIP_OUTSIDE ? "ctf.link" : "ctf.no-file",
+                                       "%s is a %s: skipped%s", name, reasons[why],
+                                       why == FOLDER_SKIP_OUTSIDE ? ", unless links are followed"
+                                                                  : "");
 }
 
 /* Returns true if no stream file has a name that matches a stream class. */
