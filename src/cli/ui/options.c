@@ -679,6 +679,8 @@ static bool has_option(const char *name, size_t name_n, char letter, bool wants_
 
 size_t option_words(const char *word, const char *next)
 {
+    if (word[0] != '-' || word[1] == '\0')
+        return 1; /* not an option */
     const char *name = word[1] == '-' ? word + 2 : NULL;
     const size_t name_n = name ? strcspn(name, "=") : 0;
     const char letter = name ? '\0' : word[strlen(word) - 1];
