@@ -1,5 +1,5 @@
-/* Reads pipes. A signal may be delivered to any thread, so a blocked read would not end: poll waits
- * for the pipe and the interrupt together. */
+/* Reads pipes. A signal may be delivered to any thread and would not end a blocked read. Therefore
+ * poll waits for both the pipe and the interrupt. */
 #include "cli/input/pipe_input.h"
 
 #include <errno.h>
