@@ -5,6 +5,8 @@
 
 #include "cli/commands/classes.h"
 #include "cli/commands/info.h"
+
+#include "cli/input/interpretation.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/ui/messages.h"
@@ -466,6 +468,12 @@ static int print_input(const struct call *call, const char *path, struct json *j
         return outcome;
     if (call->set.metadata) {
         outcome = print_metadata(call, path, subject.inputs.reader);
+        inputs_close(&subject.inputs);
+        return outcome;
+    }
+    if (interpretation_is_on(call, subject.inputs.reader))
+        outcome = interpretation_begin(&subject.inputs, call);
+    if (outcome != OUTCOME_FINE) {
         inputs_close(&subject.inputs);
         return outcome;
     }

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <tracetta/meaning.h>
-
 #include "cli/input/debug_info.h"
 #include "cli/input/file_stamp.h"
 #include "cli/input/format_query.h"
@@ -597,7 +595,7 @@ static ttr_reader *open_again(void *ctx, ttr *t)
     ttr_progress_set(t, is_wanted, NULL);
     ttr_reader *reader = is_fine ? ttr_open(t, call->path[0], &options, &error) : NULL;
     if (reader && interpretation_is_on(call, reader))
-        reader = ttr_interpret(reader, NULL, &error);
+        reader = interpretation_wrap(call, reader, &error);
     ttr_progress_set(t, NULL, NULL);
     free(format_options);
     return reader;

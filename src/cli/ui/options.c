@@ -109,6 +109,9 @@ static const struct option_row table[] = {
      "select events from BEGIN to END, both included"},
     {"retry-duration", 0, OPTION_COUNT, GROUP_BABELTRACE2, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: wait so many microseconds before asking for more data"},
+    {"pair", 0, OPTION_WORDS, GROUP_INPUT, AT(pairs), INTERPRETS, "START,END[,FIELD]", NULL,
+     "make spans of the events with these names, which may have a \"*\" for the same text; spans "
+     "nest on their thread, or the values of fields identify them (may be repeated)"},
     {"rules", 0, OPTION_FLAG, GROUP_VERB, AT(rules), VERB_FORMATS, NULL, NULL,
      "list the rules by which well-known events are interpreted, instead of the formats"},
     {"raw", 0, OPTION_FLAG, GROUP_INPUT, AT(raw), INTERPRETS, NULL, NULL,

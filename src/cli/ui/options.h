@@ -43,7 +43,7 @@ struct settings {
     const char *debug_info_dir, *debug_info_prefix;
     const char *debuginfod, *profile_debuginfod; /* server URLs; "" = those in DEBUGINFOD_URLS */
     const char *begin, *timerange;
-    struct words format_options, offsets;
+    struct words format_options, offsets, pairs;
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     struct moment start, end;
     uint64_t max_record, limit, depth, jobs, retry_us;
