@@ -101,6 +101,8 @@ const ttr_diagnostic_info ctf_diagnostics[] = {
      "CTF 2: ranges for a boolean selector", "ignored", ""},
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "ctf.rc7", "CTF 2: words of release candidate 7",
      "read", ""},
+    {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "ctf.same-clock",
+     "CTF 2: clock class declared twice", "used once", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.same-name", "CTF 2: two members with one name",
      "kept; references mean the first", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.two-roles", "CTF 2: field with several roles",

@@ -145,6 +145,7 @@ struct ctf_frame {
     bool is_underfull;
     struct rfc11_packet rfc; /* RFC v1.1: the 48-byte packet header */
     bool is_foreign;         /* the packet has the UUID of another trace */
+    bool has_bad_magic;      /* the magic number is damaged, but the UUID is that of the trace */
     /* diagnostic code of CTF_FRAME_BAD and CTF_FRAME_FOREIGN; `text` describes the fault */
     const char *code;
     char text[160];
