@@ -14,17 +14,17 @@ struct act {
     struct machine *machine;
     const struct compiled_rule *compiled;
     ttr_event *event;
-    struct rule_record record;
+    struct rule_record *record;
     ttr_id thread, track;   /* of the lane; one of them is 0 */
     struct span_lane *lane; /* NULL if the lane is unknown */
 };
 
 static ttr_event *append(struct meaning *meaning)
 {
-    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
-                       meaning->out_n + 2, sizeof *meaning->out))
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->owed, &meaning->owed_capacity,
+                       meaning->owed_n + 1, sizeof *meaning->owed))
         return NULL;
-    return &meaning->out[meaning->out_n++];
+    return &meaning->owed[meaning->owed_n++];
 }
 
 /* Adds the end of a span of a lane, before the current event. */
@@ -150,8 +150,8 @@ static enum action_result apply_name(struct act *act)
     uint64_t address;
     ttr_text text;
     ttr *t = act->meaning->base.t;
-    if (!rule_read_number(&act->record, &act->compiled->field[0], &address) ||
-        !rule_read_text(&act->record, &act->compiled->field[1], &text) || !text.n ||
+    if (!rule_read_number(act->record, &act->compiled->field[0], &address) ||
+        !rule_read_text(act->record, &act->compiled->field[1], &text) || !text.n ||
         act->meaning->name_of.used >= NAMES_MAX)
         return ACTION_DONE;
     const ttr_id name = ttr_text_add(t, text.p, text.n);
@@ -171,9 +171,9 @@ static ttr_id name_of_event(const struct act *act, uint64_t key)
     const char *softirq = compiled->rule->name[0] == '#' ? rule_softirq_name(key) : NULL;
     if (softirq)
         return ttr_text_add(t, softirq, strlen(softirq));
-    if (rule_read_text(&act->record, &compiled->name_field, &name) && name.n)
+    if (rule_read_text(act->record, &compiled->name_field, &name) && name.n)
         return ttr_text_add(t, name.p, name.n);
-    if (!rule_read_number(&act->record, &compiled->name_field, &number))
+    if (!rule_read_number(act->record, &compiled->name_field, &number))
         number = key;
     const uint32_t *known = pair_map_get(&act->meaning->name_of, process_of(t, act->event), number);
     if (known)
@@ -205,9 +205,9 @@ static void mark(const struct act *act, uint8_t kind, ttr_id name, ttr_id catego
 static bool read_key_part(const struct act *act, const struct rule_field *field, uint64_t *value)
 {
     ttr_text text;
-    if (rule_read_number(&act->record, field, value))
+    if (rule_read_number(act->record, field, value))
         return true;
-    if (!rule_read_text(&act->record, field, &text))
+    if (!rule_read_text(act->record, field, &text))
         return false;
     *value = hash_bytes(text.p, text.n);
     return true;
@@ -286,7 +286,7 @@ static ttr_id call_name(const struct act *act)
     char text[32];
     ttr *t = act->meaning->base.t;
     if (family_of(act->compiled) == FAMILY_NAMED ||
-        !rule_read_number(&act->record, &act->compiled->field[0], &number))
+        !rule_read_number(act->record, &act->compiled->field[0], &number))
         return act->compiled->name;
     const char *name = act->machine->is_x86_64 ? meaning_syscall_name(number) : NULL;
     if (name)
@@ -386,7 +386,7 @@ static enum action_result apply_async(struct act *act)
 static enum action_result apply_counter(struct act *act)
 {
     uint64_t link = 0;
-    (void)rule_read_number(&act->record, &act->compiled->field[1], &link);
+    (void)rule_read_number(act->record, &act->compiled->field[1], &link);
     act->event->schema = act->compiled->series;
     act->event->link = link;
     mark(act, TTR_KIND_COUNTER, act->compiled->name, act->compiled->category);
@@ -437,11 +437,12 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
         [RULE_COUNTER] = apply_counter,
         [RULE_NAMED_COUNTER] = apply_named_counter,
     };
+    struct rule_record record = {.t = meaning->base.t, .event = event};
     struct act act = {.meaning = meaning,
                       .machine = machine,
                       .compiled = compiled,
                       .event = event,
-                      .record = rule_record_of(meaning->base.t, event),
+                      .record = &record,
                       .thread = event->thread};
     const uint8_t action = compiled->rule->action;
     if ((action == RULE_BEGIN || action == RULE_END || action == RULE_CALL_BEGIN ||

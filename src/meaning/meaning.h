@@ -84,6 +84,8 @@ struct meaning {
     uint32_t at;     /* next event of `batch` */
     ttr_event *out;
     size_t out_n, out_at, out_capacity;
+    ttr_event *owed; /* ends to return before the current event */
+    size_t owed_n, owed_capacity;
     struct source_state *source;
     size_t sources_n;
     struct machine **machine;

@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "meaning/meaning.h"
 
-#define BATCH 256u
+#define BATCH 64u /* events; small, so that a batch stays in the cache of the processor */
 #define NO_RULE 1u
 #define FIRST_RULE 2u
 
@@ -34,6 +34,7 @@ static void meaning_close(ttr_reader *base)
     alloc_free(alloc, meaning->rule, meaning->rules_capacity, sizeof *meaning->rule);
     alloc_free(alloc, meaning->rule_of, meaning->rule_of_n, sizeof *meaning->rule_of);
     alloc_free(alloc, meaning->out, meaning->out_capacity, sizeof *meaning->out);
+    alloc_free(alloc, meaning->owed, meaning->owed_capacity, sizeof *meaning->owed);
     pair_map_free(&meaning->rule_by_name);
     pair_map_free(&meaning->async);
     pair_map_free(&meaning->name_of);
@@ -171,24 +172,40 @@ static inline const struct source_state *source_of_event(struct meaning *meaning
                : meaning_source(meaning, event->source);
 }
 
+/* Inserts the ends that are owed before the event at the end of the output. */
+static bool insert_owed(struct meaning *meaning)
+{
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
+                       meaning->out_n + meaning->owed_n + 1, sizeof *meaning->out))
+        return false;
+    ttr_event *at = &meaning->out[meaning->out_n];
+    at[meaning->owed_n] = *at;
+    memcpy(at, meaning->owed, meaning->owed_n * sizeof *at);
+    meaning->out_n += meaning->owed_n;
+    meaning->owed_n = 0;
+    return true;
+}
+
 /* Interprets events of the input's batch until the output is full, or an event must start a new
  * batch. Returns false if memory runs out. */
 static bool fill_batch(struct meaning *meaning)
 {
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
+                       BATCH + 1, sizeof *meaning->out))
+        return false;
     while (meaning->at < meaning->batch.n && meaning->out_n < BATCH) {
-        ttr_event event = *ttr_batch_at(&meaning->batch, meaning->at);
-        const struct source_state *source = source_of_event(meaning, &event);
+        ttr_event *event = &meaning->out[meaning->out_n];
+        *event = *ttr_batch_at(&meaning->batch, meaning->at);
+        const struct source_state *source = source_of_event(meaning, event);
         if (!source)
             return false;
         const enum action_result result =
-            source->worlds ? interpret(meaning, source, &event) : ACTION_DONE;
+            source->worlds ? interpret(meaning, source, event) : ACTION_DONE;
         if (result == ACTION_CUT)
             return true;
-        if (result == ACTION_OUT_OF_MEMORY ||
-            !alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out,
-                           &meaning->out_capacity, meaning->out_n + 1, sizeof *meaning->out))
+        if (result == ACTION_OUT_OF_MEMORY || (meaning->owed_n && !insert_owed(meaning)))
             return false;
-        meaning->out[meaning->out_n++] = event;
+        meaning->out_n++;
         meaning->at++;
     }
     return true;
