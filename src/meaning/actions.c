@@ -51,8 +51,8 @@ static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thre
 }
 
 /* Ends the innermost `n` spans of a lane as incomplete. */
-static bool end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                          ttr_id track, struct span_lane *lane, uint32_t n)
+static inline bool end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                                 ttr_id track, struct span_lane *lane, uint32_t n)
 {
     for (; n > 0 && lane->top; n--) {
         const struct span span = spans_pop(&meaning->spans, lane);

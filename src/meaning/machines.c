@@ -194,7 +194,7 @@ void meaning_set_cpu(struct meaning *meaning, ttr_event *event)
     }
 }
 
-struct task *meaning_task(struct meaning *meaning, ttr_id thread)
+struct task *meaning_add_task(struct meaning *meaning, ttr_id thread)
 {
     ttr *t = meaning->base.t;
     const size_t before = meaning->tasks_n;

@@ -135,8 +135,16 @@ ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t
 /* Returns the thread with a tid if an earlier record was about it, else 0. */
 ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid);
 
+/* Adds the state of a thread. Returns NULL if memory runs out. */
+struct task *meaning_add_task(struct meaning *meaning, ttr_id thread);
+
 /* Returns the state of a thread; NULL if memory runs out. Valid until the next call. */
-struct task *meaning_task(struct meaning *meaning, ttr_id thread);
+static inline struct task *meaning_task(struct meaning *meaning, ttr_id thread)
+{
+    return thread < meaning->tasks_n && meaning->task[thread].is_known
+               ? &meaning->task[thread]
+               : meaning_add_task(meaning, thread);
+}
 
 /* Returns true if naming a thread would replace a name that events of the batch show. */
 bool meaning_renames(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank);
