@@ -25,7 +25,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FRAMING_FIELD_MAX 64u /* longest field that is collected; type names are shorter */
+#define FRAMING_FIELD_MAX                                                   \
+    64u /* size in bytes of the longest field that is collected; type names \
+         * are shorter */
 
 enum framing_state {
     FRAMING_MAGIC, /* the first 8 bytes */
@@ -47,6 +49,7 @@ struct framing {
     uint64_t at;           /* number of bytes scanned so far */
     uint64_t complete_end; /* stream offset after the last complete block */
     uint64_t skip;         /* bytes of the current payload still to skip */
+    bool is_foreign;       /* the first 8 bytes belong to no known format */
     /* number of bytes collected in `part`, and size of the current field */
     uint32_t part_n, field_n;
     uint8_t part[FRAMING_FIELD_MAX];
@@ -54,7 +57,7 @@ struct framing {
 
 void framing_init(struct framing *framing);
 
-/* Scans the next n bytes of the stream. */
+/* Scans the next n bytes of the stream and updates `at` and `complete_end`. */
 void framing_scan(struct framing *framing, const uint8_t *bytes, size_t n);
 
 #endif

@@ -30,7 +30,7 @@ static bool wants_color(const struct settings *settings, bool is_tty)
     return is_tty && kind && strcmp(kind, "dumb") != 0;
 }
 
-/* Whether the locale variables name UTF-8; setlocale is not called. */
+/* Returns true if the locale variables select UTF-8. Does not call setlocale. */
 static bool speaks_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -67,16 +67,27 @@ const char *term_ink(const struct terminal *term, enum ink ink)
     return term->has_color ? codes[ink] : "";
 }
 
+/* Returns the length of the UTF-8 sequence at p, or 1 if there is none. */
+static size_t sequence_length(const unsigned char *p, size_t n)
+{
+    const size_t wanted = *p < 0xc2 || *p >= 0xf5 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < wanted; i++)
+        if (i >= n || (p[i] & 0xc0) != 0x80)
+            return 1;
+    return wanted;
+}
+
 void term_text_to(FILE *to, ttr_text text)
 {
     const unsigned char *p = (const unsigned char *)text.p;
-    for (size_t i = 0; i < text.n; i++) {
-        size_t control = term_control(p + i, text.n - i);
-        i += control == 2; /* the second of two bytes is the number of the character */
-        if (control)
-            (void)fprintf(to, "\\x%02x", p[i]);
+    for (size_t i = 0, length; i < text.n; i += length) {
+        const size_t control = term_control(p + i, text.n - i);
+        length = control ? control : sequence_length(p + i, text.n - i);
+        /* a lone byte of 0x80 to 0x9f is a control character in 8-bit character sets */
+        if (control || (length == 1 && p[i] >= 0x80 && p[i] < 0xa0))
+            (void)fprintf(to, "\\x%02x", p[i + length - 1]);
         else
-            (void)putc(p[i], to);
+            (void)fwrite(p + i, 1, length, to);
     }
 }
 
@@ -88,7 +99,7 @@ size_t term_columns(ttr_text text)
     return n;
 }
 
-/* Returns the bytes of the first n characters of a text. */
+/* Returns the size in bytes of the first n characters of a text. */
 static size_t bytes_of(ttr_text text, size_t n)
 {
     size_t i = 0;
@@ -121,7 +132,7 @@ const char *term_plain(const char *text, char *to, size_t size)
 {
     size_t n = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p && n + 1 < size; p++) {
-        size_t control = term_control(p, 2); /* the final zero counts */
+        size_t control = term_control(p, 2); /* includes the terminating zero */
         p += control == 2;
         to[n++] = control ? '?' : (char)*p;
     }
@@ -129,7 +140,7 @@ const char *term_plain(const char *text, char *to, size_t size)
     return to;
 }
 
-/* Runs in the child: becomes the pager. */
+/* Executes the pager in the child process. */
 static _Noreturn void become_pager(const char *pager, const int ends[2])
 {
     (void)dup2(ends[0], STDIN_FILENO);
@@ -148,7 +159,7 @@ void term_page(struct terminal *term, const struct settings *settings)
     if (!term->out_is_tty || settings->no_pager || term->pager || !*pager ||
         strcmp(pager, "cat") == 0)
         return;
-    /* Minimal systems have no less; the shell would only print an error. */
+    /* Minimal systems lack less; the shell would only print an error. */
     if (strcmp(pager, "less") == 0 && access("/usr/bin/less", X_OK) != 0 &&
         access("/bin/less", X_OK) != 0)
         return;

@@ -145,6 +145,7 @@ struct ctf_frame {
     bool is_underfull;
     struct rfc11_packet rfc; /* RFC v1.1: the 48-byte packet header */
     bool is_foreign;         /* the packet has the UUID of another trace */
+    bool has_bad_magic;      /* the magic number is damaged, but the UUID is that of the trace */
     /* diagnostic code of CTF_FRAME_BAD and CTF_FRAME_FOREIGN; `text` describes the fault */
     const char *code;
     char text[160];
@@ -182,7 +183,15 @@ enum ctf_stop_reason {
 
 struct ctf_file_index;
 
+/* The stream class of the event class that was described last. */
+struct ctf_described {
+    size_t stream;   /* its index */
+    size_t first;    /* number of event classes of the streams before it */
+    size_t events_n; /* number of event classes in the description then */
+};
+
 struct ctf_reader {
+    struct ctf_described described;
     /* Members that each call uses come first: with many inputs, the others are rarely in the cache.
      */
     struct input *in;
@@ -434,6 +443,13 @@ static inline void ctf_report_next_event_time(struct input *in, int64_t time)
 /* Decodes events of the current packet and appends them to the batch. Returns the reason why it
  * stopped. */
 enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader);
+
+/* Decodes the event at bit `at` without emitting it. `ticks`: clock before, then after the event.
+ * Returns the end of the event, or UINT64_MAX if it cannot be decoded. */
+uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks);
+
+/* Subtracts the event at bit `at`, which was emitted, from the count of its class. */
+void ctf_uncount_event(struct ctf_reader *reader, uint64_t at);
 
 /* --- Members of struct format_reader (ctf_read.c) --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);
