@@ -217,8 +217,7 @@ static uint64_t count_instants(void)
 {
     uint64_t n = 0;
     for (size_t at = 1; at < scene.words_n; at += scene.words[at] >> 4 & 0xfff)
-        n += (scene.words[at] & 0xf000f) == TRACE_FXT_EVENT &&
-             scene.words[at] >> 32 != 0x800b800e;
+        n += (scene.words[at] & 0xf000f) == TRACE_FXT_EVENT && scene.words[at] >> 32 != 0x800b800e;
     return n;
 }
 
