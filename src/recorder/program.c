@@ -193,8 +193,7 @@ static void handle_message(ttr_manager *manager, struct program *program,
         message->text[0] = '\0';
     if (message->kind == TRACE_HELLO && !program->is_welcomed) {
         memcpy(program->name, message->text, sizeof program->name);
-        if (!welcome(manager, program))
-            program->violations = RECORDER_VIOLATIONS_MAX;
+        program->is_refused = !welcome(manager, program);
     } else if (message->kind == TRACE_CATEGORY && program->is_welcomed &&
                message->a < TRACE_MODULES_MAX && message->b < TRACE_PAGE) {
         program->flags[message->a * TRACE_PAGE + message->b] =
@@ -225,9 +224,8 @@ bool program_receive(ttr_manager *manager, struct program *program)
         return false;
     }
     handle_message(manager, program, &message);
-    if (program->violations < RECORDER_VIOLATIONS_MAX)
-        return true;
-    return false;
+    manager->stats.refused += program->is_refused;
+    return !program->is_refused && program->violations < RECORDER_VIOLATIONS_MAX;
 }
 
 /* --- Pieces --- */

@@ -80,6 +80,7 @@ struct program {
     uint32_t provider; /* id in the archive */
     uint32_t violations;
     bool is_welcomed;
+    bool is_refused;       /* its memory could not be made */
     uint64_t accepted_ms;  /* time of the connection */
     bool has_head;         /* its provider record is in the archive */
     uint64_t lost;         /* events without a ring that are in the archive */
