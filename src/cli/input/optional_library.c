@@ -16,6 +16,8 @@ static const struct {
     [LIBRARY_SYMBOLS] = {"libtracetta-symbols.so.0",
                          "install the package libtracetta-symbols0, or build tracetta with "
                          "elfutils: libelf-dev and libdw-dev"},
+    [LIBRARY_QUERY] = {"libtracetta-query.so.0", "install the package libtracetta-query0, or build "
+                                                 "tracetta with SQLite: libsqlite3-dev"},
 };
 
 /* Stores the path of a file beside libtracetta; false if there is no such file. */

@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 enum optional_library {
-    LIBRARY_SYMBOLS /* libtracetta-symbols: tracetta/symbols.h */
+    LIBRARY_SYMBOLS, /* libtracetta-symbols: tracetta/symbols.h */
+    LIBRARY_QUERY    /* libtracetta-query: tracetta/query.h */
 };
 
 /* A function to find: its name, and the pointer to function that receives its address. */
