@@ -105,6 +105,7 @@ typedef enum ttr_level {
 #define TTR_EVENT_PARTIAL 8u  /* the record is damaged; the fields after the damage are missing */
 #define TTR_EVENT_NO_TIME 16u /* not timed in the trace; `time` is that of the previous event */
 #define TTR_EVENT_HAS_CPU 32u /* `cpu` is valid */
+#define TTR_EVENT_ADDED 64u   /* not in the trace: an end that ttr_interpret added */
 
 /* An event: 128 bytes.  Fields are decoded from `payload` on demand (ttr_fields_begin). */
 typedef struct ttr_event {

@@ -61,7 +61,7 @@ static void put_diagnostics(struct json *json, size_t format)
     json_close(json, ']');
 }
 
-/* Returns true if a format is listed: all are, unless operands name some. */
+/* Returns true if a format is to be listed: its name is an operand, or there are no operands. */
 static bool is_asked(const struct call *call, const char *name)
 {
     bool is_one = call->paths_n == 0;

@@ -26,7 +26,7 @@ const char *const help_statuses[] = {
     "interrupted; outputs hold all that came before",
     NULL};
 
-/* Prints text in lines of at most LINE columns; all lines but the first are indented. */
+/* Prints text in lines of at most LINE columns. All lines after the first are indented. */
 static void print_wrapped(FILE *to, const char *text, int indent, int column)
 {
     while (*text) {

@@ -1,8 +1,8 @@
-/* Options: the table of all commands, and its parser.
+/* Options: the table for all commands, and the parser.
  *
  * The parser accepts long options with "=" or with the value as the next word, bundled letters, and
- * options before, between and after operands.  It does not accept shortened long options: a script
- * that uses them would break when an option is added. */
+ * options anywhere between operands. It does not accept abbreviated long options: a script with one
+ * would break when a similar option is added. */
 #include "cli/ui/options.h"
 
 #include <errno.h>
@@ -107,6 +107,9 @@ static const struct option_row table[] = {
      "select events from BEGIN to END, both included"},
     {"retry-duration", 0, OPTION_COUNT, GROUP_BABELTRACE2, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: wait so many microseconds before asking for more data"},
+    {"pair", 0, OPTION_WORDS, GROUP_INPUT, AT(pairs), INTERPRETS, "START,END[,FIELD]", NULL,
+     "make spans of the events with these names, which may have a \"*\" for the same text; spans "
+     "nest on their thread, or the values of fields identify them (may be repeated)"},
     {"rules", 0, OPTION_FLAG, GROUP_VERB, AT(rules), VERB_FORMATS, NULL, NULL,
      "list the rules by which well-known events are interpreted, instead of the formats"},
     {"raw", 0, OPTION_FLAG, GROUP_INPUT, AT(raw), INTERPRETS, NULL, NULL,
@@ -314,7 +317,7 @@ const char *option_group_title(unsigned group)
     return titles[group];
 }
 
-/* The state of parsing one command line. */
+/* State of parsing a command line. */
 struct parse {
     uint32_t verb;
     char **argv;
@@ -336,7 +339,8 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
     return NULL;
 }
 
-/* Returns "" for options of other commands: no word is similar to it. */
+/* Returns the name of the i-th option, "" if another command has it, NULL after the last. No word
+ * is similar to "". */
 static const char *option_name_at(const void *ctx, size_t i)
 {
     const struct parse *parse = ctx;
@@ -364,7 +368,7 @@ static bool is_format(const char *name, uint32_t ability)
     return false;
 }
 
-/* Lists the formats with an ability, for messages. */
+/* Lists the names of the formats with an ability, for messages. */
 static void list_formats(uint32_t ability, char *to, size_t size)
 {
     ttr_format_info info;
@@ -375,7 +379,7 @@ static void list_formats(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", info.name);
 }
 
-/* Whether a value looks like a time, so that a user probably means --start or --end. */
+/* Returns true if a value looks like a time: the user probably means --start or --end. */
 static bool looks_like_time(const char *value)
 {
     struct moment moment;
@@ -391,7 +395,7 @@ static bool is_profile_format(const char *name)
     return false;
 }
 
-/* Refuses the value of --from or --to.  Returns false. */
+/* Reports that a value of --from or --to is not a format. Returns false. */
 static bool refuse_format(const struct parse *parse, const struct option_row *row,
                           const char *value)
 {
@@ -456,8 +460,10 @@ static bool parse_size(const char *value, uint64_t *bytes)
     return is_read && *bytes > 0;
 }
 
-/* Stores a value of any type.  Returns false if it cannot be parsed, with errno as units.h says. */
-static bool store(struct settings *settings, const struct option_row *row, const char *value)
+/* Stores an option's value in the settings. Returns false with errno (see units.h) if it cannot be
+ * parsed. */
+static bool store_option_value(struct settings *settings, const struct option_row *row,
+                               const char *value)
 {
     void *to = (char *)settings + row->at;
     switch (row->type) {
@@ -512,7 +518,7 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
     }
     if (row->type == OPTION_TEXT && !check_choice(parse, row, value))
         return false;
-    if (store(parse->settings, row, value))
+    if (store_option_value(parse->settings, row, value))
         return true;
     if (row->type == OPTION_WORDS)
         (void)message_misuse(parse->verb_name, "out of memory");
@@ -527,8 +533,8 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
     return false;
 }
 
-/* Returns the value of an option: after "=", after its letter, or the next word.  NULL if there is
- * none. */
+/* Returns the value of an option: the text after "=" or after the letter, or the next word. Returns
+ * NULL if it is missing. */
 static const char *find_value(struct parse *parse, const struct option_row *row,
                               const char *attached)
 {
@@ -540,7 +546,7 @@ static const char *find_value(struct parse *parse, const struct option_row *row,
     return NULL;
 }
 
-/* Options that users of other tools try, and the option that does the same here. */
+/* Options that users of other tools try, and what to use instead. */
 static const struct {
     uint32_t verbs;
     const char *name, *use;
@@ -560,8 +566,8 @@ static const struct {
     {MANY & ~VERB_CAT, "timerange", "--start=TIME and --end=TIME"},
 };
 
-/* Refuses an option that the command does not have, and names the nearest or the command that has
- * it.  Returns false. */
+/* Reports an unknown option, and suggests a similar one or the command that has it. Returns
+ * false. */
 static bool refuse_unknown(const struct parse *parse, const char *name)
 {
     const struct option_row *row;
@@ -633,7 +639,7 @@ static const char *name_of_verb(uint32_t verb)
     return NULL;
 }
 
-/* Remembers where "--" is: all words after it are operands. */
+/* Records the position of "--", after which all words are operands. Returns true. */
 static bool mark_dashes(const struct parse *parse)
 {
     parse->settings->has_separator = true;
@@ -663,8 +669,8 @@ int options_parse(uint32_t verb, char **argv, int n, struct settings *settings)
     return parse.operands;
 }
 
-/* Whether any command has an option of this name or letter that needs a value (or that needs none).
- */
+/* Returns true if any command has an option with this name or letter that needs a value (or, with
+ * wants_value false, that needs none). */
 static bool has_option(const char *name, size_t name_n, char letter, bool wants_value)
 {
     const struct option_row *row;
@@ -684,7 +690,7 @@ size_t option_words(const char *word, const char *next)
     const char letter = name ? '\0' : word[strlen(word) - 1];
     if (!next || (name && name[name_n] == '=') || !has_option(name, name_n, letter, true))
         return 1;
-    /* A letter that is a flag of one command and has a value in another. */
+    /* a letter that is a flag in one command and has a value in another */
     return has_option(name, name_n, letter, false) && command_find(next) ? 1 : 2;
 }
 
