@@ -45,6 +45,7 @@ TTR_API ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const c
  */
 TTR_API TTR_MUST ttr_status ttr_result_step(ttr_result *result, ttr_error *error);
 
+/* Returns the number of columns; 0 for statements that return nothing. */
 TTR_API size_t ttr_result_columns(const ttr_result *result);
 
 /* Returns the name of a column, valid as long as the result. */
@@ -58,6 +59,7 @@ TTR_API int64_t ttr_result_int(const ttr_result *result, size_t column);
 TTR_API double ttr_result_real(const ttr_result *result, size_t column);
 TTR_API ttr_text ttr_result_text(ttr_result *result, size_t column);
 
+/* Frees a result, before its query. */
 TTR_API void ttr_result_free(ttr_result *result);
 
 #ifdef __cplusplus

@@ -122,8 +122,8 @@ static bool is_usable(const struct store_table *table, sqlite3_index_info *info,
     return table->columns[column].type == TTR_STORE_INT;
 }
 
-/* Chooses the conditions that the scan applies.  idxStr lists them as pairs of characters: column
- * and operator, each plus 1 so that no byte is zero. */
+/* Chooses the conditions that the scan applies.  idxStr lists them: column + 1 and operator in
+ * hexadecimal, six characters each. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct store_table *table = (const struct store_table *)base;
@@ -143,10 +143,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     char *text = sqlite3_malloc(8 * (int)CONDITIONS_MAX + 1);
     if (!text)
         return SQLITE_NOMEM;
-    char *end = text;
+    text[0] = '\0';
     for (size_t i = 0; i < n; i++)
-        end += sprintf(end, "%03x%02x,", plan[2 * i] & 0xfffu, plan[2 * i + 1] & 0xffu);
-    *end = '\0';
+        (void)snprintf(text + 6 * i, 7, "%03x%02x,", plan[2 * i] & 0xfffu, plan[2 * i + 1] & 0xffu);
     info->idxStr = text;
     info->needToFreeIdxStr = 1;
     info->estimatedRows = (sqlite3_int64)(rows < 1 ? 1 : rows);

@@ -167,7 +167,4 @@ static inline int64_t store_clamp(uint64_t value)
 
 int64_t store_real(double value);
 
-/* Converts a field to a cell; *type is what it needs. Texts become strings of the context. */
-int64_t store_field_value(ttr *t, const ttr_value *value, ttr_store_type *type);
-
 #endif

@@ -22,7 +22,9 @@ int64_t store_real(double value)
     return bits == TTR_STORE_NULL ? 0 : bits; /* -0.0 has the bits of NULL */
 }
 
-int64_t store_field_value(ttr *t, const ttr_value *value, ttr_store_type *type)
+/* Converts a field to a cell; *type is the type that it needs. Texts become strings of the context.
+ */
+static int64_t field_value(ttr *t, const ttr_value *value, ttr_store_type *type)
 {
     *type = TTR_STORE_INT;
     switch (value->type) {
@@ -60,7 +62,7 @@ static bool add_args(ttr_store *store, const ttr_event *event)
             ttr_store_type type;
             if (field[i].depth > 0)
                 continue;
-            const int64_t value = store_field_value(store->t, &field[i].value, &type);
+            const int64_t value = field_value(store->t, &field[i].value, &type);
             const int64_t key = (int64_t)ttr_text_add(store->t, field[i].name.p, field[i].name.n);
             const char *name = ttr_type_text(field[i].value.type);
             const int64_t row[] = {
@@ -186,7 +188,7 @@ bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event 
             if (field[i].depth > 0 || field[i].value.type == TTR_TYPE_ARRAY ||
                 field[i].value.type == TTR_TYPE_STRUCT)
                 continue;
-            const int64_t value = store_field_value(store->t, &field[i].value, &type);
+            const int64_t value = field_value(store->t, &field[i].value, &type);
             const size_t column = column_of_field(store, table, &field[i], type);
             if (column == SIZE_MAX)
                 return false;

@@ -34,11 +34,11 @@ static uint32_t track_of_thread(ttr_store *store, const ttr_event *event)
     return find_track(store, key, 0, &made);
 }
 
-/* A track per name and id. */
+/* A track per provider and id: begin and end may have different names. */
 static uint32_t track_of_async(ttr_store *store, const ttr_event *event)
 {
     const struct raw_track made = {.thread = event->thread, .name = event->name, .is_async = 1};
-    return find_track(store, event->link, (uint64_t)1 << 63 | event->name, &made);
+    return find_track(store, event->link, (uint64_t)1 << 63 | event->provider, &made);
 }
 
 /* Adds a slice. Returns its number, or SIZE_MAX if memory is exhausted. */
