@@ -162,6 +162,22 @@ static void functions_and_lines_are_found_in_the_binary_itself(void **state)
           truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
 }
 
+static void mangled_name_is_demangled_unless_babeltrace2_is_imitated(void **state)
+{
+    ttr_symbols_options options = {0};
+    const ttr_binary binary = binary_at("whole.so");
+    (void)state;
+    const char *answer = ask(&options, &binary, SAMPLE_MANGLED);
+    if (strstr(answer, "|_ZN6sample5Class6methodEi+")) {
+        print_message("# SKIP built without libiberty\n");
+        skip();
+    }
+    check(answer, truth("whole.so", "sample::Class::method(int)", SAMPLE_MANGLED, true));
+    options.flags = TTR_SYMBOLS_LIKE_BABELTRACE2;
+    check(ask(&options, &binary, SAMPLE_MANGLED),
+          truth("whole.so", "sample_method", SAMPLE_MANGLED, true));
+}
+
 static void inlined_code_has_the_line_of_its_call(void **state)
 {
     ttr_symbols_options options = {0};
@@ -550,6 +566,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_and_lines_are_found_in_the_binary_itself),
+        cmocka_unit_test(mangled_name_is_demangled_unless_babeltrace2_is_imitated),
         cmocka_unit_test(inlined_code_has_the_line_of_its_call),
         cmocka_unit_test(full_paths_and_prefixes_are_used_if_wanted),
         cmocka_unit_test(absolute_address_is_shown_with_an_at_sign),

@@ -68,8 +68,14 @@ static const struct option_row table[] = {
     {"states", 0, OPTION_FLAG, GROUP_VERB, AT(states), VERB_FLAME, NULL, NULL,
      "add a frame for the state of the thread if the trace records it (CPU_TIME, "
      "UNMANAGED_CODE_TIME); speedscope always has it"},
-    {"of", 0, OPTION_TEXT, GROUP_VERB, AT(profile_of), PROFILES, "WHAT", "samples|spans",
-     "use samples or spans; by default samples, or spans if the trace has no samples"},
+    {"state", 0, OPTION_TEXT, GROUP_VERB, AT(state), PROFILES, "STATE", "managed",
+     "use only samples that .NET took in managed code"},
+    {"of", 0, OPTION_TEXT, GROUP_VERB, AT(profile_of), PROFILES, "WHAT", NULL,
+     "use \"samples\" or \"spans\" (by default samples, or spans if the trace has no samples), or "
+     "the stacks of events with this name (a glob); those of context switches show the time off "
+     "the CPU"},
+    {"weight", 0, OPTION_TEXT, GROUP_VERB, AT(weight), PROFILES, "FIELD", NULL,
+     "with --of=EVENT: a numeric field of the event is its weight; by default each event counts 1"},
     {"inclusive", 0, OPTION_FLAG, GROUP_VERB, AT(inclusive), VERB_REPORT, NULL, NULL,
      "topn: order by the time in a function and all that it calls"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_QUERY, "FORMAT",
@@ -290,6 +296,10 @@ static const struct option_row table[] = {
      "memory grows with N"},
     {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL,
      "skip larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least 64KiB)"},
+    {"max-temporary", 0, OPTION_SIZE, GROUP_INPUT, AT(max_temporary), READS, "SIZE", NULL,
+     "limit the temporary file of sorting (default: nine tenths of the free space in TMPDIR)"},
+    {"follow-links", 0, OPTION_FLAG, GROUP_INPUT, AT(follow_links), READS, NULL, NULL,
+     "read files that links in the folder of a trace name outside of it"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL,
      "do not map files into memory: for files that may shrink"},
 
@@ -685,6 +695,8 @@ static bool has_option(const char *name, size_t name_n, char letter, bool wants_
 
 size_t option_words(const char *word, const char *next)
 {
+    if (word[0] != '-' || word[1] == '\0')
+        return 1; /* not an option */
     const char *name = word[1] == '-' ? word + 2 : NULL;
     const size_t name_n = name ? strcspn(name, "=") : 0;
     const char letter = name ? '\0' : word[strlen(word) - 1];
