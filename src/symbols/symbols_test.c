@@ -282,6 +282,18 @@ static void symbols_alone_give_functions(void **state)
           truth("dynamic.so", "", SAMPLE_INLINED, false)); /* in a static function */
 }
 
+/* The last function of a program is _fini; "info symbol" of gdb finds none after its section. */
+static void address_after_all_functions_is_in_none(void **state)
+{
+    ttr_symbols_options options = {0};
+    const ttr_binary binary = binary_at("whole.so");
+    const struct sample_place before = place[SAMPLE_PLAIN];
+    (void)state;
+    place[SAMPLE_PLAIN].address = (void *)((uintptr_t)before.address + 0x100000);
+    check(ask(&options, &binary, SAMPLE_PLAIN), truth("whole.so", "", SAMPLE_PLAIN, false));
+    place[SAMPLE_PLAIN] = before;
+}
+
 static void debug_information_is_found_by_build_id(void **state)
 {
     char folder[100];
@@ -574,6 +586,7 @@ int main(void)
         cmocka_unit_test(binary_with_another_build_id_is_not_used),
         cmocka_unit_test(file_that_is_not_a_program_is_counted),
         cmocka_unit_test(symbols_alone_give_functions),
+        cmocka_unit_test(address_after_all_functions_is_in_none),
         cmocka_unit_test(debug_information_is_found_by_build_id),
         cmocka_unit_test(debug_information_is_found_by_its_link_and_checksum),
         cmocka_unit_test(damaged_files_give_what_they_can),

@@ -19,6 +19,7 @@ line a command, in words.  Keys:
   cookie=BYTE       of which its cookie is made (default 7)
   suspended=yes     with port: begins its stream only after the command to resume, and waits for it at most a minute
   counters=yes      sessions give counters twice a second instead of blocks
+  skips=N           with counters: N events are missing before each block but the first
   ready=FILE        makes this file when it is there
 """
 import os
@@ -211,7 +212,8 @@ class Runtime:
     def counter_events(self, i):
         texts = lambda *values: b"".join(map(self.utf16, values))
         return b"".join([
-            self.row(0, 1, texts("load", "Load, now") + struct.pack("<d", 1.5 + i) + texts("%")),
+            self.row((4 + self.number("skips", 0)) * i if "skips" in self.keys else 0, 1,
+                     texts("load", "Load, now") + struct.pack("<d", 1.5 + i) + texts("%")),
             self.row(0, 2, texts("hits", "Hits") + struct.pack("<d", 10.0) + texts("")),
             self.row(0, 3, texts("SHARED", "Shop", "", "sales", "items", "city=Ulm", str(i))),
             self.row(0, 4, texts("SHARED", "Shop", "", "delay", "ms", "", "0.5=2;0.95=7.5")),

@@ -100,6 +100,16 @@ says "an_answer_may_come_byte_by_byte" "8\.0\.11" "$tracetta" ps
 unserve
 
 # --- record ---
+serve counters=yes skips=10
+record --duration=1.2s --verbose "$pid"
+grep -Eq 'recorded .*: ([0-9]+) events, .* in ' "$work/.err" && grep -Eq 'warning: [1-9]0 events lost, of [0-9]+ events' "$work/.err"
+verdict "record_reports_events_and_losses" $? "$(cat "$work/.err")"
+unserve
+serve counters=yes
+record --duration=1.2s "$pid"
+[ ! -s "$work/.err" ]
+verdict "record_without_losses_is_silent" $? "$(cat "$work/.err")"
+unserve
 for collect in 2 3 4 5 6 7; do
     serve collect=$collect rundown=100
     record --duration=0.3s "$pid"

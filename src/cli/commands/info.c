@@ -235,9 +235,12 @@ static void print_findings(const struct subject *subject)
     const struct findings *findings = &subject->findings;
     print_lost(subject, findings, 0);
     if (findings->damage_regions)
-        (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED),
+        (void)printf("%sdamage    %s place%s, %s%s%s\n", term_ink(term, INK_RED),
                      units_count(findings->damage_regions).s,
                      findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes).s,
+                     report_ends_early(subject->inputs.reader)
+                         ? "; a file ends early, so more is missing"
+                         : "",
                      term_ink(term, INK_PLAIN));
     print_notes(subject);
 }
