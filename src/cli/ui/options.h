@@ -25,6 +25,7 @@ struct settings {
     bool environment, no_stacks, no_resume;
     struct words events; /* kernel events to record */
     uint64_t pid, frequency, max_size;
+    const char *script;    /* file with SQL statements */
     const char *ring_mode; /* streaming, circular or oneshot */
     uint64_t ring_size;    /* bytes per thread */
     bool fail_on_loss;
