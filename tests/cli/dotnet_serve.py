@@ -12,7 +12,7 @@ line a command, in words.  Keys:
   ends=yes          the program ends as soon as the blocks are written: the stream is complete, the connection closes
   dies=N            the stream is cut after N bytes, and the process ends
   fault=KIND        every answer is: silent, garbage, close, half (of the header), drip (byte by byte), huge (announces more than comes);
-                    stop-silent: only the request to stop is
+                    stop-silent: only the request to stop is; foreign: the stream is none of .NET, and does not end
   error=HEX         collecting is refused with this HRESULT
   environment=TEXT  the variables, separated by ","
   port=PATH         does not serve: connects to PATH, says who it is, and connects again after each command
@@ -246,6 +246,10 @@ class Runtime:
         if self.keys.get("counters") == "yes":
             self.count(link, stopped)
             answered.set()
+            return None
+        if self.keys.get("fault") == "foreign":
+            link.sendall(b"HTTP/1.1 400 Bad Request\r\n")
+            stopped.wait(100)
             return None
         data = self.stream(self.number("events", 5))
         if "dies" in self.keys:

@@ -207,6 +207,13 @@ for signal in INT TERM; do
     verdict "sig${signal,,}_ends_a_recording_with_all_of_its_rundown" $? "exit status $run_status"
     unserve
 done
+serve fault=foreign
+rm -f "$work/out.nettrace"
+begin=$SECONDS
+run "$tracetta" record dotnet -o "$work/out.nettrace" "$pid"
+[ $run_status = 3 ] && grep -q 'sends no nettrace: expected a stream that begins with "Nettrace"' "$work/.err" && [ $((SECONDS - begin)) -lt 30 ]
+verdict "stream_of_another_kind_ends_the_recording" $? "exit status $run_status after $((SECONDS - begin)) s"
+unserve
 serve fault=stop-silent
 rm -f "$work/out.nettrace"
 "$tracetta" record dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &

@@ -292,6 +292,10 @@ static const struct option_row table[] = {
      "memory grows with N"},
     {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL,
      "skip larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least 64KiB)"},
+    {"max-temporary", 0, OPTION_SIZE, GROUP_INPUT, AT(max_temporary), READS, "SIZE", NULL,
+     "limit the temporary file of sorting (default: nine tenths of the free space in TMPDIR)"},
+    {"follow-links", 0, OPTION_FLAG, GROUP_INPUT, AT(follow_links), READS, NULL, NULL,
+     "read files that links in the folder of a trace name outside of it"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL,
      "do not map files into memory: for files that may shrink"},
 
@@ -687,6 +691,8 @@ static bool has_option(const char *name, size_t name_n, char letter, bool wants_
 
 size_t option_words(const char *word, const char *next)
 {
+    if (word[0] != '-' || word[1] == '\0')
+        return 1; /* not an option */
     const char *name = word[1] == '-' ? word + 2 : NULL;
     const size_t name_n = name ? strcspn(name, "=") : 0;
     const char letter = name ? '\0' : word[strlen(word) - 1];

@@ -31,6 +31,8 @@ const ttr_diagnostic_info ctf_diagnostics[] = {
      "read once", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "ctf.duplicate-event",
      "two event classes with one id", "read as the first", "--metadata=FILE that is correct"},
+    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.link", "link to a file outside of the trace's folder",
+     "skipped", "--follow-links"},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.no-file",
      "stream file that is a FIFO, socket, device or dangling link", "skipped", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.no-size", "several packets without sizes in one file",

@@ -160,10 +160,11 @@ struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
         state->tid = thread->tid_known ? assign_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
         /* The pid became known: the thread gets a new track, since readers cannot change the
-         * process of a track. */
+         * process of a track. Open spans end on the old one first. */
+        if (state->slice_track.open_n > 0)
+            return state;
         state->slice_track.uuid = 0;
         state->slice_track.nest.n = 0;
-        state->slice_track.open_n = 0;
         state->is_in_tree = false;
     }
     state->is_known = true;
@@ -264,7 +265,8 @@ struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *ev
     struct thread_state *state = NULL;
     if (event->thread < p->threads.n)
         state = (struct thread_state *)p->threads.items + event->thread;
-    if (state && state->round == p->round && state->slice_track.has_provider)
+    if (state && state->round == p->round && state->slice_track.has_provider &&
+        state->slice_track.uuid)
         return &state->slice_track;
     state = perfetto_assign_thread_ids(p, event->thread);
     if (!state)

@@ -183,7 +183,15 @@ enum ctf_stop_reason {
 
 struct ctf_file_index;
 
+/* The stream class of the event class that was described last. */
+struct ctf_described {
+    size_t stream;   /* its index */
+    size_t first;    /* number of event classes of the streams before it */
+    size_t events_n; /* number of event classes in the description then */
+};
+
 struct ctf_reader {
+    struct ctf_described described;
     /* Members that each call uses come first: with many inputs, the others are rarely in the cache.
      */
     struct input *in;
