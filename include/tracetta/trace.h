@@ -90,7 +90,8 @@ TTR_TRACE_API_ extern "C"
 /* --- Events --- */
 
 /* A zone: the time from this line to the end of the enclosing block, one duration-complete record.
- * TTR_ZONE(category, "name", TTR_ARG...).  Zones shorter than the session's limit are left out. */
+ * TTR_ZONE(category, "name", TTR_ARG...).  One zone per block; blocks nest.  Zones shorter than the
+ * session's limit are left out. */
 #define TTR_ZONE(...) TTR_TRACE_ZONE_(TTR_TRACE_INFORMATION, __VA_ARGS__)
 #define TTR_ZONE_LEVEL(level, ...) TTR_TRACE_ZONE_(level, __VA_ARGS__)
 

@@ -131,7 +131,8 @@ typedef struct ttr_filter {
     /* ns; from_ns <= time < to_ns, spans match if they overlap the range; INT64_MIN, INT64_MAX:
      * unlimited */
     int64_t from_ns, to_ns;
-    const char *const *names;      /* one of these patterns matches */
+    const char *const
+        *names; /* one of these patterns matches, also the name before ttr_interpret */
     const char *const *not_names;  /* none of these patterns matches */
     const char *const *categories; /* as `names`, for each part of the comma-separated list */
     const char *const *providers;

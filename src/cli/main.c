@@ -1,5 +1,5 @@
 /* The program: finds the command, parses its options, runs it, and checks that all output was
- * written.  Each command has a file of its own in commands/. */
+ * written. Each command is a file in commands/. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 
-/* Flushes stdout and reports errors that printf did not see.  A reader that closed the pipe
- * ("| head") is not an error. */
+/* Flushes stdout and reports write errors that were not checked before. A reader that closed the
+ * pipe ("| head") is not an error. Returns the outcome. */
 static int end_output(struct terminal *term, int outcome)
 {
     bool to_pager = term->pager != 0;
@@ -29,7 +29,8 @@ static int end_output(struct terminal *term, int outcome)
     return !is_bad || to_pager || is_reported ? outcome : message_output_failed(reason);
 }
 
-/* Whether a word names a file rather than a process: it exists, and no process is called so. */
+/* Returns true if a word names a file rather than a process: the file exists, and no process has
+ * this name. */
 static bool is_data_file(const char *word)
 {
     struct stat about;
@@ -40,7 +41,7 @@ static bool is_data_file(const char *word)
            access(word, X_OK) != 0;
 }
 
-/* Refuses operands that the command cannot use.  Returns OUTCOME_FINE if it can use all. */
+/* Reports operands that the command cannot use. Returns OUTCOME_FINE if it can use all. */
 static int check_operands(const struct call *call)
 {
     const struct command *command = call->command;
@@ -80,8 +81,8 @@ static int run_command(const struct command *command, char **argv, int n)
     }
     outcome = end_output(&call.term, outcome);
     settings_free(&call.set);
-    /* Recording and watching end with Ctrl-C: for them it is not an interruption. */
-    const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_COUNTERS;
+    /* Ctrl-C is the usual end of recording and watching, not an interruption. */
+    const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS;
     if (interrupt_came() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
         message_note(&call, "interrupted");
         return 128 + interrupt_came();
@@ -95,7 +96,7 @@ static const char *verb_name_at(const void *ctx, size_t i)
     return command_at(i) ? command_at(i)->name : NULL;
 }
 
-/* Refuses a word that is not a command, and names the one that is probably meant. */
+/* Reports that a word is not a command, and suggests the one that was probably meant. */
 static int refuse_word(const char *word)
 {
     const struct synonym *synonym = synonym_find(word);
@@ -108,7 +109,7 @@ static int refuse_word(const char *word)
     return message_misuse(NULL, "\"%s\" is neither a command nor a file", word);
 }
 
-/* Prints the help of a command, which n words name, or explains the code of a note. */
+/* Prints the help of the command that n words name, or explains a diagnostic code. */
 static int run_help(const char *const *words, int n)
 {
     if (n > 0 && strchr(words[0], '.') && help_code(stdout, words[0]))
@@ -126,7 +127,7 @@ static int run_help(const char *const *words, int n)
     return end_output(&(struct terminal){0}, OUTCOME_FINE);
 }
 
-/* Runs the commands that only the build uses: "__man [COMMAND]", "__complete SHELL". */
+/* Runs the hidden commands of the build: "__man [COMMAND]", "__complete SHELL". */
 static int run_hidden(const char *what, const char *of)
 {
     bool is_manual = strcmp(what, "__man") == 0;
@@ -140,9 +141,9 @@ static int run_hidden(const char *what, const char *of)
     return end_output(&(struct terminal){0}, OUTCOME_FINE);
 }
 
-/* Opens /dev/null for each standard descriptor that is closed.  Otherwise the next file would get
- * its number, and messages would be written into that file.  The wrong access mode makes every use
- * of the descriptor fail. */
+/* Opens /dev/null for each standard descriptor that is closed. Otherwise the next file would get
+ * its number, and messages would be written to that file. The access mode is the wrong one, so that
+ * using the descriptor fails. */
 static void reopen_closed_stdio(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -161,7 +162,7 @@ static void raise_open_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Runs without a command: shows files, or refuses a misspelt command. */
+/* Runs without a command: shows the files, or reports a misspelt command. */
 static int run_files(char **argv, int n, int first)
 {
     const char *word = first < n ? argv[first] : "-";
@@ -170,7 +171,8 @@ static int run_files(char **argv, int n, int first)
     return refuse_word(word);
 }
 
-/* Returns the index of the first word from `at` on that is neither an option nor its value. */
+/* Returns the index of the first word, from `at` on, that is neither an option nor the value of an
+ * option. */
 static int find_word(char **argv, int n, int at)
 {
     while (at < n && argv[at][0] == '-' && argv[at][1] && strcmp(argv[at], "--") != 0)
@@ -178,7 +180,8 @@ static int find_word(char **argv, int n, int at)
     return at < n ? at : n;
 }
 
-/* Removes a word, so that the options before and after the command are in one list. */
+/* Removes a word from argv, so that the options before and after it form one list. Returns the new
+ * number of words. */
 static int remove_word(char **argv, int n, int at)
 {
     memmove(argv + at, argv + at + 1, (size_t)(n - at - 1) * sizeof *argv);
@@ -193,7 +196,8 @@ static bool has_word(char **argv, int n, const char *word)
     return false;
 }
 
-/* Refuses a group of commands ("record") without the second word, or prints its help. */
+/* Reports that the second word of a command ("record ...") is missing, or prints the help of its
+ * group. */
 static int refuse_group(const char *group, char **argv, int n, int at)
 {
     if (has_word(argv, n, "--help") || has_word(argv, n, "-h"))
@@ -240,6 +244,9 @@ static int dispatch(char **argv, int n)
     if (!is_group)
         return run_command(command, argv, n);
     const int second = find_word(argv, n, at);
+    /* "record -- COMMAND" is the command that has the name of the group. */
+    if (command && second < n && strcmp(argv[second], "--") == 0)
+        return run_command(command, argv, n);
     command = second < n ? command_find_pair(word, argv[second]) : NULL;
     return command ? run_command(command, argv, remove_word(argv, n, second))
                    : refuse_group(word, argv, n, second);

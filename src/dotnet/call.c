@@ -8,9 +8,9 @@
 #include "base/status.h"
 #include "io/socket.h"
 
-/* pause before the next attempt to connect to a socket with a full backlog */
+/* ms between two attempts to connect to a socket with a full backlog */
 #define RETRY_MS 10u
-/* bytes reserved per recv(), so that a false size costs no memory */
+/* bytes received at a time, so that a false size costs no memory */
 #define RECEIVE_PART_MAX 65536u
 
 void call_init(struct call *call, ttr_dotnet *target, const char *what)
@@ -63,7 +63,7 @@ static ttr_status call_send(struct call *call, ttr_error *error)
     return TTR_OK;
 }
 
-/* Receives until call->in has n bytes, but never byte n + 1: bytes after the answer are the event
+/* Receives until call->in has n bytes, and no more: bytes after the answer belong to the event
  * stream. */
 static ttr_status call_receive(struct call *call, size_t n, ttr_error *error)
 {
@@ -139,8 +139,9 @@ ttr_status call_advance(struct call *call, ttr_error *error)
     return status;
 }
 
-/* Polls the call and the listening socket, at most until the deadline. Other runtimes that connect
- * must be served here: a pending connection would end each following poll() at once. */
+/* Polls the connection of the call and the listening socket, at most until the deadline. Other
+ * runtimes that connect are served here, because a pending connection would end each later poll()
+ * at once. */
 static void call_poll(const struct call *call)
 {
     struct pollfd waits[TARGET_WAITS + 1];

@@ -1,11 +1,11 @@
-/* Automaton of the block scanner; the head page is in framing.h. */
+/* State machine of the block scanner; framing.h describes it. */
 #include "dotnet/framing.h"
 
 #include <string.h>
 
 #include "base/endian.h"
 
-/* payload size of the object "Trace", the only one without a size field */
+/* payload size of the object "Trace", the only one without a stored size */
 #define TRACE_BYTES 48u
 #define TAG_END 1u
 #define TAG_OBJECT 4u /* tag of an object in netperf; in nettrace it is 5 */
@@ -48,8 +48,8 @@ static void parse_magic(struct framing *framing)
         expect_field(framing, FRAMING_UNKNOWN, 0);
 }
 
-/* Compares the collected bytes with the serialization string. In netperf the magic has already
- * covered its first 4 characters. */
+/* Returns true if the collected bytes end with the serialization string. In netperf, the magic
+ * includes the first 4 characters of it. */
 static bool has_serialization(const struct framing *framing)
 {
     const uint32_t n =
@@ -65,8 +65,8 @@ static void parse_file_head(struct framing *framing)
         framing->complete_end = framing->at;
         expect_field(framing, FRAMING_BLOCK, 4);
     } else if (is_first && load_u32le(framing->part) == SERIALIZATION_BYTES) {
-        /* nettrace 4: the 12 bytes are the start of a longer header, so keep them and collect the
-         * rest. */
+        /* In nettrace 4 the 12 bytes are the start of a longer header. They stay in `part`, and the
+         * rest is collected. */
         framing->field_n = (uint32_t)SERIALIZATION_BYTES + 4;
     } else if (!is_first && has_serialization(framing)) {
         framing->complete_end = framing->at;
@@ -115,14 +115,14 @@ static void parse_tag(struct framing *framing)
         framing->complete_end = framing->at;
         expect_field(framing, FRAMING_OVER, 0);
     } else {
-        /* The collected byte is the first byte of the type field, so part_n is not reset. */
+        /* part_n is not reset: the collected byte is the first of the type field. */
         bool is_object = tag == TAG_OBJECT || tag == TAG_OBJECT + 1;
         framing->state = is_object ? FRAMING_TYPE : FRAMING_UNKNOWN;
         framing->field_n = is_object ? TYPE_BYTES : 0;
     }
 }
 
-/* Interprets the complete field in `part` and selects the next state. */
+/* Interprets the field that is complete in `part`, and selects the next state. */
 static void parse_field(struct framing *framing)
 {
     switch (framing->state) {

@@ -25,7 +25,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FRAMING_FIELD_MAX 64u /* longest field that is collected; type names are shorter */
+#define FRAMING_FIELD_MAX                                                   \
+    64u /* size in bytes of the longest field that is collected; type names \
+         * are shorter */
 
 enum framing_state {
     FRAMING_MAGIC, /* the first 8 bytes */
@@ -54,7 +56,7 @@ struct framing {
 
 void framing_init(struct framing *framing);
 
-/* Scans the next n bytes of the stream. */
+/* Scans the next n bytes of the stream and updates `at` and `complete_end`. */
 void framing_scan(struct framing *framing, const uint8_t *bytes, size_t n);
 
 #endif

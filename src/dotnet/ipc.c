@@ -1,5 +1,5 @@
-/* Diagnostic IPC messages; the head page is in ipc.h. The published specification is followed
- * except where recorded runtimes differ: their error answers have 24 bytes. */
+/* Diagnostic IPC messages; ipc.h describes them. Follows the published specification, except where
+ * recorded runtimes differ: their error answers have 24 bytes. */
 #include "dotnet/ipc.h"
 
 #include "base/status.h"
@@ -71,21 +71,21 @@ static void append_providers(struct buffer *to, enum ipc_command command,
         utf16_append(to, provider.name);
         utf16_append(to, provider.arguments);
         if (command >= IPC_COLLECT_FILTER)
-            /* the provider has no event filter: u8 0 (disabled) and u32 0 (number of event ids) */
+            /* the provider has no event filter: u8 0 (disabled), u32 0 (number of event ids) */
             buffer_add_zeros(to, 5);
     }
 }
 
-/* Appends the fields of CollectTracing in wire order; `>=` tests whether the command's version has
- * a field. */
+/* Appends CollectTracing in wire order; each `>=` decides whether this version of the command has a
+ * field. */
 ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
                              const ttr_dotnet_config *wish, ttr_error *error)
 {
     size_t at = append_message_head(to, IPC_EVENTPIPE, command);
     if (command >= IPC_COLLECT_FILTER)
         append_u32(to,
-                   /* output format 0: the event stream follows on this connection; the alternative
-                    * is user_events */
+                   /* output format 0: events follow on this connection; the alternative is
+                    * user_events */
                    0);
     append_u32(to, wish->buffer_mb ? wish->buffer_mb : BUFFER_MB);
     append_u32(to, wish->flags & TTR_DOTNET_NETPERF ? 0 : 1);
@@ -139,7 +139,7 @@ ttr_status ipc_parse_info(struct cursor from, enum ipc_command command, struct a
                                 &info->assembly, &info->runtime, &info->rid};
     size_t declared_n = command == IPC_INFO ? 3 : command == IPC_INFO2 ? 5 : 6;
     if (command == IPC_INFO3)
-        /* skips the version of the structure; later versions only add fields at its end */
+        /* the version of the structure is ignored: later versions only append fields */
         (void)cursor_u32le(&from);
     info->pid = cursor_u64le(&from);
     const uint8_t *cookie = cursor_read_bytes(&from, sizeof info->cookie);
@@ -164,8 +164,8 @@ ttr_status ipc_parse_environment(struct cursor from, struct arena *texts, const 
                                  size_t *n, ttr_error *error)
 {
     uint32_t count = cursor_u32le(&from);
-    /* A string has at least its 4-byte count. A larger count is false and must not cause an
-     * allocation. */
+    /* Each string has at least its count of 4 bytes. A larger number of strings is false and must
+     * not cause an allocation. */
     if (from.failed || count > cursor_left(&from) / 4)
         return fail(error, TTR_E_MALFORMED, from.offset,
                     "the runtime declares %u variables in %zu bytes", count, cursor_left(&from));

@@ -68,13 +68,14 @@ struct ipc_answer {
     bool is_error;    /* the payload starts with an HRESULT */
 };
 
-/* Identity of a runtime that connected to our socket. */
+/* Identity of a runtime that has connected to the tool's socket. */
 struct ipc_advertise {
     uint8_t cookie[16];
     uint64_t pid;
 };
 
-/* Append a message without payload, and StopTracing for `session`. */
+/* ipc_write_plain appends a message without payload; ipc_write_stop appends StopTracing for a
+ * session. */
 void ipc_write_plain(struct buffer *to, enum ipc_set set, enum ipc_command command);
 void ipc_write_stop(struct buffer *to, uint64_t session);
 
@@ -83,8 +84,8 @@ void ipc_write_stop(struct buffer *to, uint64_t session);
 TTR_MUST ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
                                       const ttr_dotnet_config *wish, ttr_error *error);
 
-/* Parse the header of an answer, and an advertise message. Return false if the magic or the command
- * set is wrong. */
+/* ipc_parse_answer parses the header of an answer, ipc_parse_advertise an advertise message. Both
+ * return false if the magic or the command set is wrong. */
 TTR_MUST bool ipc_parse_answer(const uint8_t head[IPC_HEADER_SIZE], struct ipc_answer *answer);
 TTR_MUST bool ipc_parse_advertise(const uint8_t bytes[IPC_ADVERTISE_SIZE],
                                   struct ipc_advertise *advertise);
@@ -94,8 +95,8 @@ TTR_MUST bool ipc_parse_advertise(const uint8_t bytes[IPC_ADVERTISE_SIZE],
 TTR_MUST ttr_status ipc_parse_info(struct cursor from, enum ipc_command command,
                                    struct arena *texts, ttr_dotnet_info *info, ttr_error *error);
 
-/* Parses an environment: a u32 count and that many strings. *list has *n strings and a final NULL.
- */
+/* Parses an environment: a u32 number of strings, then the strings. Sets *list to *n strings,
+ * followed by NULL. */
 TTR_MUST ttr_status ipc_parse_environment(struct cursor from, struct arena *texts,
                                           const char ***list, size_t *n, ttr_error *error);
 

@@ -1,5 +1,5 @@
-/* Parser for /proc/PID/{stat,status,environ,root,ns/mnt,cmdline,maps}. A process controls its own
- * strings, so every copy is bounded. */
+/* Reads /proc/PID/{stat,status,environ,root,ns/mnt,cmdline,maps}. A process controls its strings,
+ * so every copy is bounded. */
 #include "dotnet/proc.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static int open_proc_file(uint64_t pid, const char *file)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Reads at most size - 1 bytes of a file and appends a zero byte. Returns the number of bytes read;
+/* Reads at most size - 1 bytes of a file and appends a zero byte. Returns the number of bytes read,
  * 0 on failure. */
 static size_t read_proc_file(uint64_t pid, const char *file, char *to, size_t size)
 {
@@ -36,7 +36,8 @@ static size_t read_proc_file(uint64_t pid, const char *file, char *to, size_t si
     return n;
 }
 
-/* Format: "PID (NAME) STATE ...". NAME may contain spaces and parentheses; the last ')' ends it. */
+/* The file has the form "PID (NAME) STATE ...". NAME may contain spaces and parentheses; the last
+ * ')' ends it. */
 static bool read_stat(struct proc *proc)
 {
     char text[1024];
@@ -51,8 +52,8 @@ static bool read_stat(struct proc *proc)
     return at && number_parse_u64(at + 1, strspn(at + 1, "0123456789"), &proc->start);
 }
 
-/* Reads the last number of the line "NSpid:", which is the id in the innermost namespace. Kernels
- * without that line leave the outer pid. */
+/* Sets inner_pid to the last number of the line "NSpid:", the id in the innermost namespace.
+ * Without that line (old kernels) inner_pid is the outer pid. */
 static void read_inner_pid(struct proc *proc)
 {
     char text[8192];
@@ -98,8 +99,8 @@ bool proc_read(struct proc *proc, uint64_t pid)
     read_tmpdir(proc);
     char root[64];
     (void)snprintf(root, sizeof root, "/proc/%" PRIu64 "/root/.", pid);
-    /* Without permission to read its root, assume that the process shares our file system; a socket
-     * in a shared /tmp is then still found. */
+    /* If the root cannot be read, the process is assumed to share this file system: a socket in a
+     * shared /tmp is then found. */
     proc->has_other_files = access(root, X_OK) == 0 &&
                             !(is_same_as_ours(pid, "root") && is_same_as_ours(pid, "ns/mnt"));
     return true;
@@ -111,8 +112,8 @@ static const char *path_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Sets the name of "dotnet app.dll" to that of its assembly, "app". The names of other programs
- * stay as the kernel reports them. */
+/* Sets the name of "dotnet app.dll" to that of the assembly, "app". Other programs keep the name
+ * that the kernel reports. */
 static void name_by_assembly(struct proc *proc, const char *words, size_t n)
 {
     static const char suffix[] = ".dll";
@@ -141,8 +142,8 @@ static void read_command_line(struct proc *proc)
             proc->command[i] = ' ';
 }
 
-/* Finds ".../Microsoft.NETCore.App/3.1.2/libcoreclr.so" in maps; the directory name is the version.
- */
+/* Sets the runtime version: the directory of a mapped file
+ * ".../Microsoft.NETCore.App/3.1.2/libcoreclr.so". */
 static void read_runtime_version(struct proc *proc)
 {
     char line[PROC_PATH_MAX + 128];

@@ -62,8 +62,8 @@ static bool is_socket(const char *path, struct stat *about)
     return lstat(path, about) == 0 && S_ISSOCK(about->st_mode);
 }
 
-/* Builds the path of a process's socket in `folder` below `root` ("" for our own file system).
- * Returns true if a socket exists there. */
+/* Builds the path of a process's socket in `folder` below `root` ("" for this process's file
+ * system). Returns true if a socket exists there. */
 static bool find_socket_in_folder(const struct proc *proc, const char *root, const char *folder,
                                   char *path, struct stat *about)
 {
@@ -82,8 +82,8 @@ static bool find_diagnostic_socket(const struct proc *proc, char *path, struct s
            (!root[0] && find_socket_in_folder(proc, root, our_tmpdir(), path, about));
 }
 
-/* Appends process `pid` if it has a diagnostic socket. Returns false only if memory is exhausted.
- */
+/* Appends a process to the list if it has a diagnostic socket. Returns false only if memory is
+ * exhausted. */
 static bool append_if_dotnet(ttr_dotnet_list *list, uint64_t pid, struct proc *proc)
 {
     char path[SOCKET_PATH_MAX];
@@ -129,8 +129,8 @@ static bool parse_socket_name(const char *name, uint64_t *pid)
     return rest && strcmp(rest, end) == 0 && number_parse_u64(number, (size_t)(dash - number), pid);
 }
 
-/* Sets the error of a directory listing that failed: out of memory if `has_room` is false, else the
- * errno value `sys`. */
+/* Returns the status of a directory listing: TTR_OK, out of memory if `has_room` is false, or the
+ * failure `sys` (an errno). */
 static ttr_status listing_status(const char *folder, bool has_room, int sys, ttr_error *error)
 {
     if (!has_room)
@@ -138,8 +138,8 @@ static ttr_status listing_status(const char *folder, bool has_room, int sys, ttr
     return sys ? fail_sys(error, sys, NO_OFFSET, "cannot list %s", folder) : TTR_OK;
 }
 
-/* Appends the sockets in `folder` that no listed process uses. Processes that were killed leave
- * such sockets. */
+/* Appends the sockets in `folder` that belong to no listed process. Killed processes leave such
+ * sockets. */
 static ttr_status append_stale_sockets(ttr_dotnet_list *list, const char *folder, ttr_error *error)
 {
     bool has_room = true;

@@ -16,7 +16,7 @@
 #define LEVEL_VERBOSE 5u
 #define KEYWORD_GC 0x1u
 #define KEYWORDS_COMMON 0x100003801du
-#define PROVIDER_LIST_MAX 65536u /* longest list in bytes; a command could not hold more */
+#define PROVIDER_LIST_MAX 65536u /* bytes; a longer list would not fit into a command */
 
 struct provider_entry {
     ttr_dotnet_provider is;
@@ -27,7 +27,7 @@ struct ttr_dotnet_providers {
     struct arena texts;
     struct provider_entry *list;
     size_t n, capacity;
-    uint64_t rundown;  /* union of the rundown keywords of the added profiles */
+    uint64_t rundown;  /* rundown keywords of all added profiles */
     bool has_explicit; /* a provider outside of any profile was added */
 };
 
@@ -185,8 +185,8 @@ static struct provider_entry *find_provider(const ttr_dotnet_providers *set, con
     return NULL;
 }
 
-/* Merges two requests for one provider: the union of the keywords and the more verbose level. Level
- * 0 enables all events. Fails if both have different arguments. */
+/* Merges two requests for one provider: all keywords of both, and the more verbose level (level 0
+ * enables all events). Fails if both have different arguments. */
 static ttr_status merge_provider(ttr_dotnet_provider *existing, const ttr_dotnet_provider *added,
                                  ttr_error *error)
 {
@@ -205,8 +205,9 @@ static ttr_status merge_provider(ttr_dotnet_provider *existing, const ttr_dotnet
     return TTR_OK;
 }
 
-/* Adds a provider with strings that are constant or in the set's arena. An explicit request
- * replaces a profile's request for the same provider; two of the same kind are merged. */
+/* Adds a provider; its strings are constant or in the set's arena. An explicit request replaces
+ * that of a profile for the same provider. Two explicit requests, or two of profiles, are
+ * merged. */
 static ttr_status add_provider(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider,
                                bool is_from_profile, ttr_error *error)
 {
@@ -249,7 +250,7 @@ static bool parse_hexadecimal(const char *text, uint64_t *value)
     return true;
 }
 
-/* Terminates `part` at its colon. Returns the text after the colon, or NULL if there is none. */
+/* Ends `part` at its first colon. Returns the text after the colon, or NULL if it has no colon. */
 static char *split_at_colon(char *part)
 {
     char *colon = part ? strchr(part, ':') : NULL;
@@ -259,8 +260,8 @@ static char *split_at_colon(char *part)
     return colon + 1;
 }
 
-/* Parses and adds one "NAME:KEYWORDS:LEVEL:ARGUMENTS". Writes zero bytes over the colons of `text`.
- */
+/* Parses "NAME:KEYWORDS:LEVEL:ARGUMENTS" and adds the provider. Replaces the colons in `text` by
+ * zero bytes. */
 static ttr_status parse_provider(ttr_dotnet_providers *set, char *text, ttr_error *error)
 {
     ttr_dotnet_provider provider = {.name = text, .level = LEVEL_INFORMATIONAL, .arguments = ""};
@@ -269,8 +270,8 @@ static ttr_status parse_provider(ttr_dotnet_providers *set, char *text, ttr_erro
     if (!text[0])
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "a provider has no name; expected NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]");
-    /* An EventSource defines its own keyword bits, so the default is all of them. All bits of the
-     * runtime provider would force garbage collections, so it has a smaller default. */
+    /* The default is all keyword bits, since each EventSource defines its bits. For the runtime
+     * provider all bits would force garbage collections, so its default is smaller. */
     provider.keywords = strcasecmp(text, RUNTIME) == 0 ? KEYWORDS_COMMON : UINT64_MAX;
     if (keywords && keywords[0] && !parse_hexadecimal(keywords, &provider.keywords))
         return fail(

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 
-/* Creates an empty provider set that uses the given allocator; otherwise like
- * ttr_dotnet_providers_new. Returns NULL if memory is exhausted. */
+/* Creates an empty provider set with an allocator, like ttr_dotnet_providers_new. Returns NULL if
+ * memory is exhausted. */
 ttr_dotnet_providers *providers_new(const struct alloc *alloc);
 
 #endif

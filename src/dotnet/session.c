@@ -14,7 +14,7 @@
 #include "dotnet/framing.h"
 #include "io/socket.h"
 
-/* time limit for stopping: an hour, since the runtime sends the rundown only as fast as the caller
+/* ms; time limit of stopping, an hour: the runtime sends the rundown only as fast as the caller
  * reads it */
 #define STOP_MS 3600000u
 
@@ -27,12 +27,12 @@ struct ttr_dotnet_session {
     uint64_t rundown;
     struct framing framing;
     struct call stop;
-    bool is_stopping; /* StopTracing was sent and not answered yet */
+    bool is_stopping; /* StopTracing was sent; its answer is not complete */
     bool is_stop_confirmed, has_ended;
 };
 
-/* Stores which requested options this version of the command does not support, and which rundown
- * the runtime sends instead. */
+/* Records which requested options the used version of the command cannot express, and which rundown
+ * results. */
 static void record_ignored_options(struct ttr_dotnet_session *session,
                                    const ttr_dotnet_config *wish)
 {
@@ -122,8 +122,8 @@ ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_error *error)
     return session->stop.out.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Sends StopTracing and receives its answer as far as possible without blocking. Its errors are
- * ignored if the stream has ended. */
+/* Continues the call of StopTracing without blocking. Its errors are ignored if the stream has
+ * ended. */
 static ttr_status advance_stop(struct ttr_dotnet_session *session, ttr_error *error)
 {
     if (!session->is_stopping)

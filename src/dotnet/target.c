@@ -99,8 +99,8 @@ bool target_is_woken(const ttr_dotnet *target)
     return target->wake >= 0 && poll(&wait, 1, 0) > 0;
 }
 
-/* Sends ResumeRuntime to another runtime. The answer is dropped; the runtime closes the connection
- * after it. */
+/* Resumes a runtime other than the target. The answer is dropped; the runtime then closes the
+ * connection. */
 static void resume_other_runtime(ttr_dotnet *target, struct guest *guest)
 {
     struct buffer message;
@@ -115,7 +115,7 @@ static void resume_other_runtime(ttr_dotnet *target, struct guest *guest)
     buffer_free(&message);
 }
 
-/* Returns true if the runtime of this guest was resumed on an earlier connection. */
+/* Returns true if the runtime on this connection was resumed on an earlier connection. */
 static bool was_resumed_before(const ttr_dotnet *target, const struct guest *guest)
 {
     for (size_t i = 0; i < GUESTS_MAX; i++)
@@ -125,8 +125,8 @@ static bool was_resumed_before(const ttr_dotnet *target, const struct guest *gue
     return false;
 }
 
-/* Handles a complete advertise message: keeps a connection of the target runtime as the spare one,
- * and resumes any other runtime. */
+/* Handles a complete advertise message. A connection of the target runtime becomes the spare one;
+ * any other runtime is resumed. */
 static void assign_guest(ttr_dotnet *target, struct guest *guest)
 {
     struct ipc_advertise who;
@@ -150,8 +150,8 @@ static void assign_guest(ttr_dotnet *target, struct guest *guest)
     guest->fd = -1;
 }
 
-/* Reads from a guest. Closes it if the peer has closed the connection; bytes after the advertise
- * message are dropped. */
+/* Reads from a connection to the tool's socket; closes it if the peer has. Bytes after the
+ * advertise message are dropped. */
 static void read_guest(ttr_dotnet *target, struct guest *guest)
 {
     uint8_t ignored[256];
@@ -169,8 +169,8 @@ static void read_guest(ttr_dotnet *target, struct guest *guest)
         assign_guest(target, guest);
 }
 
-/* Returns a free slot for the next connection, preferably one that does not remember a resumed
- * runtime. Returns NULL if all are in use. */
+/* Returns a free slot for the next connection, preferably one that records no resumed runtime.
+ * Returns NULL if all slots are in use. */
 static const struct guest *find_free_guest(const ttr_dotnet *target)
 {
     const struct guest *found = NULL;
@@ -204,8 +204,8 @@ size_t target_poll_entries(const ttr_dotnet *target, struct pollfd *waits)
     waits[n++] = (struct pollfd){.fd = target->wake, .events = POLLIN};
     if (target->listener < 0)
         return n;
-    /* without a free slot the listening socket must not be polled: it would stay readable, and
-     * poll() would return at once */
+    /* Without a free slot the listening socket is not polled: it would stay readable and end each
+     * poll() at once. */
     if (find_free_guest(target))
         waits[n++] = (struct pollfd){.fd = target->listener, .events = POLLIN};
     for (size_t i = 0; i < GUESTS_MAX; i++)
@@ -214,8 +214,8 @@ size_t target_poll_entries(const ttr_dotnet *target, struct pollfd *waits)
     return n;
 }
 
-/* Explains ECONNREFUSED: a socket file can outlive its process, and a regular file refuses as well.
- */
+/* Explains ECONNREFUSED: the process of a socket file may have ended, and a regular file refuses
+ * connections, too. */
 static const char *refusal_reason(const char *path)
 {
     struct stat about;

@@ -18,11 +18,12 @@
 
 #include "dotnet/ipc.h"
 
-/* maximum number of connections to our socket, the spare one not counted */
+/* limit of connections to the tool's socket, not counting the spare one */
 #define GUESTS_MAX 64u
 #define TARGET_WAITS (2 + GUESTS_MAX)
 
-/* A connection to our socket that is still advertising, or belongs to another runtime. */
+/* A connection to the tool's socket that is advertising, or that belongs to another runtime than
+ * the target. */
 struct guest {
     int fd;             /* -1 if the slot is free */
     uint32_t got_bytes; /* bytes received of `advertise` */
@@ -32,16 +33,16 @@ struct guest {
 
 struct ttr_dotnet {
     const struct alloc *alloc;
-    char *path;   /* socket path, owned; created by us if listener >= 0 */
-    int listener; /* our listening socket, -1 if the runtime listens */
-    int spare;    /* connection of the target that waits for a command, -1 if none */
+    char *path;   /* path of the socket, owned; the file was created here if listener >= 0 */
+    int listener; /* listening socket of the tool, -1 if the runtime listens */
+    int spare;    /* connection of the target that waits for a command, -1 = none */
     int wake;
     unsigned limit_ms;
     bool is_known; /* `who` is valid: a runtime has advertised itself */
     struct ipc_advertise who;
     struct guest guests[GUESTS_MAX];
     size_t others; /* number of other runtimes that were resumed */
-    /* memory of the last process description and of the last environment */
+    /* memory of the last process description, and of the last environment */
     struct arena about, environment;
     const char **variables;
     size_t variables_n;
@@ -51,8 +52,8 @@ struct ttr_dotnet {
  * no connection is available yet. */
 TTR_MUST ttr_status target_connect(ttr_dotnet *target, int *fd, ttr_error *error);
 
-/* Accepts connections to our socket and reads their advertise messages without blocking. Does
- * nothing if the runtime listens. */
+/* Accepts connections to the tool's socket and reads their advertise messages, without blocking.
+ * Does nothing if the runtime listens. */
 void target_serve(ttr_dotnet *target);
 
 /* Fills `waits` (TARGET_WAITS entries) with the wake descriptor and all sockets that target_serve

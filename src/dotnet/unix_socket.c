@@ -15,8 +15,9 @@
 
 #define BACKLOG_MAX 64
 
-/* Fills `address` for `path`. Returns 0, or -1 with errno set. The caller must keep *folder open
- * until the address was used, then close it; it is -1 for a short path. */
+/* Fills in `address` for `path`. A long path needs the descriptor *folder, which the caller keeps
+ * open until the address was used and then closes; it is -1 for a short path. Returns 0, or -1 with
+ * errno. */
 static int build_socket_address(const char *path, struct sockaddr_un *address, int *folder)
 {
     const char *slash = strrchr(path, '/');
@@ -46,8 +47,8 @@ static int build_socket_address(const char *path, struct sockaddr_un *address, i
     return -1;
 }
 
-/* Closes the directory descriptor. Unless `is_fine`, also closes the socket and returns -1 with the
- * errno of the failed call. Otherwise returns the socket. */
+/* Ends an attempt: closes the descriptor of the directory. Returns the socket if `is_fine`.
+ * Otherwise closes it, too, and returns -1 with the errno of the failed call. */
 static int close_after_attempt(int fd, int folder, bool is_fine)
 {
     int reason = errno;
@@ -72,7 +73,7 @@ int unix_socket_connect(const char *path)
         fd, folder, fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0);
 }
 
-/* Removes a socket file on which no process listens, since bind() would fail with EADDRINUSE. */
+/* Removes a socket file if no process listens at it: bind() would fail with EADDRINUSE. */
 static void remove_unserved_socket(const char *path)
 {
     struct stat about;
@@ -93,8 +94,8 @@ int unix_socket_listen(const char *path)
     if (build_socket_address(path, &address, &folder) != 0)
         return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    /* chmod comes before listen: until then every connect() is refused, so no other user can get in
-     * with the default mode. */
+    /* chmod precedes listen: connections are refused before listen, so other users cannot use the
+     * default mode. */
     bool is_bound = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
     bool is_served = is_bound && chmod(address.sun_path, 0600) == 0 && listen(fd, BACKLOG_MAX) == 0;
     int reason = errno;

@@ -12,6 +12,8 @@
 
 #define PEEK_BYTES ((size_t)64 * 1024)
 #define PEEK_PADDING ((size_t)64)
+/* A bid of this many bits needs no more bytes: a pipe may pause after the first ones. */
+#define SURE_BITS 64u
 
 const ttr_read_options *select_reader_options(const struct format *format,
                                               const ttr_read_options *options,
@@ -142,14 +144,15 @@ static void first_bytes_free(struct first_bytes *first)
     alloc_free(first->alloc, first->bytes, first->peek.n + PEEK_PADDING, 1);
 }
 
-/* Reads the first bytes. If damage follows soon after them, stores the error in `broken` and still
- * returns TTR_OK, because detection may not need the damaged bytes. */
-static ttr_status read_first_bytes(ttr *t, struct source *source, struct first_bytes *first,
-                                   ttr_error *broken)
+/* Reads at least `need` of the first bytes, unless the input is shorter. If damage follows soon
+ * after them, stores the error in `broken` and still returns TTR_OK, because detection may not need
+ * the damaged bytes. */
+static ttr_status read_first_bytes(ttr *t, struct source *source, size_t need,
+                                   struct first_bytes *first, ttr_error *broken)
 {
     struct window window;
     *broken = (ttr_error){.status = TTR_OK};
-    ttr_status status = source_fill(source, 0, PEEK_BYTES, &window, broken);
+    ttr_status status = source_fill(source, 0, need, &window, broken);
     if (status != TTR_OK && status != TTR_E_TRUNCATED && status != TTR_E_MALFORMED)
         return status;
     size_t n = window.n < PEEK_BYTES ? window.n : PEEK_BYTES;
@@ -175,13 +178,20 @@ ttr_status detect_format(ttr *t, struct source *source, const char *path,
                          const struct format **format, ttr_error *broken, ttr_error *error)
 {
     struct first_bytes first;
-    ttr_error chosen = {0};
-    ttr_status status = read_first_bytes(t, source, &first, broken);
-    if (status != TTR_OK)
-        return copy_error(broken, error);
-    first.peek.path = path;
-    status = choose_format(&first.peek, format, &chosen);
-    first_bytes_free(&first);
+    ttr_error chosen;
+    ttr_status status;
+    size_t need = source_is_seekable(source) ? PEEK_BYTES : 1;
+    for (bool is_sure = false; !is_sure; need = first.peek.n + 1) {
+        chosen = (ttr_error){0};
+        status = read_first_bytes(t, source, need, &first, broken);
+        if (status != TTR_OK)
+            return copy_error(broken, error);
+        first.peek.path = path;
+        status = choose_format(&first.peek, format, &chosen);
+        is_sure = first.peek.n < need || first.peek.n >= PEEK_BYTES || first.peek.is_whole ||
+                  (status == TTR_OK && get_format_bid(*format, &first.peek) >= SURE_BITS);
+        first_bytes_free(&first);
+    }
     if (status == TTR_OK)
         return TTR_OK;
     return copy_error(broken->status != TTR_OK ? broken : &chosen, error);
@@ -193,7 +203,7 @@ ttr_status detect_bid(ttr *t, struct source *source, const char *path, const str
     struct first_bytes first;
     ttr_error broken;
     *bid = 0;
-    if (read_first_bytes(t, source, &first, &broken) != TTR_OK)
+    if (read_first_bytes(t, source, PEEK_BYTES, &first, &broken) != TTR_OK)
         return copy_error(&broken, error);
     first.peek.path = path;
     *bid = get_format_bid(format, &first.peek);

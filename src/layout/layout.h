@@ -206,4 +206,9 @@ struct layout_schema {
 
 extern const struct field_ops layout_field_ops;
 
+/* Implement field_ops.locate and field_ops.record. `ctx` is a struct layout_schema. */
+bool layout_find_position(const void *ctx, ttr_group group, ttr_text name,
+                          struct field_position *position);
+const uint8_t *layout_record_bytes(const void *ctx, const ttr_event *event, size_t *n);
+
 #endif

@@ -593,4 +593,6 @@ const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .packet = layout_packet,
                                            .label = layout_fields_label,
                                            .type = layout_fields_type,
-                                           .has_bytes_after_end = layout_text_has_bytes_after_end};
+                                           .has_bytes_after_end = layout_text_has_bytes_after_end,
+                                           .locate = layout_find_position,
+                                           .record = layout_record_bytes};

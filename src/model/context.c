@@ -234,6 +234,40 @@ ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid)
     return id && pair_map_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
 }
 
+ttr_id context_add_idle_thread(ttr *t, uint16_t source)
+{
+    uint32_t process = process_index(t, source, 0);
+    if (process == UINT32_MAX)
+        return 0;
+    return add_thread(
+        t, &(struct thread){
+               .process = process, .source = source, .pid_known = true, .tid_known = true});
+}
+
+void context_release_tid(ttr *t, uint16_t source, ttr_id id)
+{
+    if (!id || id >= t->threads_n)
+        return;
+    const struct thread *thread = &t->threads[id];
+    struct source_entry *entry = &t->sources[source];
+    const uint32_t *last = pair_map_get(&entry->threads_by_tid, thread->tid, 0);
+    if (last && *last == id)
+        (void)pair_map_remove(&entry->threads_by_tid, thread->tid, 0);
+    if (thread->pid_known)
+        (void)pair_map_remove(&entry->threads, t->processes[thread->process].pid, thread->tid);
+    (void)pair_map_remove(&entry->names_by_tid, thread->tid, 0);
+}
+
+void context_set_parent(ttr *t, ttr_id thread, ttr_id parent)
+{
+    if (!thread || !parent || thread >= t->threads_n || parent >= t->threads_n)
+        return;
+    const uint32_t process = t->threads[thread].process, from = t->threads[parent].process;
+    if (process != from && t->threads[thread].pid_known && t->threads[parent].pid_known &&
+        !t->processes[process].parent)
+        t->processes[process].parent = from + 1;
+}
+
 bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name)
 {
     uint32_t process = process_index(t, source, pid);
@@ -311,7 +345,7 @@ ttr_id context_copy_schema(ttr *t, ttr_id schema)
     const struct schema *from = context_schema(t, schema);
     if (from->ops == &event_copy_field_ops)
         return schema;
-    if (!from->event_class && !from->has_number)
+    if (!from->event_class && !from->has_number && !from->class_name)
         return SCHEMA_EVENT_COPY;
     if (from->packed)
         return from->packed;
@@ -324,6 +358,7 @@ ttr_id context_copy_schema(ttr *t, ttr_id schema)
         .number = from->number,
         .version = from->version,
         .has_texts = from->has_texts,
+        .class_name = from->class_name,
         .has_packet = from->has_packet ||
                       (from->ops && from->ops->begin_group && from->event_class &&
                        type_has_user_value(from->event_class->root[ROOT_PACKET_CONTEXT]))};

@@ -43,6 +43,13 @@ struct field_cache {
     bool is_full; /* an event had more fields than `n` */
 };
 
+/* A field that is stored at the same place in all events of a schema. */
+struct field_position {
+    uint32_t offset; /* bytes from the address that field_ops.record returns */
+    uint32_t bytes;  /* 1, 2, 4 or 8 of a number; size of a text, which ends at a zero */
+    bool is_text, is_signed, is_big_endian;
+};
+
 /* Functions that decode the fields of events of a schema; implemented in the format's folder. */
 struct field_ops {
     void (*begin)(
@@ -78,7 +85,40 @@ struct field_ops {
     /* Returns true if the fixed-size text that `next` returned last has nonzero bytes after its
      * terminating zero. NULL = no field has such bytes. */
     bool (*has_bytes_after_end)(const ttr_fields *fields, const ttr_value *text);
+    /* Finds a top-level field by its displayed name. Returns false if the schema has no such field,
+     * or if its position, size or type differ between events or are not those of struct
+     * field_position. NULL = not supported. */
+    bool (*locate)(const void *ctx, ttr_group group, ttr_text name,
+                   struct field_position *position);
+    /* Returns the address of an event's record that positions of `locate` refer to, and the number
+     * of its bytes. NULL = not supported. */
+    const uint8_t *(*record)(const void *ctx, const ttr_event *event, size_t *n);
 };
+
+/* Loads a number from a record of `n` bytes. Returns false if the record is too short. */
+static inline bool field_position_load(const struct field_position *position, const uint8_t *record,
+                                       size_t n, uint64_t *value)
+{
+    const uint8_t *p = record + position->offset;
+    if (position->bytes > n || position->offset > n - position->bytes)
+        return false;
+    switch (position->bytes) {
+    case 1:
+        *value = position->is_signed ? (uint64_t)(int64_t)(int8_t)*p : *p;
+        return true;
+    case 2:
+        *value = position->is_big_endian ? load_u16be(p) : load_u16le(p);
+        *value = position->is_signed ? (uint64_t)(int64_t)(int16_t)*value : *value;
+        return true;
+    case 4:
+        *value = position->is_big_endian ? load_u32be(p) : load_u32le(p);
+        *value = position->is_signed ? (uint64_t)(int64_t)(int32_t)*value : *value;
+        return true;
+    default:
+        *value = position->is_big_endian ? load_u64be(p) : load_u64le(p);
+        return true;
+    }
+}
 
 /* Zeroes a field and sets its name to the empty text. Uses vector stores, because compilers emit
  * slower code for a struct assignment. */
@@ -119,7 +159,9 @@ struct schema {
         *event_class; /* declared properties of the events; NULL = undeclared */
     /* schema of the original events, for copies and for events with added fields; 0 = none */
     ttr_id base_schema;
-    ttr_id packed;   /* schema for copies of these events; 0 = not created yet */
+    ttr_id packed; /* schema for copies of these events; 0 = not created yet */
+    /* name of these events in the trace, if a stage gives them other names; 0 = unchanged */
+    ttr_id class_name;
     bool has_number; /* the provider numbers its events: number `number`, version `version` */
     uint32_t number, version;
     /* the trace has human-readable texts for these events, outside of the events */
@@ -249,6 +291,16 @@ TTR_MUST ttr_id context_add_unnumbered_thread(ttr *t, uint16_t source, uint64_t 
 
 /* Returns the pseudo thread that represents a process. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid);
+
+/* Adds a thread of process 0 with tid 0, which lookups by number do not find: the idle thread of a
+ * CPU. Returns 0 if memory runs out. */
+TTR_MUST ttr_id context_add_idle_thread(ttr *t, uint16_t source);
+
+/* Ends the use of a tid: the next lookup adds another thread with that number. */
+void context_release_tid(ttr *t, uint16_t source, ttr_id thread);
+
+/* Sets the process that a thread's process was forked from. */
+void context_set_parent(ttr *t, ttr_id thread, ttr_id parent);
 
 /* Set the name of a process, or of every thread with a tid. Return false if memory runs out. */
 TTR_MUST bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name);

@@ -16,7 +16,7 @@
 #include "perf_events/tracing_files.h"
 
 #define PROGRAM_HEADERS_MAX 128u /* maximum number of program headers to read */
-#define NOTES_MAX 65536u         /* maximum size in bytes of the notes to read per program header */
+#define NOTES_MAX 65536u         /* limit in bytes of the notes that are read per program header */
 #define ROOTED_PATH_SIZE 4160u
 #define MAPPING_PATH_AT 72u /* offset of the path in an MMAP2 record */
 
@@ -70,26 +70,26 @@ struct build_id build_id_in_notes(const void *bytes, size_t n)
     return id;
 }
 
-/* File range of a program header that contains notes. */
-struct diagnostics {
+/* A note segment: range of the file, and type of the program header. */
+struct note_range {
     uint64_t offset, n;
     uint32_t type;
 };
 
-/* Reads a program header of either ELF class, which may be unaligned. */
-static struct diagnostics parse_program_header(const uint8_t *bytes, bool is_wide)
+/* Parses a program header of either ELF class; `bytes` may be unaligned. */
+static struct note_range parse_program_header(const uint8_t *bytes, bool is_wide)
 {
     Elf64_Phdr wide;
     Elf32_Phdr narrow;
     if (is_wide) {
         memcpy(&wide, bytes, sizeof wide);
-        return (struct diagnostics){wide.p_offset, wide.p_filesz, wide.p_type};
+        return (struct note_range){wide.p_offset, wide.p_filesz, wide.p_type};
     }
     memcpy(&narrow, bytes, sizeof narrow);
-    return (struct diagnostics){narrow.p_offset, narrow.p_filesz, narrow.p_type};
+    return (struct note_range){narrow.p_offset, narrow.p_filesz, narrow.p_type};
 }
 
-static struct build_id read_notes_build_id(int fd, const struct diagnostics *part)
+static struct build_id read_notes_build_id(int fd, const struct note_range *part)
 {
     struct build_id id = {.n = 0};
     struct buffer bytes;
@@ -122,7 +122,7 @@ static struct build_id read_elf_build_id(int fd)
     n = n < PROGRAM_HEADERS_MAX ? n : PROGRAM_HEADERS_MAX;
     ssize_t got = at <= INT64_MAX ? pread(fd, parts, n * size, (off_t)at) : 0;
     for (size_t i = 0; !id.n && got > 0 && (i + 1) * size <= (size_t)got; i++) {
-        struct diagnostics part = parse_program_header(parts + i * size, is_wide);
+        struct note_range part = parse_program_header(parts + i * size, is_wide);
         if (part.type == PT_NOTE)
             id = read_notes_build_id(fd, &part);
     }
@@ -144,8 +144,8 @@ struct build_id build_id_of_file(const char *path, uint64_t inode)
 
 /* --- Processes and the kernel --- */
 
-/* Reads the build id of a file below the root of the process, which may be in a container. Falls
- * back to the own file system if that is not permitted. */
+/* Reads the build id of a file as the process sees it, which may be in a container. If access is
+ * denied, reads the file with this path outside of containers. */
 static struct build_id read_id_in_process_root(uint64_t pid, const char *path, uint64_t inode)
 {
     char rooted_path[ROOTED_PATH_SIZE];
@@ -170,7 +170,7 @@ struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *
     ids->list = list;
     ids->list[ids->n] = id;
     ids->n +=
-        /* if memory runs out the id is not cached, and the file is read again next time */
+        /* If memory runs out, the id is not cached and the file is read again next time. */
         key_map_put(&ids->known, key, (uint32_t)ids->n);
     return id;
 }

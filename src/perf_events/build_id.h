@@ -21,7 +21,8 @@ struct build_id {
 /* Cache of build ids. */
 struct build_ids {
     struct key_map known;    /* hash of path and inode -> index in `list` */
-    struct key_map returned; /* hashes of paths that build_ids_of_record has returned */
+    struct key_map returned; /* hashes of the paths for which build_ids_of_record has returned an
+                              * id */
     struct build_id *list;
     size_t n, capacity;
     struct buffer text; /* scratch space for sysfs files */
@@ -34,17 +35,18 @@ void build_ids_free(struct build_ids *ids);
  * none. */
 struct build_id build_id_in_notes(const void *bytes, size_t n);
 
-/* Reads the build id of an ELF file. Returns n = 0 if the file has none or another inode; `inode` 0
- * accepts any file. */
+/* Reads the build id of an ELF file. Returns n = 0 if the file has none, or if its inode is not
+ * `inode`; 0 accepts any file. */
 struct build_id build_id_of_file(const char *path, uint64_t inode);
 
-/* Returns the build id of a file in the mount namespace of a process, from the cache if known. */
+/* Returns the build id of a file in the mount namespace of a process. Files are read once and
+ * cached. */
 struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *path,
                                uint64_t inode);
 
-/* Returns the build id for an executable MMAP2 record without one, and sets *path, borrowed from
- * the record. The kernel omits it if it is older than 5.12 or the ELF page is not in memory.
- * Returns it once per path, then n = 0. */
+/* Returns the build id that an executable MMAP2 record lacks, and sets *path, borrowed from the
+ * record. The kernel omits it before version 5.12, or if the ELF page is not in memory. Returns n =
+ * 0 if the record has one, or for a path for which an id was returned before. */
 struct build_id build_ids_of_record(struct build_ids *ids, const void *record, size_t n,
                                     ttr_text *path);
 

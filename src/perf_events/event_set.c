@@ -71,7 +71,7 @@ static bool add_unique_event(struct ttr_perf_events *set, const ttr_perf_event *
     return true;
 }
 
-/* State of the search for one word. */
+/* State of the search for the events that one word names. */
 struct search {
     struct ttr_perf_events *set;
     struct buffer text;
@@ -81,7 +81,7 @@ struct search {
     bool is_incomplete; /* a directory listing failed, so matches may be missing */
 };
 
-/* Callback of tracing_files_each: reads the id of a tracepoint and adds it. */
+/* Implements tracing_files_visit: reads the id of a tracepoint and adds it to the set. */
 static bool add_found_tracepoint(void *ctx, const char *system, const char *name)
 {
     struct search *search = ctx;
@@ -157,7 +157,8 @@ struct suggestion {
 struct suggestion_list {
     const char *word;
     bool has_colon;
-    struct suggestion list[SUGGESTIONS_MAX]; /* ascending edit distance; 0 marks a free slot */
+    struct suggestion list[SUGGESTIONS_MAX]; /* by ascending edit distance; a distance of 0 marks a
+                                              * free slot */
 };
 
 static void rate_suggestion(struct suggestion_list *suggestion_list, const char *name)
@@ -178,7 +179,7 @@ static void rate_suggestion(struct suggestion_list *suggestion_list, const char 
                    (int)(SUGGESTION_SIZE - 1), name);
 }
 
-/* Callback of tracing_files_each: rates a tracepoint as a suggestion. */
+/* Implements tracing_files_visit: considers a tracepoint as a suggestion. */
 static bool rate_tracepoint(void *ctx, const char *system, const char *name)
 {
     struct suggestion_list *suggestion_list = ctx;

@@ -26,8 +26,8 @@ static uint64_t read_clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Stores a pair of CLOCK_REALTIME and CLOCK_MONOTONIC times. Takes the fastest of 8 readings, so
- * that a preemption between the two clocks does not shift the pair. */
+/* Stores a pair of CLOCK_REALTIME and CLOCK_MONOTONIC times. Of 8 readings the fastest is stored,
+ * so that a preemption between the two clocks does not shift the pair. */
 static void add_clock_feature(struct perf_data_writer *put)
 {
     uint64_t wall = 0, best_before = 0, best = UINT64_MAX, resolution = 1;
@@ -46,7 +46,7 @@ static void add_clock_feature(struct perf_data_writer *put)
     perf_data_writer_set_feature(put, PERF_FEATURE_CLOCKID, bytes, sizeof bytes);
 }
 
-/* Returns the value of the first line "KEY   : VALUE" in a file, empty if there is none. */
+/* Returns the value of the first line "KEY   : VALUE" in a file, or an empty text. */
 static ttr_text read_file_value(struct buffer *text, const char *path, const char *key)
 {
     if (!tracing_files_read_path(path, text))
@@ -97,8 +97,8 @@ static void add_command_feature(struct perf_data_writer *put, const char *const 
 
 /* --- Tracepoint formats --- */
 
-/* Contents of several tracefs files, concatenated in `texts`; `one` is the buffer for reading a
- * file. */
+/* Contents of several tracefs files, one after another in `texts`; `one` is the buffer for reading
+ * a file. */
 struct tracefs_texts {
     struct buffer texts, one;
 };
@@ -108,7 +108,8 @@ static ttr_text text_slice(const struct tracefs_texts *tracefs_texts, size_t fro
     return (ttr_text){(const char *)tracefs_texts->texts.bytes + from, to - from};
 }
 
-/* Appends a file; a missing file counts as empty. Returns the end offset in `texts`. */
+/* Appends the content of a file to `texts`; a missing file counts as empty. Returns the new size of
+ * `texts`. */
 static size_t append_file(struct tracefs_texts *tracefs_texts, const struct tracing_files *tracefs,
                           const char *name)
 {

@@ -5,8 +5,8 @@
 #include "perf_events/event_set.h"
 #include "encodings/perf_data/perf_data_write.h"
 
-/* Adds the feature sections. Returns false if a tracepoint format cannot be read or memory is
- * exhausted. */
+/* Adds these feature sections to the file. Returns false if a tracepoint format cannot be read or
+ * memory is exhausted. */
 TTR_MUST bool machine_add_features(struct perf_data_writer *put, const ttr_perf_config *wish,
                                    ttr_error *error);
 

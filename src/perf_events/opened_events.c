@@ -21,7 +21,7 @@
 #define BUFFER_KB_DEFAULT 1024u
 #define ALL_THREADS UINT64_MAX
 
-/* Parameters and thread list while opening. */
+/* Parameters of opening, and the threads to record. */
 struct opening {
     struct opened_events *opened_events;
     const ttr_perf_config *wish;
@@ -74,7 +74,8 @@ static void set_requested_attr(struct opening *opening, struct opened_event *eve
     attr->exclude_callchain_kernel = attr->exclude_kernel;
 }
 
-/* Sets up the dummy event, which requests the process and mapping records. */
+/* Sets the attributes of the dummy event, which requests the records about processes and
+ * mappings. */
 static void set_dummy_attr(struct opening *opening, struct opened_event *event)
 {
     const ttr_perf_event dummy = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
@@ -109,7 +110,8 @@ static bool fail_permission(const struct opening *opening, const struct opened_e
     char name[160];
     event = event == opening->opened_events->events
                 ? event + 1
-                /* for event 0, the dummy, report the first event that the user has requested */
+                /* Event 0 is the dummy: the first event that the user has requested is reported
+                 * instead. */
                 : event;
     bool is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
     format_event_name(event, name, sizeof name);
@@ -165,7 +167,7 @@ static int perf_event_open_call(struct perf_event_attr *attr, uint64_t thread, i
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Opens an event. Clears attributes that this kernel does not know or does not permit, and tries
+/* Opens an event. If the kernel does not know or does not permit an attribute, clears it and tries
  * again. Returns a descriptor, or -1 with errno. */
 static int open_with_fallbacks(struct opened_events *opened_events, struct opened_event *event,
                                uint64_t thread, int cpu)
@@ -234,10 +236,10 @@ static bool add_ring(const struct opening *opening, int fd, bool is_backward)
     return false;
 }
 
-/* Descriptors whose events own the rings of one CPU; the records of later events go to the same
- * rings. */
+/* Events of one CPU that own its rings, as descriptors. Records of later events are redirected to
+ * these rings. */
 struct ring_owners {
-    int forward, backward; /* -1 while there is no such ring */
+    int forward, backward; /* -1 while there is no ring of this kind */
 };
 
 static bool open_or_join_ring(const struct opening *opening, const struct opened_event *event,
@@ -337,7 +339,8 @@ static bool list_threads(struct opening *opening)
             is_good = add_thread(opening, tid);
     const int sys = folder && is_good && errno != ENOENT && errno != ESRCH
                         ? errno
-                        : 0; /* errno to return; ENOENT and ESRCH mean that the process has ended */
+                        : 0; /* errno value for the caller; ENOENT and ESRCH mean that the process
+                              * has ended */
     if (folder)
         (void)closedir(folder);
     if (sys) {
@@ -353,8 +356,8 @@ static bool list_threads(struct opening *opening)
     return is_good;
 }
 
-/* Returns the smallest power of two of bytes that is at least one page and `kb` KiB, at most 1 GiB.
- */
+/* Returns the size of a ring's data in bytes: the smallest power of two that is at least a page and
+ * `kb` KiB, at most 1 GiB. */
 static size_t ring_size_from_kb(uint32_t kb)
 {
     size_t n = (size_t)sysconf(_SC_PAGESIZE);
@@ -415,7 +418,7 @@ void opened_events_enable(const struct opened_events *opened_events, bool is_on)
 
 uint64_t opened_events_lost_count(const struct opened_events *opened_events)
 {
-    uint64_t lost = 0, values[3]; /* data returned by read(): value, id, lost */
+    uint64_t lost = 0, values[3]; /* as read() returns them: value, id, lost */
     for (size_t i = 0; i < opened_events->events_n && opened_events->counts_lost; i++)
         for (size_t k = 0; k < opened_events->events[i].n; k++)
             if (!opened_events->events[i].attr.write_backward &&

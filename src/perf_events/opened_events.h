@@ -11,7 +11,7 @@
 #include "perf_events/event_set.h"
 #include "perf_events/ring.h"
 
-/* One descriptor: an event on one thread and CPU. */
+/* Descriptor of one event on one thread and CPU. */
 struct opened_descriptor {
     uint64_t id;
     int fd;
@@ -32,7 +32,7 @@ struct opened_events {
     struct ring *rings;
     size_t rings_n, rings_capacity;
     size_t rings_bytes;
-    bool is_user_only; /* the kernel refused kernel-mode samples, so they are excluded */
+    bool is_user_only; /* the kernel refused samples of kernel mode, so they are not recorded */
     bool counts_lost;  /* read() of an event also returns its number of lost records (Linux 6.0) */
 };
 
@@ -42,10 +42,11 @@ TTR_MUST bool opened_events_open(struct opened_events *opened_events, const ttr_
                                  ttr_error *error);
 void opened_events_free(struct opened_events *opened_events);
 
-/* Enables or disables all events. */
+/* Enables all events if `is_on`, else disables them. */
 void opened_events_enable(const struct opened_events *opened_events, bool is_on);
 
-/* Returns the number of lost records by the events' own counters; 0 before Linux 6.0. */
+/* Returns the number of lost records according to the counters of the events; 0 before Linux
+ * 6.0. */
 uint64_t opened_events_lost_count(const struct opened_events *opened_events);
 
 #endif

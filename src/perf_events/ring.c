@@ -1,4 +1,4 @@
-/* Ring buffer reader; the head page is in ring.h. */
+/* Reader of perf ring buffers; ring.h describes the protocol. */
 #include "perf_events/ring.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ bool ring_open(struct ring *ring, int fd, size_t bytes, bool is_backward)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int protection = is_backward
                          ? PROT_READ
-                         /* a read-only control page makes the kernel overwrite old records */
+                         /* if the control page is read-only, the kernel overwrites old records */
                          : PROT_READ | PROT_WRITE;
     void *at = mmap(NULL, page + bytes, protection, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
@@ -44,7 +44,7 @@ void ring_close(struct ring *ring)
     ring->page = NULL;
 }
 
-/* Copies n bytes at an offset, which may wrap around the end of the data. */
+/* Copies n bytes from offset `at` of the ring; the range may wrap around the end of the data. */
 static void ring_copy_bytes(const struct ring *ring, uint64_t at, void *to, size_t n)
 {
     uint64_t first = at & (ring->size - 1), room = ring->size - first;
@@ -63,8 +63,8 @@ static void ring_pass_bytes(const struct ring *ring, uint64_t at, uint64_t n,
         receive(ctx, ring->data, (size_t)(n - part));
 }
 
-/* Reads the header at `at` and returns the record's size. Returns 0 if the record exceeds the
- * `left` readable bytes or its size is impossible. */
+/* Copies the header of the record at `at` and returns the record's size. Returns 0 if that size is
+ * impossible or exceeds the `left` readable bytes. */
 static uint64_t ring_record_size(const struct ring *ring, uint64_t at, uint64_t left,
                                  uint8_t header[PERF_RECORD_HEADER])
 {
@@ -111,7 +111,7 @@ static uint64_t read_forward(struct ring *ring, struct ring_stats *stats, ring_r
 {
     uint8_t header[PERF_RECORD_HEADER];
     uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->at, n = 0;
-    /* a correct kernel never exceeds the size; otherwise read the newest `size` bytes */
+    /* A correct kernel never exceeds the size. Otherwise only the newest `size` bytes are read. */
     if (head - at > ring->size)
         at = head - ring->size;
     uint64_t begin = at;
@@ -133,8 +133,8 @@ struct record_offsets {
     size_t n, capacity;
 };
 
-/* Collects the records between `head` and `end`. Stops at an overwritten record or at unwritten
- * bytes. Returns false if memory is exhausted. */
+/* Collects the offsets of the records between `head` and `end`, newest first. Ends at an
+ * overwritten record or at unwritten bytes. Returns false if memory is exhausted. */
 static bool find_record_offsets(const struct ring *ring, uint64_t head, uint64_t end,
                                 struct record_offsets *record_offsets)
 {
@@ -151,8 +151,8 @@ static bool find_record_offsets(const struct ring *ring, uint64_t head, uint64_t
     return true;
 }
 
-/* Reads a paused backward ring. Its offsets count down from 0: the newest record is at data_head,
- * older ones follow. */
+/* Reads a paused backward ring, in which offsets count down from 0: the newest record is at
+ * data_head, and older records follow it. */
 static uint64_t read_backward(struct ring *ring, const struct alloc *alloc,
                               struct ring_stats *stats, ring_receive_fn receive, void *ctx)
 {

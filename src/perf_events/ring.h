@@ -39,16 +39,18 @@ struct ring {
     struct perf_event_mmap_page *page; /* control page, NULL if not open */
     const uint8_t *data;
     uint64_t size; /* size of `data` in bytes, a power of two */
-    uint64_t at; /* forward: offset of the next unread byte; backward: data_head at the last read */
+    uint64_t at;   /* forward: offset of the next unread byte; backward: value of data_head at the
+                    * last read */
     size_t mapped; /* size in bytes of the mapping: control page and data */
     int fd;        /* descriptor of the event that owns the ring, borrowed */
     bool is_backward;
 };
 
-/* Receives record bytes: complete records, or the consecutive parts of records that wrap. */
+/* Callback that receives record bytes: complete records, or the two parts of a record that
+ * wraps. */
 typedef void (*ring_receive_fn)(void *ctx, const void *bytes, size_t n);
 
-/* Statistics of the records read, and a callback for mappings. */
+/* Statistics of the records that were read, and a callback for MMAP2 records. */
 struct ring_stats {
     uint64_t records, samples, lost; /* `lost`: sum over LOST and LOST_SAMPLES records */
     uint64_t broken; /* records with an impossible size; the rest of their batch was skipped */
@@ -56,13 +58,14 @@ struct ring_stats {
     void *ctx;
 };
 
-/* Maps the ring of an event. Returns false with errno (EPERM: over the mlock limit). */
+/* Maps the ring of an event into memory. Returns false with errno, EPERM if the mlock limit is
+ * exceeded. */
 bool ring_open(struct ring *ring, int fd, size_t bytes, bool is_backward);
 void ring_close(struct ring *ring);
 
-/* Passes all available records to `receive`, oldest first. Returns their size in bytes. A backward
- * ring must be paused. If memory runs out for one, nothing is passed and the records stay available
- * for the next call. */
+/* Passes all available records to `receive`, oldest first, and returns their size in bytes. A
+ * backward ring must be paused, and needs memory: if it runs out, nothing is passed, and the
+ * records stay available. */
 uint64_t ring_read_records(struct ring *ring, const struct alloc *alloc, struct ring_stats *stats,
                            ring_receive_fn receive, void *ctx);
 

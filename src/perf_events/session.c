@@ -42,21 +42,21 @@ struct ttr_perf {
     struct buffer out;
     struct ring_stats stats;
     struct build_ids build_ids;
-    struct pollfd *polls; /* poll entries: one per ring, then the wake descriptor */
-    /* number of lost records that no LOST record reports; known after the stop */
+    struct pollfd *polls; /* descriptors to poll: one per ring, then the wake descriptor */
+    /* lost records that no LOST record reports; known when the recording was stopped */
     uint64_t late_lost;
-    uint64_t marked_ms, marked_bytes; /* time and output offset of the last mark */
+    uint64_t marked_ms, marked_bytes; /* time in ms and output offset of the last mark */
     bool at_exec, is_snapshot, was_user_only;
-    /* the caller still uses `out`, the buffer returned by the last read; the next read empties it
-     */
+    /* `out` was returned by the last ttr_perf_read, so the caller still reads it; the next call
+     * empties it */
     bool is_returned;
     bool is_snapshot_due, is_stopping, has_ended;
 };
 
 /* --- Build ids --- */
 
-/* Observer of MMAP2 records: stores the build id of a file, if its record has none, in the feature
- * section at the end. */
+/* Implements ring_stats.mapped: if an MMAP2 record lacks the build id of its file, adds it to the
+ * BUILD_ID feature section. */
 static void add_missing_build_id(void *ctx, const void *bytes, size_t n)
 {
     struct ttr_perf *perf = ctx;
@@ -219,7 +219,7 @@ void ttr_perf_snapshot(ttr_perf *perf)
     perf->is_snapshot_due = true;
 }
 
-/* Receiver of ring_read_records: appends the records to the output. */
+/* Implements ring_receive_fn: appends record bytes to the output. */
 static void append_records(void *ctx, const void *bytes, size_t n)
 {
     perf_data_writer_copy_records(ctx, bytes, n);
@@ -237,8 +237,8 @@ static uint64_t read_ring(struct ttr_perf *perf, struct ring *ring)
     return bytes;
 }
 
-/* Reads all rings once. In snapshot mode a round ends only at a snapshot; see the head of this
- * file. */
+/* Reads the records of all rings once. Ends the round with FINISHED_ROUND, but in snapshot mode
+ * only if a snapshot is due (see the top of this file). */
 static void read_round(struct ttr_perf *perf)
 {
     uint64_t bytes = 0;
@@ -250,8 +250,8 @@ static void read_round(struct ttr_perf *perf)
         perf_data_writer_finish_round(&perf->put);
 }
 
-/* Adds a LOST record for losses after the last record of a full ring; the kernel reports those only
- * with the next record. */
+/* Writes a LOST record for records lost after the last one of a full ring: the kernel reports
+ * losses only before the next record. */
 static void write_late_losses(struct ttr_perf *perf)
 {
     const struct opened_event *dummy = &perf->opened_events.events[0];
@@ -281,7 +281,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-/* Polls the rings, and removes those of ended processes (POLLHUP). Returns true if the wake
+/* Polls the rings and stops polling those of ended processes (POLLHUP). Returns true if the wake
  * descriptor is readable. */
 static bool wait_for_rings(struct ttr_perf *perf, uint64_t left_ms)
 {
@@ -343,7 +343,7 @@ bool ttr_perf_header(const ttr_perf *perf, uint8_t header[TTR_PERF_HEADER])
     return true;
 }
 
-/* Returns true if the recorded process has ended: every ring has reported POLLHUP. */
+/* Returns true if the recorded processes have ended: all rings have reported POLLHUP. */
 static bool has_target_ended(const struct ttr_perf *perf)
 {
     if (!perf->opened_events.events[0].attr.inherit)

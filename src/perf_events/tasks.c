@@ -12,7 +12,11 @@
 
 #define TASK_PATH_SIZE 4097u
 
-enum { EXECUTABLE = 5, PRIVATE = 2 }; /* PROT_READ | PROT_EXEC and MAP_PRIVATE, for MMAP2 records */
+enum {
+    EXECUTABLE = 5,
+    PRIVATE = 2
+}; /* values of PROT_READ | PROT_EXEC and of MAP_PRIVATE in
+    * MMAP2 records */
 
 static bool read_task_file(struct tasks *tasks, const char *format, uint64_t pid, uint64_t tid)
 {
@@ -24,8 +28,8 @@ static bool read_task_file(struct tasks *tasks, const char *format, uint64_t pid
     return tracing_files_read_path(path, &tasks->text);
 }
 
-/* Returns field 4 of /proc/PID/stat, the parent's pid. The name in parentheses may contain spaces,
- * so the search starts at the last ')'. */
+/* Returns the pid of the parent: field 4 of /proc/PID/stat. The name in parentheses may contain
+ * spaces, so the search starts at the last ')'. */
 static uint32_t read_parent_pid(struct tasks *tasks, uint64_t pid)
 {
     if (!read_task_file(tasks, "stat", pid, 0))
@@ -47,7 +51,7 @@ static void write_thread(struct tasks *tasks, uint64_t pid, uint64_t tid, uint32
     tasks->threads_n++;
 }
 
-/* Writes a mapping, with the build id of its file if it has one. */
+/* Writes an MMAP2 record of a mapping, with the build id of the file if it has one. */
 static void write_mapping(struct tasks *tasks, const struct perf_sample *about,
                           struct perf_mapping *mapping, const struct build_id *id)
 {
@@ -66,8 +70,8 @@ static struct build_id mapped_file_build_id(struct tasks *tasks, const struct pe
     return build_ids_find(tasks->build_ids, mapping->pid, path, mapping->inode);
 }
 
-/* Parses "START-END rwxp OFFSET MAJOR:MINOR INODE   PATH" and writes executable mappings. Returns
- * the next line, NULL after the last. */
+/* Parses a line of /proc/PID/maps, "START-END rwxp OFFSET MAJOR:MINOR INODE   PATH", and writes a
+ * record if the mapping is executable. Returns the next line, NULL after the last. */
 static const char *write_maps_line(struct tasks *tasks, const char *line, uint64_t pid)
 {
     const char *end = strchr(line, '\n');
@@ -144,7 +148,8 @@ static void write_kernel_mapping(struct tasks *tasks, uint64_t start, uint64_t s
     write_mapping(tasks, &about, &mapping, id);
 }
 
-/* Line format: "NAME SIZE USERS DEPENDENCIES STATE ADDRESS". ADDRESS is 0 without permission. */
+/* Lines have the form "NAME SIZE USERS DEPENDENCIES STATE ADDRESS". ADDRESS is 0 without
+ * permission. */
 static void write_module_mappings(struct tasks *tasks)
 {
     if (!tracing_files_read_path("/proc/modules", &tasks->text))
@@ -162,7 +167,7 @@ static void write_module_mappings(struct tasks *tasks)
     }
 }
 
-/* Reads the addresses of _text and _etext from kallsyms. Returns false if they are missing or
+/* Reads the addresses of _text and _etext from /proc/kallsyms. Returns false if they are missing or
  * hidden. */
 static bool find_kernel_text(uint64_t *start, uint64_t *end)
 {

@@ -1,16 +1,16 @@
-/* Initial state of a recording: records for processes, threads and code mappings that existed
- * before it started, in the form the kernel uses for later ones. */
+/* Initial state of a recording: records for the processes, threads and code mappings that exist
+ * when it starts. They have the form of the kernel's later records. */
 #ifndef TRACETTA_PERF_EVENTS_TASKS_H
 #define TRACETTA_PERF_EVENTS_TASKS_H
 
 #include "encodings/perf_data/perf_data_write.h"
 #include "perf_events/build_id.h"
 
-/* Destination of these records, and scratch memory. */
+/* Where the records are written, and scratch memory. */
 struct tasks {
     struct perf_data_writer *put;
     uint64_t sample_type;
-    uint64_t id;        /* sample id of the dummy event, which the records belong to */
+    uint64_t id;        /* sample id of the dummy event, to which the records belong */
     struct buffer text; /* buffer for the content of /proc files */
     struct build_ids *build_ids;
     uint64_t threads_n; /* number of threads written */

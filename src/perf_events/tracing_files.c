@@ -19,7 +19,7 @@ static bool is_tracefs_root(struct tracing_files *tracefs, const char *root)
     return access(path, R_OK | X_OK) == 0;
 }
 
-/* Searches /proc/mounts for a tracefs, or a debugfs that contains one in /tracing. */
+/* Searches /proc/mounts for a tracefs, or for a debugfs with a tracefs in /tracing. */
 static bool find_mounted_tracefs(struct tracing_files *tracefs)
 {
     FILE *mounts = setmntent("/proc/mounts", "re");
@@ -84,7 +84,7 @@ bool tracing_files_read(const struct tracing_files *tracefs, const char *name, s
     return tracing_files_read_path(path, to);
 }
 
-/* Callback of an iteration, and the reason why the iteration ended. */
+/* Callback of an iteration, and the error that ended it. */
 struct visitor {
     tracing_files_visit visit;
     void *ctx;

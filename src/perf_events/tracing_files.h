@@ -1,4 +1,4 @@
-/* Access to tracefs: list of tracepoints and their format files. Ownership: file contents go to the
+/* Access to tracefs: its tracepoints and their format files. File contents are stored in the
  * caller's buffer. */
 #ifndef TRACETTA_PERF_EVENTS_TRACING_FILES_H
 #define TRACETTA_PERF_EVENTS_TRACING_FILES_H
@@ -17,12 +17,12 @@ struct tracing_files {
  * not accessible. */
 bool tracing_files_find(struct tracing_files *tracefs, const char *root);
 
-/* Replaces the content of `to` by a file below the mount point, such as
- * "events/sched/sched_switch/format". A zero byte follows the content but is not counted. Returns
- * false with errno. */
+/* Reads a file below the mount point, such as "events/sched/sched_switch/format", into `to`,
+ * replacing its content. A zero byte follows the content but is not counted. Returns false with
+ * errno. */
 bool tracing_files_read(const struct tracing_files *tracefs, const char *name, struct buffer *to);
 
-/* Replaces the content of `to` by the content of a file with any path, like tracing_files_read. */
+/* Reads a file with any path into `to`, like tracing_files_read. */
 bool tracing_files_read_path(const char *path, struct buffer *to);
 
 /* Callback of tracing_files_each: receives system and name of a tracepoint, in no defined order.

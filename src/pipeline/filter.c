@@ -195,6 +195,15 @@ static bool origin_matches(struct filter *filter, const ttr_event *event)
     return false;
 }
 
+/* Returns true if the name of an event matches, or the name that it has in the trace, if a stage
+ * has interpreted it. */
+static bool name_matches(struct filter *filter, struct condition *condition, const ttr_event *event)
+{
+    const ttr_id original = context_schema(filter->base.t, event->schema)->class_name;
+    return string_matches(filter, condition, event->name) ||
+           (original && original != event->name && string_matches(filter, condition, original));
+}
+
 static bool event_matches(struct filter *filter, const ttr_event *event)
 {
     const ttr_filter *what = &filter->what;
@@ -203,8 +212,8 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
     if (event->level && event->level < what->min_level)
         return false;
     return event_is_in_range(event, what->from_ns, what->to_ns) &&
-           string_matches(filter, &filter->names, event->name) &&
-           (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
+           name_matches(filter, &filter->names, event) &&
+           (!filter->not_names.glob || !name_matches(filter, &filter->not_names, event)) &&
            string_matches(filter, &filter->categories, event->category) &&
            string_matches(filter, &filter->providers, event->provider) &&
            origin_matches(filter, event);

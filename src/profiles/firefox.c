@@ -8,7 +8,7 @@
 #include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
 
-#define VERSION 24 /* version of the Gecko profile format, which the viewer also checks */
+#define VERSION 24 /* version of the Gecko profile format that the viewer requires */
 #define PROCESSED_VERSION 48
 
 static void write_number_member(struct json *json, const char *key, uint64_t value)
@@ -86,8 +86,8 @@ static void write_meta(struct profile_out *out, struct json *json)
     json_end_object(json);
 }
 
-/* Writes one function and one frame per frame of the profile. The same index selects the function,
- * the frame and the name. */
+/* Writes the frame table and the function table. Both have an entry per frame of the profile;
+ * frame, function and name have the same index. */
 static void write_frame_and_function_tables(struct profile_out *out, struct json *json)
 {
     uint32_t n = out->frames_n;
@@ -135,8 +135,8 @@ static void write_empty_table(struct json *json, const char *key, const char *co
     json_end_object(json);
 }
 
-/* Writes the stacks of a thread. Stores the stack index of each of its nodes in `index` and returns
- * their number. */
+/* Writes the stacks of a thread. Sets `index` to the stack index of each node of the thread, and
+ * returns their number. */
 static uint32_t write_stack_table(struct profile_out *out, struct json *json, uint32_t lane,
                                   uint32_t *index)
 {

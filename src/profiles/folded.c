@@ -26,7 +26,7 @@ static void append_folded_name(struct buffer *to, const void *bytes, size_t n)
     }
 }
 
-/* Appends process and thread as outermost frames, unless all threads are merged. */
+/* Appends process and thread as the outermost frames, unless all threads are merged into one. */
 static void append_thread_frames(struct profile_out *out, const ttr_profile_thread *lane,
                                  struct buffer *scratch)
 {

@@ -33,8 +33,8 @@ enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3 };
 enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
-/* Start of the string table. It continues with name and module of each frame, then process and
- * thread label of each thread. */
+/* First entries of the string table. Name and module of each frame follow, then process and thread
+ * label of each thread. */
 enum {
     TEXT_NONE,
     TEXT_SAMPLES,
@@ -57,12 +57,12 @@ static const char *const texts[TEXT_FRAMES] = {
 
 struct pprof {
     struct profile_out *out;
-    struct buffer plain; /* protobuf that is not compressed yet */
+    struct buffer plain; /* protobuf bytes that are not compressed yet */
     z_stream z;
 };
 
-/* Compresses the collected protobuf; Z_FINISH also ends the stream. Returns false if memory is
- * exhausted. */
+/* Compresses the collected protobuf bytes; with Z_FINISH also ends the stream. Returns false if
+ * memory is exhausted. */
 static bool compress_collected(struct pprof *pprof, int flush_mode)
 {
     z_stream *z = &pprof->z;

@@ -85,7 +85,7 @@ void profile_process_text(const struct profile_out *out, const ttr_profile_threa
                                thread.pid);
 }
 
-/* Writes the text that `append_label` appends as a JSON string, with escapes. */
+/* Writes a label as a JSON string. `append_label` appends the text of the label to a buffer. */
 static void write_label_as_json(const struct profile_out *out, const ttr_profile_thread *lane,
                                 struct json *json,
                                 void (*append_label)(const struct profile_out *,

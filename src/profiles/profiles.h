@@ -1,8 +1,8 @@
-/* Profile files: interface between the core (profiles.c) and one file per output format.
+/* Profile files: interface between profiles.c and the files of the output formats.
  *
- * A format appends to out->to and calls profile_flush_if_full regularly. The core opens the target
- * file, flushes the rest, and renames the file into place only on success. A new format is one file
- * and one line in the table of profiles.c. */
+ * A format appends to out->to and calls profile_flush_if_full regularly. profiles.c opens the
+ * target file, writes the remaining bytes, and renames the file to its target only on success. A
+ * new format is one file and one line in the table of profiles.c. */
 #ifndef TRACETTA_PROFILES_PROFILES_H
 #define TRACETTA_PROFILES_PROFILES_H
 
@@ -55,8 +55,8 @@ extern const struct profile_writer profile_folded, profile_speedscope, profile_p
  * sets out->is_stopped, or fails with TTR_AGAIN if the format cannot stop. */
 TTR_MUST ttr_status profile_flush_if_full(struct profile_out *out, ttr_error *error);
 
-/* Stores the frames of a node in out->path, outermost first. Returns their number; the next call
- * overwrites them. */
+/* Stores the frames of a node's stack in out->path, outermost first, and returns their number. The
+ * next call overwrites them. */
 uint32_t profile_stack_frames(const struct profile_out *out, uint32_t node);
 
 /* profile_limit_depth cuts stacks to `depth_max` frames (0 = no limit) and sets out->depth_max.

@@ -10,8 +10,8 @@
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
-/* Returns the frame index of a process. Two frames per thread, process and thread, follow the
- * frames of the profile. */
+/* Returns the frame index of a thread's process. After the frames of the profile, each thread has
+ * two frames: process and thread. */
 static uint32_t process_frame_index(const struct profile_out *out, uint32_t lane)
 {
     return out->frames_n + 2 * lane;
@@ -48,8 +48,8 @@ static ttr_status write_shared_frames(struct profile_out *out, struct json *json
     return TTR_OK;
 }
 
-/* Writes {"type":"O","frame":12,"at":345} without the JSON writer, because these are most of the
- * file. */
+/* Writes {"type":"O","frame":12,"at":345} without the JSON writer, because most of the file
+ * consists of these. */
 static void write_frame_event(struct profile_out *out, struct json *json, bool is_open,
                               uint32_t frame, uint64_t at)
 {
@@ -70,8 +70,8 @@ static void write_frame_event(struct profile_out *out, struct json *json, bool i
     buffer_commit(&out->to, (size_t)(end - text));
 }
 
-/* Writes the events that lead from the stack of nodes[0] to that of nodes[1]: closes up to the
- * common ancestor, then opens. */
+/* Writes the events that change the stack of nodes[0] to that of nodes[1]: closes frames up to the
+ * common ancestor, then opens frames. */
 static void write_stack_change(struct profile_out *out, struct json *json, const uint32_t nodes[2],
                                uint64_t at)
 {

@@ -32,8 +32,8 @@ static const char style[] =
     ".act{cursor:pointer;fill:#36c}@media(prefers-color-scheme:dark){#back{fill:#1b1b1f}#all>text{"
     "fill:#ddd}.act{fill:#8af}}</style>\n";
 
-/* Expects each frame as <g class="f" data-x data-w data-r> with a rect, a text and a title; x and w
- * are fractions of the total width, r is the row. */
+/* The script expects each frame as <g class="f" data-x data-w data-r> with a rect, a text and a
+ * title; x and w are fractions of the total width, r is the row. */
 static const char script[] =
     "<script><![CDATA[\n"
     "(function () {\n"
@@ -93,7 +93,7 @@ static const char script[] =
 
 struct graph {
     struct profile_out *out;
-    /* child lists, heaviest first: first child of each node (first[nodes_n]: of the root), next
+    /* child lists, heaviest first: first child of each node (first[nodes_n]: of the root), and next
      * sibling */
     uint32_t *first, *next;
     double *x; /* left edge of each node, in units of weight */
@@ -150,7 +150,7 @@ static void append_attribute(struct buffer *to, const char *name, double x, unsi
     buffer_add_byte(to, '"');
 }
 
-/* Appends "12.3 ms, 45.6 %" or "123 samples, 45.6 %". */
+/* Appends the weight and its share of the total: "12.3 ms, 45.6 %" or "123 samples, 45.6 %". */
 static void append_weight_text(const struct graph *graph, uint64_t weight)
 {
     static const struct {
@@ -173,8 +173,8 @@ static void append_weight_text(const struct graph *graph, uint64_t weight)
     buffer_add_text(to, " %");
 }
 
-/* Appends a warm colour from a hash of the module, or of the name if the module is unknown. States
- * are grey. */
+/* Appends a colour: warm, from a hash of the module (or the name if the module is unknown), or grey
+ * for states. */
 static void append_frame_color(const struct graph *graph, const ttr_profile_frame *frame)
 {
     char hue[NUMBER_MAX];
@@ -196,8 +196,8 @@ static void append_frame_color(const struct graph *graph, const ttr_profile_fram
 
 /* --- Layout --- */
 
-/* Builds the child lists: sorts all nodes by weight, then prepends each to its parent's list,
- * lightest first. */
+/* Builds the child lists. Sorts all nodes by weight, then prepends each to the list of its parent,
+ * lightest first. Returns false if memory is exhausted. */
 static bool order_children(struct graph *graph)
 {
     const struct profile_out *out = graph->out;
@@ -227,7 +227,7 @@ static bool is_node_visible(const struct graph *graph, uint32_t node)
            (double)about->total * INNER >= MIN_WIDTH * (double)graph->total && about->total;
 }
 
-/* Assigns positions to siblings from x on, from left to right. */
+/* Assigns horizontal positions to siblings and their descendants, from x on. */
 static void assign_sibling_positions(struct graph *graph, uint32_t first, double x)
 {
     for (uint32_t at = first; at != TTR_PROFILE_NONE; at = graph->next[at]) {

@@ -20,7 +20,7 @@ struct ttr_composer {
     uint16_t id, tag;
     uint8_t version, opcode;
     bool has_activity, has_related;
-    uint8_t activity[32]; /* activity id, then the related activity id */
+    uint8_t activity[32]; /* 16 bytes of the activity id, then 16 of the related activity id */
 };
 
 /* Returns the bytes of one value or string unit, 0 for an unknown encoding. */
@@ -41,7 +41,7 @@ static void set_first_error(ttr_composer *composer, ttr_status status)
         composer->status = status;
 }
 
-/* Appends to a buffer. Each buffer ends soon after TTR_EVENT_MAX, so a faulty loop cannot exhaust
+/* Appends to a buffer. Fails if it exceeds TTR_EVENT_MAX, so that a faulty loop cannot exhaust
  * memory. */
 static void append_bounded(ttr_composer *composer, struct buffer *to, const void *bytes, size_t n)
 {
@@ -145,7 +145,7 @@ void ttr_compose_activity(ttr_composer *composer, const void *activity, const vo
         memcpy(composer->activity + 16, related, 16);
 }
 
-/* Returns the number of units before the first zero unit, at most n. */
+/* Returns the number of units before the first zero unit of a text, at most n. */
 static size_t string_length_units(const uint8_t *text, size_t unit, size_t n)
 {
     static const uint8_t zeros[4];
@@ -241,7 +241,8 @@ static void block_add_u16(struct buffer *to, unsigned x)
     buffer_add(to, &word, sizeof word);
 }
 
-/* Joins header, activity, metadata and payload after BLOCK_FRONT free bytes. */
+/* Joins header, activity, metadata and payload to an event. BLOCK_FRONT bytes before it stay free
+ * for the backend. */
 static void assemble_composed_event(ttr_composer *composer, uint8_t level)
 {
     struct buffer *to = &composer->block;

@@ -51,7 +51,7 @@ static int read_tracefs_file(const char *tracefs, const char *name, struct buffe
     return to->failed ? ENOMEM : sys;
 }
 
-/* Returns the line at *at as a C string and advances *at. NULL at the end. */
+/* Returns the line at offset *at as a C string and advances *at. Returns NULL at the end. */
 static char *next_text_line(const struct buffer *text, size_t *at)
 {
     char *line = (char *)text->bytes + *at;
@@ -95,8 +95,8 @@ static bool append_event_line(ttr_kernel_events *events, char *line)
     return true;
 }
 
-/* Marks the events that set_event lists. Both files have the same order, so each search starts at
- * the last match. */
+/* Marks the events that set_event lists as enabled. Both lists have the same order, so each search
+ * starts at the previous match. */
 static void mark_enabled(ttr_kernel_events *events, const struct buffer *text)
 {
     size_t at = 0, from = 0;
@@ -114,7 +114,8 @@ static void mark_enabled(ttr_kernel_events *events, const struct buffer *text)
     }
 }
 
-/* Parses "name # Used by ftrace perf". An empty line separates these lines from totals. */
+/* Marks the events that user_events_status lists as used: "name # Used by ftrace perf". An empty
+ * line ends the list. */
 static void mark_consumers(ttr_kernel_events *events, const struct buffer *text)
 {
     size_t at = 0;
@@ -131,8 +132,8 @@ static void mark_consumers(ttr_kernel_events *events, const struct buffer *text)
     }
 }
 
-/* Detects EventHeader events: their first field after the common ones is eventheader_flags. Splits
- * their name. Returns false only if memory is exhausted. */
+/* Marks an EventHeader event, recognized by its first field after the common ones
+ * (eventheader_flags), and splits its name. Returns false only if memory is exhausted. */
 static bool detect_event_header(ttr_kernel_events *events, ttr_kernel_event *event,
                                 const char *tracefs, struct buffer *text)
 {
@@ -156,7 +157,7 @@ static bool detect_event_header(ttr_kernel_events *events, ttr_kernel_event *eve
     return event->provider && event->group;
 }
 
-/* Fills the list. Returns 0 or an errno. */
+/* Reads the list of events. Returns 0 or an errno. */
 static int read_event_list(ttr_kernel_events *events, const char *tracefs, struct buffer *text)
 {
     size_t at = 0;
@@ -231,8 +232,8 @@ void ttr_kernel_events_free(ttr_kernel_events *events)
 
 /* --- Registering and deleting --- */
 
-/* Registers through dynamic_events. Kernels before persistent registration (EINVAL) keep only
- * events made this way. */
+/* Registers a user event through dynamic_events. Kernels without persistent registration (EINVAL)
+ * keep only events registered this way. */
 static int register_by_dynamic_events(const char *tracefs, const char *command)
 {
     char line[1024];

@@ -31,7 +31,7 @@
 
 #define PIECE_BYTES (256u << 10)
 #define PIECE_NS UINT64_C(100000000)
-#define POINTS_MAX 60000u /* the type field of a sample has 16 bits */
+#define POINTS_MAX 60000u /* limit of tracepoints: the type field of a sample has 16 bits */
 #define FIRST_TYPE 1000u  /* above the type numbers that ftrace reserves for itself */
 #define COMMON_BYTES 8u   /* common fields: u16 type, u8 flags, u8 preempt count, s32 pid */
 #define SAMPLE_TYPE                                                            \
@@ -43,20 +43,21 @@ struct perf_file {
     struct perf_data_writer put;
     struct buffer out; /* data that is not yet written to the file */
     struct tracing_writer tracing;
-    struct key_map points; /* hash of a tracepoint name -> index */
+    struct key_map points; /* hash of a tracepoint name -> index of the tracepoint */
     uint32_t points_n;
-    uint64_t written_ns; /* CLOCK_MONOTONIC time of the last piece */
-    bool has_new_points; /* a tracepoint was added since the last piece */
-    /* the formats exceed one record, so they are only written at the end of the file */
+    uint64_t written_ns; /* CLOCK_MONOTONIC time in ns when buffered data were last written */
+    bool has_new_points; /* a tracepoint was added since buffered data were last written */
+    /* the format files exceed one record, so they are written only at the end */
     bool formats_exceed_record;
     int fd;  /* descriptor of the file, -1 after perf_file_finish */
-    int sys; /* errno of the first failed write, 0 if none; later writes are skipped */
+    int sys; /* errno of the first failed write, 0 = none; after it nothing is written */
     pid_t pid;
     unsigned max_level;
     uint64_t keywords;
 };
 
-/* Writes and empties the buffer. Stops at the first error and keeps it in file->sys. */
+/* Writes the buffer to the file and empties it. Ends at the first error, which is stored in
+ * file->sys. */
 static void flush_output(struct perf_file *file)
 {
     size_t at = 0;
@@ -77,7 +78,7 @@ static uint64_t read_clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Returns the index of a known tracepoint name, or points_n if it is new. */
+/* Returns the index of the tracepoint with a name, or points_n if it is new. */
 static uint32_t find_point_index(const struct perf_file *file, const char *name)
 {
     const uint32_t *index = key_map_get(&file->points, hash_bytes(name, strlen(name)));
@@ -109,7 +110,7 @@ static bool declare_tracepoint(struct perf_file *file, const char *name)
     return is_kept;
 }
 
-/* Appends the format descriptions of all tracepoints (tracing data). */
+/* Sets the format files of all tracepoints (feature TRACING_DATA). */
 static void append_formats(struct perf_file *file)
 {
     struct buffer block;
@@ -125,7 +126,8 @@ static void append_formats(struct perf_file *file)
     buffer_free(&block);
 }
 
-/* Writes a piece: pending formats, the buffered samples, and a file header that covers them. */
+/* Writes buffered data: format files that are pending, the samples, and a file header that includes
+ * both. */
 static void write_piece(struct perf_file *file, uint64_t now_ns)
 {
     uint8_t header[PERF_HEADER_BYTES];
@@ -141,7 +143,7 @@ static void write_piece(struct perf_file *file, uint64_t now_ns)
         file->sys = errno ? errno : ENOSPC;
 }
 
-/* Applies the level and keyword limits of the options to a tracepoint name. */
+/* Returns true if level and keyword in a tracepoint name satisfy the options. */
 static bool matches_options(const struct perf_file *file, const char *name)
 {
     struct event_header_name parts;
@@ -169,7 +171,8 @@ static int perf_file_register(void *ctx, const ttr_tracepoint_request *wish, uin
     return sys;
 }
 
-/* Requires the lock: the clock is read under it, so times never decrease. Returns 0 or an errno. */
+/* Appends a sample. The caller holds the lock: the clock is read under it, so that times never
+ * decrease. Returns 0 or an errno. */
 static int append_sample(struct perf_file *file, uint32_t index, const uint8_t *event, size_t n)
 {
     uint8_t common[COMMON_BYTES] = {0};
@@ -235,7 +238,7 @@ static void append_features(struct perf_file *file)
                               false);
 }
 
-/* Writes the sections after the data section and the final file header. */
+/* Writes the sections after the data section, then the final file header. */
 static void write_file_end(struct perf_file *file)
 {
     uint8_t header[PERF_HEADER_BYTES];
@@ -249,8 +252,8 @@ static void write_file_end(struct perf_file *file)
         file->sys = errno ? errno : ENOSPC;
 }
 
-/* Completes the file once. Returns the first errno of all writes. A fork child only closes its
- * descriptor, since the file belongs to its parent. */
+/* Completes the file, at the first call. Returns the first errno of all writes. A forked child only
+ * closes its descriptor, because the file belongs to its parent. */
 static int perf_file_finish(void *ctx)
 {
     struct perf_file *file = ctx;

@@ -97,8 +97,8 @@ static void provider_state_free(struct provider_state *state)
     alloc_free(alloc_default(), state->block, 1, sizeof(struct provider_state) + 64);
 }
 
-/* Returns the state of a provider; allocates it on first use. If two threads race, one of them
- * frees its copy. Returns NULL if memory is exhausted. */
+/* Returns the state of a provider, allocated at first use. If two threads allocate at once, one of
+ * them frees its copy. Returns NULL if memory is exhausted. */
 static struct provider_state *provider_state_get(ttr_provider *provider)
 {
     void *existing = __atomic_load_n(&provider->state, __ATOMIC_ACQUIRE);
@@ -113,8 +113,8 @@ static struct provider_state *provider_state_get(ttr_provider *provider)
     return made;
 }
 
-/* Registers a tracepoint with backend number i. Its index is published last, since writers skip a
- * tracepoint without index. */
+/* Registers a tracepoint with backend number i. The index is stored last, because writers skip a
+ * tracepoint without an index. */
 static ttr_status register_point(struct provider_state *state, ttr_tracepoint *point, unsigned i,
                                  ttr_error *error)
 {
@@ -152,8 +152,8 @@ static void unregister_point(struct provider_state *state, ttr_tracepoint *point
     __atomic_store_n(&point->index[i], PROVIDER_NO_INDEX, __ATOMIC_RELEASE);
 }
 
-/* Returns the next tracepoint of an iteration: first those in the linker's array, counted by *at,
- * then those in the list, after `before`. NULL slots of the array are skipped. */
+/* Returns the next tracepoint of a provider. First come those in the linker's array, counted by
+ * *at; NULL slots are skipped. Then come those in the list after `before`. */
 static ttr_tracepoint *next_tracepoint(const ttr_provider *provider,
                                        const struct provider_state *state, size_t *at,
                                        ttr_tracepoint *before)
@@ -225,16 +225,16 @@ ttr_status ttr_provider_open(ttr_provider *provider, ttr_backend *backend, ttr_e
     return status;
 }
 
-/* Returns true if a writer is between steps 1 and 4 of state.h. `ended` is loaded first: if a
- * writer completes between the two loads, the shard can only look busy. */
+/* Returns true if a writer is between steps 1 and 4 of state.h. `ended` is loaded first: a writer
+ * that completes between the two loads can only make the shard look busy. */
 static bool shard_has_writers(const struct provider_shard *shard)
 {
     uint64_t ended = __atomic_load_n(&shard->ended, __ATOMIC_ACQUIRE);
     return __atomic_load_n(&shard->begun, __ATOMIC_SEQ_CST) != ended;
 }
 
-/* Waits for writers that may have seen the bits before they were cleared. The other threads of a
- * forked parent do not exist in the child, so a child must not wait for them. */
+/* Waits for writers that may have read the bits before they were cleared. A forked child has no
+ * threads of its parent, so it does not wait. */
 static void wait_for_writers(struct provider_state *state)
 {
     for (unsigned i = 0; i < PROVIDER_SHARDS; i++)
@@ -272,8 +272,8 @@ void ttr_provider_close(ttr_provider *provider)
     (void)pthread_mutex_unlock(&state->lock);
 }
 
-/* Adds a tracepoint to the list and registers it with each open backend. It stays in the list on
- * failure. */
+/* Adds a tracepoint to the list and registers it with each open backend. After a failure it stays
+ * in the list. */
 static ttr_status add_and_register_point(struct provider_state *state, ttr_tracepoint *point,
                                          ttr_error *error)
 {
@@ -360,7 +360,7 @@ ttr_tracepoint *ttr_provider_point(ttr_provider *provider, unsigned level, uint6
     ttr_tracepoint *existing = state->points;
     while (existing && (existing->level != level || existing->keyword != keyword))
         existing = existing->next;
-    /* A tracepoint stays in the list if its registration failed, because the next ttr_provider_open
+    /* After a failed registration the tracepoint stays in the list: the next ttr_provider_open
      * tries again. */
     ttr_status status = existing ? TTR_OK : add_and_register_point(state, point, error);
     (void)pthread_mutex_unlock(&state->lock);
@@ -387,8 +387,8 @@ void ttr_provider_count(const ttr_provider *provider, ttr_provider_counts *count
 
 /* --- Activity ids --- */
 
-/* Makes an id without random bytes, early at boot. Time, process and address still make it unique,
- * but predictable. */
+/* Creates an id if no random bytes are available, early at boot. Time, process and address make it
+ * unique, but predictable. */
 static void make_id_without_random(uint8_t id[16])
 {
     struct timespec now = {0};

@@ -32,8 +32,8 @@
 #define EXTENSION_HEAD_SIZE 4u /* size and kind fields before the extension data */
 #define ACTIVITY_KIND 0x8002u  /* activity id (2); bit 15: another extension follows */
 
-/* The unfilled part of the event. `at` becomes NULL when a field did not fit; later fields are
- * then ignored. */
+/* The part of the event that is not written yet. `at` is NULL if a field did not fit; later fields
+ * are then ignored. */
 struct block {
     uint8_t *at, *end;
 };
@@ -84,7 +84,7 @@ static void append_u16(struct block *block, unsigned x)
     append_bytes(block, &word, 2);
 }
 
-/* Returns the length of a string in units, at most the space left in the block. */
+/* Returns the length of a string in units, at most the number of units left in the block. */
 static size_t units_before_zero(const struct block *block, const uint8_t *bytes, uint32_t unit)
 {
     static const uint8_t zeros[8];
@@ -96,8 +96,8 @@ static size_t units_before_zero(const struct block *block, const uint8_t *bytes,
     return n;
 }
 
-/* Appends the first n bytes of `value`. If 8 bytes fit, one 8-byte store replaces a copy of
- * variable length. */
+/* Appends the first n bytes of `value`. If the block has 8 bytes left, a single 8-byte store
+ * replaces the copy. */
 static void append_value(struct block *block, uint64_t value, size_t n)
 {
     if (block->at && (size_t)(block->end - block->at) >= sizeof value) {
@@ -123,7 +123,8 @@ static void append_zstring(struct block *block, const ttr_piece *piece)
     append_value(block, 0, piece->unit);
 }
 
-/* Comparisons instead of a switch: a jump table would be an indirect jump, see copy_bytes. */
+/* Comparisons instead of a switch: a jump table is an indirect jump, which is mispredicted after
+ * each write() (see copy_bytes). */
 static inline void append_piece(struct block *block, const ttr_piece *piece)
 {
     if (piece->kind == TTR_PIECE_VALUE)
@@ -143,7 +144,7 @@ static const void *find_related_activity(const ttr_piece *pieces)
     return pieces->kind == TTR_PIECE_RELATED ? pieces->is.bytes : NULL;
 }
 
-/* Moves the metadata and inserts the activity extension after the header. Moving is acceptable
+/* Inserts the activity extension after the header by moving the metadata. The move is acceptable,
  * because few events have an activity. */
 static void insert_activity(struct block *block, uint8_t *event, const void *activity,
                             const void *related)
@@ -212,8 +213,8 @@ ttr_status ttr_site_write(ttr_site *site, const ttr_piece *pieces)
     return is_done ? status : write_large_event(site, pieces);
 }
 
-/* Selects a counter shard by a hash of the stack address, which differs between threads. 64 KiB
- * granularity keeps a thread on one shard. */
+/* Selects the counter shard of a thread by hashing its stack address. Addresses in the same 64 KiB
+ * select the same shard. */
 static struct provider_shard *current_shard(struct provider_state *state)
 {
     uint8_t here;
@@ -234,8 +235,8 @@ ttr_status provider_count_too_large(ttr_tracepoint *point)
     return TTR_E_LIMIT;
 }
 
-/* Steps 2 and 3 of the writer protocol. Closing waits for the caller's `ended`, so backends stay
- * valid here. */
+/* Implements steps 2 and 3 of the writer protocol. Backends stay valid here, because closing waits
+ * until the caller has incremented `ended`. */
 static ttr_status write_to_backends(struct provider_state *state, const ttr_tracepoint *point,
                                     uint8_t *event, size_t n)
 {

@@ -36,29 +36,31 @@
 #include <tracetta/provider.h>
 
 #define PROVIDER_SHARDS 8u
-/* bytes of a tracepoint name with its final zero, as EVENTHEADER_NAME_MAX */
+/* size in bytes of a tracepoint name with its terminating zero, as EVENTHEADER_NAME_MAX */
 #define PROVIDER_NAME_MAX 256u
 #define PROVIDER_BITS ((1u << TTR_BACKENDS_MAX) - 1)
 #define PROVIDER_NO_INDEX UINT32_MAX
-/* bytes before an event that are free for the backend; user_events stores its index there */
+/* bytes before an event that the backend may use; user_events stores its index there */
 #define BLOCK_FRONT 4u
 
-/* Counters of the threads that hash to this shard, on a cache line of their own. */
+/* Counters of the threads that hash to this shard. Each shard has a separate cache line. */
 struct provider_shard {
     _Alignas(64) uint64_t begun;
-    uint64_t ended; /* events that have entered (begun) and left (ended) provider_send */
+    uint64_t ended; /* begun: events that have entered provider_send; ended: events that have left
+                     * it */
     uint64_t too_large, failed, above_page;
 };
 
 struct provider_state {
     struct provider_shard shards[PROVIDER_SHARDS];
     ttr_backend *backends[TTR_BACKENDS_MAX];
-    /* the backend was made by ttr_provider_open and is freed on close */
+    /* ttr_provider_open created the backend, and closing frees it */
     bool owns[TTR_BACKENDS_MAX];
     pthread_mutex_t lock; /* protects `points`, `backends` and registration */
-    /* linked list: tracepoints from ttr_provider_point and from executed TTR_WRITE_LATE sites */
+    /* list of the tracepoints from ttr_provider_point and from TTR_WRITE_LATE sites that were
+     * executed */
     ttr_tracepoint *points;
-    pid_t pid; /* process whose writers the shards count; differs from getpid() in a forked child */
+    pid_t pid; /* process of the counted writers; differs from getpid() in a forked child */
     int last_errno;
     void *block; /* allocated block that contains this state at a 64-byte boundary */
 };
@@ -67,8 +69,8 @@ struct ttr_backend {
     ttr_backend_functions functions;
     void *ctx;
     void (*free_ctx)(void *ctx); /* frees `ctx`; NULL if the caller owns it */
-    /* completes the output and returns 0 or an errno, the same on each call; NULL if there is
-     * nothing to complete */
+    /* completes the output; returns 0 or an errno, the same for each call; NULL if there is nothing
+     * to complete */
     int (*finish)(void *ctx);
     uint32_t users; /* number of providers that have this backend open */
 };
@@ -77,16 +79,16 @@ struct ttr_backend {
  * if the provider was never opened. */
 void provider_register_late(ttr_tracepoint *point);
 
-/* Writes an event of n bytes to every backend that has its bit set. `event` must have BLOCK_FRONT
- * writable bytes before it. Returns TTR_E_IO if a backend failed; the others still got the event.
- */
+/* Writes an event of n bytes to every backend with a consumer (bit in `enabled`). BLOCK_FRONT
+ * writable bytes precede `event`. Returns TTR_E_IO if a backend failed; the other backends still
+ * get the event. */
 ttr_status provider_send(ttr_tracepoint *point, uint8_t *event, size_t n);
 
 /* Counts an event that exceeds TTR_EVENT_MAX. Returns TTR_E_LIMIT. */
 ttr_status provider_count_too_large(ttr_tracepoint *point);
 
-/* Makes a backend that owns `ctx` and frees it by free_ctx. Returns NULL if memory is exhausted;
- * `ctx` then stays with the caller. */
+/* Creates a backend, which owns `ctx` and frees it by free_ctx. Returns NULL if memory is
+ * exhausted; the caller then still owns `ctx`. */
 ttr_backend *backend_new(const ttr_backend_functions *functions, void *ctx,
                          void (*free_ctx)(void *ctx), ttr_error *error);
 

@@ -39,8 +39,8 @@ _Static_assert(sizeof(struct user_unreg) == 16, "as the kernel has it");
 #define IOCTL_DELETE _IOW('*', 1, char *)
 #define IOCTL_UNREGISTER _IOW('*', 2, struct user_unreg *)
 
-/* Recognizes tracefs by trace_marker, which every instance has. EACCES also proves that the
- * directory exists. */
+/* Returns true if a path is a tracefs: it has trace_marker, like every instance. EACCES also proves
+ * that the directory exists. */
 static bool is_tracefs(const char *path)
 {
     char file[TRACEFS_PATH_MAX + 16];
@@ -49,7 +49,7 @@ static bool is_tracefs(const char *path)
     return stat(file, &about) == 0 || errno == EACCES;
 }
 
-/* Searches /proc/mounts for a tracefs, or a debugfs that contains one in /tracing. */
+/* Searches /proc/mounts for a tracefs, or for a debugfs with a tracefs in /tracing. */
 static bool find_mounted_tracefs(char path[TRACEFS_PATH_MAX])
 {
     char line[TRACEFS_PATH_MAX], at[2048], type[64], candidate[TRACEFS_PATH_MAX];

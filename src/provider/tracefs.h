@@ -14,16 +14,16 @@
 
 #define TRACEFS_PATH_MAX 4096u
 
-/* Fields of every EventHeader tracepoint, as user_events syntax. The space after each ';' matters:
- * Linux 6.4 to 6.8 treat the same fields without it as a different event. */
+/* Fields of every EventHeader tracepoint, in user_events syntax. The space after each ';' matters:
+ * without it, Linux 6.4 to 6.8 treat the fields as those of a different event. */
 #define TRACEFS_EVENT_HEADER \
     " u8 eventheader_flags; u8 version; u16 id; u16 tag; u8 opcode; u8 level"
 
 #define TRACEFS_REG_PERSIST 1u
 #define TRACEFS_REG_MULTI_FORMAT 2u
 
-/* Finds tracefs: `given`, or /sys/kernel/tracing, or the first mount in /proc/mounts. Fails with
- * TTR_E_IO if there is none. */
+/* Finds tracefs: at `given`, at /sys/kernel/tracing, or at the first mount in /proc/mounts. Fails
+ * with TTR_E_IO if there is none. */
 TTR_MUST ttr_status tracefs_find(const char *given, char path[TRACEFS_PATH_MAX], ttr_error *error);
 
 /* Opens a tracefs file for writing. Returns a descriptor, or -1 with an error that suggests a

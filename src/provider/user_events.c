@@ -34,8 +34,8 @@ static int user_events_register(void *ctx, const ttr_tracepoint_request *wish, u
     return tracefs_register(kernel->fd, &registration, index);
 }
 
-/* Unregistering fails after exec or in a process without the address; the registration is gone
- * then, so the error is ignored. */
+/* Errors are ignored: unregistering fails after exec, or in a process without the address, but that
+ * has ended the registration, too. */
 static void user_events_unregister(void *ctx, const ttr_tracepoint_request *wish, uint32_t index)
 {
     struct user_events *kernel = ctx;

@@ -49,7 +49,8 @@ bool recover_can_write(const char *format)
     return false;
 }
 
-/* Opens a trace with the caller's options, plus the option that names longer metadata, if any. */
+/* Opens a trace with the caller's options, and with the option that names longer metadata, if the
+ * trace has such metadata. */
 static ttr_reader *open_with_options(const struct recovery *recovery, ttr *t,
                                      const struct recover_entry *place, ttr_error *error)
 {
@@ -76,7 +77,7 @@ static ttr_reader *open_with_options(const struct recovery *recovery, ttr *t,
     return reader;
 }
 
-/* Opens an input in a context of its own. Reports a failure and returns NULL. */
+/* Opens an input in a new context. Reports a failure and returns NULL. */
 static ttr_reader *open_input(struct recovery *recovery, const struct recover_entry *place, ttr **t)
 {
     ttr_error error = {0};
@@ -92,7 +93,7 @@ static ttr_reader *open_input(struct recovery *recovery, const struct recover_en
     return NULL;
 }
 
-/* Recovers all traces of a list. */
+/* Recovers each trace of a list, until all are done or the caller cancels. */
 static void recover_entries(struct recovery *recovery, const char *output,
                             const struct recover_entries *places)
 {
@@ -105,7 +106,8 @@ static void recover_entries(struct recovery *recovery, const char *output,
     }
 }
 
-/* Recovers each trace of a directory. Closes `reader` first, which reads all of them. */
+/* Recovers each trace of a directory. First closes `reader`, which reads all traces of the
+ * directory. */
 static void recover_directory(struct recovery *recovery, const struct recover_entry *place, ttr *t,
                               ttr_reader *reader)
 {

@@ -55,7 +55,7 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-/* Returns the length of a path without the suffix of a compression. */
+/* Returns the length of a path without a compression suffix. */
 static size_t length_without_suffix(ttr_text path)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
@@ -68,8 +68,8 @@ static size_t length_without_suffix(ttr_text path)
     return path.n;
 }
 
-/* Returns the path of the trace that a report describes: the folder if the format has folders. The
- * report of an unreadable trace may instead have the path of a file in the folder. */
+/* Returns the path of the trace that a report describes. If the format has folders, this is the
+ * folder, although the report of an unreadable trace may name a file in it. */
 static ttr_text trace_path_of_report(const ttr_report *report)
 {
     struct stat about;
@@ -82,8 +82,8 @@ static ttr_text trace_path_of_report(const ttr_report *report)
     return path;
 }
 
-/* Finds the option for longer metadata, which the reader of the directory has found in another
- * folder of the same trace. */
+/* Finds the attribute of a source that names longer metadata: the directory's reader found them in
+ * another folder of the same trace. Returns false if there is none. */
 static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
 {
     static const char name[] = "trace.longer_metadata";
@@ -139,8 +139,8 @@ bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
 
 /* --- Outputs --- */
 
-/* Returns true if the path without suffix is also that of another copy, or of a folder that
- * contains another copy. */
+/* Returns true if the path without suffix would collide: it is the path of another copy, or of a
+ * folder that contains another copy. */
 static bool is_bare_path_used(const struct recover_entries *places, size_t at)
 {
     const struct recover_entry *ctx = &places->list[at];
@@ -179,12 +179,12 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
 
 struct leftover_search {
     const struct recover_entries *places;
-    /* suffix of files that the caller writes next to each copy, see ttr_recover_options */
+    /* suffix of the caller's files next to copies (ttr_recover_options) */
     const char *sidecar_suffix;
 };
 
-/* Returns true if a path is that of a copy, is inside a copy, or is that of the caller's file next
- * to a copy. */
+/* Returns true if a path is that of a copy, inside a copy, or that of the caller's file next to a
+ * copy. */
 static bool is_assigned(const struct leftover_search *search, const char *path)
 {
     const struct recover_entries *places = search->places;
@@ -198,9 +198,9 @@ static bool is_assigned(const struct leftover_search *search, const char *path)
     return false;
 }
 
-/* Finds a file below the folder `path` that no copy replaces, and stores its path there. If a
- * folder cannot be listed, returns true with errno != 0 and the folder's path. Hidden files are
- * skipped, because they are not read as parts of traces. */
+/* Finds a file below the folder `path` that no copy replaces, and stores its path in `path`.
+ * Returns true with errno != 0 and the folder's path if a folder cannot be listed. Skips hidden
+ * files, which are not read as parts of traces. */
 static bool find_leftover(const struct leftover_search *search, char path[PATH_MAX])
 {
     struct stat about;
@@ -235,7 +235,7 @@ static bool is_empty_folder(const char *path)
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, folder && n <= 2 && readdir(folder))
         n++;
-    n += errno ? 3 : 0; /* a folder that cannot be listed may contain files */
+    n += errno ? 3 : 0; /* if listing fails, the folder may contain files */
     if (folder)
         (void)closedir(folder);
     return folder && n <= 2; /* "." and ".." */

@@ -25,7 +25,7 @@
 #include "base/status.h"
 #include "recover/recover.h"
 
-/* State while one trace is recovered. */
+/* State of the recovery of one trace. */
 struct job {
     struct recovery *recovery;
     ttr_recover_step step;
@@ -95,7 +95,7 @@ static uint64_t count_events(const ttr_batch *batch)
     return n;
 }
 
-/* Copies all events. Returns the status of the writer; *reading is the status of the reader. */
+/* Copies all events. Returns the status of writing and sets *reading to that of reading. */
 static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *error)
 {
     ttr_reader *reader = job->step.reader;
@@ -104,7 +104,7 @@ static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *e
     ttr_batch batch;
     do {
         *reading = ttr_read(reader, &batch, error);
-        if (*reading == TTR_AGAIN) { /* a live trace has no events yet: wait and continue */
+        if (*reading == TTR_AGAIN) { /* a live trace has no new events: wait and continue */
             status = ttr_flush(writer, error);
         } else if (*reading == TTR_OK) {
             job->step.events += job->step.pass == 0 ? count_events(&batch) : 0;
@@ -118,7 +118,7 @@ static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *e
     return status;
 }
 
-/* Returns true if the copy is kept although the input could not be read to its end. */
+/* Returns true if the copy is kept, although reading the input failed before its end. */
 static bool keeps_partial_copy(const struct job *job, const ttr_error *error)
 {
     const bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
@@ -156,8 +156,8 @@ static bool copy_reader_to_writer(struct job *job)
     return false;
 }
 
-/* Creates a writer of the trace's own format and copies to it.  The caller aborts the writer later.
- * Returns false after reporting a failure. */
+/* Creates a writer for the format of the trace and copies all events to it. The caller ends the
+ * writer. Returns false after reporting a failure. */
 static bool copy_to_output(struct job *job, uint32_t flags)
 {
     ttr_recover_step *step = &job->step;
@@ -192,7 +192,7 @@ static void close_step(ttr_recover_step *step)
 
 /* --- Verifying --- */
 
-/* Returns true for a read option of the input that must not be used to read its copy. The option is
+/* Returns true if an option of the input must not be used for reading its copy. The option is
  * "KEY=VALUE" or "FORMAT.KEY=VALUE". */
 static bool is_input_only_option(const char *option)
 {
@@ -237,14 +237,14 @@ static bool open_copy(struct job *job, uint32_t flags, ttr_error *error)
     return job->step.reader != NULL;
 }
 
-/* Reads the copy to its end and stores the damage found in the step. */
+/* Reads the copy to its end. Stores the damage that it has in the step. */
 static ttr_status read_copy(struct job *job, ttr_error *error)
 {
     ttr_recover_step *step = &job->step;
     ttr_batch batch;
     ttr_status status = open_copy(job, 0, error) ? TTR_OK : error->status;
     if (status == TTR_OK) {
-        /* stream order needs memory for one stream at a time only */
+        /* stream order needs memory for only one stream at a time */
         (void)ttr_reader_allow_stream_order(step->reader);
         (void)report_stage(job, TTR_RECOVER_VERIFYING);
         do
@@ -267,7 +267,7 @@ static bool should_recopy(const ttr_recover_step *step)
     return step->found_damage || (step->is_complete && step->found_duplicates);
 }
 
-/* Replaces the copy by a copy of itself, without the damage. Sets *events to the number of its
+/* Copies the copy onto itself, which leaves out its damage. Sets *events to the number of
  * events. */
 static bool recopy_output(struct job *job, uint64_t *events)
 {

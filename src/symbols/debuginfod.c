@@ -14,7 +14,7 @@
 #include "symbols/error.h"
 
 #define LIBRARY "libdebuginfod.so.1"
-/* timeout in seconds without progress of all servers; DEBUGINFOD_TIMEOUT overrides it */
+/* s; time limit without progress of any server; DEBUGINFOD_TIMEOUT overrides it */
 #define SILENCE_S 20
 #define ID_MAX 64u
 /* limit of a file in bytes; DEBUGINFOD_MAXSIZE overrides it */
@@ -27,7 +27,7 @@ struct debuginfod {
     const ttr_symbols_options *options;
     void *library, *client;
     find_function find_debuginfo, find_executable;
-    /* timeout without progress, and time of the last progress, in ns */
+    /* time limit without progress, and time of the last progress, in ns */
     uint64_t limit_ns, heard_ns;
     long done;              /* bytes of the current file received so far */
     int64_t size_max_bytes; /* limit of a file */
@@ -35,8 +35,8 @@ struct debuginfod {
     bool has_failed;        /* a server failed: no further requests are sent */
 };
 
-/* Assigns the address of a function; ISO C cannot convert dlsym's object pointer to a function
- * pointer otherwise. */
+/* Assigns the address of a function. ISO C has no other conversion from dlsym's object pointer to a
+ * function pointer. */
 #define FIND(to, library, name) (*(void **)(void *)&(to) = dlsym(library, name))
 
 static uint64_t now_ns(void)
@@ -52,7 +52,8 @@ static bool is_cancelled(const struct debuginfod *servers)
     return options->progress && !options->progress(options->user_data);
 }
 
-/* Returns the user data of a client handle; the library passes only the handle to `watch`. */
+/* Returns the user data of a client handle. libdebuginfod passes only the handle to progress
+ * callbacks. */
 static struct debuginfod *client_user_data(void *client)
 {
     void *(*ctx)(void *);
@@ -166,8 +167,7 @@ static void report_large_file(const struct debuginfod *servers)
     free(text);
 }
 
-/* Reports a failure once; it would be the same for all other files.  A file that no server has is
- * not a failure. */
+/* Reports a failure of the servers, once. A file that no server has is not a failure. */
 static void report_failure(struct debuginfod *servers, int failure)
 {
     const ttr_symbols_options *options = servers->options;

@@ -22,10 +22,11 @@
 
 #include "base/regular_file.h"
 
-/* maximum nesting depth of namespaces and types in which functions are searched, and of blocks */
+/* limit of the nesting depth of blocks, and of the namespaces and types in which functions are
+ * searched */
 #define DEPTH_MAX 16u
 
-/* Addresses [low, high) of an item (unit or function) with a number. */
+/* Addresses [low, high) of a unit or function, identified by a number. */
 struct span {
     uint64_t low, high, reach; /* reach: the highest `high` of this span and those before it */
     uint32_t id;
@@ -55,7 +56,7 @@ struct dwarf_index {
 
 /* --- Spans --- */
 
-/* Ensures space for one more item of a growing array. Returns false if memory runs out. */
+/* Makes room for one more item in an array. Returns false if memory runs out. */
 static bool reserve_items(void **items, size_t *room, size_t n, size_t size)
 {
     if (n < *room)
@@ -97,7 +98,8 @@ static void sort_spans(struct spans *spans)
     }
 }
 
-/* Returns the lowest id >= `from` of the spans that contain the address; UINT32_MAX = none. */
+/* Returns the lowest id, `from` or above, of the spans that contain an address. Returns UINT32_MAX
+ * if none does. */
 static uint32_t find_span(const struct spans *spans, uint64_t address, uint32_t from)
 {
     size_t low = 0, high = spans->n;
@@ -117,7 +119,7 @@ static uint32_t find_span(const struct spans *spans, uint64_t address, uint32_t 
     return found;
 }
 
-/* Adds all address ranges of an entry. */
+/* Adds all address ranges of a DWARF entry. Returns false if memory runs out. */
 static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
 {
     Dwarf_Addr base, low, high;
@@ -130,13 +132,12 @@ static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
 
 /* --- Entries --- */
 
-/* Moves to the next sibling of an entry. Returns false, and leaves *die unchanged, if there is
- * none. */
+/* Replaces *die by its next sibling. Returns false, with *die unchanged, if there is none. */
 static bool move_to_sibling(Dwarf_Die *die)
 {
     Dwarf_Die next;
     if (dwarf_siblingof(die, &next) != 0 ||
-        /* siblings are in ascending order of offset; anything else is damage */
+        /* offsets of siblings ascend; anything else is damage */
         dwarf_dieoffset(&next) <= dwarf_dieoffset(die))
         return false;
     *die = next;
@@ -163,7 +164,7 @@ static bool add_function(struct unit *unit, Dwarf_Die *die)
     return add_ranges(&unit->spans, die, (uint32_t)unit->functions_n++);
 }
 
-/* Returns true for an entry that may contain functions. */
+/* Returns true if an entry with this tag may contain functions. */
 static bool can_contain_functions(int tag)
 {
     return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
@@ -241,7 +242,7 @@ static void list_functions(const struct dwarf_index *index, struct unit *unit)
     if (!index->rules->is_exact && is_split_safe(index, &unit->die) &&
         dwarf_cu_info(unit->die.cu, &version, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
         split.addr)
-        top = &split; /* the entries of the unit are in a separate file (split DWARF) */
+        top = &split; /* split DWARF: the entries of the unit are in a separate file */
     list_children(index, unit, *top, 0);
     sort_spans(&unit->spans);
 }
@@ -308,7 +309,8 @@ static Dwarf_Die *find_unit_function(const struct dwarf_index *index, struct uni
     return id == UINT32_MAX ? NULL : &unit->function[id];
 }
 
-/* Finds the function at an address: in the units that contain it, else in any unit. */
+/* Finds the function at an address, first in the units that contain the address, then in all units.
+ * Returns NULL if there is none. */
 static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
 {
     Dwarf_Die *found = NULL;
@@ -340,7 +342,7 @@ enum inlined {
     INLINED_BROKEN /* unexpected data: the search ends */
 };
 
-/* Reads the file and line of the call that was inlined. */
+/* Reads file and line of an inlined call. */
 static bool read_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_found *found)
 {
     Dwarf_Attribute attribute;
@@ -361,7 +363,8 @@ static bool read_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_foun
     return true;
 }
 
-/* Finds the outermost inlined call that contains the address, below `die`. Replaces *die by it. */
+/* Replaces *die by the outermost inlined call below it that contains the address. Returns false if
+ * there is none. */
 static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
 {
     Dwarf_Die child = *die;
@@ -380,9 +383,9 @@ static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
     return false;
 }
 
-/* Finds inlined code with the algorithm of babeltrace2. From a block that contains the address it
- * continues after the first child of the block, and only forward. The last entry that it reaches is
- * the result if it contains the address. A function without children is treated as damaged. */
+/* Finds inlined code with the algorithm of babeltrace2. From a block that contains the address, the
+ * search continues after the first child of the block, and only forward. The last entry reached is
+ * the result if it contains the address. A function without children counts as damaged. */
 static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
 {
     bool has_it = false;
@@ -420,7 +423,8 @@ static enum inlined find_call(const struct dwarf_index *index, struct unit *unit
     return index->rules->is_exact ? INLINED_BROKEN : INLINED_NO;
 }
 
-/* Finds the row of a unit's line table that contains the address. */
+/* Finds the row of a unit's line table for an address and stores its source file and line. Returns
+ * false if there is none. */
 static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_t address,
                      struct dwarf_found *found)
 {

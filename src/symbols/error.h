@@ -1,4 +1,4 @@
-/* Fills in a ttr_error. libtracetta has functions for that too, but they are not part of its
+/* Fills in a ttr_error. The functions of libtracetta for this are not part of its public
  * interface. */
 #ifndef TRACETTA_SYMBOLS_ERROR_H
 #define TRACETTA_SYMBOLS_ERROR_H

@@ -1,4 +1,4 @@
-/* A file with symbols, read by libelf. */
+/* A file with symbols, read with libelf. */
 #include "symbols/symbol_file.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 /* A function of the ELF symbol table. */
 struct symbol {
     uint64_t value, size;
-    /* index in the symbol table; of several symbols at one address the first is used */
+    /* index in the symbol table; of the symbols at one address, the first is used */
     size_t index;
-    /* offset of the name in the string table, and section number of that table */
+    /* offset of the name in a string table, and section number of that table */
     size_t name, section;
 };
 
@@ -28,8 +28,7 @@ struct symbol_file {
     struct symbol *symbol; /* functions sorted by address */
     size_t symbols_n;
     struct symbol_rules rules;
-    /* has_looked_for_symbols: `symbol` is filled in; is_partial: only exported functions are known
-     */
+    /* has_looked_for_symbols: `symbol` is complete; is_partial: it has only exported functions */
     bool has_looked_for_symbols, is_partial;
 };
 
@@ -59,7 +58,8 @@ struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules
     *is_damaged = is_other || (fd >= 0 && !is_fine);
     file->fd = fd;
     if (is_fine && !rules->no_mmap && elf_cntl(file->elf, ELF_C_FDREAD) == 0)
-        close_descriptor(file); /* libelf has mapped the file, so the descriptor is not needed */
+        close_descriptor(file); /* libelf has mapped the file, so the descriptor is not needed any
+                                 * more */
     if (is_fine)
         return file;
     symbol_file_close(file);
@@ -149,8 +149,8 @@ static void list_table(struct symbol_file *file, Elf_Scn *section, const GElf_Sh
         qsort(file->symbol, file->symbols_n, sizeof *file->symbol, compare_symbols);
 }
 
-/* Lists the functions of the first section of a kind (SHT_SYMTAB, SHT_DYNSYM). Returns false if
- * there is no such section. */
+/* Lists the functions of the first section of a kind (SHT_SYMTAB, SHT_DYNSYM). Returns false if the
+ * file has no such section. */
 static bool list_symbols(struct symbol_file *file, uint32_t kind)
 {
     GElf_Shdr header;
@@ -182,7 +182,7 @@ const char *symbol_file_function(struct symbol_file *file, uint64_t address, uin
     while (symbol > file->symbol && symbol[-1].value == symbol->value)
         symbol--;
     if (file->is_partial &&
-        /* the address is after the end of the function, in one without a symbol */
+        /* the address is after the end of this function, so in a function without a symbol */
         address - symbol->value >= symbol->size)
         return NULL;
     *low = symbol->value;

@@ -1,4 +1,4 @@
-/* A file with symbols: an executable, a library, or a file with the symbols stripped from one.
+/* A file with symbols: an executable, a library, or a separate file with the symbols of one.
  * Ownership: results belong to the file and are valid until it is closed. */
 #ifndef TRACETTA_SYMBOLS_SYMBOL_FILE_H
 #define TRACETTA_SYMBOLS_SYMBOL_FILE_H
@@ -10,8 +10,8 @@
 
 struct symbol_file;
 
-/* Opens a file. Returns NULL if it cannot be read or is not an ELF file; in the latter case
- * *is_damaged is true. Does not open FIFOs and devices. */
+/* Opens a file. Returns NULL if it cannot be read, or if it is not an ELF file; the latter also
+ * sets *is_damaged. */
 struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules *rules,
                                      bool *is_damaged);
 
@@ -30,12 +30,13 @@ const char *symbol_file_link(const struct symbol_file *file, uint32_t *crc);
 /* Returns the DWARF index of the file; NULL if the file has no DWARF data. */
 struct dwarf_index *symbol_file_dwarf(const struct symbol_file *file);
 
-/* Converts a file offset to a virtual address, by the program header that contains it. Returns the
- * offset unchanged if none does. */
+/* Converts a file offset to a virtual address, using the program header that contains the offset.
+ * Returns the offset unchanged if none contains it. */
 uint64_t symbol_file_address(const struct symbol_file *file, uint64_t offset);
 
-/* Returns the function with the nearest symbol at or below an address. Returns NULL if there is
- * none, or if only exported functions are known and the address is after the end of that one. */
+/* Returns the name of the function at an address: that of the nearest symbol at or below it.
+ * Returns NULL if there is none, or if only exported functions are known and the address is after
+ * the end of that function. */
 const char *symbol_file_function(struct symbol_file *file, uint64_t address, uint64_t *low);
 
 #endif

@@ -29,7 +29,7 @@
 #define LINES_PER_CHECK 1024u
 
 struct entry {
-    uint64_t start, size; /* address range; size 0: up to the next function */
+    uint64_t start, size; /* address range; size 0: it ends at the next function */
     char *name;
 };
 
@@ -219,7 +219,7 @@ static struct list *select_list(struct symbol_lists *lists, const ttr_binary *bi
     return list;
 }
 
-/* Returns the address of the function with a name; 0 = it is not in the list. */
+/* Returns the address of the function with a name, or 0 if the list lacks it. */
 static uint64_t find_symbol_address(struct list *list, const char *name)
 {
     if (list->base_name && strcmp(list->base_name, name) == 0)

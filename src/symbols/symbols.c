@@ -39,8 +39,9 @@
 /* A binary of the trace and the files found for it. */
 struct binary {
     char *path;               /* path of the binary below the prefix */
-    struct symbol_file *file; /* the binary's own file; NULL = missing, or its build id differs */
-    /* file with the DWARF data of the binary, or at least its symbols; NULL = none */
+    struct symbol_file *file; /* the file of the binary itself; NULL = missing, or its build id
+                               * differs */
+    /* file with DWARF data, or else with symbols, of the binary; NULL = none */
     struct symbol_file *debug;
     unsigned problem; /* enum ttr_symbols_problem; 0 = none */
     bool is_searched;
@@ -53,11 +54,11 @@ struct ttr_symbols {
     struct debuginfod *servers; /* debuginfod servers; NULL = none */
     struct binary *binary;
     size_t binaries_n;
-    struct symbol_file **shared; /* all open files, for several binaries */
+    struct symbol_file **shared; /* all open files; several binaries may share one */
     size_t shared_n, shared_room;
     char *text[TEXTS];     /* texts of the last result */
-    char *first[PROBLEMS]; /* by problem: path of the first binary that has it */
-    char **reported;       /* paths of the binaries that had a problem, sorted */
+    char *first[PROBLEMS]; /* by problem: path of the first binary with it */
+    char **reported;       /* sorted paths of the binaries that had a problem */
     size_t reported_n, reported_room, count[PROBLEMS];
 };
 
@@ -74,7 +75,7 @@ static char *join_path(const char *folder, const char *name)
     return asprintf(&path, "%.*s/%s", (int)n, folder, name) < 0 ? NULL : path;
 }
 
-/* Returns the last component of a path; the complete path if it ends with a slash. */
+/* Returns the last component of a path, or the complete path if it ends with a slash. */
 static const char *path_last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -117,7 +118,7 @@ static struct symbol_file *open_file(ttr_symbols *symbols, const char *path, boo
     return file;
 }
 
-/* Opens a file with debug information; NULL if it has none. */
+/* Opens a file with debug information. Returns NULL if it has none. */
 static struct symbol_file *open_debug(ttr_symbols *symbols, const char *path)
 {
     bool is_damaged;
@@ -142,7 +143,8 @@ static bool file_has_crc(const struct symbol_rules *rules, const char *path, uin
     return n == 0 && crc == wanted;
 }
 
-/* Opens the file DEBUG/.build-id/ab/cdef.debug of a build id. Returns NULL if there is none. */
+/* Opens the debug information with a binary's build id: DEBUG/.build-id/ab/cdef.debug. Returns NULL
+ * if there is none. */
 static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_binary *binary)
 {
     const unsigned char *id = (const unsigned char *)binary->build_id.p;
@@ -233,7 +235,8 @@ static void count_problem(ttr_symbols *symbols, unsigned problem, const char *pa
     symbols->reported[low] = copy;
 }
 
-/* Returns true if the file has the build id that the trace records, or the trace records none. */
+/* Returns true if the file has the build id that the trace records, or if the trace records
+ * none. */
 static bool has_build_id(const struct symbol_file *file, const ttr_binary *binary)
 {
     const void *id;
@@ -242,7 +245,7 @@ static bool has_build_id(const struct symbol_file *file, const ttr_binary *binar
            (n == binary->build_id.n && memcmp(id, binary->build_id.p, n) == 0);
 }
 
-/* Fills in build id and debug link from the file if the trace lacks them. */
+/* Fills in build id and debug link from the binary's file if the trace does not record them. */
 static void add_from_file(const struct symbol_file *file, ttr_binary *binary)
 {
     const void *id;
@@ -269,7 +272,8 @@ static struct symbol_file *fetch_file(ttr_symbols *symbols, ttr_text build_id, b
     return file;
 }
 
-/* Finds debug information in a separate file. */
+/* Finds separate debug information for a binary (steps 3 to 5 of the search). Returns NULL if there
+ * is none. */
 static struct symbol_file *find_debug(ttr_symbols *symbols, const struct binary *found,
                                       const ttr_binary *recorded)
 {
@@ -300,7 +304,7 @@ static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_bin
         found->problem = TTR_SYMBOLS_OTHER;
     if (found->problem != 0)
         found->file = NULL;
-    /* the conversion of file offsets needs the program headers of the binary itself */
+    /* converting file offsets requires the program headers of the binary */
     if (!found->file && binary->has_offsets)
         found->file = fetch_file(symbols, binary->build_id, true);
     if (found->file && symbol_file_dwarf(found->file))
@@ -341,14 +345,14 @@ static void find_symbols(const ttr_symbols *symbols, const struct binary *binary
     if (binary->debug && symbol_file_dwarf(binary->debug))
         dwarf_index_find(symbol_file_dwarf(binary->debug), address, found);
     if (!found->function && may_ask_elf &&
-        /* the symbol table is in the separate file if it was stripped from the binary */
+        /* a symbol table that was stripped from the binary is in the separate file */
         binary->debug)
         found->function = symbol_file_function(binary->debug, address, &found->function_low);
     if (!found->function && may_ask_elf && binary->file)
         found->function = symbol_file_function(binary->file, address, &found->function_low);
 }
 
-/* Formats text i of the result. */
+/* Sets text i of the result; a negative length means that memory ran out. */
 static void set_result_text(ttr_symbols *symbols, size_t i, int length, ttr_text *to)
 {
     if (length < 0)

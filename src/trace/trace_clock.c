@@ -5,30 +5,36 @@
  * pair with the narrowest bracket of several tries counts.  The error is about 7 ppb after 5 ms,
  * and below 1 ppb after 2 s, so the frequency is measured again when a file is completed. */
 #include <fcntl.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "trace/trace_internal.h"
+#include "trace/trace_clock.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <x86intrin.h>
 #endif
 
 #define SECOND INT64_C(1000000000)
 #define FIRST_MEASURE_NS 5000000
 #define TRIES 50
 
-bool ttr_trace_uses_tsc;
-
-static struct {
-    uint64_t ticks;
-    int64_t ns;
-} start;
-
 static int64_t read_clock(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
     return now.tv_sec * SECOND + now.tv_nsec;
+}
+
+static uint64_t read_ticks(const struct trace_clock *clock)
+{
+#if defined(__x86_64__)
+    if (clock->is_tsc)
+        return __rdtsc();
+#endif
+    (void)clock;
+    return (uint64_t)read_clock(CLOCK_MONOTONIC);
 }
 
 #if defined(__x86_64__)
@@ -52,13 +58,13 @@ static bool kernel_uses_tsc(void)
 #endif
 
 /* Reads ticks and CLOCK_MONOTONIC at nearly the same moment. */
-static void read_pair(uint64_t *ticks, int64_t *ns)
+static void read_pair(const struct trace_clock *clock, uint64_t *ticks, int64_t *ns)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < TRIES; i++) {
-        const uint64_t before = ttr_trace_now();
+        const uint64_t before = read_ticks(clock);
         const int64_t now = read_clock(CLOCK_MONOTONIC);
-        const uint64_t after = ttr_trace_now();
+        const uint64_t after = read_ticks(clock);
         if (after - before >= best)
             continue;
         best = after - before;
@@ -67,29 +73,28 @@ static void read_pair(uint64_t *ticks, int64_t *ns)
     }
 }
 
-uint64_t trace_clock_frequency(void)
+uint64_t trace_clock_frequency(const struct trace_clock *clock)
 {
     uint64_t ticks = 0;
     int64_t ns = 0;
-    if (!ttr_trace_uses_tsc)
+    if (!clock->is_tsc)
         return (uint64_t)SECOND;
-    read_pair(&ticks, &ns);
-    if (ns - start.ns < FIRST_MEASURE_NS) {
-        const struct timespec rest = {0, FIRST_MEASURE_NS - (ns - start.ns)};
+    read_pair(clock, &ticks, &ns);
+    if (ns - clock->ns < FIRST_MEASURE_NS) {
+        const struct timespec rest = {0, FIRST_MEASURE_NS - (ns - clock->ns)};
         nanosleep(&rest, NULL);
-        read_pair(&ticks, &ns);
+        read_pair(clock, &ticks, &ns);
     }
-    return (uint64_t)((long double)(ticks - start.ticks) * SECOND / (long double)(ns - start.ns) +
+    return (uint64_t)((long double)(ticks - clock->ticks) * SECOND / (long double)(ns - clock->ns) +
                       0.5L);
 }
 
-uint64_t trace_clock_start(void)
+void trace_clock_choose(struct trace_clock *clock)
 {
+    if (clock->ns)
+        return;
 #if defined(__x86_64__)
-    if (!start.ns)
-        ttr_trace_uses_tsc = is_tsc_invariant() && kernel_uses_tsc();
+    clock->is_tsc = is_tsc_invariant() && kernel_uses_tsc();
 #endif
-    if (!start.ns)
-        read_pair(&start.ticks, &start.ns);
-    return trace_clock_frequency();
+    read_pair(clock, &clock->ticks, &clock->ns);
 }

@@ -20,10 +20,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "trace/trace_fxt.h"
 #include "trace/trace_internal.h"
 
-#define PROVIDER_ID UINT64_C(1)
-#define NAME_WORDS (TRACE_THREAD_NAME / 8)
+#define PROVIDER_ID 1u
 
 struct ring_progress {
     uint64_t done;    /* position in the ring */
@@ -32,13 +32,12 @@ struct ring_progress {
 };
 
 struct trace_file {
-    pthread_mutex_t lock;    /* of everything below; held while writing */
-    int fd;                  /* -1 = closed */
-    int reason;              /* errno of the first failed write; 0 = none */
-    uint64_t initialization; /* offset of the initialization record's frequency */
-    uint64_t strings_done;   /* bytes of the string area in the file */
-    uint8_t *copy;           /* a chunk, in circular mode */
-    uint32_t process_name, lost_category, lost_name, arg_count, arg_first, arg_last, arg_process;
+    pthread_mutex_t lock;        /* of everything below; held while writing */
+    int fd;                      /* -1 = closed */
+    int reason;                  /* errno of the first failed write; 0 = none */
+    uint64_t initialization;     /* offset of the initialization record's frequency */
+    uint64_t strings_done;       /* bytes of the string area in the file */
+    uint8_t *copy;               /* a chunk, in circular mode */
     struct ring_progress ring[]; /* trace_session.rings of them */
 };
 
@@ -64,62 +63,21 @@ static void write_all(struct trace_file *file, struct iovec *part, int parts)
     }
 }
 
-static size_t put_name(uint64_t *p, const char *name, size_t n)
-{
-    const size_t words = (n + 7) / 8;
-    if (words)
-        p[words - 1] = 0;
-    memcpy(p, name, n);
-    return words;
-}
-
-/* Writes a kernel object record that names a process (1) or a thread (2). Returns its words. */
-static size_t put_object_name(const struct trace_file *file, uint64_t *p, uint64_t type,
-                              uint64_t koid, const char *name)
-{
-    const size_t n = strnlen(name, TRACE_THREAD_NAME - 1);
-    size_t words = 2 + put_name(p + 2, name, n);
-    p[1] = koid;
-    if (type == 2) {
-        p[words] = TTR_TRACE_VALUE_KOID | UINT64_C(2) << 4 | (uint64_t)file->arg_process << 16;
-        p[words + 1] = (uint64_t)getpid();
-        words += 2;
-    }
-    p[0] = TRACE_FXT_KERNEL_OBJECT | (uint64_t)words << 4 | type << 16 |
-           (n ? (uint64_t)(0x8000u | n) << 24 : 0) | (uint64_t)(type == 2) << 40;
-    return words;
-}
-
 /* --- Losses --- */
-
-static uint64_t *put_u64(uint64_t *p, uint32_t name, uint64_t value)
-{
-    p[0] = TTR_TRACE_VALUE_U64 | UINT64_C(2) << 4 | (uint64_t)name << 16;
-    p[1] = value;
-    return p + 2;
-}
 
 /* Writes the drops of a ring that are not in the file yet, as an instant event at the time of the
  * first and a provider event. Returns the words. */
-static size_t put_losses(struct trace_file *file, struct trace_ring_header *ring,
-                         struct ring_progress *progress, uint64_t *p)
+static size_t put_losses(struct trace_ring_header *ring, struct ring_progress *progress,
+                         uint64_t *p)
 {
     const uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_ACQUIRE);
     if (dropped == progress->dropped)
         return 0;
     const uint64_t first = __atomic_exchange_n(&ring->drop_first, 0, __ATOMIC_RELAXED),
                    last = __atomic_load_n(&ring->drop_last, __ATOMIC_RELAXED);
-    uint64_t *end = p + 2;
-    end = put_u64(end, file->arg_count, dropped - progress->dropped);
-    end = put_u64(end, file->arg_first, first);
-    end = put_u64(end, file->arg_last, last);
-    p[0] = TRACE_FXT_EVENT | (uint64_t)(end - p) << 4 | UINT64_C(3) << 20 |
-           TRACE_REAL_THREAD << 24 | (uint64_t)file->lost_category << 32 |
-           (uint64_t)file->lost_name << 48;
-    p[1] = first ? first : last;
-    *end++ = UINT64_C(1) << 4 | UINT64_C(3) << 16 | PROVIDER_ID << 20;
+    const uint64_t count = dropped - progress->dropped;
     progress->dropped = dropped;
-    return (size_t)(end - p);
+    return trace_fxt_put_losses(p, PROVIDER_ID, count, first, last);
 }
 
 /* --- Pieces --- */
@@ -128,12 +86,12 @@ static size_t put_losses(struct trace_file *file, struct trace_ring_header *ring
 static void write_piece(struct trace_file *file, struct trace_ring_header *ring,
                         struct ring_progress *progress, const void *records, size_t n)
 {
-    uint64_t head[3 + 4 + NAME_WORDS + 16];
+    uint64_t head[3 + 2 * TRACE_FXT_PROVIDER_WORDS];
     const uint64_t strings = __atomic_load_n(&trace_header()->strings_used, __ATOMIC_ACQUIRE);
     trace_put_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), ring->tid);
     size_t words = 3;
-    words += put_object_name(file, head + words, 2, ring->tid, ring->name);
-    words += put_losses(file, ring, progress, head + words);
+    words += trace_fxt_put_thread_name(head + words, (uint64_t)getpid(), ring->tid, ring->name);
+    words += put_losses(ring, progress, head + words);
     struct iovec part[] = {
         {trace_session.memory + TRACE_PAGE + file->strings_done, strings - file->strings_done},
         {head, words * 8},
@@ -208,7 +166,7 @@ void trace_file_drain(struct trace_file *file, struct trace_ring_header *ring, b
 int trace_file_flush(struct trace_file *file)
 {
     pthread_mutex_lock(&file->lock);
-    const uint32_t used = __atomic_load_n(&trace_session.rings_used, __ATOMIC_ACQUIRE);
+    const uint32_t used = __atomic_load_n(&trace_header()->rings_used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < used; i++)
         drain_ring(file, trace_ring_at(i));
     pthread_mutex_unlock(&file->lock);
@@ -217,41 +175,15 @@ int trace_file_flush(struct trace_file *file)
 
 /* --- Head and end --- */
 
-/* Adds the strings that the file itself needs. Returns false if the string table is full. */
-static bool add_strings(struct trace_file *file)
-{
-    const struct {
-        uint32_t *index;
-        const char *text;
-    } all[] = {{&file->lost_category, "tracetta.trace"},
-               {&file->lost_name, "events lost"},
-               {&file->arg_count, "count"},
-               {&file->arg_first, "first_ticks"},
-               {&file->arg_last, "last_ticks"},
-               {&file->arg_process, "process"}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const int32_t index = trace_string_add(all[i].text);
-        if (index < 0)
-            return false;
-        *all[i].index = (uint32_t)index;
-    }
-    return true;
-}
-
 static void write_head(struct trace_file *file)
 {
-    uint64_t head[64];
-    const char *name = program_invocation_short_name;
-    const size_t n = strnlen(name, TRACE_THREAD_NAME - 1);
+    uint64_t head[1 + TRACE_FXT_PROVIDER_WORDS];
+    size_t frequency;
     head[0] = TRACE_FXT_MAGIC;
-    size_t words = 2 + put_name(head + 2, name, n);
-    head[1] =
-        (uint64_t)(words - 1) << 4 | UINT64_C(1) << 16 | PROVIDER_ID << 20 | (uint64_t)n << 52;
-    head[words++] = UINT64_C(1) << 4 | UINT64_C(2) << 16 | PROVIDER_ID << 20;
-    head[words++] = 1 | UINT64_C(2) << 4;
-    file->initialization = words * 8;
-    head[words++] = trace_header()->ticks_per_second;
-    words += put_object_name(file, head + words, 1, (uint64_t)getpid(), name);
+    const size_t words = 1 + trace_fxt_put_provider(
+                                 head + 1, PROVIDER_ID, program_invocation_short_name,
+                                 (uint64_t)getpid(), trace_header()->ticks_per_second, &frequency);
+    file->initialization = (1 + frequency) * 8;
     struct iovec part = {head, words * 8};
     write_all(file, &part, 1);
 }
@@ -264,8 +196,6 @@ static int start_file(struct trace_file *file, const char *path)
         if (!file->copy)
             return ENOMEM;
     }
-    if (!add_strings(file))
-        return ENOSPC;
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file->fd < 0)
         return errno;
@@ -310,7 +240,7 @@ int trace_file_open(struct trace_file **made, const char *path)
 
 int trace_file_close(struct trace_file *file)
 {
-    const uint64_t frequency = trace_clock_frequency();
+    const uint64_t frequency = trace_clock_frequency(&trace_session.clock);
     (void)trace_file_flush(file);
     /* A pipe keeps the first estimate. */
     const ssize_t n = pwrite(file->fd, &frequency, sizeof frequency, (off_t)file->initialization);

@@ -9,6 +9,8 @@
 
 #include <tracetta/trace.h>
 
+#include "trace/trace_clock.h"
+#include "trace/trace_filter.h"
 #include "trace/trace_shared.h"
 
 struct trace_session {
@@ -17,10 +19,10 @@ struct trace_session {
     uint64_t memory_size;
     uint32_t rings, chunks;  /* sizes, never read again from shared memory */
     uint64_t generation;     /* number of the session, atomic; rings of others are stale */
-    uint32_t rings_used;     /* atomic, rings that were ever claimed */
     struct trace_file *file; /* embedded mode: the file of this process; else NULL */
     int wake_fd;             /* eventfd of the manager; -1 = none */
     int socket_fd;           /* connection to the manager; -1 = none */
+    struct trace_clock clock;
     struct ttr_trace_module *modules;
     char *filter;                     /* categories of the session; NULL = all */
     struct ttr_trace_thread *threads; /* threads that claimed rings */
@@ -53,15 +55,6 @@ static inline uint8_t *trace_chunk_at(struct trace_ring_header *ring, uint64_t i
     return (uint8_t *)ring + TRACE_PAGE + index % chunks * TRACE_CHUNK;
 }
 
-/* --- trace_clock.c --- */
-
-/* Chooses the clock, and returns the ticks per second. Measures for about 5 ms if that is not known
- * yet. */
-uint64_t trace_clock_start(void);
-
-/* Returns the ticks per second measured since trace_clock_start; more exact the later. */
-uint64_t trace_clock_frequency(void);
-
 /* --- trace_strings.c --- */
 
 /* Returns the index of a string in the session's string table, adding it if it is new; 0 for the
@@ -71,20 +64,45 @@ int32_t trace_string_add(const char *text);
 /* Copies the table to the memory of a new session. Requires the lock. */
 void trace_strings_share(void);
 
-/* --- trace_ring.c --- */
+/* --- trace_threads.c --- */
 
-/* Leads the next event of each thread to claim a ring of the new session. Requires the lock. */
-void trace_rings_expire(void);
+/* Begins a session in memory that is ready: the next event of each thread claims a ring of it.
+ * Requires the lock. */
+void trace_session_begin(void);
+
+/* Add and remove a thread that has rings. Require the lock. */
+void trace_thread_add(struct ttr_trace_thread *thread);
+void trace_thread_remove(struct ttr_trace_thread *thread);
 
 /* --- trace_categories.c --- */
-
-/* Returns false if a filter is malformed. A filter is a list of globs with levels:
- * "net.*,-net.debug,disk:5". */
-bool trace_filter_is_valid(const char *filter);
 
 /* Sets the enable bytes of all modules by the session's filter, or to 0 without one. Requires the
  * lock. */
 void trace_categories_enable(bool is_enabled);
+
+/* Sets the enable bytes of a module by the session's filter, or to 0. Requires the lock. */
+void trace_module_enable(struct ttr_trace_module *module, bool is_enabled);
+
+/* Sends the enable byte of a category that was added to a module, or sets it. Requires the lock. */
+void trace_category_added(struct ttr_trace_module *module, size_t i);
+
+/* --- trace_connect.c --- */
+
+/* Connects to the manager that the environment names, if any. Requires the lock. */
+void trace_connect(void);
+
+/* Sends the categories of a module. Requires the lock. */
+void trace_connect_module(struct ttr_trace_module *module);
+void trace_send_category(const struct ttr_trace_module *module, size_t i);
+
+/* Asks the manager for a snapshot. Requires the lock. */
+void trace_send_trigger(const char *name);
+
+/* Disables all categories and closes the connection. Requires the lock. */
+void trace_disconnect(void);
+
+/* Disconnects if the manager closed the connection. For the slow path of a thread. */
+void trace_check_connection(void);
 
 /* --- trace_file.c --- */
 

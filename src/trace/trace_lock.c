@@ -1,10 +1,11 @@
-/* The state of the session and its lock. */
+/* The state of the session, its lock, and the variables that trace points read. */
 #include "trace/trace_internal.h"
 
 struct trace_session trace_session = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .wake_fd = -1, .socket_fd = -1};
 
-/* --- Lock --- */
+bool ttr_trace_uses_tsc;
+uint64_t ttr_trace_zone_min_ticks;
 
 static const void *lock_owner; /* identifies the thread that holds the lock; atomic */
 

@@ -60,45 +60,76 @@ bool ttr_trace_site_is_enabled(const ttr_trace_site *site)
     return *site->enabled >= site->level;
 }
 
-/* A trace point made at run time, with its category, which has a module of its own. */
+/* Categories of trace points that are made at run time: a module like that of a program. */
+static struct ttr_trace_category run_time_categories[TTR_TRACE_PAGE + 1];
+static __attribute__((aligned(TTR_TRACE_PAGE))) volatile uint8_t run_time_enabled[TTR_TRACE_PAGE];
+static struct ttr_trace_module run_time_module = {run_time_enabled, run_time_categories, NULL, 0};
+static size_t run_time_n;
+
+/* Returns the index of a category, which is added if it is new. Returns -1 if memory is exhausted
+ * or there are too many categories. Requires the lock. */
+static int find_category(const char *name)
+{
+    for (size_t i = 0; i < run_time_n; i++)
+        if (strcmp(run_time_categories[i].name, name) == 0)
+            return (int)i;
+    char *copy = run_time_n < TTR_TRACE_PAGE ? strdup(name) : NULL;
+    if (!copy)
+        return -1;
+    run_time_categories[run_time_n].name = copy;
+    trace_category_added(&run_time_module, run_time_n);
+    return (int)run_time_n++;
+}
+
+static int add_category(const char *name)
+{
+    static bool is_added;
+    if (!is_added)
+        ttr_trace_module_add(&run_time_module);
+    is_added = true;
+    if (!trace_lock())
+        return -1;
+    const int i = find_category(name);
+    trace_unlock();
+    return i;
+}
+
+/* A trace point made at run time. */
 struct run_time_site {
     ttr_trace_site site;
-    struct ttr_trace_category categories[2];
-    struct ttr_trace_module module;
     uint64_t arg_headers[TTR_TRACE_ARGS_MAX];
     const char *arg_names[TTR_TRACE_ARGS_MAX];
-    volatile uint8_t enabled;
 };
+
+static void free_site(struct run_time_site *made)
+{
+    free((char *)(uintptr_t)made->site.name);
+    for (size_t i = 0; i < TTR_TRACE_ARGS_MAX; i++)
+        free((char *)(uintptr_t)made->arg_names[i]);
+    free(made);
+}
 
 ttr_trace_site *ttr_trace_site_new(const char *category, const char *name, enum ttr_trace_type type,
                                    uint8_t level, const char *const *arg_names, size_t args_n)
 {
-    struct run_time_site *made = args_n <= TTR_TRACE_ARGS_MAX ? calloc(1, sizeof *made) : NULL;
+    const int i = args_n <= TTR_TRACE_ARGS_MAX ? add_category(category) : -1;
+    struct run_time_site *made = i >= 0 ? calloc(1, sizeof *made) : NULL;
     if (!made)
         return NULL;
-    bool is_copied = (made->categories[0].name = strdup(category)) != NULL;
-    is_copied &= (made->site.name = strdup(name)) != NULL;
-    for (size_t i = 0; i < args_n; i++)
-        is_copied &= (made->arg_names[i] = strdup(arg_names[i])) != NULL;
-    if (!is_copied) {
-        free((char *)(uintptr_t)made->categories[0].name);
-        free((char *)(uintptr_t)made->site.name);
-        for (size_t i = 0; i < args_n; i++)
-            free((char *)(uintptr_t)made->arg_names[i]);
-        free(made);
-        return NULL;
-    }
+    bool is_copied = (made->site.name = strdup(name)) != NULL;
+    for (size_t k = 0; k < args_n; k++)
+        is_copied &= (made->arg_names[k] = strdup(arg_names[k])) != NULL;
     made->site.arg_headers = made->arg_headers;
-    made->site.category = made->categories;
+    made->site.category = &run_time_categories[i];
     made->site.arg_names = made->arg_names;
     made->site.type = (uint8_t)type;
     made->site.level = level;
     made->site.args_n = (uint8_t)args_n;
-    made->site.enabled = &made->enabled;
-    made->module.enabled = &made->enabled;
-    made->module.categories = made->categories;
-    ttr_trace_module_add(&made->module);
-    return &made->site;
+    made->site.enabled = &run_time_enabled[i];
+    if (is_copied)
+        return &made->site;
+    free_site(made);
+    return NULL;
 }
 
 /* Returns true if events of the type have a word after their arguments. */

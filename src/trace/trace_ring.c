@@ -26,6 +26,8 @@
 
 #include "trace/trace_internal.h"
 
+#define DROPS_PER_CHECK 1023u /* drops after which the connection to the manager is checked */
+
 __thread struct ttr_trace_thread ttr_trace_thread __attribute__((tls_model("initial-exec")));
 
 static struct trace_ring_header *ring_header(const struct ttr_trace_ring *ring)
@@ -97,6 +99,8 @@ static bool may_start(const struct ttr_trace_ring *ring, uint64_t next)
         trace_file_drain(file, shared, ring == &ttr_trace_thread.ring[0]);
     else
         wake_manager();
+    if (!file && (__atomic_load_n(&shared->dropped, __ATOMIC_RELAXED) & DROPS_PER_CHECK) == 1)
+        trace_check_connection();
     return next - __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE) < chunks;
 }
 
@@ -116,33 +120,6 @@ static bool change_chunk(struct ttr_trace_ring *ring)
     return true;
 }
 
-/* --- Threads with rings --- */
-
-static void add_thread(struct ttr_trace_thread *thread)
-{
-    for (struct ttr_trace_thread *at = trace_session.threads; at; at = at->next)
-        if (at == thread)
-            return;
-    thread->next = trace_session.threads;
-    trace_session.threads = thread;
-}
-
-static void remove_thread(struct ttr_trace_thread *thread)
-{
-    struct ttr_trace_thread **link = &trace_session.threads;
-    while (*link && *link != thread)
-        link = &(*link)->next;
-    if (*link)
-        *link = thread->next;
-}
-
-void trace_rings_expire(void)
-{
-    for (struct ttr_trace_thread *thread = trace_session.threads; thread; thread = thread->next)
-        for (unsigned i = 0; i < 2; i++)
-            __atomic_store_n(&thread->ring[i].end, NULL, __ATOMIC_SEQ_CST);
-}
-
 /* Marks the rings of an ending thread as finished. */
 static void finish_rings(void *context)
 {
@@ -155,7 +132,7 @@ static void finish_rings(void *context)
         if (shared && thread->generation == trace_session.generation)
             __atomic_store_n(&shared->state, RING_FINISHED, __ATOMIC_RELEASE);
     }
-    remove_thread(thread);
+    trace_thread_remove(thread);
     memset(thread, 0, sizeof *thread);
     trace_unlock();
 }
@@ -179,9 +156,9 @@ static struct trace_ring_header *claim_ring(void)
             !__atomic_compare_exchange_n(&shared->state, &state, RING_CLAIMED, false,
                                          __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
-        uint32_t used = __atomic_load_n(&trace_session.rings_used, __ATOMIC_RELAXED);
+        uint32_t used = __atomic_load_n(&trace_header()->rings_used, __ATOMIC_RELAXED);
         while (used < i + 1 &&
-               !__atomic_compare_exchange_n(&trace_session.rings_used, &used, i + 1, true,
+               !__atomic_compare_exchange_n(&trace_header()->rings_used, &used, i + 1, true,
                                             __ATOMIC_RELEASE, __ATOMIC_RELAXED))
             ;
         return shared;
@@ -211,7 +188,7 @@ static bool start_ring(struct ttr_trace_thread *thread, struct ttr_trace_ring *r
     return true;
 }
 
-/* Claims the rings of the calling thread in the current session. Requires the lock. Both are
+/* Claims a ring for the calling thread in the current session. Requires the lock. Both are
  * claimed at the first event, so that a signal handler finds its ring. */
 static bool claim_rings(struct ttr_trace_thread *thread)
 {
@@ -225,9 +202,8 @@ static bool claim_rings(struct ttr_trace_thread *thread)
     thread->chunks = trace_session.chunks;
     if (!start_ring(thread, &thread->ring[0]))
         return false;
-    (void)start_ring(thread, &thread->ring[1]);
     pthread_setspecific(exit_key, thread);
-    add_thread(thread);
+    trace_thread_add(thread);
     return true;
 }
 
@@ -249,6 +225,8 @@ uint64_t *ttr_trace_reserve_slow(struct ttr_trace_thread *thread, struct ttr_tra
 {
     if (!update_rings(thread))
         return NULL;
+    if (ring == &thread->ring[1] && !ring->shared)
+        (void)start_ring(thread, ring);
     if (!ring->shared || words * 8 > TRACE_FXT_RECORD_MAX) {
         count_drop(thread->ring[0].shared);
         return NULL;

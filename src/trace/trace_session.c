@@ -6,45 +6,6 @@
 
 #include "trace/trace_internal.h"
 
-#define FILE_RINGS 1024u
-
-uint64_t ttr_trace_zone_min_ticks;
-
-/* --- Fork and exit --- */
-
-static void before_fork(void)
-{
-    pthread_mutex_lock(&trace_session.lock);
-}
-
-static void after_fork_in_parent(void)
-{
-    pthread_mutex_unlock(&trace_session.lock);
-}
-
-/* The child has no session: its memory is the parent's, and its thread has no ring. */
-static void after_fork_in_child(void)
-{
-    trace_categories_enable(false);
-    trace_session.memory = NULL;
-    trace_session.file = NULL;
-    trace_session.threads = NULL;
-    trace_session.generation++;
-    memset(&ttr_trace_thread, 0, sizeof ttr_trace_thread);
-    pthread_mutex_unlock(&trace_session.lock);
-}
-
-static void at_exit(void)
-{
-    (void)ttr_trace_stop();
-}
-
-__attribute__((constructor)) static void register_handlers(void)
-{
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    atexit(at_exit);
-}
-
 /* --- Start and stop --- */
 
 static uint32_t chunks_of(size_t buffer_bytes)
@@ -65,7 +26,7 @@ static bool are_valid(const ttr_trace_options *options)
 /* Makes the memory of a session in which only this process reads. Returns 0 or an errno. */
 static int make_memory(uint32_t chunks)
 {
-    const uint64_t size = trace_memory_size(FILE_RINGS, chunks);
+    const uint64_t size = trace_memory_size(TRACE_RINGS_MAX, chunks);
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
@@ -73,9 +34,8 @@ static int make_memory(uint32_t chunks)
     (void)madvise(memory, size, MADV_DONTFORK);
     trace_session.memory = memory;
     trace_session.memory_size = size;
-    trace_session.rings = FILE_RINGS;
+    trace_session.rings = TRACE_RINGS_MAX;
     trace_session.chunks = chunks;
-    trace_session.rings_used = 0;
     return 0;
 }
 
@@ -110,7 +70,9 @@ static int start_file(const char *path, const ttr_trace_options *options)
     char *filter = options->categories ? strdup(options->categories) : NULL;
     if (options->categories && !filter)
         return ENOMEM;
-    const uint64_t frequency = trace_clock_start();
+    trace_clock_choose(&trace_session.clock);
+    const uint64_t frequency = trace_clock_frequency(&trace_session.clock);
+    ttr_trace_uses_tsc = trace_session.clock.is_tsc;
     int reason = make_memory(chunks_of(options->buffer_bytes));
     if (reason == 0)
         fill_header(options, frequency);
@@ -122,9 +84,7 @@ static int start_file(const char *path, const ttr_trace_options *options)
     }
     free(trace_session.filter);
     trace_session.filter = filter;
-    trace_strings_share();
-    __atomic_fetch_add(&trace_session.generation, 1, __ATOMIC_SEQ_CST);
-    trace_rings_expire();
+    trace_session_begin();
     trace_categories_enable(true);
     return 0;
 }
@@ -170,8 +130,13 @@ int ttr_trace_stop(void)
 
 void ttr_trace_trigger(const char *name)
 {
-    (void)name;
-    (void)ttr_trace_flush();
+    if (!trace_lock())
+        return;
+    if (trace_session.file)
+        (void)trace_file_flush(trace_session.file);
+    else
+        trace_send_trigger(name);
+    trace_unlock();
 }
 
 void ttr_trace_get_stats(ttr_trace_stats *stats)
@@ -181,7 +146,7 @@ void ttr_trace_get_stats(ttr_trace_stats *stats)
         return;
     stats->is_active = trace_session.memory != NULL;
     const uint32_t used =
-        stats->is_active ? __atomic_load_n(&trace_session.rings_used, __ATOMIC_ACQUIRE) : 0;
+        stats->is_active ? __atomic_load_n(&trace_header()->rings_used, __ATOMIC_ACQUIRE) : 0;
     for (uint32_t i = 0; i < used; i++) {
         const struct trace_ring_header *ring = trace_ring_at(i);
         stats->written += __atomic_load_n(&ring->events, __ATOMIC_RELAXED);

@@ -56,6 +56,7 @@ struct trace_header {
     uint64_t strings_used;   /* atomic, bytes */
     uint64_t zone_min_ticks; /* read when the session starts */
     uint64_t ticks_per_second;
+    uint32_t rings_used;    /* atomic; rings from this one on were never claimed */
     uint32_t sleeping;      /* atomic; 1 = the manager waits for the wake-up descriptor */
     uint32_t sites_refused; /* atomic; trace points without space for their strings */
 };

@@ -207,6 +207,31 @@ run "$tracetta" info "$small" "$work/missing"
 [ $run_status = 3 ] && grep -q '^events  *3$' "$work/.out"
 verdict "one_bad_input_does_not_hide_the_good_one" $? "exit status $run_status"
 
+# shows_at_once NAME VECTOR LINES: that many lines are printed while the pipe is still open.
+has_lines()
+{
+    [ "$(wc -l <"$work/early")" -ge "$1" ]
+}
+shows_at_once()
+{
+    local vectors=$traces/../../../src/formats
+    "$hexa_cat" "$vectors/$2.hexa" >"$work/part"
+    rm -f "$work/slow"
+    mkfifo "$work/slow"
+    "$tracetta" cat "$work/slow" >"$work/early" 2>/dev/null &
+    local reader=$!
+    exec 7>"$work/slow"
+    cat "$work/part" >&7
+    await has_lines "$3"
+    verdict "a_paused_pipe_shows_its_events: $1" $? "$(cat "$work/early")"
+    exec 7>&-
+    wait $reader
+}
+shows_at_once fxt fxt/vectors/counter-exact 1
+shows_at_once nettrace nettrace/vectors-whole/sorted 3
+shows_at_once netperf nettrace/vectors/v3 2
+shows_at_once interceptor interceptor/vectors/zstring8-le 3
+
 mkdir "$work/folder" "$work/folder/inside" "$work/bare"
 cp "$small" "$work/folder/b.heph"
 cp "$work/small.fxt" "$work/folder/a.fxt"

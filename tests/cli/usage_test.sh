@@ -35,8 +35,9 @@ says "help_of_a_code_explains_it" "^  effect   skipped" "$tracetta" help fxt.zer
 refuses "help_of_an_unknown_code_is_a_misuse" 2 "is neither a command nor" "$tracetta" help fxt.unknown
 says "help_of_record_lists_both" "^  record perf " "$tracetta" help record
 says "record_prints_its_help" "^  record dotnet " "$tracetta" record --help
-refuses "record_alone_is_a_misuse" 2 'tracetta record dotnet.* tracetta record perf|record dotnet' "$tracetta" record
-refuses "record_of_a_command_names_both" 2 "tracetta record perf" "$tracetta" record -- true
+refuses "record_alone_is_a_misuse" 2 "tracetta record dotnet.* tracetta record perf|record dotnet" "$tracetta" record
+says "help_of_record_is_of_programs" "libtracetta-trace" "$tracetta" help record
+refuses "record_of_a_command_without_trace_points_is_explained" 0 "recorded nothing: no program connected" "$tracetta" record -o "$work/none.fxt" -- true
 refuses "option_of_the_other_recorder_names_it" 2 'unknown option --all-cpus: it is an option of "tracetta record perf"' "$tracetta" record dotnet --all-cpus 1
 says "options_may_come_before_the_command" "^usage: tracetta cat" "$tracetta" -q --color never --help cat
 refuses "value_of_an_option_before_the_command_is_not_the_command" 2 "auto\|always\|never" "$tracetta" --color cat cat x

@@ -29,6 +29,7 @@ int run_cat(struct call *call)
     struct copy_loop copy_loop = {.call = call,
                                   .t = inputs.t,
                                   .in = inputs.reader,
+                                  .inputs = &inputs,
                                   .path = path,
                                   .limit = call->set.limit,
                                   .own_options = style.texts_n,

@@ -10,10 +10,10 @@
 #include "cli/input/trace_iter.h"
 
 #define REGIONS_SHOWN 20u
-/* number of further streams that are listed with the same kind of oddity */
+/* number of further streams listed for the same kind of oddity */
 #define OTHERS_SHOWN 4u
 
-/* The result of reading one input to its end: a file, or a directory with a report per file. */
+/* The result of checking one input: a file, or a directory with a report per file. */
 struct verdict {
     const char *path;
     const struct inputs *inputs;
@@ -29,7 +29,7 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     ttr_batch batch;
     ttr_status status;
     progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
-    /* streams are checked one by one, so time order is not needed */
+    /* Streams are checked independently, so they need not be merged by time. */
     (void)ttr_reader_allow_stream_order(inputs->reader);
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
@@ -76,7 +76,7 @@ static void print_word(const char *word)
     term_text((ttr_text){word, strlen(word)});
 }
 
-/* Prints at most `most` damaged regions of one file. Returns how many were printed. */
+/* Prints the damaged regions of one file, at most `most`. Returns the number printed. */
 static size_t print_regions(const ttr_report *report, bool has_path, size_t most)
 {
     size_t shown = report->regions_n < most ? report->regions_n : most;
@@ -229,7 +229,8 @@ static int check_one(const struct call *call, const char *path, struct json *jso
     return verdict.outcome;
 }
 
-/* Checks all inputs. --strict only changes the verdict here: reading never stops at damage. */
+/* Checks all inputs. --strict only affects the exit status here: reading continues after damage in
+ * any case. */
 int run_check(struct call *call)
 {
     struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};

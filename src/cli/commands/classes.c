@@ -40,7 +40,7 @@ static struct class_numbers classes_count(ttr_reader *reader, const struct trace
 
 /* --- The table --- */
 
-/* An event class, and its index in the order of the trace. */
+/* An event class with its index in the order of the trace. */
 struct row {
     ttr_event_class about;
     size_t place;
@@ -172,7 +172,8 @@ static void print_labels(const struct call *call, ttr_field_declarations *walk,
         (void)putchar('}');
 }
 
-/* Prints the condition under which a field exists. Returns false if it always exists. */
+/* Prints the selector values for which a field exists, between the two texts. Returns false if the
+ * field has no selector. */
 static bool print_selector(ttr_field_declarations *walk, const char *before, const char *behind)
 {
     ttr_label label;
@@ -186,7 +187,8 @@ static bool print_selector(ttr_field_declarations *walk, const char *before, con
     return n > 0;
 }
 
-/* Prints a type. Returns false if the type of the element must follow on the same line. */
+/* Prints the type of a declared field. Returns false if the element type must follow on the same
+ * line. */
 static bool print_type(const struct call *call, ttr_field_declarations *walk,
                        const ttr_field_declaration *it)
 {
@@ -226,7 +228,7 @@ static bool print_type(const struct call *call, ttr_field_declarations *walk,
     return it->choice != TTR_CHOICE_OPTIONAL;
 }
 
-/* Prints the fields of the groups in a bit set (1 << ttr_group). */
+/* Prints the declared fields of an event class. `groups`: bit set of 1 << ttr_group. */
 static void print_fields(const struct call *call, const ttr_event_class *about, unsigned groups,
                          int indent)
 {

@@ -6,22 +6,22 @@
 #include "cli/input/trace_iter.h"
 #include "cli/ui/json.h"
 
-/* The number of classes of a trace, and of those that have events. */
+/* Number of event classes of a trace, and number of those with events. */
 struct class_numbers {
     size_t all, used;
 };
 
-/* Prints the classes of a trace, ordered by their number of events; each line is indented by
- * `indent` blanks. Classes without events come last, and only with --verbose. Prints nothing if the
- * format declares no classes. */
+/* Prints the event classes of a trace, ordered by number of events, each line indented by `indent`
+ * blanks. Classes without events are last and need --verbose. Prints nothing if the format declares
+ * no classes. */
 void classes_print(const struct call *call, ttr_reader *reader, const struct trace *trace,
                    int indent);
 
-/* Prints all classes of a trace with their declared fields. */
+/* Prints all event classes of a trace with their declared fields. */
 void classes_print_fields(const struct call *call, ttr_reader *reader, const struct trace *trace,
                           int indent);
 
-/* Prints the member "classes": [...] of a trace, with fields if `with_fields` is set. */
+/* Prints the member "classes": [...] of a trace; with the declared fields if `has_fields`. */
 void classes_json(struct json *json, ttr_reader *reader, const struct trace *trace,
                   bool has_fields);
 

@@ -1,4 +1,4 @@
-/* Commands: a table of names, help texts and functions, and one call of a command.
+/* Commands: the table of their names, help texts and functions, and the arguments of one call.
  *
  * Help, man pages and completions are generated from this table and the table of options.
  * Ownership: a call borrows everything from main until the command ends. */
@@ -19,7 +19,7 @@ enum outcome {
     OUTCOME_OUTPUT = 4 /* writing the output failed, or the output is incomplete */
 };
 
-/* One bit per command; the table of options has the set of commands that accept an option. */
+/* One bit per command. The table of options has a set of these bits per option. */
 enum verb {
     VERB_INFO = 1u << 0,
     VERB_CAT = 1u << 1,
@@ -37,7 +37,8 @@ enum verb {
     VERB_REPORT = 1u << 13,
     VERB_EVENTS = 1u << 14,
     VERB_DUMP = 1u << 15,
-    VERB_RECORD_PERF = 1u << 16
+    VERB_RECORD_PERF = 1u << 16,
+    VERB_RECORD = 1u << 17
 };
 
 struct call {
@@ -59,23 +60,24 @@ struct command {
     enum verb verb;
     const char *operands; /* "FILE..." */
     size_t operands_min, operands_max;
-    const char *expected;        /* operand named in the error if none is given; NULL = "a file" */
+    const char *expected;        /* the operand that a command needs, for the error message; NULL =
+                                  * "a file" */
     const char *summary;         /* summary for the list of commands, at most half a line */
     const char *about;           /* text of the help page: paragraphs separated by blank lines */
-    const char *const *examples; /* pairs of a command line and its purpose; NULL at the end */
+    const char *const *examples; /* alternating command lines and explanations; NULL at the end */
     int (*run)(struct call *call);
 };
 
 /* Returns the i-th command, or NULL after the last. */
 const struct command *command_at(size_t i);
 
-/* Returns the command of that name, or NULL.  "record-perf" names "record perf" too. */
+/* Returns the command with a name, or NULL. "record-perf" is another spelling of "record perf". */
 const struct command *command_find(const char *name);
 
 /* Returns true for the first word of commands with two words ("record"). */
 bool command_is_group(const char *word);
 
-/* Returns the command of two words, or NULL. */
+/* Returns the command with a name of two words, or NULL. */
 const struct command *command_find_pair(const char *first, const char *second);
 
 /* Returns the name in one word, as man pages and completions need it: "record-perf".  It is valid
@@ -100,6 +102,7 @@ int run_ps(struct call *call);
 int run_dump(struct call *call);
 int run_record_dotnet(struct call *call);
 int run_record_perf(struct call *call);
+int run_record(struct call *call);
 int run_counters(struct call *call);
 int run_events(struct call *call);
 

@@ -119,6 +119,15 @@ static const char *const record_dotnet_examples[] = {
     "record a program from its first instruction to its end",
     NULL};
 
+static const char *const record_examples[] = {
+    "tracetta record -o app.fxt -- ./app",
+    "record the trace points of a program and its children",
+    "tracetta record --category='net.*,-net.debug' --min=10us -- ./app",
+    "record some categories, and no zones below 10 us",
+    "tracetta record --mode=circular --buffer=4MiB -- ./server",
+    "keep the latest events; write them at SIGUSR2 and at the end",
+    NULL};
+
 static const char *const record_perf_examples[] = {
     "tracetta record perf -g -o app.data -- ./app",
     "record where a program spends its time, with stacks",
@@ -240,6 +249,17 @@ static const struct command commands[] = {
      "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
      "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
      record_dotnet_examples, run_record_dotnet},
+    {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
+     "record the trace points of a program",
+     "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "
+     "points (tracetta/trace.h) to an FXT file, trace.fxt by default. Processes that it starts by "
+     "fork and exec are recorded too. If a process is killed, all events that it had written are "
+     "in "
+     "the file, and the zones that were open begin there. Signals are passed on to the program.\n\n"
+     "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "
+     "ended the program. If the disk is full, the file ends with the last complete piece, and the "
+     "program goes on.",
+     record_examples, run_record},
     {"record perf", VERB_RECORD_PERF, "-a | -p PID | -- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record events of the kernel",
      "Records tracepoints, user_events and samples of one process, of a command, or of all "

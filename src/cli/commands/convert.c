@@ -38,7 +38,7 @@ static bool has_ability(const char *format, uint32_t ability)
     return false;
 }
 
-bool convert_writes(const char *format)
+bool convert_can_write(const char *format)
 {
     return has_ability(format, TTR_FORMAT_WRITES);
 }
@@ -48,7 +48,8 @@ bool convert_is_folder(const char *format)
     return has_ability(format, TTR_FORMAT_FOLDER);
 }
 
-/* Returns true if a name of n bytes ends with a dot and one of the blank-separated words. */
+/* Returns true if a file name of n bytes has one of the suffixes in `words`, which are separated by
+ * blanks. */
 static bool ends_with_any(const char *name, size_t n, const char *words)
 {
     for (const char *at = words; *at; at += strspn(at, " ")) {
@@ -61,11 +62,11 @@ static bool ends_with_any(const char *name, size_t n, const char *words)
     return false;
 }
 
-const char *convert_guess(const char *path)
+const char *convert_guess_format(const char *path)
 {
     ttr_format_info info;
     size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/') /* the name of a folder may end with a slash */
+    while (n > 1 && path[n - 1] == '/') /* the path of a folder may end with a slash */
         n--;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
         if (info.extensions && ends_with_any(path, n, info.extensions))
@@ -85,7 +86,7 @@ size_t convert_bare_size(const char *path, size_t n)
     return n;
 }
 
-int convert_order(struct inputs *inputs, const struct call *call, const char *format)
+int convert_ensure_order(struct inputs *inputs, const struct call *call, const char *format)
 {
     ttr_error error = {0};
     if (!has_ability(format, TTR_FORMAT_ORDERED) || inputs->is_in_order)
@@ -108,7 +109,7 @@ void convert_explain(const struct call *call, const char *format)
     copy_loop_print_losses(call, losses, n, true);
 }
 
-/* Warns if the name of the output ends like that of a compressed file. */
+/* Warns if the output is named like a compressed file, because outputs are not compressed. */
 static void warn_of_suffix(const struct copy_loop *copy_loop, const char *format)
 {
     const char *path = copy_loop->path;
@@ -132,8 +133,8 @@ static void print_success(const struct copy_loop *copy_loop, const char *format,
                  units_duration(progress_now() - begin_ns).s);
 }
 
-/* Returns true if an interrupted copy had already written every event: all inputs are at their ends
- * and the sorter is empty. */
+/* Returns true if an interrupted copy had written every event: all inputs have ended, and the
+ * sorter is empty. */
 static bool is_all_delivered(const struct copy_loop *copy_loop)
 {
     ttr_batch batch;
@@ -167,7 +168,7 @@ int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_
     return outcome;
 }
 
-/* Returns true if all readable inputs have this format. They are then copied without decoding, in
+/* Returns true if all readable inputs have this format. They are then copied record by record, in
  * stored order. */
 static bool is_all_of(ttr_reader *reader, const char *format)
 {
@@ -179,9 +180,10 @@ static bool is_all_of(ttr_reader *reader, const char *format)
     return n > 0;
 }
 
-/* Returns the flags for reading one input that is copied to its own format. The reader then also
- * returns definitions, and without a filter also streams that cannot be opened, so that all bytes
- * are kept, but not if times, order or debug information change, which needs events. */
+/* Returns the flags for reading one input. If the input is copied in its own format, the reader
+ * also returns definitions and, without a filter, streams that cannot be opened, so that the copy
+ * keeps all bytes. A copy with other times, order or debug information consists of re-encoded
+ * events and needs neither. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
@@ -193,7 +195,8 @@ static uint32_t reading_flags(const struct call *call, const char *format)
     return symbols | (may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0);
 }
 
-/* Returns the format of a profile, if --to or the suffix of the output names one, else NULL. */
+/* Returns the profile format that --to or the suffix of the output names. Returns NULL if neither
+ * does. */
 static const char *find_profile_format(const struct call *call)
 {
     ttr_profile_format format;
@@ -201,10 +204,10 @@ static const char *find_profile_format(const struct call *call)
     for (size_t i = 0; to && ttr_profile_format_get(i, &format); i++)
         if (strcmp(format.name, to) == 0)
             return to;
-    return to || !output ? NULL : profiles_guess(output, convert_guess(output) != NULL);
+    return to || !output ? NULL : profiles_guess(output, convert_guess_format(output) != NULL);
 }
 
-/* Writes a profile exactly as "tracetta flame" does. */
+/* Writes a profile like "tracetta flame". */
 static int convert_profile(struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
@@ -233,12 +236,12 @@ int run_convert(struct call *call)
     if (profile)
         return convert_profile(call, profile);
     if (!format && call->set.output)
-        format = convert_guess(call->set.output);
+        format = convert_guess_format(call->set.output);
     if (!format)
         return message_misuse("convert",
                               "the suffix of \"%s\" does not name a format: use --to=FORMAT",
                               call->set.output ? call->set.output : "--dry-run");
-    call->set.to = format; /* the suffix may have selected the format instead of --to */
+    call->set.to = format; /* the suffix of the output may have selected the format */
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
         outcome = output_check(call, call->set.output, format);
@@ -250,14 +253,15 @@ int run_convert(struct call *call)
     convert_explain(call, format);
     const ttr_reader *opened = inputs.reader;
     bool is_copy = (inputs.flags & TTR_READ_DEFINITIONS) && is_all_of(inputs.reader, format);
-    outcome = is_copy ? OUTCOME_FINE : convert_order(&inputs, call, format);
+    outcome = is_copy ? OUTCOME_FINE : convert_ensure_order(&inputs, call, format);
     if (outcome != OUTCOME_FINE) {
         inputs_close(&inputs);
         return outcome;
     }
     if (has_ability(format, TTR_FORMAT_SYMBOLS) && !is_copy)
         outcome = inputs_load_symbols(&inputs, call);
-    struct copy_loop copy_loop = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
+    struct copy_loop copy_loop = {
+        .call = call, .t = inputs.t, .in = inputs.reader, .inputs = &inputs, .path = path};
     if (outcome == OUTCOME_FINE)
         outcome = copy_loop_open(&copy_loop, format, 0);
     const bool is_stream_order =

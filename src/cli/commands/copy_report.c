@@ -1,4 +1,4 @@
-/* Prints what convert and merge wrote as JSON: the output, its inputs, losses and damage. */
+/* Prints the JSON report of convert and merge: the output, its inputs, losses and damage. */
 #include "cli/commands/copy_report.h"
 
 #include <string.h>

@@ -6,7 +6,8 @@
 
 #include "cli/input/copy_loop.h"
 
-/* Refuses --json if the command writes its output to stdout. Returns OUTCOME_FINE otherwise. */
+/* Returns OUTCOME_FINE unless --json is given and the output of the command is stdout, too. Then
+ * reports misuse. */
 int copy_report_check(const struct call *call);
 
 /* Prints the report of a finished copy to stdout. */

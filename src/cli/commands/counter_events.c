@@ -9,12 +9,13 @@
 
 #define METERS "System.Diagnostics.Metrics"
 
-static bool is(ttr_text text, const char *word)
+static bool text_equals(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
 }
 
-/* Parses a number that a meter wrote as text, with a decimal point or the comma of its culture. */
+/* Parses a number that a meter wrote as text, with a decimal point or, depending on its culture, a
+ * comma. */
 static bool read_number(const ttr_value *value, double *number)
 {
     char text[64], *end;
@@ -40,46 +41,46 @@ static bool read_number(const ttr_value *value, double *number)
     }
 }
 
-/* Reads one field of the payload of an EventCounter. */
+/* Stores one payload field of an "EventCounters" event in the sample. */
 static void read_counter_field(struct counter_sample *said, const ttr_field *field)
 {
     double number;
-    if (is(field->name, "Name"))
+    if (text_equals(field->name, "Name"))
         said->key = field->value.text;
-    else if (is(field->name, "DisplayName"))
+    else if (text_equals(field->name, "DisplayName"))
         said->title = field->value.text;
-    else if (is(field->name, "DisplayUnits"))
+    else if (text_equals(field->name, "DisplayUnits"))
         said->units = field->value.text;
-    else if (is(field->name, "Metadata"))
+    else if (text_equals(field->name, "Metadata"))
         said->tags = field->value.text;
-    else if (is(field->name, "CounterType"))
-        said->is_rate = is(field->value.text, "Sum");
-    else if ((is(field->name, "Mean") || is(field->name, "Increment")) &&
+    else if (text_equals(field->name, "CounterType"))
+        said->is_rate = text_equals(field->value.text, "Sum");
+    else if ((text_equals(field->name, "Mean") || text_equals(field->name, "Increment")) &&
              read_number(&field->value, &number)) {
         said->value = number;
         said->has_value = true;
-        said->is_rate = is(field->name, "Increment");
+        said->is_rate = text_equals(field->name, "Increment");
     }
 }
 
-/* Reads one field of the event of a meter. */
+/* Stores one payload field of a meter's event in the sample. */
 static void read_meter_field(struct counter_sample *said, const ttr_field *field)
 {
     double number;
-    if (is(field->name, "meterName"))
+    if (text_equals(field->name, "meterName"))
         said->provider = field->value.text;
-    else if (is(field->name, "instrumentName"))
+    else if (text_equals(field->name, "instrumentName"))
         said->key = said->title = field->value.text;
-    else if (is(field->name, "unit"))
+    else if (text_equals(field->name, "unit"))
         said->units = field->value.text;
-    else if (is(field->name, "tags"))
+    else if (text_equals(field->name, "tags"))
         said->tags = field->value.text;
-    else if (is(field->name, "quantiles"))
+    else if (text_equals(field->name, "quantiles"))
         said->quantiles = field->value.text;
-    else if ((is(field->name, "rate") || is(field->name, "lastValue") ||
-              is(field->name, "value")) &&
+    else if ((text_equals(field->name, "rate") || text_equals(field->name, "lastValue") ||
+              text_equals(field->name, "value")) &&
              read_number(&field->value, &number)) {
-        /* If both are recorded, an up-down counter shows its value, and a counter its rate. */
+        /* An event with both has the value of an up-down counter; a counter has only a rate. */
         said->has_value = true;
         said->value = number;
     }
@@ -90,23 +91,25 @@ bool counter_read(const ttr *t, const ttr_event *event, struct counter_sample *s
     ttr_text name = ttr_text_get(t, event->name);
     *said =
         (struct counter_sample){.provider = ttr_text_get(t, event->provider), .time = event->time};
-    bool is_meter = is(said->provider, METERS), is_counter = is(name, "CounterRateValuePublished");
+    bool is_meter = text_equals(said->provider, METERS),
+         is_counter = text_equals(name, "CounterRateValuePublished");
     ttr_fields fields;
     ttr_field field;
-    if (!is_meter && !is(name, "EventCounters"))
+    if (!is_meter && !text_equals(name, "EventCounters"))
         return false;
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (!is_meter)
             read_counter_field(said, &field);
-        else if (!is_counter || !is(field.name, "value"))
+        else if (!is_counter || !text_equals(field.name, "value"))
             read_meter_field(said, &field);
         said->is_rate |= is_counter;
     }
     return said->key.n && (said->quantiles.n || said->has_value);
 }
 
-/* Parses the quantile at value->at of a list: "0.5=2;0.95=3.5". */
+/* Parses the next quantile, at offset value->at, of a list such as "0.5=2;0.95=3.5". Returns false
+ * at its end. */
 static bool next_quantile(const struct counter_sample *said, struct counter_value *value)
 {
     while (value->at < said->quantiles.n) {

@@ -9,24 +9,26 @@
 
 #include <tracetta/event.h>
 
-#define COUNTER_TAGS_MAX 512u /* size in bytes with the final zero; longer tags are truncated */
+#define COUNTER_TAGS_MAX                                                       \
+    512u /* size in bytes with the terminating zero; longer tags are truncated \
+          * */
 
 struct counter_sample {
-    /* texts of the event, borrowed; `provider` of a meter is its name */
+    /* texts of the event, borrowed; the provider of a meter is the meter's name */
     ttr_text provider, key, title, units, tags, quantiles;
     double value;
     bool has_value, is_rate; /* is_rate: the value is the increment since the previous one */
     int64_t time;
 };
 
-/* One value of a counter. A histogram has one per quantile. */
+/* A value of a counter. A histogram has a value per quantile. */
 struct counter_value {
-    size_t at; /* offset at which the next value is searched; 0 at first */
+    size_t at; /* offset in the list of quantiles; 0 for the first value */
     double number;
     char tags[COUNTER_TAGS_MAX]; /* "city=Ulm,Percentile=0.5" */
 };
 
-/* Decodes an event. Returns false if it has no counter. */
+/* Decodes an event. Returns false if it has no counter value. */
 bool counter_read(const ttr *t, const ttr_event *event, struct counter_sample *said);
 
 /* Moves to the next value. Returns false after the last. */

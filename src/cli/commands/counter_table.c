@@ -78,7 +78,7 @@ size_t counter_item_length(const char *list)
     return n;
 }
 
-/* Returns true if a key is in the first n bytes of the list "KEY,KEY". */
+/* Returns true if a key is an item of the list "KEY,KEY" of n bytes. */
 static bool has_key(const char *keys, size_t n, ttr_text key)
 {
     for (size_t at = 0; at < n;) {
@@ -90,7 +90,8 @@ static bool has_key(const char *keys, size_t n, ttr_text key)
     return false;
 }
 
-/* Returns true if an item "PROVIDER" or "PROVIDER[KEY,KEY]" of a list selects the counter. */
+/* Returns true if the list of --counters selects the counter. Its items are "PROVIDER" or
+ * "PROVIDER[KEY,KEY]". */
 static bool is_wanted(const char *list, const struct counter_sample *said)
 {
     if (!list)
@@ -121,7 +122,8 @@ static char *copy_text(ttr_text text)
     return copy;
 }
 
-/* Returns the label of a counter: "CPU Usage (%)", or for a rate "Allocation Rate (B / 1 sec)". */
+/* Returns a new label of a counter: "CPU Usage (%)", or for a rate "Allocation Rate (B / 1
+ * sec)". */
 static char *make_label(const struct counter_sample *said, uint64_t seconds)
 {
     char label[PART], units[PART / 2] = "";
@@ -138,7 +140,7 @@ static char *make_label(const struct counter_sample *said, uint64_t seconds)
     return copy_text((ttr_text){label, strlen(label)});
 }
 
-/* Returns the row of a counter; adds it at its first value. Returns NULL if memory runs out. */
+/* Returns the row of a counter, added if it is new. Returns NULL if memory runs out. */
 static struct counter_row *find_row(struct counter_table *table, const struct counter_sample *said,
                                     ttr_text tags)
 {
@@ -168,8 +170,8 @@ static struct counter_row *find_row(struct counter_table *table, const struct co
 
 /* --- Showing --- */
 
-/* Formats a time for the output format `form`. */
-static const char *moment(int64_t time_ns, const char *form, char *text, size_t size)
+/* Formats a time in UTC by a format of strftime. */
+static const char *format_utc_time(int64_t time_ns, const char *form, char *text, size_t size)
 {
     time_t seconds = (time_t)(time_ns / 1000000000);
     struct tm parts = {0};
@@ -179,7 +181,7 @@ static const char *moment(int64_t time_ns, const char *form, char *text, size_t 
     return text;
 }
 
-/* Prints a cell of a CSV file, in quotes if needed. */
+/* Prints a cell of a CSV file, in quotes if required. */
 static void put_cell(FILE *to, const char *text)
 {
     if (!strpbrk(text, "\",\n")) {
@@ -200,7 +202,7 @@ static void put_csv(const struct counter_table *table, const struct counter_row 
     char text[64], name[2 * PART];
     (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? "[" : "", row->tags,
                    row->tags[0] ? "]" : "");
-    (void)fprintf(table->to, "%s,", moment(time, "%m/%d/%Y %H:%M:%S", text, sizeof text));
+    (void)fprintf(table->to, "%s,", format_utc_time(time, "%m/%d/%Y %H:%M:%S", text, sizeof text));
     put_cell(table->to, row->provider);
     (void)fputc(',', table->to);
     put_cell(table->to, name);
@@ -212,7 +214,8 @@ static void put_json(struct counter_table *table, const struct counter_row *row,
     char text[64];
     struct json *json = &table->json;
     json_open(json, NULL, '{');
-    json_write_string(json, "timestamp", moment(time, "%Y-%m-%d %H:%M:%SZ", text, sizeof text));
+    json_write_string(json, "timestamp",
+                      format_utc_time(time, "%Y-%m-%d %H:%M:%SZ", text, sizeof text));
     json_write_string(json, "provider", row->provider);
     json_write_string(json, "name", row->label);
     json_write_string(json, "tags", row->tags);
@@ -238,8 +241,8 @@ static int by_provider(const void *a, const void *b)
     return order ? order : strcmp(x->tags, y->tags);
 }
 
-/* Prints all rows, grouped by provider. On a terminal they replace the rows printed before. */
-static void draw(struct counter_table *table)
+/* Prints all rows, grouped by provider. A live table first clears the screen. */
+static void draw_table(struct counter_table *table)
 {
     char text[64], plain[PART];
     const char *provider = "";
@@ -247,7 +250,7 @@ static void draw(struct counter_table *table)
     if (table->is_live)
         (void)fputs("\x1b[H\x1b[J", table->to);
     (void)fprintf(table->to, "%s  %s\n", term_plain(table->what, plain, sizeof plain),
-                  moment(table->shown_at, "%H:%M:%S", text, sizeof text));
+                  format_utc_time(table->shown_at, "%H:%M:%S", text, sizeof text));
     for (size_t i = 0; i < table->rows_n; i++) {
         if (strcmp(provider, table->rows[i].provider) != 0)
             (void)fprintf(table->to, "%s\n",
@@ -269,7 +272,7 @@ void counter_table_begin(struct counter_table *table)
     json_write_string(&table->json, "TargetProcess", table->what);
     json_write_string(
         &table->json, "StartTime",
-        moment((int64_t)time(NULL) * 1000000000, "%m/%d/%Y %H:%M:%S", text, sizeof text));
+        format_utc_time((int64_t)time(NULL) * 1000000000, "%m/%d/%Y %H:%M:%S", text, sizeof text));
     json_open(&table->json, "Events", '[');
 }
 
@@ -279,7 +282,7 @@ void counter_table_flush(struct counter_table *table)
         return;
     table->is_fresh = false;
     if (table->show == COUNTER_TABLE)
-        draw(table);
+        draw_table(table);
     if (fflush(table->to) != 0 && !table->reason)
         table->reason = errno;
 }
@@ -293,9 +296,9 @@ void counter_table_end(struct counter_table *table)
     json_close(&table->json, '}');
 }
 
-/* Stores one value of a counter in the row of its tags. */
-static void take_value(struct counter_table *table, const struct counter_sample *said,
-                       ttr_text tags, double value)
+/* Stores a value of a counter in its row. */
+static void store_value(struct counter_table *table, const struct counter_sample *said,
+                        ttr_text tags, double value)
 {
     struct counter_row *row = find_row(table, said, tags);
     if (!row)
@@ -317,5 +320,5 @@ void counter_table_add(struct counter_table *table, const ttr *t, const ttr_even
     if (!counter_read(t, event, &said) || !is_wanted(table->wanted, &said))
         return;
     while (counter_next(&said, &value))
-        take_value(table, &said, (ttr_text){value.tags, strlen(value.tags)}, value.number);
+        store_value(table, &said, (ttr_text){value.tags, strlen(value.tags)}, value.number);
 }

@@ -17,9 +17,9 @@ struct call;
 
 enum counter_show { COUNTER_TABLE, COUNTER_CSV, COUNTER_JSON };
 
-/* A counter and its last value. */
+/* A counter and its most recent value. */
 struct counter_row {
-    char *provider, *key, *label, *tags; /* key: as the program names it; label: "CPU Usage (%)" */
+    char *provider, *key, *label, *tags; /* key: name used by the program; label: "CPU Usage (%)" */
     const char *type;                    /* "Metric" or "Rate" */
     double value;
 };
@@ -27,11 +27,11 @@ struct counter_row {
 struct counter_table {
     struct call *call;
     const char *wanted; /* list of --counters; NULL = all counters are shown */
-    const char *what;   /* name of the process, for the title */
+    const char *what;   /* name of the process, for the heading */
     enum counter_show show;
     FILE *to;
-    /* is_own_file: the table closes its output; is_live: the output is a terminal and is updated in
-     * place */
+    /* is_own_file: the table opened its output and closes it; is_live: the output is a terminal, on
+     * which the table is updated in place */
     bool is_own_file, is_live;
     int reason; /* errno of the first failed write; 0 = none */
     struct counter_row *rows;
@@ -39,7 +39,7 @@ struct counter_table {
     uint64_t seconds;   /* interval in seconds between two values of a counter */
     uint64_t rows_seen; /* number of values received so far */
     int64_t shown_at;   /* time in ns of the newest value */
-    bool is_fresh;      /* values have arrived since the table was printed */
+    bool is_fresh;      /* a value has arrived since the table was printed */
     struct json json;
 };
 
@@ -52,13 +52,14 @@ void counter_table_begin(struct counter_table *table);
 /* Adds the values of an event, if it has a counter. */
 void counter_table_add(struct counter_table *table, const ttr *t, const ttr_event *event);
 
-/* Prints the values since the last call. */
+/* Prints the values that have arrived since the last call. */
 void counter_table_flush(struct counter_table *table);
 
 /* Prints the remaining values and ends the output. */
 void counter_table_end(struct counter_table *table);
 
-/* Returns the length of the first item of "A,B[x,y]": up to the first comma outside of brackets. */
+/* Returns the length of the first item of a list such as "A,B[x,y]": the bytes before the first
+ * comma outside of brackets. */
 size_t counter_item_length(const char *list);
 
 /* Closes the output and frees the table. Returns the outcome of writing, after reporting an error.

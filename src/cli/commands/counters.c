@@ -1,8 +1,8 @@
 /* counters: shows EventCounters and meters of a live .NET process, or of a program that it starts.
  *
  * The events of a session without rundown are read like a trace. Counters are selected by
- * "PROVIDER" or "PROVIDER[NAME,NAME]". Each name may be an EventSource or a meter, so both are
- * requested. */
+ * "PROVIDER" or "PROVIDER[NAME,NAME]". Each provider name may be an EventSource or a meter, so both
+ * are requested. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,10 +20,10 @@
 #include "cli/ui/messages.h"
 
 #define SLICE_MS 100u
-/* time in ns without data after which a requested stop is abandoned */
+/* ns; a requested stop is abandoned if no data arrive for this time */
 #define SILENCE_NS UINT64_C(10000000000)
 #define METERS "System.Diagnostics.Metrics"
-#define METERS_KEYWORD 2u /* values of one interval */
+#define METERS_KEYWORD 2u /* keyword for values per interval */
 #define LEVEL_INFORMATIONAL 4u
 #define TEXT_ROOM 8192u
 
@@ -65,8 +65,8 @@ static ttr_status add_source(struct watch *watch, const char *name, uint64_t sec
     return ttr_dotnet_providers_add_provider(watch->providers, &source, error);
 }
 
-/* Requests A and B of "A,B[x,y]", each as an EventSource and as a meter. The names in brackets are
- * selected later. */
+/* Requests each provider of the list "A,B[x,y]", as an EventSource and as a meter. The names in
+ * brackets only select which counters are shown. */
 static int choose_counters(struct watch *watch, const char *list, uint64_t seconds)
 {
     ttr_error error;
@@ -97,9 +97,9 @@ static bool is_enough(const struct watch *watch)
            (watch->limit_ns && progress_now() - watch->begin_ns >= watch->limit_ns);
 }
 
-/* Implements ttr_pull: reads from the session. Requests a stop when it is due. Returns 0 at the end
- * of the stream. */
-static int64_t pull(void *ctx, void *to, size_t n)
+/* Implements ttr_pull: reads from the session, and requests its end after Ctrl-C or the time limit.
+ * Returns 0 at the end of the stream. */
+static int64_t pull_from_session(void *ctx, void *to, size_t n)
 {
     struct watch *watch = ctx;
     ttr_error error;
@@ -164,8 +164,8 @@ static int run(struct watch *watch)
     if (outcome != OUTCOME_FINE)
         return outcome;
     watch->begin_ns = progress_now();
-    ttr_reader *reader =
-        ttr_open_pull(watch->t, pull, watch, watch->runtime_connection.what, &options, &error);
+    ttr_reader *reader = ttr_open_pull(watch->t, pull_from_session, watch,
+                                       watch->runtime_connection.what, &options, &error);
     if (!reader) {
         message_error(watch->call, watch->runtime_connection.what, &error);
         return OUTCOME_INPUT;

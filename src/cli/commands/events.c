@@ -63,7 +63,8 @@ static void print_event(const struct call *call, const ttr_kernel_event *event)
     (void)putchar('\n');
 }
 
-/* Returns true if a pattern matches "system:name", the system, or the name. */
+/* Returns true if one of the patterns matches "system:name", the system or the name of the
+ * tracepoint. */
 static bool is_wanted(const struct call *call, const ttr_kernel_event *event)
 {
     char full[768];
@@ -114,7 +115,7 @@ static int list_events(struct call *call)
     return shown || call->paths_n == 1 ? OUTCOME_FINE : OUTCOME_NO;
 }
 
-/* Calls a function for each operand. Continues after a failure. */
+/* Calls `change` for each operand, also after a failure. Returns the outcome. */
 static int for_each(struct call *call, const char *verb,
                     ttr_status (*change)(const char *tracefs, const char *name, ttr_error *error))
 {

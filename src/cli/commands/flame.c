@@ -19,7 +19,7 @@ static const ttr_profile_format *find_format(const char *name, ttr_profile_forma
     return NULL;
 }
 
-/* Returns the TTR_PROFILE_* flags of a format, changed by the user's options. */
+/* Returns the TTR_PROFILE_* flags for a format, after applying the user's options. */
 static uint32_t flags_of(const struct call *call, const ttr_profile_format *format)
 {
     uint32_t flags = format->flags | profiles_flags(call);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <tracetta/formats.h>
+#include <tracetta/meaning.h>
 #include <tracetta/tracetta.h>
 
 #include "cli/commands/command.h"
@@ -60,7 +61,7 @@ static void put_diagnostics(struct json *json, size_t format)
     json_close(json, ']');
 }
 
-/* Returns true if a format is listed: all are, unless operands name some. */
+/* Returns true if a format is to be listed: its name is an operand, or there are no operands. */
 static bool is_asked(const struct call *call, const char *name)
 {
     bool is_one = call->paths_n == 0;
@@ -127,8 +128,66 @@ static void print_format(const struct call *call, size_t i, const ttr_format_inf
                      option.for_writing ? "writing" : "reading");
 }
 
+static void put_rules(void)
+{
+    struct json json = {.to = stdout};
+    ttr_interpret_row row = {.size = sizeof row};
+    json_open(&json, NULL, '{');
+    json_write_string(&json, "schema", "tracetta.rules/1");
+    json_open(&json, "rules", '[');
+    for (size_t i = 0; ttr_interpret_rule(i, &row); i++) {
+        json_open(&json, NULL, '{');
+        json_write_string(&json, "world", row.world);
+        json_write_string(&json, "events", row.events);
+        json_open(&json, "fields", '[');
+        for (size_t k = 0; k < sizeof row.fields / sizeof *row.fields && row.fields[k]; k++)
+            json_write_string(&json, NULL, row.fields[k]);
+        json_close(&json, ']');
+        json_write_string(&json, "becomes", row.becomes);
+        json_write_string(&json, "name", row.name ? row.name : "");
+        json_write_string(&json, "category", row.category ? row.category : "");
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+static void print_rules(const struct terminal *term)
+{
+    ttr_interpret_row row = {.size = sizeof row};
+    const char *world = NULL;
+    for (size_t i = 0; ttr_interpret_rule(i, &row); i++) {
+        if (row.world != world)
+            (void)printf("%s%s%s%s\n", world ? "\n" : "", term_ink(term, INK_BOLD), row.world,
+                         term_ink(term, INK_PLAIN));
+        world = row.world;
+        (void)printf("  %s\n      ", row.events);
+        for (size_t k = 0; k < sizeof row.fields / sizeof *row.fields && row.fields[k]; k++)
+            (void)printf("%s%s", k ? ", " : "", row.fields[k]);
+        (void)printf("%s-> %s", row.fields[0] ? " " : "", row.becomes);
+        if (row.name)
+            (void)printf(" \"%s\"", row.name);
+        if (row.category)
+            (void)printf(", category %s", row.category);
+        (void)printf("\n");
+    }
+}
+
+static int list_rules(const struct call *call)
+{
+    if (call->paths_n)
+        return message_misuse(call->command->name, "--rules lists all rules: name no format");
+    if (call->set.json)
+        put_rules();
+    else
+        print_rules(&call->term);
+    return OUTCOME_FINE;
+}
+
 int run_formats(struct call *call)
 {
+    if (call->set.rules)
+        return list_rules(call);
     ttr_format_info info;
     int width = 0;
     const char *unknown = find_unknown(call);

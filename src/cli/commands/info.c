@@ -1,4 +1,4 @@
-/* info: shows what is in a trace. */
+/* info: prints a description of a trace: format, clocks, events, losses and damage. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -95,8 +95,8 @@ static void print_format(const struct subject *subject, const struct trace *trac
     print_packets(trace->packets, count_streams(subject, trace));
 }
 
-/* Returns true if one of the first n reports has the same format, in the same or an unknown
- * version. */
+/* Returns true if one of the first n reports has the format of `report`, in the same version (or
+ * `report` has none). */
 static bool is_seen(const ttr_report *const *seen, size_t n, const ttr_report *report)
 {
     for (size_t i = 0; i < n; i++)
@@ -203,8 +203,8 @@ static void print_lost(const struct subject *subject, const struct findings *fin
                      term_ink(&subject->call->term, INK_PLAIN));
 }
 
-/* Prints the notes of each trace under its path: files of rotated sessions have the same names in
- * all of them. */
+/* Prints the notes of each trace with its path, since traces of a rotated session have files of
+ * equal names. */
 static void print_notes(const struct subject *subject)
 {
     const bool is_verbose = subject->call->set.verbose;
@@ -349,7 +349,7 @@ static void print_description(const struct subject *subject, const struct trace 
         classes_print(subject->call, subject->inputs.reader, trace, indent);
 }
 
-/* Prints the section of one of several traces. */
+/* Prints the section for one trace, if the input has several. */
 static void print_section(const struct subject *subject, const struct trace *trace)
 {
     const struct terminal *term = &subject->call->term;
@@ -406,7 +406,7 @@ static void print_text(const struct subject *subject)
 
 /* --- Reading --- */
 
-/* Warns that CTF 2 cannot describe all of v1.1. */
+/* Warns that CTF 2 metadata cannot describe every v1.1 trace. */
 static void warn_of_words(const struct call *call, const char *path, const ttr_report *report)
 {
     if (report->version && strcmp(report->version, "RFC 1.1") == 0 &&
@@ -420,7 +420,7 @@ static void warn_of_words(const struct call *call, const char *path, const ttr_r
             path);
 }
 
-/* Prints the metadata of the only trace, in the language of --metadata. */
+/* Prints the metadata of an input with one trace, in the language of --metadata. */
 static int print_metadata(const struct call *call, const char *path, ttr_reader *reader)
 {
     struct trace trace = {0};
@@ -456,8 +456,9 @@ static int read_all(struct subject *subject)
                : inputs_failed(call, subject->path, &error);
 }
 
-/* Reads a trace and prints what is in it. An error in the middle is reported after the rest. */
-static int inform(const struct call *call, const char *path, struct json *json)
+/* Reads an input and prints its description. A read error is reported after the description of the
+ * part before it. */
+static int print_input(const struct call *call, const char *path, struct json *json)
 {
     struct subject subject = {.call = call, .path = path};
     int outcome = inputs_open_one(&subject.inputs, call, path, 0);
@@ -489,7 +490,7 @@ static int inform_all_json(const struct call *call)
     json_write_string(&json, "schema", "tracetta.info/1");
     json_open(&json, "inputs", '[');
     for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
-        int outcome = inform(call, call->path[i], &json);
+        int outcome = print_input(call, call->path[i], &json);
         worst = outcome > worst ? outcome : worst;
     }
     json_close(&json, ']');
@@ -506,13 +507,13 @@ int run_info(struct call *call)
             "info",
             "--metadata prints one trace's, alone: leave out --json, --classes and other files");
     if (call->set.json && call->paths_n == 1)
-        return inform(call, call->path[0], &json);
+        return print_input(call, call->path[0], &json);
     if (call->set.json)
         return inform_all_json(call);
     for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
         if (i > 0)
             (void)putchar('\n');
-        int outcome = inform(call, call->path[i], NULL);
+        int outcome = print_input(call, call->path[i], NULL);
         worst = outcome > worst ? outcome : worst;
     }
     return worst;

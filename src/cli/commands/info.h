@@ -1,4 +1,4 @@
-/* One input of info after reading it to its end, for the text and the JSON output. */
+/* info: one input that was read to its end, for text and JSON output. */
 #ifndef TRACETTA_CLI_COMMANDS_INFO_H
 #define TRACETTA_CLI_COMMANDS_INFO_H
 
@@ -16,16 +16,16 @@ struct subject {
     size_t traces;
 };
 
-/* Returns true for an attribute that the reader adds ("trace.name"); others are from the trace's
- * environment. */
+/* Returns true for an attribute that the library adds ("trace.name"), false for one from the
+ * trace's environment. */
 bool info_is_own(ttr_text name);
 
-/* Returns the next session of a live source. Returns false after the last. *source starts at 1, *i
- * at 0. */
+/* Returns the sessions of a live source one by one, false after the last. *source starts at 1, *i
+ * at 0; the function advances both. */
 bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
                        ttr_text *session);
 
-/* Prints an input as a JSON object, with its schema if it is the outermost object. */
+/* Prints an input as a JSON object. The outermost object also has the name of the schema. */
 void info_json(struct json *json, const struct subject *subject);
 
 #endif

@@ -92,7 +92,7 @@ static void put_traces(struct json *json, const struct subject *subject)
     json_close(json, ']');
 }
 
-/* Prints "sessions" if there are any, which only live sources have. */
+/* Prints the member "sessions", if the input is a live source with sessions. */
 static void put_sessions(struct json *json, const struct subject *subject)
 {
     ttr_text session;

@@ -15,7 +15,7 @@
 
 #define SOURCES_MAX 65536u
 
-/* The events that one input contributed. */
+/* Number of events that an input contributed, and the range of their times. */
 struct share {
     uint64_t events;
     int64_t first_ns, last_ns;
@@ -81,7 +81,7 @@ static void add_share(struct share *sum, const struct share *share)
     sum->events += share->events;
 }
 
-/* Sums the shares of the streams of a trace. */
+/* Sums the contributions of the streams of a trace. */
 static struct share sum_shares(ttr_reader *reader, const struct shares *shares,
                                const struct trace *trace)
 {
@@ -92,7 +92,7 @@ static struct share sum_shares(ttr_reader *reader, const struct shares *shares,
     return sum;
 }
 
-/* Adds to the JSON report how an input's times were mapped to the common time line. */
+/* Adds to the JSON report how the times of an input were mapped to the common time line. */
 static void put_share(struct json *json, const struct copy_loop *copy_loop,
                       const struct trace *trace)
 {
@@ -117,8 +117,8 @@ static void explain_places(const struct call *call, ttr_reader *reader, const st
     }
 }
 
-/* Returns whether two clocks without a date have a common origin: the trace declares an identity
- * that both have. */
+/* Returns true if two clocks without a known date have a common origin: both traces declare the
+ * same identity. */
 static bool is_same_origin(const ttr_clock *a, const ttr_clock *b)
 {
     if (a->has_uuid && b->has_uuid)
@@ -156,19 +156,19 @@ static void warn_of_mixture(const struct call *call, ttr_reader *reader)
                      n - anchored, n);
 }
 
-/* Chooses the format of the output: --to, the suffix of the output, or the format of the first
- * input. */
+/* Selects the format of the output: --to, else the suffix of the output, else the format of the
+ * first input. */
 static const char *choose_format(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     if (call->set.to)
         return call->set.to;
-    const char *guess = call->set.output ? convert_guess(call->set.output) : NULL;
+    const char *guess = call->set.output ? convert_guess_format(call->set.output) : NULL;
     if (guess)
         return guess;
     bool has_first = ttr_reader_report(reader, 0, &report);
-    return has_first && convert_writes(report.format) ? report.format
-                                                      : format_query_able(TTR_FORMAT_GENERAL);
+    return has_first && convert_can_write(report.format) ? report.format
+                                                         : format_query_able(TTR_FORMAT_GENERAL);
 }
 
 int run_merge(struct call *call)
@@ -188,7 +188,7 @@ int run_merge(struct call *call)
         return outcome;
     const char *format = choose_format(call, inputs.reader);
     convert_explain(call, format);
-    outcome = convert_order(&inputs, call, format);
+    outcome = convert_ensure_order(&inputs, call, format);
     if (outcome != OUTCOME_FINE) {
         inputs_close(&inputs);
         return outcome;

@@ -1,4 +1,4 @@
-/* Reads profiles of the inputs, and reports what can go wrong. */
+/* Reads profiles of the inputs, and reports failures. */
 #include "cli/commands/profiles.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ uint32_t profiles_flags(const struct call *call)
     return strcmp(of, "spans") == 0 ? TTR_PROFILE_SPANS : TTR_PROFILE_SAMPLES;
 }
 
-/* Creates a symbolizer for functions whose names are not in the trace. The symbol library is loaded
- * at once if the user names servers, else at the first such function. */
+/* Creates a symbolizer, which finds functions that the trace does not name. If the user names
+ * servers, the symbol library is loaded at once, else when first used. */
 static int make_symbolizer(const struct call *call, struct symbolizer **symbolizer)
 {
     const ttr_symbols_options options = {.servers = call->set.profile_debuginfod,
@@ -105,7 +105,7 @@ bool profiles_has_any(const struct call *call, const struct profiling *profiling
 int profiles_output_failed(const struct call *call, const char *name, const ttr_error *error)
 {
     if (error->status == TTR_E_IO &&
-        /* EPIPE is not an error: the process at the other end of the pipe has read enough */
+        /* EPIPE is not an error: the reader of the pipe has enough */
         error->sys == EPIPE)
         return OUTCOME_FINE;
     if (error->sys == EEXIST)

@@ -9,28 +9,29 @@
 struct profiling {
     struct inputs inputs;
     ttr_profile *profile; /* NULL if nothing could be read */
-    /* outcome of reading the inputs; after a failure the profile has the data read before it */
+    /* outcome of reading the inputs; after a failure the profile has the data before the failure */
     int outcome;
 };
 
-/* Returns the profile format of the longest suffix of a path ("x.speedscope.json"), or NULL. With
- * wants_two, only suffixes of two components are considered, because others can name a trace format
+/* Returns the profile format that matches the longest suffix of a path ("x.speedscope.json"), or
+ * NULL. With wants_two, ignores suffixes of one component, since trace formats have such suffixes,
  * too. */
 const char *profiles_guess(const char *path, bool wants_two);
 
-/* Returns the TTR_PROFILE_* flags of the options, for any format. */
+/* Returns the TTR_PROFILE_* flags that the options select, apart from those of the output
+ * format. */
 uint32_t profiles_flags(const struct call *call);
 
-/* Opens the inputs and reads a profile.  Returns OUTCOME_FINE, and profiles_close must follow; or
- * the outcome after reporting an error. */
+/* Opens the inputs and reads a profile. If it returns OUTCOME_FINE, profiles_close must follow. On
+ * failure, reports the error and returns the outcome. */
 int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags);
 
-/* Warns of damage and frees.  Returns the given outcome, or OUTCOME_NO instead of OUTCOME_FINE
- * after damage. */
+/* Warns of damage and frees the profile. Returns the given outcome, but OUTCOME_NO instead of
+ * OUTCOME_FINE after damage. */
 int profiles_close(const struct call *call, struct profiling *profiling, int outcome);
 
-/* Returns true if the profile has samples or spans. Otherwise reports that, and sets the outcome.
- */
+/* Returns true if the profile has samples or spans. Otherwise reports that it is empty, and sets
+ * the outcome. */
 bool profiles_has_any(const struct call *call, const struct profiling *profiling, int *outcome);
 
 /* Reports why an output failed, and returns the outcome. */

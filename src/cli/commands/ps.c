@@ -10,10 +10,10 @@
 #include "cli/ui/json.h"
 #include "cli/ui/messages.h"
 
-/* time limit in ms; a working runtime answers at once, unless all processors are busy */
+/* ms; a working runtime answers at once, unless all processors are busy */
 #define ANSWER_MS 3000u
 
-/* A process with the answers of its runtime. */
+/* A process and what its runtime reported. */
 struct found {
     ttr_dotnet_process process;
     ttr_dotnet *target;
@@ -35,8 +35,8 @@ static const char *runtime_of(const struct found *found)
     return found->has_info && found->info.runtime[0] ? found->info.runtime : found->process.runtime;
 }
 
-/* Requests the environment of a process. Sets the reason if it cannot be read. */
-static bool ask_environment(struct found *found)
+/* Requests the environment of a process. Reports a failure and returns false. */
+static bool request_environment(struct found *found)
 {
     ttr_error error;
     if (!found->target || found->is_silent) {
@@ -50,9 +50,8 @@ static bool ask_environment(struct found *found)
     return status == TTR_OK;
 }
 
-/* Requests the description of a process. Runtimes before .NET 5 do not support this; that is not an
- * error. */
-static void ask(struct found *found)
+/* Requests the description of a process. Not supported before .NET 5, which is not an error. */
+static void request_description(struct found *found)
 {
     ttr_error error;
     found->info.size = sizeof found->info;
@@ -145,7 +144,7 @@ static void print_line(const char *key, const char *text)
     (void)putchar('\n');
 }
 
-/* Prints all that is known about a process, one line each. */
+/* Prints all known properties of a process, one per line. */
 static void print_all(const struct call *call, const struct found *found, size_t place)
 {
     const ttr_dotnet_process *process = &found->process;
@@ -177,8 +176,8 @@ static void print_all(const struct call *call, const struct found *found, size_t
         print_line(key, variable);
 }
 
-/* Returns true if the user selected a process, or named none. `seen` counts the matches of each
- * word. */
+/* Returns true if an operand selects the process, or there are no operands. seen[i] counts the
+ * processes that operand i selects. */
 static bool is_wanted(const struct call *call, const ttr_dotnet_process *process, size_t *seen)
 {
     bool is_meant = call->paths_n == 0;
@@ -190,8 +189,8 @@ static bool is_wanted(const struct call *call, const ttr_dotnet_process *process
     return is_meant && process->state != TTR_DOTNET_STALE;
 }
 
-/* Prints the selected processes. Returns their number, and sets *outcome if one could not be read.
- */
+/* Prints the selected processes and returns their number. Sets *outcome if one could not be
+ * read. */
 static size_t show_processes(const struct call *call, const ttr_dotnet_list *list,
                              struct json *json, size_t *seen, int *outcome)
 {
@@ -200,8 +199,8 @@ static size_t show_processes(const struct call *call, const ttr_dotnet_list *lis
     for (size_t i = 0; ttr_dotnet_list_at(list, i, &found.process); i++) {
         if (!is_wanted(call, &found.process, seen))
             continue;
-        ask(&found);
-        if (call->set.environment && !ask_environment(&found))
+        request_description(&found);
+        if (call->set.environment && !request_environment(&found))
             *outcome = OUTCOME_INPUT;
         if (!json && shown == 0 && call->command->verb != VERB_DUMP)
             (void)printf("%s%8s  %-10s %-14s %-16s %s%s\n", term_ink(&call->term, INK_BOLD), "PID",
@@ -220,7 +219,7 @@ static size_t show_processes(const struct call *call, const ttr_dotnet_list *lis
     return shown;
 }
 
-/* Prints a socket without a process. Its name may be any text. */
+/* Prints a diagnostics socket that has no process. Its name may contain any characters. */
 static void print_stale(const ttr_dotnet_process *process)
 {
     (void)printf("%8" PRIu64 "  %-10s %-14s ", process->pid, dotnet_user(process->uid), "gone");

@@ -28,7 +28,7 @@ struct job {
 
 /* --- Options --- */
 
-/* Adds the profiles of a comma-separated list. */
+/* Enables each profile of a comma-separated list. */
 static ttr_status add_profiles(struct job *job, const char *names, ttr_error *error)
 {
     ttr_status status = TTR_OK;
@@ -58,7 +58,7 @@ static ttr_status choose_events(struct job *job, ttr_error *error)
     return status;
 }
 
-/* Parses "false", "true", or keywords in hexadecimal. */
+/* Parses the value of --rundown: "false", "true", or keywords in hexadecimal. */
 static bool parse_rundown(const struct job *job, const char *text, uint64_t *rundown)
 {
     char *end;
@@ -99,7 +99,7 @@ static int read_options(struct job *job)
             job->call->command->name,
             "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
             set->duration);
-    if (!stopping_read(&job->recording.stopping, set))
+    if (!stop_condition_parse(&job->recording.stopping, set))
         return message_misuse(
             job->call->command->name,
             "a stopping event expects its provider, then its name, then FIELD:VALUE");
@@ -122,7 +122,8 @@ static int check_words(const struct call *call)
 
 /* --- The recording --- */
 
-/* Returns the path of --output, or a name with the time: "app_20261121_103000.nettrace". */
+/* Returns the path of --output. Without it, returns a name with the time, such as
+ * "app_20261121_103000.nettrace". */
 static const char *find_output(struct job *job)
 {
     const struct call *call = job->call;
@@ -172,7 +173,7 @@ static int record(struct job *job)
     if (!job->call->set.output)
         message_note(job->call, "recording into %s", recording->path);
     report_ignored(job);
-    /* a failure is ignored: the recording continues */
+    /* A failure is ignored: the recording continues. */
     (void)runtime_resume(&job->runtime_connection);
     if (job->call->term.error_is_tty)
         message_note(job->call, "recording %s; Ctrl-C%s stops", job->runtime_connection.what,

@@ -1,7 +1,7 @@
-/* record perf: writes events of the kernel to a perf.data.
+/* record perf: writes events of the kernel to a perf.data file.
  *
- * The header of a regular file is rewritten whenever it covers more data, and at the end, so that
- * the file can be read at any time.  A pipe gets the form of perf.data that needs no header. */
+ * The header of a regular file is rewritten whenever more data is complete, and at the end, so that
+ * the file can be read at any time. A pipe gets the form of perf.data that needs no header. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "cli/ui/messages.h"
 
 #define SLICE_MS 100u
-#define LEVEL 1 /* compression level of zstd: fast enough for a busy machine */
+#define LEVEL 1 /* zstd compression level: fast enough for a busy machine */
 
 /* The state of one recording. */
 struct work {
@@ -30,7 +30,7 @@ struct work {
     ttr_perf *perf;
     ttr_perf_config wish;
     uint8_t header[TTR_PERF_HEADER]; /* header that was written last */
-    /* command line to record in the file: the program's name, then the operands */
+    /* command line that the file records: the program's name, then its operands */
     const char *command[66];
     char what[128];
 };
@@ -123,8 +123,8 @@ static int fail_with(const struct work *work, const char *what, const ttr_error 
 static int start_stopped(struct work *work)
 {
     const struct call *call = work->call;
-    if (!launch_hold(&work->launch, call->path, call->paths_n, NULL,
-                     strcmp(work->recording.path, "-") == 0)) {
+    if (!launch_start_paused(&work->launch, call->path, call->paths_n, NULL,
+                             strcmp(work->recording.path, "-") == 0)) {
         message_failure(call->path[0], "cannot be run: %s", strerror(errno));
         return OUTCOME_INPUT;
     }
@@ -204,9 +204,9 @@ static bool is_enough(struct work *work, uint64_t now)
            (work->call->set.max_size && work->recording.written >= work->call->set.max_size);
 }
 
-/* Reads and writes one chunk.  Returns TTR_OK or TTR_AGAIN to continue, TTR_END, or an error that
- * was reported. */
-static ttr_status step(struct work *work)
+/* Reads a chunk of events and writes it. Returns TTR_OK or TTR_AGAIN to continue, TTR_END at the
+ * end, or an error that was reported. */
+static ttr_status copy_chunk(struct work *work)
 {
     struct recording *recording = &work->recording;
     const void *bytes;
@@ -232,7 +232,8 @@ static ttr_status step(struct work *work)
 static int close_file(struct work *work, int outcome)
 {
     struct recording *recording = &work->recording;
-    /* If the disk is full, the last header is kept: it covers all records before the failure. */
+    /* If the disk is full, the previous header is kept: it covers all records before the
+     * failure. */
     bool is_good = recording->is_left || (!recording->is_full && rewrite_header(work));
     if (close(recording->fd) != 0) {
         (void)message_cannot_write(recording->path, errno);
@@ -277,7 +278,7 @@ static int record(struct work *work)
                      work->launch.pid ? "" : " or Enter");
     ttr_status status;
     do
-        status = step(work);
+        status = copy_chunk(work);
     while (status == TTR_OK || status == TTR_AGAIN);
     recording_unshow(recording);
     int outcome = close_file(work, status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT);
@@ -292,7 +293,7 @@ static void end_program(struct work *work)
     launch_end(&work->launch);
     if (work->launch.pid && !was_running && work->launch.status != 0)
         message_note(work->call, "%s %s", work->call->path[0],
-                     launch_how(&work->launch, how, sizeof how));
+                     launch_format_status(&work->launch, how, sizeof how));
 }
 
 int run_record_perf(struct call *call)

@@ -1,8 +1,8 @@
-/* recover: a copy of a damaged trace without the damage.
+/* recover: copies a damaged trace without the damage.
  *
- * ttr_recover does the work.  Here are the arguments, the messages, and the list of damage beside
- * each output (the sidecar), which is written to a temporary file first.  An input is never an
- * output. */
+ * The library does the work (ttr_recover). This file has the arguments and messages, and writes the
+ * sidecar: a list of the damage, in a file next to each output. The sidecar is written to a
+ * temporary file first. An input is never an output. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,28 +28,28 @@
 
 /* The file next to an output that lists its damage. */
 struct sidecar {
-    /* paths of the file and of its temporary version; NULL = not requested */
+    /* paths of the sidecar and of its temporary version; NULL = not requested */
     char *path, *temporary;
 };
 
-/* One call of the command. */
+/* State of one run of the command. */
 struct recovery {
     const struct call *call;
-    struct call ctx;        /* call of the command for the current trace, with its paths */
+    struct call ctx;        /* copy of `call`, with the paths of the current trace */
     char *path;             /* input path of the current trace */
     struct inputs inputs;   /* inputs that are pipes */
     struct sidecar sidecar; /* list of damage of the current trace */
     struct progress progress;
-    ttr_writer *writer; /* writer of which progress is shown, or NULL */
-    bool is_shown;      /* the progress display was started */
+    ttr_writer *writer; /* writer that the progress display observes, or NULL */
+    bool is_shown;      /* the progress display is on */
     int outcome;        /* outcome of the current trace */
     int worst;          /* worst outcome of all traces so far */
     size_t failed;
     bool ends_early; /* damage extends to the end of a file */
 };
 
-/* Returns true for a file or folder: it can be read again, and a sidecar can be written next to it.
- */
+/* Returns true if the output is a file or folder, not a pipe or device. Such an output can be read
+ * again and can have a sidecar. */
 static bool is_kept_target(const char *path)
 {
     struct stat about;
@@ -57,7 +57,7 @@ static bool is_kept_target(const char *path)
            (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
-/* Returns the path without slashes at its end, and a suffix. */
+/* Returns a path without trailing slashes, followed by a suffix, as a new string. */
 static char *join(const char *path, const char *suffix)
 {
     size_t n = strlen(path), size;
@@ -70,7 +70,8 @@ static char *join(const char *path, const char *suffix)
     return joined;
 }
 
-/* Chooses the path of the damage list. Refuses to replace an existing file without --overwrite. */
+/* Sets the path of the sidecar. Reports an error if the file exists, unless --overwrite is
+ * given. */
 static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
 {
     struct stat about;
@@ -110,7 +111,8 @@ static void print_sidecar(FILE *to, const struct call *call, ttr_reader *reader,
     json_close(&json, '}');
 }
 
-/* Writes the damage list. Without damage, removes the list of an earlier recovery. */
+/* Writes the sidecar. If there was no damage, removes the sidecar of an earlier recovery
+ * instead. */
 static int write_sidecar(const struct sidecar *sidecar, const struct call *call, ttr_reader *reader)
 {
     struct findings found = report_sum(reader);
@@ -120,7 +122,7 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
         (void)unlink(sidecar->path);
         return OUTCOME_FINE;
     }
-    /* "x": a file with this name may belong to another program */
+    /* "x": fails for an existing file, which may belong to another program */
     FILE *to = fopen(sidecar->temporary, "wx");
     bool is_fine = to != NULL;
     if (to) {
@@ -157,7 +159,7 @@ static void report_copy(const struct call *call, const struct findings *found, u
                  units_size(found->damage_bytes).s);
 }
 
-/* Prints what became of the traces of a directory. */
+/* Prints the summary for all traces of a directory. */
 static void report_total(const struct call *call, const ttr_recover_result *total, size_t failed)
 {
     const size_t n = total->traces, made = total->begun - failed;
@@ -174,7 +176,7 @@ static void report_total(const struct call *call, const ttr_recover_result *tota
                         units_count(failed).s);
 }
 
-/* Warns if the name of the output has the suffix of a compression: copies are not compressed. */
+/* Warns if the output is named like a compressed file, because copies are not compressed. */
 static void warn_compression(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
@@ -189,7 +191,7 @@ static void warn_compression(const struct call *call, ttr_reader *reader)
         message_note(call, "%s: not compressed, as %s is", output, call->path[0]);
 }
 
-/* Reports a failure of the library; returns the outcome. */
+/* Reports a failed step of the recovery and returns the outcome. */
 static int report_failure(const struct call *call, const ttr_recover_step *step)
 {
     const struct copy_loop copy_loop = {.call = call, .path = step->output};
@@ -209,7 +211,7 @@ static int report_failure(const struct call *call, const ttr_recover_step *step)
         message_failure(step->input, "nothing in it can be used");
         return OUTCOME_INPUT;
     case TTR_RECOVER_OUTPUT:
-        return pump_output_failed(&copy_loop, error);
+        return copy_loop_output_failed(&copy_loop, error);
     case TTR_RECOVER_FOLDER:
         if (error->status == TTR_E_MISUSE)
             return message_misuse("recover",
@@ -227,14 +229,14 @@ static int report_failure(const struct call *call, const ttr_recover_step *step)
                         " of %" PRIu64 " events read; the input is as it was",
                         step->found_damage, step->found_events, step->events);
         return OUTCOME_OUTPUT;
-    case TTR_RECOVER_READING: /* already reported */
+    case TTR_RECOVER_READING: /* was reported when it happened */
     case TTR_RECOVER_NO_FAILURE:
         break;
     }
     return OUTCOME_INPUT;
 }
 
-/* Reports why the copy is recovered again. */
+/* Reports that, and why, the copy is recovered once more. */
 static void report_next_pass(const struct call *call, const ttr_recover_step *step)
 {
     if (step->found_damage)
@@ -254,7 +256,7 @@ static ttr_reader *open_input(void *user_data, ttr *t, const char *path,
 {
     struct recovery *recovery = user_data;
     struct inputs *inputs = &recovery->inputs;
-    while (inputs->streams_n > 0) /* streams of an input that was closed */
+    while (inputs->streams_n > 0) /* closes the pipes of an input that was closed */
         stream_close(&inputs->stream[--inputs->streams_n]);
     inputs->t = t;
     return inputs_open_path(inputs, path, options, error);
@@ -286,7 +288,7 @@ static void begin_progress(struct recovery *recovery, const ttr_recover_step *st
     recovery->is_shown = true;
 }
 
-/* Handles an opened trace: checks the paths of its output and its sidecar. */
+/* Called when a trace is open: checks the paths of its output and sidecar. */
 static bool begin_trace(struct recovery *recovery, const ttr_recover_step *step)
 {
     const struct call *call = recovery->call;
@@ -296,7 +298,7 @@ static bool begin_trace(struct recovery *recovery, const ttr_recover_step *step)
     recovery->ctx.set.output = (char *)(uintptr_t)step->output;
     const bool is_several = step->input != call->path[0]; /* the input is a directory of traces */
     int outcome = OUTCOME_FINE;
-    if (is_several) /* a symbolic link in the output folder may lead to any of the inputs */
+    if (is_several) /* a symbolic link in the output folder may lead to any input */
         outcome = output_check(call, step->output, NULL);
     if (outcome == OUTCOME_FINE && is_several)
         outcome = output_check(&recovery->ctx, step->output, NULL);
@@ -317,7 +319,7 @@ static void begin_copy(struct recovery *recovery, const ttr_recover_step *step)
     begin_progress(recovery, step, recovery->call->command->name);
 }
 
-/* Handles the end of copying: ends the progress display. */
+/* Called when copying ends: ends the progress display, and reports an error. */
 static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
 {
     end_progress(recovery);
@@ -325,14 +327,14 @@ static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
         recovery->outcome = inputs_failed(&recovery->ctx, step->input, step->error);
 }
 
-/* Handles a completed copy: writes the sidecar and prints the summary. */
-static bool conclude(struct recovery *recovery, const ttr_recover_step *step)
+/* Called when a copy is complete: writes the sidecar and prints the summary. */
+static bool finish_trace(struct recovery *recovery, const ttr_recover_step *step)
 {
     const struct call *call = &recovery->ctx;
     struct copy_loop copy_loop = {.call = call, .out = step->writer};
     struct findings found = report_sum(step->reader);
     interrupt_remove(NULL);
-    pump_tell_losses(&copy_loop);
+    copy_loop_report_losses(&copy_loop);
     if (step->is_partial && strcmp(step->output, "-") != 0)
         message_failure(step->output,
                         "holds only what came before the failure (%" PRIu64 " events)",
@@ -380,7 +382,7 @@ static bool handle_step(void *user_data, const ttr_recover_step *step)
         end_copy(recovery, step);
         break;
     case TTR_RECOVER_COPIED:
-        return conclude(recovery, step);
+        return finish_trace(recovery, step);
     case TTR_RECOVER_VERIFYING:
         interrupt_remove(NULL);
         begin_progress(recovery, step, "verifying");
@@ -398,7 +400,7 @@ static bool handle_step(void *user_data, const ttr_recover_step *step)
     case TTR_RECOVER_FAILED:
         if (step->failure == TTR_RECOVER_OPENING)
             end_trace(recovery);
-        if (step->failure != TTR_RECOVER_READING) /* which was reported */
+        if (step->failure != TTR_RECOVER_READING) /* a failed read was reported when it happened */
             recovery->outcome = report_failure(recovery->call, step);
         break;
     }
@@ -451,7 +453,7 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
     if (total.is_directory && (total.begun > 0 || worst == OUTCOME_FINE)) {
         report_total(call, &total, recovery->failed);
         if (worst == OUTCOME_INPUT && recovery->failed < total.begun)
-            worst = OUTCOME_NO; /* traces that could not be copied count as damage */
+            worst = OUTCOME_NO; /* traces that could not be copied count as damaged */
         worst = total.begun < total.traces && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
     }
     const size_t copied = total.is_directory ? total.begun - recovery->failed : worst <= OUTCOME_NO;

@@ -38,7 +38,7 @@ const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT])
     return text;
 }
 
-/* Warns of a trace that cannot be read, with the reason. Returns false if it can be read. */
+/* Warns of a trace that cannot be read, and why. Returns false if the trace can be read. */
 static bool warn_unreadable(const struct call *call, const struct trace *trace)
 {
     const ttr_report *report = &trace->report;
@@ -69,7 +69,7 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
         }
 }
 
-/* Warns of folders that cannot be read because their metadata is missing. Returns their number. */
+/* Warns of folders without metadata, which cannot be read. Returns their number. */
 static uint64_t warn_of_folders(const struct call *call, const ttr_report *report)
 {
     for (size_t i = 0; i < report->notes_n; i++)
@@ -90,7 +90,8 @@ bool report_can_recover(const char *format)
     return false;
 }
 
-/* Warns of damage and losses of one trace. Returns true if it is damaged. */
+/* Warns of damage, and if `of_losses` of lost events, in one trace. Returns true if the trace is
+ * damaged. */
 static bool warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
@@ -161,7 +162,7 @@ int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome)
     return warn_each(call, reader, false, outcome);
 }
 
-/* Numbers of streams that were read completely, in part, and not at all. */
+/* Number of streams that were read completely, in part, and not at all. */
 struct extent {
     size_t whole, part, none;
     ttr_text path; /* path of the last stream that was read in part */
@@ -175,7 +176,7 @@ static struct extent find_extent(ttr_reader *reader)
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         if (report.shares_file ||
             (report.disk_size == 0 &&
-             report.bytes == 0)) /* an empty file, or a stream of a file that is already counted */
+             report.bytes == 0)) /* an empty file, or a stream of a file that was counted already */
             continue;
         const bool is_whole = report.disk_size && report.disk_used >= report.disk_size;
         extent.whole += is_whole;
@@ -246,7 +247,7 @@ void report_json_damage(struct json *json, const struct findings *findings)
     json_close(json, '}');
 }
 
-/* Prints the description that the trace has of a clock. */
+/* Prints the members of a clock that the trace describes. */
 static void put_description(struct json *json, const ttr_clock *clock)
 {
     json_int(json, "offset_s", clock->offset_s);
@@ -315,7 +316,7 @@ void report_json_clocks(struct json *json, ttr_reader *reader)
     json_close(json, ']');
 }
 
-/* Returns the note with a code of the i-th report, or NULL. */
+/* Returns the note with a code in the i-th report, or NULL. */
 static const ttr_diagnostic *note_of(ttr_reader *reader, size_t i, const char *code,
                                      ttr_report *report)
 {
@@ -339,7 +340,7 @@ static void put_offset(struct json *json, const ttr_diagnostic *note)
         json_uint(json, "first_offset", note->first_offset);
 }
 
-/* Prints the oddity of each stream of a trace: they may differ. */
+/* Prints an oddity for each stream of a trace, since its text may differ between streams. */
 static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace,
                      const struct trace_note *found)
 {
@@ -427,7 +428,8 @@ static void print_text(const ttr_diagnostic *note)
     term_text((ttr_text){text, strlen(text)});
 }
 
-/* Prints the file offset of a note after `words`. Notes about the complete input have none. */
+/* Prints `words` and the file offset of a note. Prints no offset for a note about the complete
+ * input. */
 static void print_place(const char *words, const ttr_diagnostic *note)
 {
     if (note->first_offset != UINT64_MAX)
@@ -435,13 +437,13 @@ static void print_place(const char *words, const ttr_diagnostic *note)
     (void)fputs(": ", stdout);
 }
 
-/* Prints the same finding for the other streams of a trace, at most `most` of them. */
+/* Prints an oddity for the other streams of a trace that have it, at most `most` of them. */
 static void print_others(ttr_reader *reader, const struct trace *trace,
                          const struct trace_note *found, size_t most)
 {
     ttr_report report = {.size = sizeof report};
     size_t shown = 0;
-    bool is_met = false; /* the stream that was printed first has been skipped */
+    bool is_met = false; /* the stream of the note printed first was skipped */
     for (size_t i = 0; i < trace->n && shown < most; i++) {
         const ttr_diagnostic *note = note_of(reader, trace->first + i, found->note.code, &report);
         if (!note)

@@ -20,9 +20,9 @@ struct counter {
 struct counters {
     struct counter *row;
     size_t n, room;
-    uint32_t *first; /* by name: the last row with that name, plus 1 */
+    uint32_t *first; /* indexed by name: row found last for the name, plus 1 */
     size_t names_n;
-    uint32_t *next; /* by row: an earlier row with the same name, plus 1 */
+    uint32_t *next; /* indexed by row: another row with the same name, plus 1 */
     uint64_t values;
 };
 
@@ -56,7 +56,7 @@ static bool grow_rows(struct counters *all)
     return next;
 }
 
-/* Returns the row of a counter; adds it if it is new. Returns NULL if memory runs out. */
+/* Returns the row of a counter, added if it is new. Returns NULL if memory runs out. */
 static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name, ttr_id tags)
 {
     if (!grow_names(all, name))
@@ -135,7 +135,8 @@ static void put_json(struct event_report *event_report, const struct counters *a
     json_close(json, ']');
 }
 
-/* Prints provider, title, unit and tags of a counter, shortened as one text. */
+/* Prints provider, title, unit and tags of a counter, shortened together to the width of the
+ * terminal. */
 static void print_counter(const struct event_report *event_report, const struct counter *row)
 {
     const struct terminal *term = &event_report->call->term;

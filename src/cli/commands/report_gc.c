@@ -9,11 +9,11 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-/* the promoted bytes are printed if the output has at least this many columns */
+/* terminal width in columns from which on the promoted bytes are printed */
 #define WIDE_COLUMNS 96
-#define GENERATIONS 4u /* generations 0 to 2; index 3 counts all other numbers */
+#define GENERATIONS 4u /* generations 0 to 2; index 3 is for all other numbers */
 
-/* Reasons of a pause that are collections: SuspendForGC, SuspendForGCPrep. */
+/* True for the suspension reasons of collections: SuspendForGC, SuspendForGCPrep. */
 #define IS_FOR_GC(reason) ((reason) == 1 || (reason) == 6)
 
 struct collection {
@@ -25,8 +25,8 @@ struct collection {
     bool is_over;
 };
 
-/* A pause that a thread requested. A second thread may request one meanwhile; its pause starts
- * after the first. */
+/* A pause that a thread has requested. If a second thread requests a pause meanwhile, that pause
+ * starts after the first. */
 struct pausing {
     int64_t begin_ns;
     uint64_t reason;
@@ -37,7 +37,7 @@ struct pausing {
 struct gc {
     struct collection *row;
     size_t n, room;
-    struct pausing *thread; /* by thread id */
+    struct pausing *thread; /* by thread id: the pause that the thread has requested */
     size_t threads_room;
     /* pauses for collections: number, total and longest time in ns */
     uint64_t pauses, pause, longest;
@@ -68,7 +68,8 @@ static struct pausing *pausing_of(struct gc *gc, ttr_id thread)
     return &gc->thread[thread];
 }
 
-/* Finds the latest collection of a process that is in progress, or that has a number; else NULL. */
+/* Returns the latest collection of a process: that with a number, or the one in progress. Returns
+ * NULL if there is none among the last 64. */
 static struct collection *find_collection(struct gc *gc, uint64_t pid, bool by_number,
                                           uint64_t number)
 {
@@ -107,7 +108,7 @@ static void end_collection(struct event_report *event_report, const ttr_event *e
         event->time > row->begin_ns ? (uint64_t)event->time - (uint64_t)row->begin_ns : 0;
 }
 
-/* Stores the heap size, which is recorded right after a collection. */
+/* Stores heap size and promoted bytes, which the runtime records right after a collection. */
 static void store_heap(struct event_report *event_report, const ttr_event *event, uint64_t pid)
 {
     static const char *const sizes[] = {"GenerationSize0", "GenerationSize1", "GenerationSize2",
@@ -232,7 +233,7 @@ static void put_json(struct event_report *event_report, const struct gc *gc, siz
     json_close(json, ']');
 }
 
-/* Prints the rows; type and reason are last, since their length varies. */
+/* Prints the rows. Type and reason vary in length, so they are the last columns. */
 static void print_rows(const struct event_report *event_report, const struct gc *gc, size_t rows)
 {
     const struct terminal *term = &event_report->call->term;

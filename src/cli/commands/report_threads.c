@@ -1,5 +1,5 @@
-/* report threads: time of each thread in managed code and elsewhere (native code, waiting), by
- * samples of the .NET runtime. */
+/* report threads: time that each thread spent in managed code and elsewhere (native code, waiting),
+ * measured by samples of the .NET runtime. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int compare(const void *left, const void *right)
     return (a->lane > b->lane) - (a->lane < b->lane);
 }
 
-/* Sums the time of each thread by the state of its samples. */
+/* Sums the sampled time of each thread by the state of the samples. */
 static void sum(const struct profiling *profiling, struct row *rows)
 {
     const ttr_profile_node *nodes;
@@ -68,8 +68,8 @@ static void put_json(const struct profiling *profiling, const struct row *rows, 
 /* width in characters of the number columns before the name of a thread */
 #define THREAD_COLUMNS 62
 
-static void print(const struct call *call, const struct profiling *profiling,
-                  const struct row *rows, size_t n)
+static void print_thread_rows(const struct call *call, const struct profiling *profiling,
+                              const struct row *rows, size_t n)
 {
     (void)printf("%s%10s %10s %10s %10s  thread%s\n", term_ink(&call->term, INK_BOLD), "samples",
                  "total", "managed", "other", term_ink(&call->term, INK_PLAIN));
@@ -103,15 +103,15 @@ static int show(struct call *call, const struct profiling *profiling, bool has_r
     if (call->set.json)
         put_json(profiling, rows, shown);
     else
-        print(call, profiling, rows, shown);
+        print_thread_rows(call, profiling, rows, shown);
     if (shown < n)
         message_note(call, "%zu more rows", n - shown);
     free(rows);
     return OUTCOME_FINE;
 }
 
-/* Returns the reason why there are no rows, or NULL. */
-static const char *nothing_of(const struct profiling *profiling)
+/* Returns the reason why a profile yields no rows, or NULL. */
+static const char *find_empty_reason(const struct profiling *profiling)
 {
     if (!ttr_profile_count(profiling->profile))
         return "it has no samples of the .NET runtime, which this report needs";
@@ -127,13 +127,13 @@ int report_threads(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
-    const char *why = profiling.profile ? nothing_of(&profiling) : NULL;
+    const char *why = profiling.profile ? find_empty_reason(&profiling) : NULL;
     if (why) {
         message_failure(inputs_name(call), "%s", why);
         outcome = OUTCOME_NO;
     }
     if (profiling.profile &&
-        (!why || call->set.json)) { /* a JSON document is printed also without rows */
+        (!why || call->set.json)) { /* a JSON document is printed even without rows */
         int shown = show(call, &profiling, !why);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }

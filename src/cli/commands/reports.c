@@ -11,7 +11,7 @@
 
 /* --- topn: the functions with the most time --- */
 
-#define TOPN_ROWS 5       /* as many as dotnet-trace prints */
+#define TOPN_ROWS 5       /* number of rows, as in dotnet-trace */
 #define NUMBER_COLUMNS 12 /* "Inclusive" and "Exclusive", and blanks after them */
 #define NAME_COLUMNS_MIN 40
 
@@ -130,7 +130,7 @@ static int run_topn(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
-    /* A JSON document is printed also without rows. */
+    /* A JSON document is printed even without rows. */
     if (profiling.profile && (profiles_has_any(call, &profiling, &outcome) || call->set.json)) {
         int shown = show_topn(call, &profiling);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
@@ -149,7 +149,7 @@ static const struct report_row {
                {"counters", report_counters},
                {"threads", report_threads}};
 
-/* Refuses a word that is not a report: a file, most often. */
+/* Reports that the first operand is not the name of a report; it usually is a file. */
 static int refuse_report(const char *name)
 {
     if (strpbrk(name, "./") || access(name, F_OK) == 0)

@@ -1,4 +1,4 @@
-/* The reports of "tracetta report", and the shared part of those that read events. */
+/* The reports of "tracetta report", and the read loop of those that need events. */
 #ifndef TRACETTA_CLI_COMMANDS_REPORTS_H
 #define TRACETTA_CLI_COMMANDS_REPORTS_H
 
@@ -7,11 +7,11 @@
 #include "cli/input/input_list.h"
 #include "cli/ui/json.h"
 
-/* A report that is made from single events. */
+/* A report that is computed from events. */
 struct event_report {
     struct call *call;
     struct inputs inputs;
-    struct json json; /* open while `show` is called with --json */
+    struct json json; /* the JSON object that `show` writes to if --json is given */
     uint64_t matches; /* events that matched the filters */
     void *ctx;
     /* Adds an event to the report. Returns false if memory is exhausted. */
@@ -24,18 +24,19 @@ struct event_report {
 /* Reads all events of the inputs and prints the report. Returns the outcome. */
 int event_report_run(struct event_report *event_report);
 
-/* Returns how many of n rows to print. */
+/* Returns the number of rows to print, at most n. */
 size_t event_report_rows(const struct event_report *event_report, size_t n);
 
 /* Returns true if an event has this name. */
 bool event_report_is(const struct event_report *event_report, const ttr_event *event,
                      const char *name);
 
-/* Returns a number among the fields of an event, or 0. */
+/* Returns the number in a field of an event, or 0 if the event lacks the field. */
 uint64_t event_report_number(const struct event_report *event_report, const ttr_event *event,
                              const char *name);
 
-/* Returns the id of a text field, or of the label of a number; 0 if the event has none. */
+/* Returns a text field of an event, or the label of a number, as a string id. Returns 0 if the
+ * event has none. */
 ttr_id event_report_text(const struct event_report *event_report, const ttr_event *event,
                          const char *name);
 

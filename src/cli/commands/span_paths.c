@@ -1,5 +1,5 @@
-/* Sums spans by path: a walk from the roots down, a hash table from (parent, name) to path, and a
- * sort of each list of siblings. */
+/* Sums spans by path. Visits spans from the roots down, finds the path of each in a hash table by
+ * (parent path, name), and sorts each list of siblings. */
 #include "cli/commands/span_paths.h"
 
 #include <stdlib.h>
@@ -43,9 +43,9 @@ static bool reserve(struct paths *paths)
     return paths->n < paths->slots_n / 2 || grow_slots(paths);
 }
 
-/* Returns the path of a name below a parent; adds it if it is new. Returns PATHS_NONE if memory
+/* Returns the index of the path (parent, name), added if it is new. Returns PATHS_NONE if memory
  * runs out. */
-static uint32_t find(struct paths *paths, uint32_t parent, ttr_id thread, ttr_id name)
+static uint32_t find_or_add_path(struct paths *paths, uint32_t parent, ttr_id thread, ttr_id name)
 {
     if (!reserve(paths))
         return PATHS_NONE;
@@ -84,8 +84,8 @@ static int by_total(const void *left, const void *right, void *ctx)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Links siblings: after sorting by (parent, thread, total), each list is contiguous. */
-static bool chain(struct paths *paths)
+/* Links siblings. After sorting by (parent, thread, total), the siblings of a list are adjacent. */
+static bool link_path_siblings(struct paths *paths)
 {
     uint32_t *order = calloc((size_t)paths->n + 1, sizeof *order);
     if (!order)
@@ -105,7 +105,7 @@ static bool chain(struct paths *paths)
     return true;
 }
 
-/* Returns the span after span i, in depth-first order. */
+/* Returns the span that follows span i in depth-first order. */
 static uint32_t span_after(const ttr_tree_span *spans, uint32_t i)
 {
     if (spans[i].first_child != TTR_TREE_NONE)
@@ -115,13 +115,14 @@ static uint32_t span_after(const ttr_tree_span *spans, uint32_t i)
     return i == TTR_TREE_NONE ? i : spans[i].next;
 }
 
-/* Adds a span to its path, and stores the path in path_of[i]. Returns false if memory is exhausted.
- */
+/* Adds a span to the sums of its path. Stores the index of the path in path_of[i]. Returns false if
+ * memory is exhausted. */
 static bool add_span(struct paths *paths, const ttr_tree_span *spans, uint32_t i, uint32_t *path_of)
 {
     const ttr_tree_span *span = &spans[i];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PATHS_NONE : path_of[span->parent];
-    path_of[i] = find(paths, parent, span->activity ? PATHS_ACTIVITY : span->thread, span->name);
+    path_of[i] =
+        find_or_add_path(paths, parent, span->activity ? PATHS_ACTIVITY : span->thread, span->name);
     if (path_of[i] == PATHS_NONE)
         return false;
     struct path *path = &paths->path[path_of[i]];
@@ -145,7 +146,7 @@ bool paths_make(struct paths *paths, const ttr_tree *tree)
         for (uint32_t i = roots[k]; is_fine && i != TTR_TREE_NONE; i = span_after(spans, i))
             is_fine = add_span(paths, spans, i, path_of);
     free(path_of);
-    return is_fine && chain(paths);
+    return is_fine && link_path_siblings(paths);
 }
 
 void paths_free(struct paths *paths)

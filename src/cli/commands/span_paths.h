@@ -7,10 +7,10 @@
 #include <tracetta/analyse.h>
 
 #define PATHS_NONE UINT32_MAX
-/* value of `thread` for activities, which are not part of a thread */
+/* value of path.thread for activities, which are not bound to a thread */
 #define PATHS_ACTIVITY UINT32_MAX
 
-/* All spans of one thread with the same names from the root on. */
+/* The spans of one thread that have the same names from the root on. */
 struct path {
     uint64_t count, total, self; /* ns */
     ttr_id name, thread;
@@ -21,12 +21,12 @@ struct path {
 struct paths {
     struct path *path;
     uint32_t n, capacity;
-    uint32_t *slot; /* hash table of indices + 1 by (parent or thread, name) */
+    uint32_t *slot; /* hash table by (parent or thread, name): index of a path, plus 1 */
     uint32_t slots_n;
 };
 
-/* Sums the spans of a forest by path. Siblings are ordered by falling total. Returns false if
- * memory is exhausted. */
+/* Sums the spans of a forest by path. Siblings are in descending order of total time. Returns false
+ * if memory is exhausted. */
 bool paths_make(struct paths *paths, const ttr_tree *tree);
 
 void paths_free(struct paths *paths);

@@ -9,7 +9,7 @@
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
 
-/* A column to sort by, and the value that it compares. */
+/* A value that --sort-by can name. */
 struct column {
     const char *name;
     uint64_t (*value)(const ttr_stat_row *row);
@@ -60,7 +60,7 @@ static uint64_t value_max(const ttr_stat_row *row)
     return row->max;
 }
 
-/* The rate is the count divided by the same time for all rows, so both order rows alike. */
+/* All rows share the time that rates are divided by, so sorting by rate is sorting by count. */
 static const struct column columns[] = {
     {"total", value_total}, {"self", value_self}, {"count", value_count}, {"rate", value_count},
     {"bytes", value_bytes}, {"min", value_min},   {"p50", value_p50},     {"p90", value_p90},
@@ -89,11 +89,12 @@ static int compare(const void *left, const void *right, void *ctx)
     uint64_t x = order->column->value(a), y = order->column->value(b);
     if (x != y)
         return x < y ? 1 : -1;
-    /* Equal rows keep the order in which the library returns them. */
+    /* rows with equal values keep the library's order */
     return (a > b) - (a < b);
 }
 
-/* Returns pointers to the rows in the order of --sort-by, or NULL if memory is exhausted. */
+/* Returns pointers to the rows, sorted as --sort-by requests. Returns NULL if memory is
+ * exhausted. */
 static const ttr_stat_row **sort_rows(const struct call *call, const ttr *t,
                                       const ttr_stat_row *rows, size_t n)
 {
@@ -157,16 +158,18 @@ static void put_json(const struct call *call, const ttr *t, ttr_reader *reader,
 
 /* --- The table --- */
 
-#define WIDE_COLUMNS 120 /* from this width on, all columns are shown */
+#define WIDE_COLUMNS 120 /* at this width all columns are shown */
 #define NAME_COLUMNS_MIN 12
 
-/* A column of numbers: which value, and how it is printed. */
+/* A column of numbers of the table. */
 struct number {
     const char *name;
     int width;
-    uint64_t (*value)(const ttr_stat_row *row); /* returns the value to print; NULL = the rate */
-    bool is_of_spans;                           /* only rows of spans have this value */
-    bool is_narrow;                             /* printed even if the output has only 80 columns */
+    uint64_t (*value)(const ttr_stat_row *row); /* returns the value to print; NULL: the column is
+                                                 * the rate */
+    bool is_of_spans;                           /* only rows of spans have a value in this column */
+    bool is_narrow;                             /* printed even if the terminal has only 80 columns
+                                                 * */
 };
 
 static const struct number numbers[] = {
@@ -177,8 +180,8 @@ static const struct number numbers[] = {
     {"p99", 8, value_p99, true, true},       {"max", 8, value_max, true, true},
 };
 
-/* Returns true if a column is printed: all if the output is wide, else six, and the one that orders
- * the rows. */
+/* Returns true if a column is printed: any column on a wide terminal, else the narrow ones and the
+ * one that the rows are sorted by. */
 static bool is_shown(const struct call *call, const struct number *number)
 {
     const char *sorted = call->set.sort_by ? call->set.sort_by : "total";
@@ -187,7 +190,7 @@ static bool is_shown(const struct call *call, const struct number *number)
     return call->set.verbose || call->term.width >= WIDE_COLUMNS || number->is_narrow || orders;
 }
 
-/* Returns the columns that the shown numbers need, with a blank before each but the first. */
+/* Returns the width of the printed columns, separated by blanks. */
 static int numbers_width(const struct call *call)
 {
     int width = -1;
@@ -210,7 +213,7 @@ static struct unit_text number_text(const struct number *number, const ttr_stat_
     return text;
 }
 
-/* Prints the shown numbers of a row, or the head of the table (row NULL). */
+/* Prints the numbers of a row, or the head of the table if `row` is NULL. */
 static void print_numbers(const struct call *call, const ttr_stat_row *row)
 {
     bool is_first = true;
@@ -225,7 +228,8 @@ static void print_numbers(const struct call *call, const ttr_stat_row *row)
     (void)fputs("  ", stdout);
 }
 
-/* Prints provider, name, and what is special about the row, in the columns that are left. */
+/* Prints provider and name of a row, and its kind if it is not a span, in the columns that are
+ * left. */
 static void print_name(const struct call *call, const ttr *t, const ttr_stat_row *row, int used)
 {
     const struct terminal *term = &call->term;
@@ -240,7 +244,7 @@ static void print_name(const struct call *call, const ttr *t, const ttr_stat_row
     int left = term->width - used - 2 - n;
     left = left > NAME_COLUMNS_MIN ? left : NAME_COLUMNS_MIN;
     const size_t room = (size_t)left, named = term_columns(name);
-    /* The provider is shortened first, to a third of the room at least. */
+    /* The provider is shortened first, but keeps at least a third of the room. */
     const size_t for_provider = named + 1 < room * 2 / 3 ? room - named - 1 : room / 3;
     const size_t given =
         term_columns(provider) < for_provider ? term_columns(provider) : for_provider;

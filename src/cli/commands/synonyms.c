@@ -1,6 +1,6 @@
 /* The table of synonyms: commands of Unix, babeltrace2, perf, trace-cmd, LTTng and the .NET tools.
  *
- * A synonym never runs: the user sees the command to use, with an example. */
+ * A synonym is not executed: the user sees the command to use instead, with an example. */
 #include "cli/commands/synonyms.h"
 
 #include <string.h>

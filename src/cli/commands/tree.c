@@ -1,7 +1,7 @@
 /* tree: shows the spans of each thread, nested by time.
  *
- * One walk serves both views (single spans, or paths with --aggregate) and both outputs (text,
- * JSON). A node has its parent, first child and next sibling, so the walk needs no stack. */
+ * The same depth-first walk prints both views (single spans, or paths with --aggregate) as text or
+ * JSON. A node has parent, first child and next sibling, so the walk needs no stack. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -14,10 +14,10 @@
 #include "cli/ui/messages.h"
 
 #define NONE UINT32_MAX
-/* levels below this depth are not indented further, so that lines stay readable */
+/* depth from which on levels are not indented further */
 #define DRAWN_DEPTH 48u
 
-/* The values of a row, in either view. */
+/* A row of the output: a span, or a path with --aggregate. */
 struct node {
     ttr_id name, thread, activity;
     uint32_t parent, first_child, next, depth;
@@ -36,7 +36,7 @@ struct forest {
     uint32_t shown;
     struct progress_grace grace;
     bool is_stopped; /* by a signal, before all rows were printed */
-    uint64_t last;   /* bit n is set: the row at depth n is the last of its siblings */
+    uint64_t last;   /* bit n is set: the current row at depth n is the last of its siblings */
     bool is_unix;
 };
 
@@ -78,7 +78,7 @@ static bool is_wanted(const struct forest *forest, uint32_t i)
            (forest->call->set.depth == 0 || node.depth < forest->call->set.depth);
 }
 
-/* Returns the first sibling, from i on, that the user's filters select. */
+/* Returns the first sibling from node i on that the filters of the user select, or NONE. */
 static uint32_t first_wanted(const struct forest *forest, uint32_t i)
 {
     while (i != NONE && !is_wanted(forest, i))
@@ -157,7 +157,7 @@ static void print_node(struct forest *forest, const struct node *node)
     (void)puts(node->is_partial ? " (unfinished)" : "");
 }
 
-/* --- JSON: a flat list of rows; `parent` is the index of a row, so that depth has no limit --- */
+/* --- JSON: a flat list of rows; "parent" is a row number, so any depth is possible --- */
 
 static void put_node(const struct forest *forest, struct json *json, const struct node *node,
                      const uint32_t *row_of)
@@ -189,7 +189,7 @@ static void put_node(const struct forest *forest, struct json *json, const struc
 struct drawing {
     struct forest *forest;
     struct json *json;
-    uint32_t *row_of; /* row number of each node printed */
+    uint32_t *row_of; /* by node: number of its printed row */
 };
 
 static void draw(struct drawing *drawing, uint32_t i)
@@ -205,7 +205,7 @@ static void draw(struct drawing *drawing, uint32_t i)
     drawing->forest->shown++;
 }
 
-/* Prints a list of siblings with their children, depth first. */
+/* Prints a list of siblings and all their descendants, depth first. */
 static void walk(struct drawing *drawing, uint32_t root)
 {
     struct forest *forest = drawing->forest;
@@ -225,8 +225,9 @@ static void walk(struct drawing *drawing, uint32_t root)
     }
 }
 
-/* Prints the tree of each thread. A path is a first root if no other path has it as its next. */
-static void walk_all(struct drawing *drawing)
+/* Prints the tree of each thread. With --aggregate, a path is the first root of a thread if no
+ * other path has it as next sibling. */
+static void print_all_trees(struct drawing *drawing)
 {
     const struct forest *forest = drawing->forest;
     const uint32_t *roots;
@@ -257,7 +258,7 @@ static bool show(struct forest *forest, uint32_t nodes)
         (void)printf("%s%9s %9s  %s%s\n", term_ink(&forest->call->term, INK_BOLD), "duration",
                      "self", forest->call->set.aggregate ? "     count  name" : "name",
                      term_ink(&forest->call->term, INK_PLAIN));
-        walk_all(&drawing);
+        print_all_trees(&drawing);
         return true;
     }
     struct findings findings = report_sum(forest->reader);
@@ -270,7 +271,7 @@ static bool show(struct forest *forest, uint32_t nodes)
     json_uint(&json, "overlaps", ttr_tree_overlaps(forest->tree));
     report_json_damage(&json, &findings);
     json_open(&json, "rows", '[');
-    walk_all(&drawing);
+    print_all_trees(&drawing);
     json_close(&json, ']');
     json_close(&json, '}');
     free(drawing.row_of);

@@ -10,20 +10,22 @@
 
 struct call;
 
-/* Returns true if a word is the pid of a process, its name, or its program with ".dll". */
+/* Returns true if a word is the pid of a process, its name, or its name with ".dll". */
 bool dotnet_matches(const char *word, const ttr_dotnet_process *process);
 
-/* Reports that no process matches a word. Returns OUTCOME_INPUT. */
+/* Reports that a word matches no process. Returns OUTCOME_INPUT. */
 int dotnet_report_none(const char *word);
 
-/* Finds the only process that matches a word. Returns OUTCOME_FINE, or the outcome after reporting
- * that there is none, that there are several, or that it belongs to another user. */
+/* Finds the one process that matches a word and returns OUTCOME_FINE. Otherwise reports that none
+ * matches, that several do, or that the process belongs to another user, and returns the
+ * outcome. */
 int dotnet_choose(const ttr_dotnet_list *list, const char *word, ttr_dotnet_process *process);
 
 /* Returns the name of a user, or the number as text. Borrowed until the next call. */
 const char *dotnet_user(uint32_t uid);
 
-/* Parses "dd:hh:mm:ss", the same with fewer parts, or "30s" into nanoseconds. Refuses 0. */
+/* Parses "dd:hh:mm:ss" (with fewer parts, too) or "30s" into nanoseconds. Returns false for other
+ * texts and for 0. */
 bool dotnet_parse_duration(const char *text, uint64_t *ns);
 
 #endif

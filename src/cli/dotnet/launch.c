@@ -17,7 +17,8 @@
 #define SLICE_NS 20000000
 #define ANCESTORS_MAX 64u
 
-/* Adds "NAME=VALUE" to the environment, after an existing value of that name. */
+/* Sets an environment variable "NAME=VALUE". A variable that exists keeps its value, followed by
+ * ";" and the new one. */
 static void add_variable(const char *variable)
 {
     size_t name_n = strcspn(variable, "=");
@@ -29,7 +30,7 @@ static void add_variable(const char *variable)
     (void)setenv(name, joined, 1);
 }
 
-/* Arguments of the child process. */
+/* Arguments for the child process. */
 struct begin {
     char **words;
     const char *variable;
@@ -37,8 +38,8 @@ struct begin {
     int go, report;
 };
 
-/* Runs the command in the child process. Never returns. */
-static _Noreturn void become(const struct begin *begin)
+/* Waits until the parent permits it, then executes the command in the child process. */
+static _Noreturn void exec_command(const struct begin *begin)
 {
     char sign;
     ssize_t got;
@@ -46,7 +47,7 @@ static _Noreturn void become(const struct begin *begin)
         got = read(begin->go, &sign, 1);
     while (got < 0 && errno == EINTR);
     if (got != 1)
-        _exit(127); /* the parent has ended before it started the command */
+        _exit(127); /* the parent has ended and will not start the command */
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGXFSZ, SIG_DFL);
     (void)signal(SIGBUS, SIG_DFL);
@@ -79,8 +80,8 @@ static void close_pipes(struct launch *launch)
     launch->is_held = false;
 }
 
-bool launch_hold(struct launch *launch, char **words, size_t n, const char *variable,
-                 bool is_stdout_taken)
+bool launch_start_paused(struct launch *launch, char **words, size_t n, const char *variable,
+                         bool is_stdout_taken)
 {
     int go[2], report[2];
     char **list = calloc(n + 1, sizeof *list);
@@ -92,9 +93,10 @@ bool launch_hold(struct launch *launch, char **words, size_t n, const char *vari
     memcpy(list, words, n * sizeof *list);
     pid_t pid = fork();
     if (pid == 0) {
-        /* the child closes its copy: otherwise it would never see the end of the pipe */
+        /* the child closes its copy of this end, because otherwise read would not see that the
+         * parent has ended */
         (void)close(go[1]);
-        become(&(struct begin){list, variable, is_stdout_taken, go[0], report[1]});
+        exec_command(&(struct begin){list, variable, is_stdout_taken, go[0], report[1]});
     }
     int reason = errno;
     (void)close(go[0]);
@@ -130,7 +132,7 @@ bool launch_go(struct launch *launch)
 bool launch_start(struct launch *launch, char **words, size_t n, const char *variable,
                   bool is_stdout_taken)
 {
-    return launch_hold(launch, words, n, variable, is_stdout_taken) && launch_go(launch);
+    return launch_start_paused(launch, words, n, variable, is_stdout_taken) && launch_go(launch);
 }
 
 bool launch_has_ended(struct launch *launch)
@@ -140,8 +142,8 @@ bool launch_has_ended(struct launch *launch)
     return launch->has_ended;
 }
 
-/* Returns the parent of a process: the fourth field of /proc/PID/stat, after the name in brackets.
- */
+/* Returns the pid of a process's parent: the fourth field of /proc/PID/stat, which follows the name
+ * in parentheses. */
 static uint64_t parent_of(uint64_t pid)
 {
     char path[64], text[512];
@@ -155,7 +157,7 @@ static uint64_t parent_of(uint64_t pid)
     return end && strlen(end) > 4 ? strtoull(end + 4, NULL, 10) : 0;
 }
 
-bool launch_holds(const struct launch *launch, uint64_t pid)
+bool launch_includes_process(const struct launch *launch, uint64_t pid)
 {
     for (unsigned i = 0; launch->pid && pid > 1 && i < ANCESTORS_MAX; i++, pid = parent_of(pid))
         if (pid == (uint64_t)launch->pid)
@@ -163,7 +165,7 @@ bool launch_holds(const struct launch *launch, uint64_t pid)
     return false;
 }
 
-const char *launch_how(const struct launch *launch, char *text, size_t size)
+const char *launch_format_status(const struct launch *launch, char *text, size_t size)
 {
     if (WIFSIGNALED(launch->status))
         (void)snprintf(text, size, "was ended by signal %d (%s)", WTERMSIG(launch->status),
@@ -176,7 +178,7 @@ const char *launch_how(const struct launch *launch, char *text, size_t size)
 void launch_end(struct launch *launch)
 {
     const struct timespec slice = {.tv_nsec = SLICE_NS};
-    close_pipes(launch); /* a child that still waits for launch_go ends when the pipe is closed */
+    close_pipes(launch); /* a child that waits for launch_go ends when the pipe is closed */
     if (!launch->pid || launch_has_ended(launch))
         return;
     (void)kill(launch->pid, SIGTERM);

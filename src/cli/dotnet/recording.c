@@ -1,4 +1,4 @@
-/* Writes the stream of a session to a file; see the header. */
+/* Writes the stream of a session to a file; recording.h describes it. */
 #include "cli/dotnet/recording.h"
 
 #include <errno.h>
@@ -22,11 +22,11 @@
 #include "cli/ui/messages.h"
 
 #define PIECE (1u << 20) /* bytes read from the session at a time */
-/* interval in ms between two checks of the clock, the keyboard and the program */
+/* ms between two checks of time limit, keyboard and program */
 #define SLICE_MS 100u
-/* time in ns without data after which a requested stop is abandoned */
+/* ns; a requested stop is abandoned if no data arrive for this time */
 #define SILENCE_NS UINT64_C(30000000000)
-/* Time for which data are still read after a write error, so that the program is not blocked. */
+/* After a write error, data are read for this time (ns), so that the program is not blocked. */
 #define FULL_NS UINT64_C(5000000000)
 #define TTY_STEP_NS UINT64_C(200000000)
 #define JSON_STEP_NS UINT64_C(500000000)
@@ -105,8 +105,8 @@ void recording_unshow(struct recording *recording)
     recording->is_shown = false;
 }
 
-/* Returns true if Enter was pressed on the terminal. Returns false if another process group reads
- * from it. */
+/* Returns true if the user pressed Enter. Does not read the terminal if it belongs to another
+ * process group. */
 static bool is_enter_pressed(const struct recording *recording)
 {
     struct pollfd keyboard = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -119,7 +119,7 @@ static bool is_enter_pressed(const struct recording *recording)
 
 /* --- The stream --- */
 
-/* Returns true if the output is a pipe and its other end is closed, as by "| head". That is not an
+/* Returns true if the output is a pipe that its reader has closed, as "| head" does. That is not an
  * error. */
 static bool is_reader_gone(const struct recording *recording)
 {
@@ -136,7 +136,7 @@ bool recording_is_enough(struct recording *recording, uint64_t now)
            is_enter_pressed(recording);
 }
 
-/* Requests the end of the session. Returns false after reporting an error. */
+/* Asks the runtime to end the session. Returns false after reporting an error. */
 static bool begin_stop(struct recording *recording, uint64_t now)
 {
     ttr_error error;
@@ -149,7 +149,7 @@ static bool begin_stop(struct recording *recording, uint64_t now)
     return false;
 }
 
-/* Writes all bytes. Returns errno, or 0. */
+/* Writes all bytes. Returns 0 or an errno. */
 static int write_all(struct recording *recording, const uint8_t *bytes, size_t n)
 {
     for (size_t at = 0; at < n;) {
@@ -191,15 +191,16 @@ static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
     memcpy(recording->closing, report.closing, sizeof report.closing);
 }
 
-/* Returns true if a requested stop takes longer than a user would wait. */
+/* Returns true if a requested stop takes too long: no data arrive, or the output has failed. */
 static bool is_hopeless(const struct recording *recording, uint64_t now)
 {
     return recording->is_stopping && (now - recording->heard_ns > SILENCE_NS ||
                                       (recording->is_full && now - recording->stop_ns > FULL_NS));
 }
 
-/* Reads and stores the next bytes. Returns TTR_OK with *got bytes, TTR_AGAIN, TTR_END (also
- * if the stream was cut, which the report shows), or an error that was reported. */
+/* Reads the next bytes and writes them to the file. Returns TTR_OK with *got bytes, TTR_AGAIN, or
+ * TTR_END, also if the stream was cut off (reported at the end). Any other status is an error that
+ * was reported. */
 static ttr_status read_chunk(struct recording *recording, void *to, size_t n, size_t *got)
 {
     ttr_error error;
@@ -225,7 +226,7 @@ static ttr_status read_chunk(struct recording *recording, void *to, size_t n, si
     return status;
 }
 
-/* Reads the stream to its end. */
+/* Copies the stream to the file until it ends. Returns the outcome. */
 static int copy_loop(struct recording *recording, uint8_t *piece)
 {
     ttr_status status;
@@ -247,8 +248,8 @@ static int64_t pull_and_store(void *ctx, void *to, size_t n)
     return status == TTR_OK ? (int64_t)got : 0;
 }
 
-/* Decodes the stream to find the event that ends the recording. If it cannot be decoded,
- * the recording goes on without this. */
+/* Decodes the stream while recording, to find the event that ends it. If decoding fails, recording
+ * continues without this check. */
 static void watch_for_stop_event(struct recording *recording)
 {
     static const char *const at_once[] = {"nettrace.order=block", NULL};
@@ -262,8 +263,8 @@ static void watch_for_stop_event(struct recording *recording)
     ttr_status status = reader ? TTR_OK : TTR_E_IO;
     while (reader && ((status = ttr_read(reader, &batch, &error)) == TTR_OK || status == TTR_AGAIN))
         for (uint32_t i = 0; status == TTR_OK && i < batch.n; i++)
-            recording->is_met = recording->is_met ||
-                                stopping_is_met(&recording->stopping, t, ttr_batch_at(&batch, i));
+            recording->is_met = recording->is_met || stop_condition_is_met(&recording->stopping, t,
+                                                                           ttr_batch_at(&batch, i));
     if (status != TTR_END)
         message_note(recording->call,
                      "the event that would end the recording can no longer be seen: %s",
@@ -272,8 +273,8 @@ static void watch_for_stop_event(struct recording *recording)
     ttr_free(t);
 }
 
-/* Writes the end marker of a complete file to a file that was cut. Returns the number of
- * bytes removed. */
+/* Truncates a file of an interrupted stream after its last complete block and writes the end
+ * marker. Returns the number of bytes removed. */
 static uint64_t close_cut(struct recording *recording)
 {
     if (!recording->is_regular || recording->whole == 0)
@@ -286,7 +287,7 @@ static uint64_t close_cut(struct recording *recording)
     return left_out;
 }
 
-/* Reports why a stream without an end marker ended. */
+/* Reports that, and why, the stream ended without an end marker. */
 static int report_cut(struct recording *recording)
 {
     char how[80];
@@ -297,7 +298,7 @@ static int report_cut(struct recording *recording)
                                                : "the trace is cut in";
     if (recording->launch && launch_has_ended(recording->launch))
         message_failure(recording->what, "%s before the trace was complete; %s %s",
-                        launch_how(recording->launch, how, sizeof how), kept,
+                        launch_format_status(recording->launch, how, sizeof how), kept,
                         shown_path(recording));
     else if (recording->is_given_up)
         message_failure(recording->what, "the runtime does not answer the request to stop; %s %s",
@@ -341,7 +342,7 @@ int recording_run(struct recording *recording)
     recording->begin_ns = progress_now();
     if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
         message_note(recording->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
-    if (stopping_has_condition(&recording->stopping))
+    if (stop_condition_is_set(&recording->stopping))
         watch_for_stop_event(recording);
     int outcome = copy_loop(recording, piece);
     uint64_t took = progress_now() - recording->begin_ns;

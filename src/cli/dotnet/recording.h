@@ -1,9 +1,9 @@
-/* Records the stream of a live session into a file, until it ends, the user stops it, the time is
- * over or the disk is full.
+/* Records the stream of a live session into a file, until the stream ends, the user stops it, the
+ * time limit is reached or the disk is full.
  *
- * The file is written in place, so that all received data are there at any time. A stream that is
- * cut is closed after its last complete block, if the file permits it. Ownership: sessions and
- * targets stay the caller's. */
+ * Received data are written to the file at once. A stream that is cut off is closed after its last
+ * complete block, if the output is a regular file. Ownership: sessions and targets stay the
+ * caller's. */
 #ifndef TRACETTA_CLI_DOTNET_RECORDING_H
 #define TRACETTA_CLI_DOTNET_RECORDING_H
 
@@ -22,14 +22,14 @@ struct recording {
     ttr_dotnet *target;
     ttr_dotnet_session *session;
     struct launch *launch; /* NULL = the process was already running */
-    const char *path;      /* of the file; "-" is standard output */
-    const char *what;      /* "process 123 (app)" */
+    const char *path;      /* path of the file; "-" is standard output */
+    const char *what;      /* name of the target for messages: "process 123 (app)" */
     int fd;
-    bool is_made; /* the file was created here, so it may be removed while it is empty */
+    bool is_made; /* the file was created here and may be removed while it is empty */
     bool is_regular;
-    uint64_t limit_ns; /* 0 = no limit */
+    uint64_t limit_ns; /* time limit in ns; 0 = none */
     uint64_t begin_ns, next_ns, stop_ns, heard_ns;
-    uint64_t written, whole; /* bytes of the file; bytes up to the end of the last complete block */
+    uint64_t written, whole; /* bytes in the file; offset of the end of the last complete block */
     uint8_t closing[4];
     uint32_t closing_n;
     bool is_stopping, is_given_up, is_shown;
@@ -46,10 +46,10 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
  * of a pipe has closed it, only is_left is set. */
 bool recording_put(struct recording *recording, const void *bytes, size_t n);
 
-/* Whether the user, a limit or a stop condition ends the recording. */
+/* Returns true if the user, a limit or a stop condition ends the recording. */
 bool recording_is_enough(struct recording *recording, uint64_t now);
 
-/* Shows progress if it is due; removes it. */
+/* recording_show prints the progress line if it is due; recording_unshow removes it. */
 void recording_show(struct recording *recording, uint64_t now);
 void recording_unshow(struct recording *recording);
 

@@ -1,4 +1,4 @@
-/* Connects to a .NET runtime. */
+/* Connects to a .NET runtime; runtime_connect.h describes the ways. */
 #include "cli/dotnet/runtime_connect.h"
 
 #include <errno.h>
@@ -41,8 +41,8 @@ static int find_process(struct runtime_connection *runtime_connection, const cha
                : fail_with(runtime_connection, runtime_connection->what, &error);
 }
 
-/* Uses the socket of the started program itself if its runtime does not connect to ours (.NET Core
- * 3). */
+/* Connects to the diagnostics socket of the started program, for runtimes that do not connect to
+ * the tool's socket (.NET Core 3). */
 static bool find_old_runtime(struct runtime_connection *runtime_connection)
 {
     ttr_error error;
@@ -52,7 +52,7 @@ static bool find_old_runtime(struct runtime_connection *runtime_connection)
     for (size_t i = 0; list && !runtime_connection->target && ttr_dotnet_list_at(list, i, &process);
          i++) {
         if (process.state != TTR_DOTNET_READY ||
-            !launch_holds(&runtime_connection->launch, process.pid))
+            !launch_includes_process(&runtime_connection->launch, process.pid))
             continue;
         ttr_dotnet *target = ttr_dotnet_new(process.socket, &error);
         if (!target)
@@ -71,7 +71,7 @@ static bool find_old_runtime(struct runtime_connection *runtime_connection)
     return runtime_connection->target != NULL;
 }
 
-/* Waits until a runtime connects to our socket. */
+/* Waits until a runtime connects to the tool's socket. Returns the outcome. */
 static int await_runtime(struct runtime_connection *runtime_connection)
 {
     ttr_error error;
@@ -91,7 +91,7 @@ static int await_runtime(struct runtime_connection *runtime_connection)
             continue;
         if (launch_has_ended(&runtime_connection->launch)) {
             message_failure(runtime_connection->what, "%s before a .NET runtime started in it",
-                            launch_how(&runtime_connection->launch, how, sizeof how));
+                            launch_format_status(&runtime_connection->launch, how, sizeof how));
             return OUTCOME_INPUT;
         }
         if (find_old_runtime(runtime_connection))
@@ -132,7 +132,7 @@ static int launch_program(struct runtime_connection *runtime_connection)
     return await_runtime(runtime_connection);
 }
 
-/* Uses the port of "PATH", "PATH,listen" or "PATH,connect". */
+/* Connects or listens at the diagnostics port given as "PATH", "PATH,listen" or "PATH,connect". */
 static int use_port(struct runtime_connection *runtime_connection)
 {
     ttr_error error;
@@ -216,7 +216,7 @@ void runtime_disconnect(struct runtime_connection *runtime_connection)
     launch_end(&runtime_connection->launch);
     if (runtime_connection->launch.pid && !was_running && runtime_connection->launch.status != 0)
         message_note(runtime_connection->call, "%s %s", runtime_connection->call->path[0],
-                     launch_how(&runtime_connection->launch, how, sizeof how));
+                     launch_format_status(&runtime_connection->launch, how, sizeof how));
     ttr_dotnet_free(runtime_connection->target);
     ttr_dotnet_free(runtime_connection->waiting);
     ttr_dotnet_list_free(runtime_connection->list);

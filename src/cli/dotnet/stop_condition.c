@@ -1,5 +1,5 @@
-/* Matches the event that ends a recording: by provider, name and fields, as "tracetta cat" shows
- * them. */
+/* Compares events with the condition that ends a recording: provider, name and fields, as "tracetta
+ * cat" prints them. */
 #include "cli/dotnet/stop_condition.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "cli/ui/options.h"
 
-bool stopping_read(struct stopping *stopping, const struct settings *settings)
+bool stop_condition_parse(struct stopping *stopping, const struct settings *settings)
 {
     *stopping =
         (struct stopping){settings->stop_provider, settings->stop_event, settings->stop_payload};
@@ -19,7 +19,7 @@ bool stopping_read(struct stopping *stopping, const struct settings *settings)
            (!stopping->payload || stopping->event);
 }
 
-bool stopping_has_condition(const struct stopping *stopping)
+bool stop_condition_is_set(const struct stopping *stopping)
 {
     return stopping->provider != NULL;
 }
@@ -29,7 +29,7 @@ static bool is(ttr_text text, const char *word, size_t n)
     return text.n == n && (n == 0 || memcmp(text.p, word, n) == 0);
 }
 
-/* Whether the text of a value is this one. */
+/* Returns true if a value has this text. */
 static bool has_value(const ttr_value *value, const char *text, size_t n)
 {
     char number[64];
@@ -54,7 +54,7 @@ static bool has_value(const ttr_value *value, const char *text, size_t n)
     return is((ttr_text){number, strlen(number)}, text, n);
 }
 
-/* Whether an event has the field and value of "FIELD:VALUE". */
+/* Returns true if an event has the field and value of "FIELD:VALUE". */
 static bool has_field(const ttr *t, const ttr_event *event, const char *pair, size_t n)
 {
     ttr_fields fields;
@@ -69,7 +69,7 @@ static bool has_field(const ttr *t, const ttr_event *event, const char *pair, si
     return false;
 }
 
-bool stopping_is_met(const struct stopping *stopping, const ttr *t, const ttr_event *event)
+bool stop_condition_is_met(const struct stopping *stopping, const ttr *t, const ttr_event *event)
 {
     if (!is(ttr_text_get(t, event->provider), stopping->provider, strlen(stopping->provider)))
         return false;

@@ -1,5 +1,5 @@
-/* Copies events from a reader to a writer. ttr_copy does not report which side failed, which
- * decides the exit status. */
+/* Copies events from a reader to a writer. Unlike ttr_copy, it knows whether reading or writing
+ * failed, which decides the exit status. */
 #include "cli/input/copy_loop.h"
 #include "cli/input/selection.h"
 
@@ -15,7 +15,7 @@
 
 #define LOSSES_SHOWN 10u
 
-int pump_output_failed(const struct copy_loop *copy_loop, const ttr_error *error)
+int copy_loop_output_failed(const struct copy_loop *copy_loop, const ttr_error *error)
 {
     bool is_stdout = strcmp(copy_loop->path, "-") == 0;
     if (is_stdout && error->status == TTR_E_IO && error->sys == EPIPE)
@@ -37,7 +37,8 @@ int copy_loop_open(struct copy_loop *copy_loop, const char *format, uint32_t fla
     bool is_fine;
     const char **format_options = inputs_format_options(copy_loop->call, true, &is_fine);
     ttr_write_options options = {.size = sizeof options, .format_options = format_options};
-    /* Text drops parts of most events, so for cat --strict only concerns the input. */
+    /* Text output drops parts of most events. For cat, --strict therefore concerns only the
+     * input. */
     bool is_strict = copy_loop->call->set.strict && copy_loop->call->command->verb != VERB_CAT;
     options.flags = flags | (copy_loop->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
                     (is_strict ? TTR_WRITE_STRICT : 0);
@@ -49,14 +50,14 @@ int copy_loop_open(struct copy_loop *copy_loop, const char *format, uint32_t fla
     if (!copy_loop->path)
         copy_loop->path = "nowhere";
     if (!copy_loop->out)
-        return pump_output_failed(copy_loop, &error);
+        return copy_loop_output_failed(copy_loop, &error);
     inputs_warn_idle(copy_loop->call, copy_loop->in, format, copy_loop->own_options);
     interrupt_remove(ttr_writer_temporary_path(copy_loop->out));
     return OUTCOME_FINE;
 }
 
-/* Writes a batch event by event until `left` of them are printed.  An event is printed if the
- * output grows: some formats skip gaps and objects. */
+/* Writes a batch one event at a time until `left` events are printed. An event counts if the output
+ * grew, since some formats print no gaps and objects. */
 static ttr_status write_limited(struct copy_loop *copy_loop, const ttr_batch *batch, uint64_t *left,
                                 ttr_error *error)
 {
@@ -73,7 +74,7 @@ static ttr_status write_limited(struct copy_loop *copy_loop, const ttr_batch *ba
     return status;
 }
 
-/* Writes a batch, up to the limit. */
+/* Writes a batch, up to the limit of printed events. */
 static ttr_status write_batch(struct copy_loop *copy_loop, const ttr_batch *batch, uint64_t *left,
                               ttr_error *error)
 {
@@ -85,7 +86,7 @@ static ttr_status write_batch(struct copy_loop *copy_loop, const ttr_batch *batc
     return batch->n ? ttr_write(copy_loop->out, batch, error) : TTR_OK;
 }
 
-/* Why the copy stopped. */
+/* Why copying stopped. */
 enum stop { STOP_END, STOP_INPUT, STOP_OUTPUT };
 
 static enum stop copy_batches(struct copy_loop *copy_loop, struct progress *progress,
@@ -97,7 +98,7 @@ static enum stop copy_batches(struct copy_loop *copy_loop, struct progress *prog
         ttr_status status = ttr_read(copy_loop->in, &batch, error);
         if (status == TTR_END)
             return STOP_END;
-        /* A live trace pauses: the events so far become visible. */
+        /* A live trace pauses: flush, so that its events become visible. */
         if (status == TTR_AGAIN && ttr_flush(copy_loop->out, error) != TTR_OK)
             return STOP_OUTPUT;
         if (status == TTR_AGAIN)
@@ -106,7 +107,8 @@ static enum stop copy_batches(struct copy_loop *copy_loop, struct progress *prog
             return STOP_INPUT;
         if (write_batch(copy_loop, &batch, &left, error) != TTR_OK)
             return STOP_OUTPUT;
-        if (copy_loop->is_live && ttr_flush(copy_loop->out, error) != TTR_OK)
+        const bool is_paused = copy_loop->inputs && inputs_are_idle(copy_loop->inputs);
+        if ((copy_loop->is_live || is_paused) && ttr_flush(copy_loop->out, error) != TTR_OK)
             return STOP_OUTPUT;
         copy_loop->events = progress->written = ttr_writer_events(copy_loop->out);
     } while (progress_step(progress) && !(copy_loop->limit && left == 0));
@@ -124,7 +126,7 @@ int copy_loop_run(struct copy_loop *copy_loop)
     if (stop == STOP_END)
         return OUTCOME_FINE;
     if (stop == STOP_OUTPUT) {
-        int outcome = pump_output_failed(copy_loop, &error);
+        int outcome = copy_loop_output_failed(copy_loop, &error);
         ttr_writer_abort(copy_loop->out);
         interrupt_remove(NULL);
         copy_loop->out = NULL;
@@ -154,7 +156,7 @@ void copy_loop_print_losses(const struct call *call, const ttr_loss *losses, siz
         (void)fprintf(stderr, "  and %zu more kinds: --explain lists all\n", n - shown);
 }
 
-void pump_tell_losses(struct copy_loop *copy_loop)
+void copy_loop_report_losses(struct copy_loop *copy_loop)
 {
     const ttr_loss *losses;
     size_t n = ttr_losses(copy_loop->out, &losses);
@@ -176,12 +178,12 @@ int copy_loop_end(struct copy_loop *copy_loop, int outcome)
         return outcome;
     bool is_kept = outcome == OUTCOME_FINE || copy_loop->is_partial;
     if (is_kept && ttr_writer_end(copy_loop->out, &error) != TTR_OK) {
-        outcome = pump_output_failed(copy_loop, &error);
+        outcome = copy_loop_output_failed(copy_loop, &error);
         is_kept = false;
     } else {
         if (is_kept)
             interrupt_remove(NULL);
-        pump_tell_losses(copy_loop);
+        copy_loop_report_losses(copy_loop);
     }
     copy_loop->bytes = ttr_writer_bytes(copy_loop->out);
     copy_loop->events = ttr_writer_events(copy_loop->out);

@@ -1,4 +1,5 @@
-/* --debug-info: the library learns from the trace what lies where, and asks here what that is. */
+/* --debug-info: the library learns from the trace which binary is loaded at an address, and calls
+ * the symbolizer to find function and line. */
 #include "cli/input/debug_info.h"
 
 #include <string.h>

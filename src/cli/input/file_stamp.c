@@ -1,5 +1,5 @@
-/* Stamps of files: size and time of change, path by path. New files in a folder differ from
- * changed ones: they are not read. */
+/* Stamps of files: size and modification time of each path. Files added to a folder are
+ * distinguished from changed files, because they are not read. */
 #include "cli/input/file_stamp.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DEEPEST 16u /* depth of nested folders: links may form circles */
+#define DEEPEST 16u /* depth limit of nested folders, since links may form cycles */
 
 struct step {
     char *path;
@@ -36,7 +36,8 @@ static bool add_step(struct file_stamp *print, const char *path, const struct st
     return print->step[print->n++].path != NULL;
 }
 
-/* A file that stat cannot see cannot be read either. */
+/* Adds the stamps of a path and of everything below it. A file for which stat fails cannot be read,
+ * so it has no stamp. */
 static bool add_path(struct file_stamp *print, const char *path, unsigned depth)
 {
     struct stat about;
@@ -52,7 +53,7 @@ static bool add_path(struct file_stamp *print, const char *path, unsigned depth)
             (size_t)n < sizeof below)
             is_fine = add_path(print, below, depth + 1);
     }
-    is_fine = is_fine && (!folder || !errno); /* otherwise the folder may have more entries */
+    is_fine = is_fine && (!folder || !errno); /* a failed readdir may have hidden entries */
     if (folder)
         (void)closedir(folder);
     return is_fine;

@@ -1,17 +1,17 @@
-/* Stamps of files, to find out later whether a file was written to. */
+/* Stamps of files, to find out later whether a file has changed. */
 #ifndef TRACETTA_CLI_INPUT_FILE_STAMP_H
 #define TRACETTA_CLI_INPUT_FILE_STAMP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct file_stamp; /* stamps of files, and of folders with everything below */
+struct file_stamp; /* stamps of files, and of folders with all files below */
 
-/* Takes the stamps of n paths. NULL if memory is exhausted. */
+/* Records the stamps of n paths. Returns NULL if memory is exhausted. */
 struct file_stamp *file_stamp_take(char *const *path, size_t n);
 
-/* Whether no file was changed or replaced since; with `with_folders`, also none added or removed.
- */
+/* Returns true if no file has changed or was replaced since; with `with_folders`, if also none was
+ * added or removed. */
 bool file_stamp_is_same(const struct file_stamp *print, bool with_folders);
 
 void file_stamp_free(struct file_stamp *print);

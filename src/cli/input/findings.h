@@ -4,12 +4,12 @@
 
 #include <tracetta/report.h>
 
-/* Sums over reports. */
+/* Sums over reports. `lost`: missing events; `notes`: number of diagnostics. */
 struct findings {
     uint64_t bytes, disk_size, events, lost, lost_packets, gaps, damage_regions, damage_bytes;
     size_t inputs, files, notes;
-    uint64_t odd;     /* records that break a rule */
-    bool is_anchored; /* every input has a clock with a date */
+    uint64_t odd;     /* number of records that break a rule of the format */
+    bool is_anchored; /* every input has a clock with a known date */
 };
 
 /* Clears the sums. */

@@ -1,4 +1,4 @@
-/* Options of formats: those the user gave, and those that other options of the command stand for.
+/* Options of formats: those that the user gave, and those implied by other options of the command.
  * The functions are declared in input_list.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "cli/input/input_list.h"
 #include "cli/ui/messages.h"
 
-/* Returns bit 1 if a format (or the one named before a dot) has such an option for reading, and bit
- * 2 if one has it for writing. */
+/* Returns 1 if a format has the option for reading, plus 2 if a format has it for writing.
+ * Considers all formats, or the one named before a dot. */
 static unsigned find_uses(const char *option)
 {
     unsigned uses = 0;
@@ -31,15 +31,16 @@ static unsigned find_uses(const char *option)
     return uses;
 }
 
-/* An option for reading that another option of the command stands for. */
+/* A reader option that another option of the command implies. */
 struct implied {
     ttr_option_role role;
-    const char *value; /* NULL = not given */
+    const char *value; /* NULL = not implied */
 };
 
 #define IMPLIED_N 2u
 
-/* Fills in what the call implies for readers; returns the bytes of all texts "FORMAT.KEY=VALUE". */
+/* Fills in the reader options that the call implies. Returns the size in bytes of all texts
+ * "FORMAT.KEY=VALUE". */
 static size_t list_implied(const struct call *call, struct implied implied[IMPLIED_N])
 {
     size_t size = 0;
@@ -63,10 +64,12 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     for (size_t i = 0; has_style && style.reading_options[i]; i++)
         room++;
     const char **list = calloc(1, room * sizeof *list + texts);
-    char *text = (char *)(list + room); /* after the list, so that one free is enough */
+    char *text = (char *)(list + room); /* texts follow the list in one allocation, so that one
+                                         * free suffices */
     *is_fine = list != NULL;
     for (size_t i = 0; list && has_style && style.reading_options[i]; i++)
-        list[n++] = style.reading_options[i]; /* an option of the user counts more: it is later */
+        list[n++] = style.reading_options[i]; /* first in the list: an option that the user gives
+                                               * comes later and overrides it */
     for (size_t i = 0; list && i < given->n; i++) {
         unsigned uses = find_uses(given->list[i]);
         if (uses == 0 || !strchr(given->list[i], '=')) {
@@ -108,7 +111,7 @@ void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *targe
         const size_t n = strcspn(option, ".=");
         const unsigned uses = find_uses(option);
         if (option[n] != '.')
-            continue; /* of any format: the library checks those */
+            continue; /* an option without a format name, which the library checks */
         const bool is_written = strlen(target) == n && memcmp(target, option, n) == 0;
         if (!(uses & 2u && is_written) && !(uses & 1u && reads_format(in, option, n)))
             message_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option,

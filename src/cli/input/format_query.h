@@ -1,5 +1,5 @@
-/* Questions to the library about formats, options and styles, so that the command knows no format
- * by name.  All results are static. */
+/* Queries about formats, options and styles, so that the command names no format itself. All
+ * results are static. */
 #ifndef TRACETTA_CLI_INPUT_FORMAT_QUERY_H
 #define TRACETTA_CLI_INPUT_FORMAT_QUERY_H
 
@@ -7,16 +7,16 @@
 
 #include <tracetta/formats.h>
 
-/* Returns the first option with a role, as "FORMAT.KEY"; NULL = no format has one. */
+/* Returns the first option that has a role, as "FORMAT.KEY"; NULL = none. */
 const char *format_query_option(ttr_option_role role);
 
-/* Returns the name of the first format that has such an option, "" = none. */
+/* Returns the name of the first format that has an option with this role, "" = none. */
 const char *format_query_owner(ttr_option_role role);
 
-/* Returns true if an option of the user ("KEY=VALUE" or "FORMAT.KEY=VALUE") has a role. */
+/* Returns true if an option that the user gave ("KEY=VALUE" or "FORMAT.KEY=VALUE") has a role. */
 bool format_query_is_option(const char *given, ttr_option_role role);
 
-/* Fills in a style of that name; false if there is none, or the name is NULL. */
+/* Fills in the style with a name. Returns false if there is none, or if the name is NULL. */
 bool format_query_style(const char *name, ttr_style_info *style);
 
 /* Returns the name of the first format with all of these abilities (TTR_FORMAT_*), "" = none. */

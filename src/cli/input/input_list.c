@@ -1,4 +1,4 @@
-/* Opens inputs, places them on one time line and filters them. */
+/* Opens the inputs, maps their times to one time line, merges, sorts and filters them. */
 #include "cli/input/input_list.h"
 
 #include <errno.h>
@@ -7,9 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tracetta/meaning.h>
+
 #include "cli/input/debug_info.h"
 #include "cli/input/file_stamp.h"
 #include "cli/input/format_query.h"
+#include "cli/input/interpretation.h"
 #include "cli/input/selection.h"
 #include "cli/input/symbolizer.h"
 #include "cli/ui/interrupt.h"
@@ -34,13 +37,14 @@ bool inputs_are_live(const struct call *call)
     return false;
 }
 
-/* Whether reading stops at damage. check always lists all damage. */
+/* Returns true if reading stops at damage. check always lists all damage. */
 static bool reads_strictly(const struct call *call)
 {
     return call->set.strict && call->command->verb != VERB_CHECK;
 }
 
-/* A folder without a trace is reported as such, before the file in it that looks most like one. */
+/* Reports an error of the library. For a folder without a trace, names the folder before the file
+ * that most resembles a trace. */
 static void report_error(const struct call *call, const char *path, const ttr_error *error)
 {
     struct stat about;
@@ -58,19 +62,19 @@ static void report_error(const struct call *call, const char *path, const ttr_er
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
 {
     bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
-    if (error->status == TTR_AGAIN) /* interrupted by the user */
+    if (error->status == TTR_AGAIN) /* the user interrupted it */
         return OUTCOME_NO;
     report_error(call, path, error);
     if (is_damage && reads_strictly(call))
         return OUTCOME_NO;
-    if (strcmp(error->format, "temporary") == 0) /* a temporary file could not be written */
+    if (strcmp(error->format, "temporary") == 0) /* writing a temporary file failed */
         return OUTCOME_OUTPUT;
     return error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_INPUT;
 }
 
 /* --- Opening --- */
 
-/* Opens a pipe with our own reading function, so that Ctrl-C ends the input. */
+/* Opens a pipe with the command's read function, so that Ctrl-C ends the input. */
 static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                                const ttr_read_options *options, ttr_error *error)
 {
@@ -93,7 +97,7 @@ static bool is_wanted(void *ctx)
     return !interrupt_came();
 }
 
-/* Refuses a --max-record that is smaller than usual records. */
+/* Reports an error if --max-record is below the size of ordinary records. */
 static bool check_record_limit(const struct call *call)
 {
     uint64_t bytes = call->set.max_record;
@@ -105,7 +109,8 @@ static bool check_record_limit(const struct call *call)
     return false;
 }
 
-/* Warns of an option that no format of the input has; `role` is what the option stands for. */
+/* Warns if an option applies to none of the formats of the input. `role` is the role of the
+ * option. */
 static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader,
                            ttr_option_role role)
 {
@@ -131,7 +136,7 @@ static void fill_options(ttr_read_options *options, const struct call *call,
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
 }
 
-/* Whether other metadata than the trace's own is read, by either option. */
+/* Returns true if an option replaces the metadata of the trace by another file. */
 static bool has_metadata(const struct call *call)
 {
     const struct words *given = &call->set.format_options;
@@ -149,7 +154,7 @@ static ttr_text folder_of(ttr_text path)
     return path;
 }
 
-/* Warns if one metadata file replaces that of several traces. They differ by their folders,
+/* Warns if one metadata file replaces that of several traces. Traces are distinguished by folder,
  * since their UUIDs may be equal. */
 static void warn_of_shared_metadata(const struct call *call, ttr_reader *reader)
 {
@@ -174,7 +179,7 @@ static void warn_of_shared_metadata(const struct call *call, ttr_reader *reader)
 ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
                              const ttr_read_options *options, ttr_error *error)
 {
-    /* Opening what is far away may take long. */
+    /* opening a remote source may take long */
     ttr_progress_set(inputs->t, is_wanted, NULL);
     ttr_reader *reader = stream_is_one(path) ? open_stream(inputs, path, options, error)
                                              : ttr_open(inputs->t, path, options, error);
@@ -242,6 +247,14 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
     return outcome;
 }
 
+bool inputs_are_idle(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->streams_n; i++)
+        if (stream_is_idle(&inputs->stream[i]))
+            return true;
+    return false;
+}
+
 void inputs_close(struct inputs *inputs)
 {
     ttr_close(inputs->reader);
@@ -259,7 +272,8 @@ void inputs_close(struct inputs *inputs)
 
 /* --- Offsets --- */
 
-/* Parses "--offset FILE=DURATION". The last "=" counts, since a path may contain one. */
+/* Parses the options "--offset FILE=DURATION". A path may contain "=", so the last one
+ * separates. */
 static bool parse_offsets(struct inputs *inputs, const struct call *call)
 {
     const struct words *given = &call->set.offsets;
@@ -298,7 +312,7 @@ static bool parse_offsets(struct inputs *inputs, const struct call *call)
 
 /* --- All together --- */
 
-/* Opens all paths, and merges them if there are several. */
+/* Opens all paths and merges their readers. */
 static int open_all(struct inputs *inputs, const struct call *call)
 {
     int outcome = OUTCOME_FINE;
@@ -345,7 +359,8 @@ static int check_stdin_once(const struct call *call)
 
 /* --- Order --- */
 
-/* Whether the inputs can be opened a second time with the same result. */
+/* Returns true if opening the inputs again yields the same bytes: they are files or folders, not
+ * live. */
 static bool can_read_twice(const struct call *call)
 {
     struct stat about;
@@ -356,14 +371,14 @@ static bool can_read_twice(const struct call *call)
     return can;
 }
 
-/* Whether reading does not sort: sorting would be done twice otherwise. */
+/* Returns true if reading the inputs involves no sorting. Otherwise --sort would sort twice. */
 static bool merges_in_order(ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     return !ttr_reader_report(reader, 1, &report) || selection_is_ordered(reader);
 }
 
-/* Finds out where the inputs are not in order, by reading them once. */
+/* Finds out where the inputs are out of order, by reading them once. */
 static int find_disorder(struct inputs *inputs, const struct call *call)
 {
     struct call plain = *call;
@@ -374,10 +389,11 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
                            .to_ns = inputs->to_ns,
                            .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
     plain.set.sort = false;
-    plain.set.quiet = true; /* warnings are printed by the second reading */
+    plain.set.quiet = true; /* the second reading prints the warnings */
     int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
     const bool is_worth_it = outcome == OUTCOME_FINE && merges_in_order(first.reader);
-    if (is_worth_it && selection_is_given(call))
+    /* events are filtered after their interpretation, which needs them sorted */
+    if (is_worth_it && selection_is_given(call) && !interpretation_is_on(call, first.reader))
         outcome = selection_add_filter(&first, &plain);
     if (is_worth_it && outcome == OUTCOME_FINE) {
         progress_begin(&progress, call, first.t, first.reader, "looking at the order");
@@ -449,9 +465,9 @@ int inputs_load_symbols(struct inputs *inputs, const struct call *call)
     return load_late_symbols(inputs, call);
 }
 
-/* Decides how --sort is done. Ordered inputs are read without sorting. If the disorder is known,
- * only events that must wait are kept in memory. Otherwise everything is sorted. Files that are
- * still written to are always sorted. */
+/* Decides how --sort is implemented. Ordered inputs are read without sorting. If an order index
+ * exists, only events that must wait are kept in memory. Otherwise all events are sorted, also if a
+ * file is still being written. */
 static int choose_sorting(struct inputs *inputs, const struct call *call)
 {
     inputs->seen = can_read_twice(call) ? file_stamp_take(call->path, call->paths_n) : NULL;
@@ -464,7 +480,7 @@ static int choose_sorting(struct inputs *inputs, const struct call *call)
     if (inputs->is_in_order)
         return outcome;
     inputs->flags &= ~(TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED);
-    /* debug information needs events in order */
+    /* debug information is only correct for events in order */
     if (inputs->disorder && !debug_info_is_asked(&call->set))
         return outcome;
     ttr_order_index_free(inputs->disorder);
@@ -483,6 +499,22 @@ static int sort(struct inputs *inputs, const struct call *call)
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
 
+/* Adds the stages that the options select: interpreted events are sorted before, filtered after. */
+static int add_stages(struct inputs *inputs, const struct call *call)
+{
+    int outcome = OUTCOME_FINE;
+    const bool is_interpreted = interpretation_is_on(call, inputs->reader);
+    if (is_interpreted && call->set.sort)
+        outcome = sort(inputs, call);
+    if (is_interpreted && outcome == OUTCOME_FINE)
+        outcome = interpretation_begin(inputs, call);
+    if (outcome == OUTCOME_FINE && selection_is_given(call))
+        outcome = selection_add_filter(inputs, call);
+    if (outcome == OUTCOME_FINE && call->set.sort && !is_interpreted)
+        outcome = sort(inputs, call);
+    return outcome;
+}
+
 int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call, int outcome)
 {
     if (outcome != OUTCOME_FINE && outcome != OUTCOME_NO)
@@ -496,7 +528,7 @@ int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call,
     return OUTCOME_NO;
 }
 
-/* Finds the offset of each input, and the range of time to read. */
+/* Determines the time offset of each input and the range of times to read. */
 static int place_times(struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
@@ -528,10 +560,8 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
         outcome = open_all(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = debug_info_begin(inputs, call);
-    if (outcome == OUTCOME_FINE && selection_is_given(call))
-        outcome = selection_add_filter(inputs, call);
-    if (outcome == OUTCOME_FINE && set->sort)
-        outcome = sort(inputs, call);
+    if (outcome == OUTCOME_FINE)
+        outcome = add_stages(inputs, call);
     if (outcome != OUTCOME_FINE)
         inputs_close(inputs);
     return outcome;
@@ -539,7 +569,8 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
 
 /* --- Once more, for other threads --- */
 
-/* Whether opening the path again yields the same events: one trace in files, without filters. */
+/* Returns true if opening the path again yields the same events: one trace in files, without
+ * filters. */
 static bool can_read_again(const struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
@@ -552,7 +583,7 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
            format_query_has(report.format, TTR_FORMAT_FOLDER);
 }
 
-/* Opens the input again, without repeating the messages of the first time. */
+/* Opens the input again for another thread, without repeating messages. */
 static ttr_reader *open_again(void *ctx, ttr *t)
 {
     const struct inputs *inputs = ctx;
@@ -565,6 +596,8 @@ static ttr_reader *open_again(void *ctx, ttr *t)
     fill_options(&options, call, format_options);
     ttr_progress_set(t, is_wanted, NULL);
     ttr_reader *reader = is_fine ? ttr_open(t, call->path[0], &options, &error) : NULL;
+    if (reader && interpretation_is_on(call, reader))
+        reader = ttr_interpret(reader, NULL, &error);
     ttr_progress_set(t, NULL, NULL);
     free(format_options);
     return reader;

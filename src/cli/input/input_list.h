@@ -1,7 +1,7 @@
-/* Inputs: files opened with the options of the call, placed on one time line, filtered.
+/* Inputs: files opened with the options of the call, mapped to one time line, merged and filtered.
  *
- * Ownership: inputs_close closes the readers and the context; everything borrowed from them ends
- * there. */
+ * Ownership: inputs_close closes the readers and the context; everything borrowed from them is then
+ * invalid. */
 #ifndef TRACETTA_CLI_INPUT_INPUT_LIST_H
 #define TRACETTA_CLI_INPUT_INPUT_LIST_H
 
@@ -18,11 +18,12 @@ struct inputs {
     struct stream *stream; /* state of the paths that are pipes */
     size_t streams_n;
     int64_t from_ns, to_ns; /* the range of --start and --end: from_ns <= time < to_ns */
-    /* TTR_READ_* beyond those of the options; without definitions if events are sorted */
+    /* TTR_READ_* flags in addition to those of the options; without definitions if events are
+     * sorted */
     uint32_t flags;
-    struct file_stamp *seen;   /* stamps of the files that --sort looked at, or NULL */
-    bool is_in_order;          /* the inputs are ordered, so --sort reads them without sorting */
-    ttr_order_index *disorder; /* the disorder that --sort found, or NULL */
+    struct file_stamp *seen;   /* file stamps from before --sort read the inputs, or NULL */
+    bool is_in_order;          /* --sort found the inputs to be ordered and does not sort them */
+    ttr_order_index *disorder; /* order index made by --sort, or NULL */
     struct symbolizer *symbolizer; /* finds functions for --debug-info, or NULL */
     struct symbolizer *names;      /* finds functions for inputs_load_symbols, or NULL */
     const struct call *call;       /* the call, for threads that open the input again */
@@ -32,24 +33,27 @@ struct inputs {
  * the outcome after reporting an error. */
 int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags);
 
-/* Opens one path alone, without filters. */
+/* Opens a single path, without filters. */
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
                     uint32_t flags);
 
-/* Opens a path like all inputs, with the given options. Returns NULL with `error` on failure. */
+/* Opens one path with the given options. Returns NULL with `error` on failure. */
 ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
                              const ttr_read_options *options, ttr_error *error);
 
-/* Fills the options for reading from those of the call. The caller frees options->format_options.
- * Returns OUTCOME_FINE, or the outcome after reporting an error. */
+/* Fills in reader options from the call. The caller frees options->format_options. Returns
+ * OUTCOME_FINE, or the outcome after reporting an error. */
 int inputs_read_options(const struct call *call, ttr_read_options *options);
 
 /* Warns of options that do not apply to an opened input. */
 void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *reader);
 
-/* Lets other threads write too, as --jobs requests, if the input can be opened again. The writer
- * must be finished before inputs_close. */
+/* Lets other threads format output too, as --jobs requests, if the input can be opened again. The
+ * writer must be finished before inputs_close. */
 void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
+
+/* Returns true if an input is a pipe that has no bytes to read at the moment. */
+bool inputs_are_idle(const struct inputs *inputs);
 
 /* Prepares names of functions for a writer: sets a symbolizer, and reads inputs that may have
  * symbols at their end once before, if that is possible. Open the inputs with TTR_READ_SYMBOLS.
@@ -58,26 +62,26 @@ int inputs_load_symbols(struct inputs *inputs, const struct call *call);
 
 void inputs_close(struct inputs *inputs);
 
-/* Warns if inputs that were in order, and so were not sorted, changed while they were read. Returns
- * the outcome. */
+/* Warns if inputs that were ordered, and therefore not sorted, have changed since. Returns the
+ * outcome. */
 int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call, int outcome);
 
-/* Reports an error of a reader and returns the outcome; damage is OUTCOME_NO with --strict. `path`
- * is that of the input, or the name of all inputs. */
+/* Reports an error of a reader and returns the outcome; with --strict, damage is OUTCOME_NO. `path`
+ * names the input, or all inputs (inputs_name). */
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error);
 
 /* Returns a name for all inputs: the only path, or "the inputs". */
 const char *inputs_name(const struct call *call);
 
-/* Whether some path is a URL: a live trace, which is not sent through a pager. */
+/* Returns true if a path is a URL: a live trace, for which no pager is used. */
 bool inputs_are_live(const struct call *call);
 
 /* Returns the format options for reading (or writing) as the library expects them; the caller frees
  * the list. Returns NULL with *is_fine false after reporting an unknown option. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);
 
-/* Warns of options of formats that are neither read nor written as `target`. The last `ctx` options
- * of the list are not the user's. */
+/* Warns of options of formats that are neither read nor written (`target`). The last `ctx` options
+ * of the list were not given by the user. */
 void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t ctx);
 
 #endif

@@ -1,7 +1,5 @@
-/* Libraries that the command loads when they are first needed.
- *
- * A library is looked for beside libtracetta, which is the build folder or libdir, then where the
- * system looks for libraries. */
+/* Libraries that the command loads on first use. A library is searched in the folder of libtracetta
+ * (build folder or libdir), then where the system searches. */
 #include "cli/input/optional_library.h"
 
 #include <dlfcn.h>
@@ -11,14 +9,15 @@
 #include <unistd.h>
 
 static const struct {
-    const char *file, *install; /* install: what to install, a part of a sentence */
+    const char *file, *install; /* install: what to install, as part of a sentence */
 } libraries[] = {
     [LIBRARY_SYMBOLS] = {"libtracetta-symbols.so.0",
                          "install the package libtracetta-symbols0, or build tracetta with "
                          "elfutils: libelf-dev and libdw-dev"},
 };
 
-/* Stores the path of a file beside libtracetta; false if there is no such file. */
+/* Finds a file in the folder of libtracetta and stores its path. Returns false if the file does not
+ * exist. */
 static bool find_beside(const char *file, char path[PATH_MAX])
 {
     Dl_info about;
@@ -40,7 +39,7 @@ bool library_load(enum optional_library library, const struct library_function *
     bool is_fine = handle != NULL;
     for (size_t i = 0; is_fine && i < n; i++) {
         void *found = dlsym(handle, functions[i].name);
-        /* ISO C has no other conversion from an object pointer to a function. */
+        /* ISO C has no cast from an object pointer to a function pointer. */
         memcpy(functions[i].to, &found, sizeof found);
         is_fine = found != NULL;
     }

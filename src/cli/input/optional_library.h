@@ -1,6 +1,5 @@
-/* Libraries that the command loads when they are first needed, so that it starts without them and
- * without the libraries that they need.  A library is one row of the table in optional_library.c.
- */
+/* Libraries that the command loads on first use, so that it starts without them and their
+ * dependencies. optional_library.c has a table of them. */
 #ifndef TRACETTA_CLI_INPUT_OPTIONAL_LIBRARY_H
 #define TRACETTA_CLI_INPUT_OPTIONAL_LIBRARY_H
 
@@ -11,7 +10,7 @@ enum optional_library {
     LIBRARY_SYMBOLS /* libtracetta-symbols: tracetta/symbols.h */
 };
 
-/* A function to find: its name, and the pointer to function that receives its address. */
+/* A function to find in the library: its name, and the function pointer to set. */
 struct library_function {
     const char *name;
     void *to;
@@ -19,8 +18,8 @@ struct library_function {
 
 #define LIBRARY_REASON 600u
 
-/* Loads a library, which stays loaded, and finds functions of it.  Returns false if it or one of
- * them is missing: `reason` names the file, what to install, and the error of the system. */
+/* Loads a library, which stays loaded, and finds functions in it. Returns false if the library or a
+ * function is missing: `reason` names the file, the package to install, and the system's error. */
 bool library_load(enum optional_library library, const struct library_function *functions, size_t n,
                   char reason[LIBRARY_REASON]);
 

@@ -1,5 +1,5 @@
-/* Check of an output path against the inputs: files and folders are compared by device and inode,
- * so that links are seen through. */
+/* Check of an output path against the inputs. Files and folders are compared by device and inode,
+ * so that links do not matter. */
 #include "cli/input/output_check.h"
 
 #include <dirent.h>
@@ -20,8 +20,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether a file is directly in a folder, compared by inode. Also returns true if the folder cannot
- * be listed, with errno set; errno is 0 otherwise. */
+/* Returns true if a file is directly in a folder, compared by inode. Also returns true, with errno
+ * set, if the folder cannot be listed; otherwise errno is 0. */
 static bool is_in_folder(const char *folder, const struct stat *file)
 {
     struct stat about;
@@ -31,7 +31,7 @@ static bool is_in_folder(const char *folder, const struct stat *file)
     errno = 0;
     if (!directory)
         return false;
-    /* No other thread uses this stream, which is all that POSIX requires. */
+    /* POSIX only requires that no other thread uses this stream. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, !is_it && (entry = readdir(directory)))
         is_it =
@@ -42,15 +42,15 @@ static bool is_in_folder(const char *folder, const struct stat *file)
     return is_it || sys;
 }
 
-/* Whether a path is a folder or is below it. Both paths are real paths. */
+/* Returns true if a path is a folder or below it. Both are real paths. */
 static bool is_below(const char *folder, const char *path)
 {
     size_t n = strlen(folder);
     return strncmp(folder, path, n) == 0 && (path[n] == '\0' || path[n] == '/' || n == 1);
 }
 
-/* Whether an output folder contains an input, or an input contains it. The folder is replaced as a
- * unit, so neither may be. */
+/* Returns true if an output folder contains an input, or is inside one. The folder is replaced
+ * completely, so neither is allowed. */
 static bool holds_input(const char *output, const char *input)
 {
     char outer[PATH_MAX], inner[PATH_MAX];
@@ -58,7 +58,8 @@ static bool holds_input(const char *output, const char *input)
            (is_below(outer, inner) || is_below(inner, outer));
 }
 
-/* Whether an existing output is an input, or is in one. errno is set as by is_in_folder. */
+/* Returns true if an existing output is an input, or is in an input folder. Sets errno like
+ * is_in_folder. */
 static bool is_read_from(const char *input, const char *output, const struct stat *about_output)
 {
     struct stat about;
@@ -75,7 +76,8 @@ static bool is_read_from(const char *input, const char *output, const struct sta
     return S_ISDIR(about.st_mode) && is_in_folder(input, about_output);
 }
 
-/* Finds the real path of the nearest existing folder above a path. */
+/* Finds the real path of the nearest existing folder above a path. Returns false if there is
+ * none. */
 static bool find_folder_of(const char *path, char real[PATH_MAX])
 {
     char above[PATH_MAX];
@@ -94,7 +96,7 @@ static bool find_folder_of(const char *path, char real[PATH_MAX])
     return realpath(above, real) != NULL;
 }
 
-/* Whether a file of this name may stand for the trace in its folder ("metadata"). */
+/* Returns true if a file with this name makes its folder a trace ("metadata"). */
 static bool is_anchor(const char *name)
 {
     ttr_format_info info;
@@ -104,7 +106,8 @@ static bool is_anchor(const char *name)
     return false;
 }
 
-/* Finds the folder that an input is, or the folder of the trace if the input is its anchor file. */
+/* Finds the folder of an input: the input itself, or the folder around it if the input is an anchor
+ * file. */
 static bool stat_input_folder(const char *input, struct stat *folder)
 {
     char beside[PATH_MAX];
@@ -119,8 +122,8 @@ static bool stat_input_folder(const char *input, struct stat *folder)
            stat(beside, folder) == 0;
 }
 
-/* Whether a path, which need not be there yet, is inside an input's folder: below the same folder
- * by whatever name. */
+/* Returns true if a path, which may not exist yet, is inside of an input folder, under any name of
+ * that folder. */
 static bool is_inside(const char *input, const char *path)
 {
     char real[PATH_MAX];

@@ -1,5 +1,5 @@
-/* Reads pipes. A signal may be delivered to any thread, so a blocked read would not end: poll waits
- * for the pipe and the interrupt together. */
+/* Reads pipes. A signal may be delivered to any thread and would not end a blocked read. Therefore
+ * poll waits for both the pipe and the interrupt. */
 #include "cli/input/pipe_input.h"
 
 #include <errno.h>
@@ -42,6 +42,12 @@ int64_t stream_pull(void *ctx, void *to, size_t n)
         if (got >= 0 || (errno != EINTR && errno != EAGAIN))
             return got;
     }
+}
+
+bool stream_is_idle(const struct stream *stream)
+{
+    struct pollfd wait = {.fd = stream->fd, .events = POLLIN};
+    return stream->fd >= 0 && poll(&wait, 1, 0) == 0;
 }
 
 void stream_close(struct stream *stream)

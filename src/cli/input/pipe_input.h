@@ -1,6 +1,6 @@
-/* Pipes, FIFOs and terminals as inputs. Ctrl-C ends the input instead of waiting for more.
+/* Pipes, FIFOs and terminals as inputs. Ctrl-C ends such an input.
  *
- * Ownership: the caller closes the stream after the reader that pulls from it. */
+ * Ownership: the caller closes the stream after the reader that reads from it. */
 #ifndef TRACETTA_CLI_INPUT_PIPE_INPUT_H
 #define TRACETTA_CLI_INPUT_PIPE_INPUT_H
 
@@ -12,14 +12,19 @@ struct stream {
     int fd; /* -1 = not open */
 };
 
-/* Whether a path must be read as a stream: "-" unless it is a file, FIFOs, sockets, terminals. */
+/* Returns true if a path must be read as a stream: FIFO, socket, terminal, or "-" unless it is a
+ * file. */
 bool stream_is_one(const char *path);
 
 /* Opens a path. Returns false with errno set. */
 bool stream_open(struct stream *stream, const char *path);
 
-/* A ttr_pull (own = struct stream): waits for bytes, or for Ctrl-C, which ends the input. */
+/* Implements ttr_pull; ctx is the struct stream. Waits for bytes, or for Ctrl-C, which ends the
+ * input. */
 int64_t stream_pull(void *ctx, void *to, size_t n);
+
+/* Whether reading would wait for bytes now. False for a stream that is not open. */
+bool stream_is_idle(const struct stream *stream);
 
 void stream_close(struct stream *stream);
 

@@ -1,9 +1,8 @@
-/* Selects events by the options of the call: resolves times against the trace, and makes the
+/* Selects events by the options of the call: resolves times against the trace, and creates the
  * filter.
  *
- * Times that count from the first or the last event, and times of day, need the trace before it is
- * read: the inputs are opened one by one for that, and only as much of them is read as is needed.
- */
+ * Times relative to the first or last event, and times of day, need times of the trace before it is
+ * read. For them, the inputs are opened one by one and read as far as needed. */
 #include "cli/input/selection.h"
 
 #include <string.h>
@@ -33,7 +32,8 @@ bool selection_is_ordered(ttr_reader *reader)
     return true;
 }
 
-/* Refuses an option that needs the inputs to be read twice, if one of them is a pipe or live. */
+/* Reports an error if an option needs the inputs to be read twice and this input is a pipe or live.
+ * `why` explains the option. */
 static bool is_readable_twice(const struct call *call, const char *path, const char *why)
 {
     struct stat about;
@@ -44,14 +44,14 @@ static bool is_readable_twice(const struct call *call, const char *path, const c
     return false;
 }
 
-/* Whether an event counts for the begin and end, as in ttr_summarize. */
+/* Returns true if the event's time counts for begin and end of the trace, as in ttr_summarize. */
 static bool has_time(const ttr_event *event)
 {
     return event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP &&
            !(event->flags & TTR_EVENT_NO_TIME);
 }
 
-/* Reads the first event of an ordered reader, which is the earliest. */
+/* Reads the first event of a reader in time order, which is the earliest. */
 static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error *error)
 {
     ttr_batch batch;
@@ -65,15 +65,15 @@ static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error
     return status;
 }
 
-/* The times of one input, or of all on their common time line. */
+/* Begin and end of one input, or of all inputs on the common time line. */
 struct extent {
-    int64_t begin_ns, end_ns; /* end_ns: only if it was asked for */
+    int64_t begin_ns, end_ns; /* end_ns: valid only if it was requested */
     bool has_events;
-    bool is_anchored; /* the clock knows the time of day */
+    bool is_anchored; /* the clock has a known date */
 };
 
-/* Finds the times of an input by reading it: its first event if its events are ordered and the end
- * is not needed, else all of it.  Returns false after reporting an error. */
+/* Determines begin and end of an input by reading it: only the first event if the events are
+ * ordered and the end is not needed. Returns false after reporting an error. */
 static bool find_extent(const struct call *given, size_t index, bool needs_end,
                         struct extent *extent)
 {
@@ -103,7 +103,8 @@ static bool find_extent(const struct call *given, size_t index, bool needs_end,
     return summary.events > 0 || status == TTR_OK || status == TTR_END || status == TTR_AGAIN;
 }
 
-/* Finds the times of all inputs on their common line.  `why` is for the error about a pipe. */
+/* Determines begin and end of all inputs on the common time line. `why` explains the option if an
+ * input is a pipe. */
 static int find_extents(const struct inputs *inputs, const struct call *call, const char *why,
                         bool needs_end, struct extent *all)
 {
@@ -126,7 +127,7 @@ static int find_extents(const struct inputs *inputs, const struct call *call, co
     return OUTCOME_FINE;
 }
 
-/* --align=begin: moves each input to the begin of the first input that has events. */
+/* Implements --align=begin: moves each input to the begin of the first input that has events. */
 int selection_align_begins(const struct inputs *inputs, const struct call *call)
 {
     int64_t target = 0;
@@ -150,8 +151,8 @@ int selection_align_begins(const struct inputs *inputs, const struct call *call)
     return OUTCOME_FINE;
 }
 
-/* Moves a time of day to the day on which the trace has it: that of the first event, or the next
- * one if the trace goes on past midnight. */
+/* Converts a time of day to a time of the trace: on the day of the first event, or on the next day
+ * if that time precedes the first event. */
 static int64_t resolve_time_of_day(const struct moment *moment, const struct extent *extent,
                                    bool is_end)
 {
@@ -169,7 +170,7 @@ static int64_t resolve(const struct moment *moment, const struct extent *extent,
     case MOMENT_NONE:
         return is_end ? INT64_MAX : INT64_MIN;
     case MOMENT_RELATIVE:
-        /* "+0s" includes events before the first one, in traces that go back in time. */
+        /* In a trace with decreasing times, "+0s" includes events before the first one. */
         return !is_end && moment->ns == 0 ? INT64_MIN
                                           : selection_add_times(extent->begin_ns, moment->ns);
     case MOMENT_FROM_END:
@@ -181,8 +182,8 @@ static int64_t resolve(const struct moment *moment, const struct extent *extent,
     }
 }
 
-/* What the times of --start and --end need to know of the trace, for the error about a pipe; NULL
- * if nothing. */
+/* Returns why a time of --start or --end requires reading the trace first, for the error about a
+ * pipe. Returns NULL if it does not. */
 static const char *needed_by(const struct moment *moment, bool is_end)
 {
     switch (moment->kind) {
@@ -199,7 +200,7 @@ static const char *needed_by(const struct moment *moment, bool is_end)
     }
 }
 
-/* Finds the range of time that --start and --end select. */
+/* Determines the range of times that --start and --end select. */
 int selection_resolve_times(struct inputs *inputs, const struct call *call)
 {
     const struct moment *start = &call->set.start, *end = &call->set.end;
@@ -227,7 +228,8 @@ int selection_resolve_times(struct inputs *inputs, const struct call *call)
 
 /* --- Filters --- */
 
-/* Adds the kinds that a word of --kind names: one, or all that begin with it ("async"). */
+/* Adds the event kinds that a word of --kind names: one kind, or all that begin with the word
+ * ("async"). Returns false if there is none. */
 static bool add_kinds(const char *word, size_t n, uint32_t *kinds)
 {
     uint32_t found = 0;
@@ -302,14 +304,16 @@ int selection_add_filter(struct inputs *inputs, const struct call *call)
     if (!parse_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
-    if (!inputs->reader && error.status == TTR_E_MISUSE) /* only --cpu is not checked before */
+    if (!inputs->reader && error.status == TTR_E_MISUSE) /* of the filter's arguments only --cpu is
+                                                          * not checked before */
         return message_misuse(call->command->name, "--cpu: %s", error.text);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
 
 /* --- Matches --- */
 
-/* Counts events that the filters select.  Objects and gaps pass every filter but --kind. */
+/* Counts the events that the filters select. Objects and gaps pass all filters except --kind, so
+ * they count only with --kind. */
 uint64_t selection_count_matches(const struct call *call, const ttr_batch *batch)
 {
     uint64_t n = 0;

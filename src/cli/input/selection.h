@@ -1,34 +1,35 @@
-/* The events that options select: by time, name, thread and the like. */
+/* Selection of events by options: time, name, thread, kind and others. */
 #ifndef TRACETTA_CLI_INPUT_SELECTION_H
 #define TRACETTA_CLI_INPUT_SELECTION_H
 
 #include "cli/input/input_list.h"
 
-/* Adds times; the result is the nearest that 64 bits can hold. */
+/* Adds two times, saturated to 64 bits. */
 int64_t selection_add_times(int64_t a, int64_t b);
 
-/* Whether all inputs of a reader are ordered by time. */
+/* Returns true if all inputs of a reader are ordered by time. */
 bool selection_is_ordered(ttr_reader *reader);
 
-/* --align=begin: adds to the offset of each input, so that all begin with the first.  Returns
- * OUTCOME_FINE, or the outcome after reporting an error. */
+/* Implements --align=begin: adds to the offset of each input, so that all begin with the first.
+ * Returns OUTCOME_FINE, or the outcome after reporting an error. */
 int selection_align_begins(const struct inputs *inputs, const struct call *call);
 
-/* Finds the range of --start and --end: sets from_ns and to_ns.  Returns OUTCOME_FINE, or the
- * outcome after reporting an error. */
+/* Resolves --start and --end to inputs->from_ns and to_ns. Returns OUTCOME_FINE, or the outcome
+ * after reporting an error. */
 int selection_resolve_times(struct inputs *inputs, const struct call *call);
 
-/* Puts a filter on the reader.  Returns OUTCOME_FINE, or the outcome after reporting an error. */
+/* Wraps the reader in a filter if options select events. Returns OUTCOME_FINE, or the outcome after
+ * reporting an error. */
 int selection_add_filter(struct inputs *inputs, const struct call *call);
 
-/* Whether options select some of the events only. */
+/* Returns true if an option selects events. */
 bool selection_is_given(const struct call *call);
 
 /* Counts the events of a batch that match the filters of the call. */
 uint64_t selection_count_matches(const struct call *call, const ttr_batch *batch);
 
-/* Reports that no event matched the filters, unless there are matches or no filter.  Returns
- * OUTCOME_NO then, else the given outcome. */
+/* If a filter matched no event, reports that and returns OUTCOME_NO. Otherwise returns the given
+ * outcome. */
 int selection_check_matches(const struct call *call, bool has_matches, int outcome);
 
 #endif

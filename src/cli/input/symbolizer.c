@@ -1,4 +1,4 @@
-/* Looks up functions and lines at addresses; see the header. */
+/* Finds functions and lines by address; see symbolizer.h. */
 #include "cli/input/symbolizer.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct symbolizer {
     const struct call *call;
     ttr_symbols_options options;
     ttr_symbols *symbols; /* NULL = not loaded */
-    bool is_tried;        /* lazy: loading was tried, with or without success */
+    bool is_tried;        /* lazy symbolizer: loading was tried, successfully or not */
     /* The functions of the library. */
     __typeof__(ttr_symbols_new) *create;
     __typeof__(ttr_symbols_free) *free;

@@ -1,8 +1,6 @@
 /* Parses times as babeltrace2 does: "YYYY-MM-DD[ HH:MM[:SS[.N]]]", "HH:MM[:SS[.N]]" and
- * "[-]SECONDS[.N]". A range includes both ends.
- *
- * Times that babeltrace2 cannot parse ("+2s", nanoseconds, ISO 8601) mean the same as for other
- * styles. */
+ * "[-]SECONDS[.N]". Both ends of a range are included. Other times ("+2s", nanoseconds, ISO 8601)
+ * have the same meaning as in other styles. */
 #include "cli/input/time_range.h"
 
 #include <stdio.h>
@@ -16,7 +14,7 @@
 #define NS_PER_S INT64_C(1000000000)
 
 struct bound {
-    bool has_calendar, has_date; /* a date or a time of day; else seconds */
+    bool has_calendar, has_date; /* a date or time of day was given, else seconds */
     struct tm parts;
     int64_t seconds;
     int64_t ns; /* fraction of the second */
@@ -40,7 +38,7 @@ static bool match_byte(const char **at, const char *end, char byte)
     return is_it;
 }
 
-/* Parses two digits up to a limit. */
+/* Parses two digits with a value up to `limit`. */
 static bool match_two_digits(const char **at, const char *end, int limit, int *to)
 {
     int64_t value;
@@ -49,7 +47,7 @@ static bool match_two_digits(const char **at, const char *end, int limit, int *t
     return is_fine;
 }
 
-/* Parses nothing, or ".5" of a second. */
+/* Parses an optional fraction of a second such as ".5". */
 static bool match_fraction(const char **at, const char *end, int64_t *ns)
 {
     *ns = 0;
@@ -114,7 +112,7 @@ static bool parse_bound(const char *text, size_t n, struct bound *bound)
 
 /* --- Resolving --- */
 
-/* Finds the time of the first event by reading the inputs once. */
+/* Finds the time of the first event by opening the inputs and reading up to it. */
 static int find_first_time(const struct call *call, int64_t *time)
 {
     struct inputs inputs;
@@ -176,7 +174,7 @@ static int resolve_bound(const struct call *call, struct bound *bound, struct mo
     return OUTCOME_FINE;
 }
 
-/* Parses one end of the range. */
+/* Parses one bound of the range. */
 static int parse_option(const struct call *call, const char *option, const char *text, size_t n,
                         struct moment *moment)
 {
@@ -230,7 +228,7 @@ int time_range_parse(struct call *call)
     bool is_absolute = set->start.kind == MOMENT_ABSOLUTE && set->end.kind == MOMENT_ABSOLUTE;
     if (outcome == OUTCOME_FINE && is_absolute && set->end.ns < set->start.ns)
         return message_misuse("cat", "the range of time ends before it begins");
-    /* The end itself is included. */
+    /* babeltrace2 includes the end */
     set->end.ns += set->end.kind == MOMENT_ABSOLUTE && set->end.ns < INT64_MAX;
     return outcome;
 }

@@ -5,7 +5,7 @@
 #include "cli/commands/command.h"
 
 /* Sets start and end from these options. A time without a date is on the day of the first event,
- * for which the inputs are read once more. Returns OUTCOME_FINE, or the outcome after reporting an
+ * which requires reading the inputs once. Returns OUTCOME_FINE, or the outcome after reporting an
  * error. */
 int time_range_parse(struct call *call);
 

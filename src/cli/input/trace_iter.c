@@ -1,4 +1,4 @@
-/* Combines the reports of streams into traces. */
+/* Groups the reports of streams by trace. */
 #include "cli/input/trace_iter.h"
 
 #include <stdlib.h>
@@ -137,7 +137,8 @@ void traces_order(const ttr *t, ttr_reader **readers, size_t n)
     free(placed);
 }
 
-/* Adds the same finding of another stream. The worst one provides the text. */
+/* Adds a finding of another stream to the sum. The stream with the worst severity determines text
+ * and path. */
 static void add_note(struct trace_note *sum, const ttr_diagnostic *note, ttr_text path)
 {
     const uint64_t count = sum->note.count + note->count, bytes = sum->note.bytes + note->bytes;

@@ -7,7 +7,8 @@
 
 #include "cli/ui/help.h"
 
-/* Prints the values of an option, separated by blanks; nothing if any text is accepted. */
+/* Prints the possible values of an option, separated by blanks. Prints nothing if any text is
+ * possible. */
 static void put_choices(FILE *to, const char *choices)
 {
     ttr_format_info info;
@@ -63,7 +64,7 @@ static void put_first_words(FILE *to)
     }
 }
 
-/* Calls `put` for the commands of two words: group and second word. */
+/* Calls `put` for each command of two words, with its first and second word. */
 static void put_second_words(FILE *to,
                              void (*put)(FILE *to, const char *group, int n, const char *word))
 {
@@ -87,7 +88,8 @@ static void put_fish_second(FILE *to, const char *group, int n, const char *word
                   n, group, word, word);
 }
 
-/* Prints the pattern of an option: command and name, since commands may share names of options. */
+/* Prints the shell pattern for an option: command and option name, since several commands may have
+ * an option of this name. */
 static void put_bash_pattern(FILE *to, const struct option_row *row)
 {
     bool is_first = true;

@@ -26,7 +26,7 @@ const char *const help_statuses[] = {
     "interrupted; outputs hold all that came before",
     NULL};
 
-/* Prints text in lines of at most LINE columns; all lines but the first are indented. */
+/* Prints text in lines of at most LINE columns. All lines after the first are indented. */
 static void print_wrapped(FILE *to, const char *text, int indent, int column)
 {
     while (*text) {
@@ -93,13 +93,19 @@ void help_overview(FILE *to)
         to);
 }
 
-void help_group(FILE *to, const char *word)
+/* Prints the commands of two words of a group. */
+static void print_members(FILE *to, const char *word)
 {
     const size_t n = strlen(word);
-    (void)fprintf(to, "usage: tracetta %s WHAT [OPTIONS] ...\n\n", word);
     for (size_t i = 0; command_at(i); i++)
         if (strncmp(command_at(i)->name, word, n) == 0 && command_at(i)->name[n] == ' ')
             (void)fprintf(to, "  %-14s %s\n", command_at(i)->name, command_at(i)->summary);
+}
+
+void help_group(FILE *to, const char *word)
+{
+    (void)fprintf(to, "usage: tracetta %s WHAT [OPTIONS] ...\n\n", word);
+    print_members(to, word);
     (void)fprintf(to, "\n\"tracetta help %s WHAT\" explains one of them.\n", word);
 }
 
@@ -108,6 +114,10 @@ void help_command(FILE *to, const struct command *command)
     (void)fprintf(to, "usage: tracetta %s [OPTIONS]%s%s\n\n", command->name,
                   *command->operands ? " " : "", command->operands);
     print_wrapped(to, command->about, 0, 0);
+    if (command_is_group(command->name)) {
+        (void)fprintf(to, "\nOther kinds of %s:\n", command->name);
+        print_members(to, command->name);
+    }
     (void)fputs("\nExamples:\n", to);
     for (size_t i = 0; command->examples[i]; i += 2)
         (void)fprintf(to, "  %s\n        %s\n", command->examples[i], command->examples[i + 1]);

@@ -6,25 +6,25 @@
 
 #include "cli/commands/command.h"
 
-/* Exit statuses: number and meaning in turn; NULL at the end. */
+/* Alternating exit statuses and meanings; NULL at the end. */
 extern const char *const help_statuses[];
 
 /* Prints the overview of all commands. */
 void help_overview(FILE *to);
 
-/* Prints the commands that begin with a word ("record"). */
+/* Prints the commands with the same first word ("record"). */
 void help_group(FILE *to, const char *word);
 
 /* Prints the help of one command. */
 void help_command(FILE *to, const struct command *command);
 
-/* Explains the code of a note, "fxt.zeros".  Returns false if there is no such code. */
+/* Explains a diagnostic code such as "fxt.zeros". Returns false if the code is unknown. */
 bool help_code(FILE *to, const char *code);
 
-/* Prints a man page in roff: of one command, or of the whole program (NULL). */
+/* Prints the man page of a command in roff; NULL: of the program. */
 void manual_print(FILE *to, const struct command *command);
 
-/* Prints the completion script of "bash", "zsh" or "fish"; returns false for another shell. */
+/* Prints the completion script for "bash", "zsh" or "fish". Returns false for another shell. */
 bool complete_print(FILE *to, const char *shell);
 
 #endif

@@ -1,5 +1,5 @@
-/* Signal handlers. A handler may only touch these variables and call async-signal-safe functions.
- * Directories are listed by the system call, since opendir may allocate. */
+/* Signal handlers. A handler may use only these variables and async-signal-safe functions.
+ * Directories are listed by system calls, since opendir may allocate. */
 #include "cli/ui/interrupt.h"
 
 #include <fcntl.h>
@@ -16,11 +16,10 @@
 
 static volatile sig_atomic_t came, dump_came;
 static const char *volatile temporary;
-/* pipe that the handler closes for writing: its reading end then becomes readable in every thread
- */
+/* pipe that becomes readable in every thread when the handler closes its writing end */
 static int wake[2] = {-1, -1};
 
-/* The entry that getdents64 writes. */
+/* A directory entry as getdents64 writes it. */
 struct listed {
     uint64_t inode;
     int64_t next;
@@ -31,12 +30,12 @@ struct listed {
 
 static void remove_tree(int folder, const char *name, int levels);
 
-/* Removes the entries of an open folder, which no thread writes to any more. */
+/* Removes the entries of an open folder. No thread writes to it any more. */
 static void empty_folder(int fd, int levels)
 {
     _Alignas(struct listed) char bytes[2048];
     long n;
-    /* called by number, since library functions are not async-signal-safe */
+    /* called by number, since the library function is not async-signal-safe */
     while ((n = syscall(SYS_getdents64, /* NOLINT(bugprone-signal-handler,cert-sig30-c) */
                         fd, bytes, sizeof bytes)) > 0)
         for (long at = 0; at < n;) {
@@ -47,7 +46,7 @@ static void empty_folder(int fd, int levels)
         }
 }
 
-/* Removes a file, or a folder with its contents down to some levels. */
+/* Removes a file, or a folder with its contents down to `levels` levels. */
 static void remove_tree(int folder, const char *name, int levels)
 {
     if (unlinkat(folder, name, 0) == 0 || levels == 0)
@@ -81,8 +80,8 @@ static void on_dump(int number)
     dump_came = number;
 }
 
-/* Handles SIGBUS: a mapped file was truncated by another process. Reading cannot go on, and the
- * output would look complete. */
+/* Handles SIGBUS: another process truncated a mapped file. The command ends, because the output
+ * would only look complete. */
 static void on_bus_error(int number)
 {
     static const char text[] =
@@ -92,8 +91,8 @@ static void on_bus_error(int number)
     _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? OUTCOME_OUTPUT : OUTCOME_INPUT);
 }
 
-/* Installs a handler, unless the signal was ignored at the start (nohup, background jobs of a
- * script). */
+/* Installs the handler for a signal, unless the signal was ignored when the command started (nohup,
+ * background jobs). */
 static void install_handler(int number)
 {
     struct sigaction action = {.sa_handler = on_signal}, before;

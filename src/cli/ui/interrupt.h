@@ -1,6 +1,5 @@
-/* Signals: the first Ctrl-C ends the work with complete outputs, the second ends the command.
- *
- * The only writable globals of the command are in interrupt.c, for the handler. */
+/* Signals: the first Ctrl-C ends the work and completes the outputs, the second ends the command at
+ * once. All writable globals of the command are in interrupt.c. */
 #ifndef TRACETTA_CLI_UI_INTERRUPT_H
 #define TRACETTA_CLI_UI_INTERRUPT_H
 
@@ -10,18 +9,19 @@
  * fail instead. Ends with a message at SIGBUS, which means that a mapped file was truncated. */
 void interrupt_init(void);
 
-/* Returns the signal that was received, or 0. */
+/* Returns the number of the signal that was received, or 0. */
 int interrupt_came(void);
 
 /* Returns a descriptor for poll that becomes readable at a signal, or -1. */
 int interrupt_wait_fd(void);
 
-/* Lets SIGUSR2 request a dump; interrupt_dump_came returns whether it was received since the last
- * call. */
+/* interrupt_enable_dumps makes SIGUSR2 request a dump. interrupt_dump_came returns true if it was
+ * received since the last call. */
 void interrupt_enable_dumps(void);
 bool interrupt_dump_came(void);
 
-/* Sets a file or folder to remove if the command is ended at once; NULL for none. Borrowed. */
+/* Sets a file or folder to remove if the command ends at once; NULL for none. The path is
+ * borrowed. */
 void interrupt_remove(const char *path);
 
 #endif

@@ -1,6 +1,5 @@
-/* Writes JSON to a stdio stream: sets commas and indentation, and makes text valid UTF-8.
- *
- * Lists and objects may be nested 32 deep.  Errors of the stream are found by ferror. */
+/* Writes JSON to a stdio stream: adds commas and indentation, and replaces invalid UTF-8. Objects
+ * and lists may be nested 32 deep. The caller checks ferror. */
 #ifndef TRACETTA_CLI_UI_JSON_H
 #define TRACETTA_CLI_UI_JSON_H
 
@@ -13,8 +12,8 @@
 struct json {
     FILE *to;
     unsigned depth;
-    uint32_t has_members; /* bit per depth */
-    bool is_flat;         /* all in one line */
+    uint32_t has_members; /* bit per level: it already has a member */
+    bool is_flat;         /* the output is one line */
     bool has_text_times;  /* --json-times=string */
     bool is_unix;         /* times count from the Unix epoch */
 };
@@ -22,7 +21,7 @@ struct json {
 /* Starts an object or list; `key` is NULL inside lists and at the top. */
 void json_open(struct json *json, const char *key, char bracket);
 
-/* Ends it, and the line after the outermost one. */
+/* Ends the innermost object or list; the outermost one also ends the line. */
 void json_close(struct json *json, char bracket);
 
 void json_write_text(struct json *json, const char *key, ttr_text value);
@@ -31,14 +30,15 @@ void json_uint(struct json *json, const char *key, uint64_t value);
 void json_int(struct json *json, const char *key, int64_t value);
 void json_write_bool(struct json *json, const char *key, bool value);
 
-/* Prints a time under a key "..._ns": a number, or a string if has_text_times.  If is_unix, the
- * same time follows as ISO 8601 under the key "..._time". */
+/* Writes a time under the key "..._ns", as a number, or as a string if has_text_times. If is_unix,
+ * also writes it as ISO 8601 under the key "..._time". */
 void json_time(struct json *json, const char *key, int64_t ns);
 
-/* Prints a member with a key of any bytes: a number, text or boolean; null for other types. */
+/* Writes a member of which the key may have any bytes: a number, text or boolean; null for other
+ * types. */
 void json_member(struct json *json, ttr_text key, const ttr_value *value);
 
-/* Prints a number with at most six digits. */
+/* Writes a number with up to six digits. */
 void json_float(struct json *json, const char *key, double value);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cli/ui/help.h"
 
-/* Prints text with the characters escaped that mean something in roff. */
+/* Prints text, escaping the characters that are special in roff. */
 static void put_escaped(FILE *to, const char *text)
 {
     bool at_begin = true;

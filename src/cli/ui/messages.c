@@ -12,7 +12,7 @@
 
 #define LINE_MAX_BYTES 16384u
 
-/* Library options that errors and notes name (ttr_error.option), and the command line option for
+/* Library options that errors and notes name (ttr_error.option), and the command's spelling of
  * each. */
 static const struct {
     const char *option, *ctx, *flag;
@@ -33,7 +33,7 @@ static char *find_last(char *text, const char *word)
     return last;
 }
 
-/* Returns the last "format option KEY" of a text, with or without "FORMAT." before the key. */
+/* Returns the last occurrence of "format option KEY" (or "FORMAT.KEY") in a text, or NULL. */
 static char *find_format_option(char *text, const char *option)
 {
     const char *key = strchr(option, '.') + 1;
@@ -48,8 +48,8 @@ static char *find_format_option(char *text, const char *option)
     return last;
 }
 
-/* Replaces the words for format options from the last place on at which an option is named.  Before
- * it there may be names of files, which stay as they are. */
+/* Replaces the library's words for a format option by the command's, from the last mention of the
+ * option on. Earlier text may contain file names, which must not change. */
 static void replace_format_options(char *text, const char *option)
 {
     const size_t long_n = strlen(FORMAT_OPTION), short_n = strlen(OPTION_FLAG_TEXT);
@@ -59,8 +59,8 @@ static void replace_format_options(char *text, const char *option)
     }
 }
 
-/* Replaces the library's name of an option by the command's, at the last place where it is named.
- * Before it there may be names of files, which stay as they are. */
+/* Returns the text with the library's name of an option replaced by the command's, at its last
+ * mention. Earlier text may contain file names, which must not change. */
 static const char *name_flags(const char *text, const char *option, char ctx[MESSAGE_TEXT_MAX])
 {
     const size_t n = strlen(text);
@@ -72,7 +72,7 @@ static const char *name_flags(const char *text, const char *option, char ctx[MES
         if (!at)
             continue;
         const size_t own_n = strlen(flags[i].ctx),
-                     flag_n = strlen(flags[i].flag); /* shorter than the original */
+                     flag_n = strlen(flags[i].flag); /* not longer than the original */
         memcpy(at, flags[i].flag, flag_n);
         memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
         break;
@@ -113,7 +113,7 @@ static size_t find_caret_lines(const char *text)
     return at > 0 ? at - 1 : n;
 }
 
-/* Prints a text with its source line and caret. Other line breaks are escaped. */
+/* Prints a text together with its source line and caret. Escapes other line breaks. */
 static void print_reason(const char *text)
 {
     size_t n = find_caret_lines(text);
@@ -126,7 +126,8 @@ static void print_reason(const char *text)
     }
 }
 
-/* Prints a line. Control characters in names of files and texts of traces are escaped. */
+/* Prints a formatted line to stderr. Escapes control characters, which may come from file names and
+ * traces. */
 static void print_formatted(const char *format, va_list values)
 {
     char line[LINE_MAX_BYTES];
@@ -218,7 +219,7 @@ int message_cannot_write(const char *path, int reason)
 
 int message_output_failed(int reason)
 {
-    clearerr(stdout); /* report the error once */
+    clearerr(stdout); /* the error is reported only once */
     if (reason == EPIPE)
         return OUTCOME_FINE;
     return message_cannot_write("standard output", reason);
@@ -239,7 +240,7 @@ const char *message_nearest(const char *word, const char *(*at)(const void *ctx,
                             const void *ctx)
 {
     const char *nearest = NULL;
-    unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, or one in a short word */
+    unsigned best = strlen(word) > 3 ? 3 : 2; /* at most three edits, two in a short word */
     const char *candidate;
     for (size_t i = 0; (candidate = at(ctx, i)); i++) {
         unsigned edits = ttr_edit_distance(word, candidate);

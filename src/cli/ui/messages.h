@@ -9,17 +9,17 @@ struct call;
 /* Returns "damage", "odd" or "remark". */
 const char *message_severity(ttr_severity severity);
 
-/* Reports wrong usage, with a hint to the help of the command (NULL: of the program). Returns
+/* Reports misuse, with a hint to the help of the command `verb` (NULL: of the program). Returns
  * OUTCOME_MISUSE. */
 int message_misuse(const char *verb, const char *format, ...) TTR_PRINTF(2, 3);
 
-/* Reports an error of the library; with --verbose also status, format, record and line. */
+/* Reports an error of the library; with --verbose also its status, format, record and line. */
 void message_error(const struct call *call, const char *path, const ttr_error *error);
 
-/* Reports an error of the command about a path. */
+/* Reports an error that the command has with a path. */
 void message_failure(const char *path, const char *format, ...) TTR_PRINTF(2, 3);
 
-/* Reports why an output cannot be written, by its errno, with advice. Returns OUTCOME_OUTPUT. */
+/* Reports by an errno why an output cannot be written, with advice. Returns OUTCOME_OUTPUT. */
 int message_cannot_write(const char *path, int reason);
 
 /* Reports that stdout could not be written. Returns OUTCOME_OUTPUT, or OUTCOME_FINE if its reader
@@ -29,17 +29,16 @@ int message_output_failed(int reason);
 /* Prints a note, unless --quiet is given. */
 void message_note(const struct call *call, const char *format, ...) TTR_PRINTF(2, 3);
 
-/* bytes for a text of the library */
+/* size in bytes of a buffer for a text of the library */
 #define MESSAGE_TEXT_MAX 1024u
 
-/* Return a text of the library in which an option of the library (ttr_read_options.from) is
- * replaced by the option of the command (--from). The result is `ctx`, or the text itself if
- * nothing changes. */
+/* Return a text of the library in which the command's option (--from) replaces the library's
+ * (ttr_read_options.from). The result is `ctx`, or the original text if nothing is replaced. */
 const char *message_error_text(const ttr_error *error, char ctx[MESSAGE_TEXT_MAX]);
 const char *message_note_text(const ttr_diagnostic *note, char ctx[MESSAGE_TEXT_MAX]);
 
-/* Returns the word of a list most similar to `word`, or NULL if none is similar. `at` returns the
- * i-th word, and NULL after the last. */
+/* Returns the word of a list that is most similar to `word`, or NULL if none is similar enough.
+ * `at` returns the i-th word of the list, NULL after the last. */
 const char *message_nearest(const char *word, const char *(*at)(const void *ctx, size_t i),
                             const void *ctx);
 

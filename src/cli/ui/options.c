@@ -1,8 +1,8 @@
-/* Options: the table of all commands, and its parser.
+/* Options: the table for all commands, and the parser.
  *
  * The parser accepts long options with "=" or with the value as the next word, bundled letters, and
- * options before, between and after operands.  It does not accept shortened long options: a script
- * that uses them would break when an option is added. */
+ * options anywhere between operands. It does not accept abbreviated long options: a script with one
+ * would break when a similar option is added. */
 #include "cli/ui/options.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x1ffff,
+    EVERY = 0x3ffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
-    RECORDS = DOTNET | PERF,
+    RECORDS = DOTNET | PERF | VERB_RECORD,
     LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
@@ -32,6 +32,7 @@ enum {
     TIMED = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_REPORT | VERB_CONVERT |
             VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
+    INTERPRETS = VERB_INFO | MANY,
     WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME
 };
 
@@ -102,6 +103,12 @@ static const struct option_row table[] = {
      "select events from BEGIN to END, both included"},
     {"retry-duration", 0, OPTION_COUNT, GROUP_BABELTRACE2, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: wait so many microseconds before asking for more data"},
+    {"rules", 0, OPTION_FLAG, GROUP_VERB, AT(rules), VERB_FORMATS, NULL, NULL,
+     "list the rules by which well-known events are interpreted, instead of the formats"},
+    {"raw", 0, OPTION_FLAG, GROUP_INPUT, AT(raw), INTERPRETS, NULL, NULL,
+     "show events as the trace has them; by default well-known events become spans, context "
+     "switches "
+     "and counters (\"formats --rules\" lists the rules)"},
     {"debug-info", 0, OPTION_FLAG, GROUP_VERB, AT(debug_info), LOCATES, NULL, NULL,
      "add binary, function and line to LTTng-UST events that have the contexts ip and vpid"},
     {"debug-info-dir", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_dir), LOCATES, "DIR", "@file",
@@ -158,6 +165,18 @@ static const struct option_row table[] = {
      "leave out events inside the kernel"},
     {"snapshot", 0, OPTION_FLAG, GROUP_VERB, AT(snapshot), PERF, NULL, NULL,
      "keep only the latest events, and write them at each SIGUSR2 and at the end"},
+    {"mode", 0, OPTION_TEXT, GROUP_VERB, AT(ring_mode), VERB_RECORD, "MODE",
+     "streaming|circular|oneshot",
+     "when a ring is full, drop and count events (streaming, the default), replace the oldest "
+     "(circular), or end the recording of its thread (oneshot)"},
+    {"buffer", 0, OPTION_SIZE, GROUP_VERB, AT(ring_size), VERB_RECORD, "SIZE", NULL,
+     "set the size of the ring of each thread (default 512KiB)"},
+    {"category", 0, OPTION_WORDS, GROUP_VERB, AT(categories), VERB_RECORD, "LIST", NULL,
+     "record these categories: globs with levels 1 to 5, \"net.*,-net.debug,disk:3\""},
+    {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_RECORD, "TIME", NULL,
+     "leave out zones that are shorter"},
+    {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
+     "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,
      "compress the records of the file"},
     {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF, "SIZE", NULL,
@@ -291,7 +310,7 @@ const char *option_group_title(unsigned group)
     return titles[group];
 }
 
-/* The state of parsing one command line. */
+/* State of parsing a command line. */
 struct parse {
     uint32_t verb;
     char **argv;
@@ -313,7 +332,8 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
     return NULL;
 }
 
-/* Returns "" for options of other commands: no word is similar to it. */
+/* Returns the name of the i-th option, "" if another command has it, NULL after the last. No word
+ * is similar to "". */
 static const char *option_name_at(const void *ctx, size_t i)
 {
     const struct parse *parse = ctx;
@@ -341,7 +361,7 @@ static bool is_format(const char *name, uint32_t ability)
     return false;
 }
 
-/* Lists the formats with an ability, for messages. */
+/* Lists the names of the formats with an ability, for messages. */
 static void list_formats(uint32_t ability, char *to, size_t size)
 {
     ttr_format_info info;
@@ -352,7 +372,7 @@ static void list_formats(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", info.name);
 }
 
-/* Whether a value looks like a time, so that a user probably means --start or --end. */
+/* Returns true if a value looks like a time: the user probably means --start or --end. */
 static bool looks_like_time(const char *value)
 {
     struct moment moment;
@@ -368,7 +388,7 @@ static bool is_profile_format(const char *name)
     return false;
 }
 
-/* Refuses the value of --from or --to.  Returns false. */
+/* Reports that a value of --from or --to is not a format. Returns false. */
 static bool refuse_format(const struct parse *parse, const struct option_row *row,
                           const char *value)
 {
@@ -433,8 +453,10 @@ static bool parse_size(const char *value, uint64_t *bytes)
     return is_read && *bytes > 0;
 }
 
-/* Stores a value of any type.  Returns false if it cannot be parsed, with errno as units.h says. */
-static bool store(struct settings *settings, const struct option_row *row, const char *value)
+/* Stores an option's value in the settings. Returns false with errno (see units.h) if it cannot be
+ * parsed. */
+static bool store_option_value(struct settings *settings, const struct option_row *row,
+                               const char *value)
 {
     void *to = (char *)settings + row->at;
     switch (row->type) {
@@ -489,7 +511,7 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
     }
     if (row->type == OPTION_TEXT && !check_choice(parse, row, value))
         return false;
-    if (store(parse->settings, row, value))
+    if (store_option_value(parse->settings, row, value))
         return true;
     if (row->type == OPTION_WORDS)
         (void)message_misuse(parse->verb_name, "out of memory");
@@ -504,8 +526,8 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
     return false;
 }
 
-/* Returns the value of an option: after "=", after its letter, or the next word.  NULL if there is
- * none. */
+/* Returns the value of an option: the text after "=" or after the letter, or the next word. Returns
+ * NULL if it is missing. */
 static const char *find_value(struct parse *parse, const struct option_row *row,
                               const char *attached)
 {
@@ -517,7 +539,7 @@ static const char *find_value(struct parse *parse, const struct option_row *row,
     return NULL;
 }
 
-/* Options that users of other tools try, and the option that does the same here. */
+/* Options that users of other tools try, and what to use instead. */
 static const struct {
     uint32_t verbs;
     const char *name, *use;
@@ -537,8 +559,8 @@ static const struct {
     {MANY & ~VERB_CAT, "timerange", "--start=TIME and --end=TIME"},
 };
 
-/* Refuses an option that the command does not have, and names the nearest or the command that has
- * it.  Returns false. */
+/* Reports an unknown option, and suggests a similar one or the command that has it. Returns
+ * false. */
 static bool refuse_unknown(const struct parse *parse, const char *name)
 {
     const struct option_row *row;
@@ -610,7 +632,7 @@ static const char *name_of_verb(uint32_t verb)
     return NULL;
 }
 
-/* Remembers where "--" is: all words after it are operands. */
+/* Records the position of "--", after which all words are operands. Returns true. */
 static bool mark_dashes(const struct parse *parse)
 {
     parse->settings->has_separator = true;
@@ -640,8 +662,8 @@ int options_parse(uint32_t verb, char **argv, int n, struct settings *settings)
     return parse.operands;
 }
 
-/* Whether any command has an option of this name or letter that needs a value (or that needs none).
- */
+/* Returns true if any command has an option with this name or letter that needs a value (or, with
+ * wants_value false, that needs none). */
 static bool has_option(const char *name, size_t name_n, char letter, bool wants_value)
 {
     const struct option_row *row;
@@ -661,7 +683,7 @@ size_t option_words(const char *word, const char *next)
     const char letter = name ? '\0' : word[strlen(word) - 1];
     if (!next || (name && name[name_n] == '=') || !has_option(name, name_n, letter, true))
         return 1;
-    /* A letter that is a flag of one command and has a value in another. */
+    /* a letter that is a flag in one command and has a value in another */
     return has_option(name, name_n, letter, false) && command_find(next) ? 1 : 2;
 }
 

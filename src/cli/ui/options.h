@@ -1,6 +1,5 @@
-/* Options: one table for all commands, and the settings that parsing fills.
- *
- * Ownership: texts are borrowed from argv; settings_free frees the lists.  Threads: plain data. */
+/* Options: one table for all commands, and the settings that the parser fills in. Ownership: texts
+ * are borrowed from argv; settings_free frees the lists. */
 #ifndef TRACETTA_CLI_UI_OPTIONS_H
 #define TRACETTA_CLI_UI_OPTIONS_H
 
@@ -10,13 +9,13 @@
 
 #include "cli/ui/units.h"
 
-/* A list of texts with NULL at its end; `list` is NULL while empty. */
+/* A list of texts with NULL at its end. `list` is NULL if the list is empty. */
 struct words {
     const char **list;
     size_t n;
 };
 
-/* The values of all options of all commands; 0, NULL or false if an option was not given. */
+/* The values of all options of all commands. An option that was not given is 0, NULL or false. */
 struct settings {
     const char *counters, *counter_format, *stop_provider, *stop_event, *stop_payload;
     uint64_t refresh;
@@ -24,14 +23,17 @@ struct settings {
     struct words profiles, sources; /* .NET profiles and providers to record */
     uint64_t buffer_mb;
     bool environment, no_stacks, no_resume;
-    struct words events; /* of the kernel, to record */
+    struct words events; /* kernel events to record */
     uint64_t pid, frequency, max_size;
+    const char *ring_mode; /* streaming, circular or oneshot */
+    uint64_t ring_size;    /* bytes per thread */
+    bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
-    bool has_separator;      /* there was a "--" */
-    size_t before_separator; /* operands before it */
+    bool has_separator;      /* "--" was given */
+    size_t before_separator; /* number of operands before "--" */
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
     const char *metadata;      /* language in which to print the metadata */
-    const char *metadata_file; /* file to read instead of the trace's own metadata */
+    const char *metadata_file; /* file that replaces the trace's metadata */
     const char *tracefs;
     const char *style;
     const char *json_times;                 /* "number" or "string" */
@@ -39,7 +41,7 @@ struct settings {
     const char *profile_of;
     bool by_thread, merged, states, inclusive;
     const char *debug_info_dir, *debug_info_prefix;
-    const char *debuginfod, *profile_debuginfod; /* servers; "" = those of DEBUGINFOD_URLS */
+    const char *debuginfod, *profile_debuginfod; /* server URLs; "" = those in DEBUGINFOD_URLS */
     const char *begin, *timerange;
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
@@ -47,7 +49,7 @@ struct settings {
     uint64_t max_record, limit, depth, jobs, retry_us;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
-    bool debug_info, debug_info_full_path;
+    bool debug_info, debug_info_full_path, raw, rules;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, clock_correlate, no_delta;
     int64_t clock_offset, clock_offset_ns;
     bool stream_intersection;
@@ -64,11 +66,11 @@ enum option_type {
     OPTION_NANOSECONDS, /* int64_t ns: "250", "250us", not "0.5" */
     OPTION_MOMENT,      /* struct moment */
     OPTION_TIME,        /* struct moment with its text, which a style may parse differently */
-    OPTION_SECONDS,     /* int64_t ns: a duration; a number without a unit is seconds */
+    OPTION_SECONDS,     /* int64_t ns; a number without a unit counts seconds */
     OPTION_MAYBE        /* const char *; the text after "=", or "" */
 };
 
-/* Headings under which help lists options, in this order. */
+/* Headings of the options in the help, in this order. */
 enum option_group {
     GROUP_VERB,
     GROUP_FILTER,
@@ -91,7 +93,7 @@ struct option_row {
     const char *text;    /* one or two lines of help */
 };
 
-/* Whether an option needs a value. */
+/* Returns true if an option needs a value. */
 static inline bool option_wants_value(const struct option_row *row)
 {
     return row->value && row->type != OPTION_MAYBE;
@@ -103,12 +105,13 @@ const struct option_row *option_at(size_t i);
 /* Returns the heading of a group of options. */
 const char *option_group_title(unsigned group);
 
-/* Parses argv[0 .. n) for a command: fills the settings and moves the operands to the front of
- * argv.  Returns the number of operands, or -1 after reporting an error.  Options and operands may
- * be mixed; "--" ends the options. */
+/* Parses argv[0 .. n) for a command: fills in the settings and moves the operands to the start of
+ * argv. Options may be between operands; "--" ends them. Returns the number of operands, or -1
+ * after reporting an error. */
 int options_parse(uint32_t verb, char **argv, int n, struct settings *settings);
 
-/* Returns how many words an option before the command has: 2 if `next` is its value, else 1. */
+/* Returns how many words an option before the command consists of: 2 if `next` is its value, else
+ * 1. */
 size_t option_words(const char *word, const char *next);
 
 /* Appends to a list.  Returns false if memory is exhausted. */

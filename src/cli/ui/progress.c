@@ -1,4 +1,4 @@
-/* Progress: bytes of the files that were read, as stored on disk, summed over all inputs. */
+/* Progress display: bytes read from all input files, as stored on disk. */
 #include "cli/ui/progress.h"
 
 #include <inttypes.h>
@@ -44,8 +44,8 @@ static struct position find_position(ttr_reader *reader)
     return sum;
 }
 
-/* Returns the fraction of the work that is done, or 0 if unknown: by bytes read, or by events
- * written once everything is read. */
+/* Returns the fraction of the work that is done: of bytes read, or of events written when all are
+ * read. Returns 0 if unknown. */
 static double find_part(const struct progress *progress, const struct position *at)
 {
     if (progress->read_all_ns && at->events)
@@ -69,8 +69,8 @@ static void show_json(const struct progress *progress, const struct position *at
     json_close(&json, '}');
 }
 
-/* Prints the line. Sorting reads everything before it returns the first event, so the rate counts
- * from then on. */
+/* Prints the progress line. A sorter reads everything before it returns events, so the rate of
+ * events counts from then on. */
 static void show_line(const struct progress *progress, const struct position *at, double seconds)
 {
     double part = find_part(progress, at);
@@ -96,7 +96,7 @@ bool progress_step(void *ctx)
     struct progress *progress = ctx;
     if (interrupt_came())
         return false;
-    /* Reading the clock costs as much as an event, so only every 16th call does. */
+    /* Reading the clock costs as much as an event, so only every 16th call does it. */
     if (!progress->is_on || ++progress->calls % 16 != 0)
         return true;
     uint64_t now = progress_now();
@@ -128,7 +128,7 @@ void progress_begin(struct progress *progress, const struct call *call, ttr *t, 
     *progress = (struct progress){
         .call = call, .t = t, .reader = reader, .what = what, .begin_ns = progress_now()};
     progress->is_json = strcmp(how, "json") == 0;
-    /* Progress is not mixed with output on the same terminal. */
+    /* Progress and output are not mixed on the same terminal. */
     bool is_free = call->term.error_is_tty && !call->term.pager &&
                    (!call->term.out_is_tty || call->command->verb != VERB_CAT);
     progress->is_on =

@@ -1,4 +1,5 @@
-/* Progress of long work: a line on a terminal after one second, or JSON lines for programs. */
+/* Progress of long work: a line on a terminal, from the first second on, or JSON lines for
+ * programs. */
 #ifndef TRACETTA_CLI_UI_PROGRESS_H
 #define TRACETTA_CLI_UI_PROGRESS_H
 
@@ -9,24 +10,25 @@ struct call;
 struct progress {
     const struct call *call;
     ttr *t;
-    ttr_reader *reader; /* the reader to watch */
+    ttr_reader *reader; /* reader that is observed */
     const char *what;   /* "reading" */
-    uint64_t written;   /* events written; sorting reads everything before the first one */
+    uint64_t written;   /* events written; a sorter returns the first event after reading
+                         * everything */
     uint64_t begin_ns, next_ns;
-    uint64_t read_all_ns; /* time at which the whole input had been read; 0 before */
+    uint64_t read_all_ns; /* progress_now() when the input had been read completely; 0 before */
     uint32_t calls;
     bool is_json, is_on, is_shown;
 };
 
-/* Starts to watch a reader until progress_end; prints nothing yet. */
+/* Observes a reader until progress_end. Does not print yet. */
 void progress_begin(struct progress *progress, const struct call *call, ttr *t, ttr_reader *reader,
                     const char *what);
 
-/* A ttr_progress (own = struct progress): prints progress if due. Returns false after an
- * interruption. */
+/* Implements ttr_progress; ctx is the struct progress. Prints progress if it is due. Returns false
+ * after an interruption. */
 bool progress_step(void *ctx);
 
-/* Removes the line. */
+/* Removes the progress line. */
 void progress_end(struct progress *progress);
 
 /* Time for writing what is there after a signal: half a second, so that short outputs are complete.

@@ -1,5 +1,5 @@
-/* Styles of lines. babeltrace2 reports losses on stderr, so that stdout has only events; its style
- * does the same. */
+/* Styles of printed lines. With --style=babeltrace2, gaps are reported on stderr as babeltrace2
+ * does, so stdout has only events. */
 #include "cli/ui/style.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* Adds an option "FORMAT.KEY=VALUE"; false when memory is out. */
+/* Adds a format option "FORMAT.KEY=VALUE" to those of the call. Returns false if memory is out. */
 static bool add_text(struct style *style, const char *format, const char *key, const char *value)
 {
     char *text = NULL;
@@ -27,7 +27,8 @@ static bool add_text(struct style *style, const char *format, const char *key, c
     return words_add(&style->call->set.format_options, text);
 }
 
-/* Adds an option "FORMAT.KEY" with a value, or "FORMAT.KEY=VALUE" with NULL. */
+/* Adds a format option "FORMAT.KEY" with a value, or with value NULL a complete "FORMAT.KEY=VALUE".
+ * Returns false if memory is out. */
 static bool add_option(struct style *style, const char *option, const char *value)
 {
     char *text = NULL;
@@ -38,7 +39,7 @@ static bool add_option(struct style *style, const char *option, const char *valu
     return words_add(&style->call->set.format_options, text);
 }
 
-/* Joins all lists of an option with commas, as babeltrace2 accepts them. */
+/* Adds the lists of a repeated option as one list with commas, as babeltrace2 accepts it. */
 static bool add_lists(struct style *style, const char *key, const struct words *lists)
 {
     size_t size = 1;
@@ -94,7 +95,7 @@ static bool add_declared(struct style *style, const ttr_style_info *info)
            (!is_shown || !info->shown_option || add_option(style, info->shown_option, NULL));
 }
 
-/* Returns the first option given that only --style=babeltrace2 has, or NULL. */
+/* Returns the name of the first given option that requires --style=babeltrace2, or NULL. */
 static const char *find_companion(const struct settings *set)
 {
     const struct {
@@ -183,7 +184,7 @@ static void print_time(const struct style *style, int64_t time)
     (void)fprintf(stderr, "%s.%09" PRId64, text, time % NS_PER_S);
 }
 
-/* Whether a path is a URL, as streams of live traces have. */
+/* Returns true if a path is a URL of a live trace. */
 static bool is_url(ttr_text path)
 {
     static const char *const schemes[] = {"net://", "net4://", "net6://"};
@@ -227,14 +228,15 @@ static void print_path(ttr_text path)
 static void print_place(const struct style *style, uint16_t source)
 {
     ttr_value value = {.text = {"", 0}}, place = {.text = {"", 0}};
-    /* babeltrace2 does not use the name that CTF 2 has for a trace */
+    /* babeltrace2 ignores the name of a CTF 2 trace */
     if (!traces_attribute(style->t, source, "hostname", &value) || value.type != TTR_TYPE_TEXT)
         value.text = (ttr_text){"", 0};
     (void)traces_attribute(style->t, source, "trace.place", &place);
     (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p,
                   value.text.n && place.text.n ? "/" : "", (int)place.text.n, place.text.p);
-    bool has_uid = traces_attribute(style->t, source, "trace.uid",
-                                    &value); /* CTF 2, which later versions of babeltrace2 read */
+    bool has_uid =
+        traces_attribute(style->t, source, "trace.uid", &value); /* CTF 2, which only later versions
+                                                                  * of babeltrace2 read */
     if (has_uid && value.text.n)
         (void)fprintf(stderr, "(UID: %.*s)", (int)value.text.n, value.text.p);
     else if (has_uid)
@@ -258,13 +260,13 @@ static void print_place(const struct style *style, uint16_t source)
     (void)fprintf(stderr, "%s\n", gap_ink(style, "\033[0m"));
 }
 
-/* A gap, cut to the selected time. */
+/* A gap, clipped to the selected range of times. */
 struct gap {
     int64_t begin, end;
-    uint64_t count; /* 0 = unknown */
+    uint64_t count; /* number of missing events or packets; 0 = unknown */
 };
 
-/* Cuts a gap to a range of time. Returns false if nothing is left. */
+/* Clips a gap to a range of times. Returns false if nothing is left. */
 static bool clip_gap(struct gap *gap, int64_t from, int64_t to)
 {
     if (gap->end < from || gap->begin > to)
@@ -276,7 +278,8 @@ static bool clip_gap(struct gap *gap, int64_t from, int64_t to)
     return true;
 }
 
-/* Cuts a gap to the selected time and to the range that the trace is read in. */
+/* Clips a gap to the selected range, and to the range for which the trace is read. Returns false if
+ * nothing is left. */
 static bool clip_to_selection(const struct style *style, uint16_t source, struct gap *gap)
 {
     ttr_value from, to;
@@ -287,8 +290,8 @@ static bool clip_to_selection(const struct style *style, uint16_t source, struct
     return !is_part || clip_gap(gap, from.v.s, to.v.s);
 }
 
-/* Reports a gap on stderr. The number of missing events (tag 0) is in `link`, that of packets (tag
- * 1) in `sequence`; 0 = unknown. */
+/* Reports a gap on stderr. The number of missing events (tag 0) is in event->link, that of missing
+ * packets (tag 1) in event->sequence; 0 = unknown. */
 static void report_gap(const struct style *style, const ttr_event *event)
 {
     bool is_packets = event->tag == 1;

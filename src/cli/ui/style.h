@@ -1,7 +1,5 @@
-/* Styles of lines: the writer options of --style and its companions, and gaps reported as
- * babeltrace2 does.
- *
- * Ownership: a style owns the texts that it made for the writer until style_end. */
+/* Styles of printed lines: the writer options that --style and its companion options select, and
+ * gaps reported as babeltrace2 does. Ownership: a style owns the option texts until style_end. */
 #ifndef TRACETTA_CLI_UI_STYLE_H
 #define TRACETTA_CLI_UI_STYLE_H
 
@@ -22,11 +20,11 @@ struct style {
     bool has_color;         /* gaps are reported with colours */
 };
 
-/* Finds the writer of a style, and adds its options to those of the call. Returns OUTCOME_FINE, or
- * the outcome after reporting an error. */
+/* Selects the writer of a style and adds its format options to those of the call. Returns
+ * OUTCOME_FINE, or the outcome after reporting an error. */
 int style_begin(struct style *style, struct call *call);
 
-/* A pump.see function (own = the style): reports the gaps of a batch on stderr. */
+/* Implements copy_loop.see; ctx is the style: reports the gaps of a batch on stderr. */
 void style_report_gaps(void *ctx, const ttr_batch *batch);
 
 void style_end(struct style *style);

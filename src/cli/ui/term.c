@@ -30,7 +30,7 @@ static bool wants_color(const struct settings *settings, bool is_tty)
     return is_tty && kind && strcmp(kind, "dumb") != 0;
 }
 
-/* Whether the locale variables name UTF-8; setlocale is not called. */
+/* Returns true if the locale variables select UTF-8. Does not call setlocale. */
 static bool speaks_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -72,7 +72,7 @@ void term_text_to(FILE *to, ttr_text text)
     const unsigned char *p = (const unsigned char *)text.p;
     for (size_t i = 0; i < text.n; i++) {
         size_t control = term_control(p + i, text.n - i);
-        i += control == 2; /* the second of two bytes is the number of the character */
+        i += control == 2; /* the second byte of a two-byte character is its code point */
         if (control)
             (void)fprintf(to, "\\x%02x", p[i]);
         else
@@ -88,7 +88,7 @@ size_t term_columns(ttr_text text)
     return n;
 }
 
-/* Returns the bytes of the first n characters of a text. */
+/* Returns the size in bytes of the first n characters of a text. */
 static size_t bytes_of(ttr_text text, size_t n)
 {
     size_t i = 0;
@@ -121,7 +121,7 @@ const char *term_plain(const char *text, char *to, size_t size)
 {
     size_t n = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p && n + 1 < size; p++) {
-        size_t control = term_control(p, 2); /* the final zero counts */
+        size_t control = term_control(p, 2); /* includes the terminating zero */
         p += control == 2;
         to[n++] = control ? '?' : (char)*p;
     }
@@ -129,7 +129,7 @@ const char *term_plain(const char *text, char *to, size_t size)
     return to;
 }
 
-/* Runs in the child: becomes the pager. */
+/* Executes the pager in the child process. */
 static _Noreturn void become_pager(const char *pager, const int ends[2])
 {
     (void)dup2(ends[0], STDIN_FILENO);
@@ -148,7 +148,7 @@ void term_page(struct terminal *term, const struct settings *settings)
     if (!term->out_is_tty || settings->no_pager || term->pager || !*pager ||
         strcmp(pager, "cat") == 0)
         return;
-    /* Minimal systems have no less; the shell would only print an error. */
+    /* Minimal systems lack less; the shell would only print an error. */
     if (strcmp(pager, "less") == 0 && access("/usr/bin/less", X_OK) != 0 &&
         access("/bin/less", X_OK) != 0)
         return;

@@ -1,4 +1,4 @@
-/* The terminal: its width and colours, texts that are safe to print, and the pager. */
+/* The terminal: its width and colours, printing of unsafe texts, and the pager. */
 #ifndef TRACETTA_CLI_UI_TERM_H
 #define TRACETTA_CLI_UI_TERM_H
 
@@ -20,14 +20,15 @@ struct terminal {
 
 enum ink { INK_PLAIN, INK_BOLD, INK_DIM, INK_RED, INK_YELLOW, INK_GREEN, INK_CYAN, INK_COUNT };
 
-/* Finds the settings by the terminal, NO_COLOR, CLICOLOR_FORCE, COLUMNS and --color. */
+/* Determines the settings from the terminal, NO_COLOR, CLICOLOR_FORCE, COLUMNS and --color. */
 void term_init(struct terminal *term, const struct settings *settings);
 
-/* Returns the escape sequence of an ink on stdout, or "" without colours.  INK_PLAIN ends it. */
+/* Returns the escape sequence that starts an ink on stdout (INK_PLAIN ends it). Returns "" without
+ * colours. */
 const char *term_ink(const struct terminal *term, enum ink ink);
 
-/* Returns the length of the control character at p, which a terminal could act on: 1 byte for
- * U+0000 to U+001F and U+007F, 2 for U+0080 to U+009F (in UTF-8 C2 80 to C2 9F), 0 for others. */
+/* Returns the length of a control character at p, which could affect a terminal: 1 byte for U+0000
+ * to U+001F and U+007F, 2 for U+0080 to U+009F (C2 80 to C2 9F). Returns 0 for other characters. */
 static inline size_t term_control(const unsigned char *p, size_t n)
 {
     if (*p < 0x20 || *p == 0x7f)
@@ -35,18 +36,19 @@ static inline size_t term_control(const unsigned char *p, size_t n)
     return n > 1 && *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
 }
 
-/* Prints text of a trace, or the name of a file.  Control characters are escaped as "\x1b". */
+/* Prints a text of a trace or a file name. Escapes control characters as "\x1b". */
 void term_text(ttr_text text);
 void term_text_to(FILE *to, ttr_text text);
 
-/* Prints text in at most so many columns: on a terminal the middle of a longer text becomes an
- * ellipsis.  Elsewhere nothing is left out. */
+/* Prints text in at most `columns` columns: on a terminal, an ellipsis replaces the middle of a
+ * longer text. Elsewhere prints the complete text. */
 void term_shorten(const struct terminal *term, ttr_text text, size_t columns);
 
-/* Returns the number of columns of a text, one per character. */
+/* Returns the number of columns of a text, counting one per character. */
 size_t term_columns(ttr_text text);
 
-/* Copies as much of a text as fits into `to`, with "?" for control characters.  Returns `to`. */
+/* Copies as much of a text as fits into `to`, with "?" in place of control characters. Returns
+ * `to`. */
 const char *term_plain(const char *text, char *to, size_t size);
 
 /* Sends stdout through $PAGER if it is a terminal, unless --no-pager is given. */

@@ -1,5 +1,5 @@
-/* Parses and formats numbers for people.  Parsing is exact for all 64-bit values: fractions are
- * scaled as integers, never as double. */
+/* Parses and formats numbers in units. Parsing is exact for all 64-bit values: fractions are scaled
+ * as integers, not as double. */
 #include "cli/ui/units.h"
 
 #include <errno.h>
@@ -65,8 +65,9 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Parses digits with `_` between them.  Consumes all digits also if the value is too large; then
- * errno is ERANGE, and EINVAL without digits. */
+/* Parses digits with optional `_` between them. Returns false with errno
+ * EINVAL without any digit,
+ * ERANGE if the value is too large; then all digits are consumed. */
 static bool scan_digits(const char **at, uint64_t *value)
 {
     const char *begin = *at;
@@ -80,7 +81,7 @@ static bool scan_digits(const char **at, uint64_t *value)
     return *at > begin && fits;
 }
 
-/* Parses digits and, after a point, more of them.  errno as of scan_digits. */
+/* Parses digits and an optional fraction. Sets errno like scan_digits. */
 static bool scan_decimal(const char **at, struct decimal *number)
 {
     *number = (struct decimal){.scale = 1};
@@ -111,7 +112,7 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
     return NULL;
 }
 
-/* Multiplies a number by a unit.  errno is ERANGE if the result does not fit. */
+/* Multiplies a number by a unit. Returns false with errno ERANGE if the result is too large. */
 static bool scale_up(const struct decimal *number, uint64_t factor, uint64_t *value)
 {
     __extension__ unsigned __int128 part = number->fraction;
@@ -121,8 +122,8 @@ static bool scale_up(const struct decimal *number, uint64_t factor, uint64_t *va
            !__builtin_add_overflow(*value, (uint64_t)part, value);
 }
 
-/* Parses a number with one of the units after it.  A number that is too large counts as such only
- * if the rest of the text is a unit. */
+/* Parses a number and a unit. A number that is too large is reported as such only if a valid unit
+ * follows. */
 static bool parse_scaled(const char *text, const struct unit *units, uint64_t *value,
                          struct decimal *number)
 {
@@ -130,7 +131,8 @@ static bool parse_scaled(const char *text, const struct unit *units, uint64_t *v
     const int reason = errno;
     if (!is_number && reason == ERANGE && *text == '.')
         text += 1 + strspn(text + 1, "0123456789");
-    /* "1.5" can only mean seconds: nothing is shorter than a nanosecond. */
+    /* A number with a fraction and no unit counts seconds, since nothing is shorter than a
+     * nanosecond. */
     const bool is_seconds = units == duration_units && *text == '\0' && number->has_point;
     const struct unit *unit = find_unit(units, is_seconds ? "s" : text);
     errno = unit ? reason : EINVAL;
@@ -213,7 +215,7 @@ static bool scan_character(const char **at, char wanted)
     return is_there;
 }
 
-/* Parses "Z", "+02:00", "-0330" or nothing into seconds east of Greenwich. */
+/* Parses an optional time zone, "Z", "+02:00" or "-0330", into seconds east of Greenwich. */
 static bool parse_zone(const char *text, int64_t *seconds)
 {
     int hours = 0, minutes = 0;
@@ -233,7 +235,7 @@ static bool parse_zone(const char *text, int64_t *seconds)
     return hours < 24 && minutes < 60;
 }
 
-/* Parses ".125" into nanoseconds; 0 without a fraction. */
+/* Parses an optional fraction such as ".125" into nanoseconds. */
 static int64_t scan_fraction(const char **at)
 {
     int64_t unit = NS_PER_SECOND, ns = 0;
@@ -246,7 +248,8 @@ static int64_t scan_fraction(const char **at)
     return ns;
 }
 
-/* Whether the month has such a day.  timegm turns a day after the last one into the next month. */
+/* Returns true if the day exists in its month. timegm converts other days to days of the next
+ * month. */
 static bool is_day(const struct tm *day)
 {
     struct tm midnight = {
@@ -255,7 +258,7 @@ static bool is_day(const struct tm *day)
     return midnight.tm_mday == day->tm_mday;
 }
 
-/* Parses a date: "2026-11-21". */
+/* Parses a date such as "2026-11-21". */
 static bool scan_date(const char **at, struct tm *day)
 {
     return scan_fixed_digits(at, 4, &day->tm_year) && scan_character(at, '-') &&
@@ -264,7 +267,7 @@ static bool scan_date(const char **at, struct tm *day)
            day->tm_mday >= 1 && is_day(day);
 }
 
-/* Parses a time of day: "01:32" or "01:32:51". */
+/* Parses hours and minutes, and optional seconds: "01:32" or "01:32:51". */
 static bool scan_hours(const char **at, struct tm *day)
 {
     if (!scan_fixed_digits(at, 2, &day->tm_hour) || !scan_character(at, ':') ||
@@ -296,7 +299,7 @@ static bool parse_calendar(const char *text, int64_t *ns)
            !__builtin_add_overflow(*ns, fraction, ns);
 }
 
-/* Parses a time of day: "12:30", "12:30:15.5", with "Z" or without. */
+/* Parses a time of day such as "12:30" or "12:30:15.5", with an optional "Z". */
 static bool parse_time_of_day(const char *text, int64_t *ns)
 {
     struct tm day = {0};
@@ -355,7 +358,7 @@ struct unit_text units_count(uint64_t value)
     return text;
 }
 
-/* Digits after the point for four significant digits: 1.234, 12.34, 123.4, 1234. */
+/* Returns the number of decimal places for four significant digits: 1.234, 12.34, 123.4, 1234. */
 static int decimals(double value)
 {
     return value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;

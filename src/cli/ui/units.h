@@ -1,10 +1,8 @@
-/* Numbers in the form that people write and read: counts, sizes, durations, times.
+/* Numbers as people write and read them: counts, sizes, durations, times.
  *
- * The parsing functions return false with errno set to ERANGE if the text is a number that is too
- * large, and to EINVAL if it is not such a number at all.
- *
- * Functions that format text return it by value: units_count(n).s is valid until the end of the
- * statement that uses it (C11 6.2.4). */
+ * Parsing functions return false with errno ERANGE if the number is too large, EINVAL if the text
+ * is not such a number. Formatting functions return the text by value: units_count(n).s is valid
+ * until the end of the statement that uses it (C11 6.2.4). */
 #ifndef TRACETTA_CLI_UI_UNITS_H
 #define TRACETTA_CLI_UI_UNITS_H
 
@@ -21,15 +19,16 @@ enum moment_kind {
     MOMENT_RELATIVE,    /* after the first event: "+2s" */
     MOMENT_FROM_END,    /* before the last event: "-1s" */
     MOMENT_TIME_OF_DAY, /* UTC, on the day of the first event: "12:30" */
-    MOMENT_UNREAD       /* units_parse_moment cannot parse it, but another parser may */
+    MOMENT_UNREAD       /* units_parse_moment cannot parse the text, but the parser of a style may
+                         * */
 };
 
-/* A time that an option names. */
+/* A time given with an option. */
 struct moment {
     int kind;           /* enum moment_kind */
-    int64_t ns;         /* since the origin of its kind; MOMENT_FROM_END: before the end */
-    const char *text;   /* the text given, if another parser may read it, else NULL */
-    const char *option; /* the option that set it: "start", "end", ... */
+    int64_t ns;         /* ns since the origin of its kind; MOMENT_FROM_END: ns before the end */
+    const char *text;   /* the original text, if the parser of a style may read it; else NULL */
+    const char *option; /* name of the option: "start", "end", ... */
 };
 
 /* Parses a count: "12", "1_000", "20k", "1.5M", up to UINT64_MAX.  k, M and G are powers of 1000.
@@ -42,10 +41,10 @@ bool units_parse_size(const char *text, uint64_t *bytes);
 /* Parses a duration: "250us", "1.5s", "2min", "-3ms".  A number without a unit is nanoseconds. */
 bool units_parse_duration(const char *text, int64_t *ns);
 
-/* Parses a duration, but accepts a fraction only with a unit: "1.5" is refused. */
+/* Parses a duration; a fraction needs a unit, so "1.5" is refused. */
 bool units_parse_nanoseconds(const char *text, int64_t *ns);
 
-/* Parses a duration.  A number without a unit is seconds. */
+/* Parses a duration; a number without a unit counts seconds. */
 bool units_parse_seconds(const char *text, int64_t *ns);
 
 /* Parses a time: "+2s" after the first event, "-1s" (with a unit) before the last one,

@@ -42,23 +42,6 @@ struct tracepoint_field {
     bool is_pointer;
 };
 
-/* Roles of tracepoints that are more than instants with fields for the trace model. */
-enum tracepoint_role {
-    TRACEPOINT_PLAIN,
-    TRACEPOINT_SWITCH, /* sched_switch: context switch */
-    TRACEPOINT_WAKE,   /* sched_wakeup, sched_wakeup_new: thread becomes runnable */
-    TRACEPOINT_NAMES,  /* defines a thread name: sched_process_fork, task_newtask, task_rename */
-    /* ftrace:bprint (trace_printk): each record refers to a different print format */
-    TRACEPOINT_BPRINT
-};
-
-/* Fields that a role needs; NULL if the tracepoint lacks the field. */
-struct tracepoint_roles {
-    /* pid and name of the thread to which the event refers */
-    const struct tracepoint_field *pid, *comm;
-    const struct tracepoint_field *state, *cpu;
-};
-
 /* Display hints for a field, derived from the print format. */
 struct tracepoint_display {
     const struct tracepoint_table *table; /* names of the field's values; NULL if none */
@@ -89,8 +72,8 @@ struct tracepoint {
     /* the format file could not be parsed; the tracepoint has no fields */
     bool is_broken;
     bool has_places; /* at least one field is located by DATA_LOC or REL_LOC */
-    uint8_t role;    /* enum tracepoint_role */
-    struct tracepoint_roles roles;
+    /* ftrace:bprint (trace_printk): each record refers to a different print format */
+    bool is_bprint;
     /* decoder, if the tracepoint follows the EventHeader convention; else NULL */
     struct event_header_tracepoint *header;
     /* decoder, if the .NET runtime writes the tracepoint's events; else NULL */
@@ -172,17 +155,6 @@ static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field,
     *p = cursor_read_bytes(&c, *n);
     return *p != NULL;
 }
-
-/* --- tracepoint_roles.c --- */
-
-/* Determines the role of a tracepoint from its system and name, and finds the fields that the role
- * needs. Field names must be interned before. */
-void tracepoint_find_role(struct tracepoint *tp);
-
-/* Applies the role of a tracepoint to an event: makes it a switch or wake-up, or names a thread.
- * The record has at least fixed_bytes bytes. Returns false if memory is exhausted. */
-TTR_MUST bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoint_raw raw,
-                                    ttr_event *event);
 
 /* --- tracepoint_names.c --- */
 

@@ -204,9 +204,43 @@ static uint32_t copy_record_frames(const void *ctx, const ttr_event *event, uint
     return spec->container->frames ? spec->container->frames(spec->ctx, event, addresses, room) : 0;
 }
 
+static bool locate_record_field(const void *ctx, ttr_group group, ttr_text name,
+                                struct field_position *position)
+{
+    const struct tracepoint *tp = ctx;
+    if (group != TTR_GROUP_PAYLOAD || tp->is_broken)
+        return false;
+    for (uint32_t i = tp->common_n; i < tp->fields_n; i++) {
+        const struct tracepoint_field *field = &tp->field[i];
+        if (field->name.n != name.n || memcmp(field->name.p, name.p, name.n) != 0)
+            continue;
+        const bool is_text = field->shape == TRACEPOINT_TEXT && field->place == TRACEPOINT_HERE;
+        const bool is_number =
+            field->shape <= TRACEPOINT_POINTER &&
+            (field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8);
+        *position = (struct field_position){.offset = field->offset,
+                                            .bytes = field->size,
+                                            .is_text = is_text,
+                                            .is_signed = field->shape == TRACEPOINT_INT,
+                                            .is_big_endian = tp->all->spec.is_big_endian};
+        return is_text || is_number;
+    }
+    return false;
+}
+
+static const uint8_t *get_record_bytes(const void *ctx, const ttr_event *event, size_t *n)
+{
+    const struct tracepoint *tp = ctx;
+    const struct tracepoint_raw raw = tp->all->spec.container->raw(tp->all->spec.ctx, event);
+    *n = raw.n;
+    return raw.p;
+}
+
 const struct field_ops tracepoint_field_ops = {.begin = begin_record_fields,
                                                .next = next_record_field,
                                                .decode_batch = read_record_fields,
                                                .begin_group = begin_record_group,
                                                .label = find_value_label,
-                                               .frames = copy_record_frames};
+                                               .frames = copy_record_frames,
+                                               .locate = locate_record_field,
+                                               .record = get_record_bytes};

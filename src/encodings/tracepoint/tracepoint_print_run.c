@@ -135,7 +135,7 @@ bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
         return false;
     const struct tracepoints_spec *spec = &tp->all->spec;
     struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);
-    if (tp->role == TRACEPOINT_BPRINT)
+    if (tp->is_bprint)
         tracepoint_print_bprint(tp, raw, to);
     else
         print_event(tp, tp->lazy->program, raw, to);

@@ -218,9 +218,7 @@ static bool register_tracepoint(struct tracepoints *all, struct tracepoint *tp)
     *lazy = (struct tracepoint_lazy){.program = NULL, .look = NULL};
     tp->lazy = lazy;
     all->kind[all->kinds_n++] = tp;
-    tracepoint_find_role(tp);
-    if (tracepoint_is_bprint(tp))
-        tp->role = TRACEPOINT_BPRINT;
+    tp->is_bprint = tracepoint_is_bprint(tp);
     if (!attach_event_header(all, tp))
         return false;
     if (!all->type || !all->pid) {
@@ -364,11 +362,7 @@ bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
         *why = "field is outside of the record";
     if (*why)
         event->flags |= TTR_EVENT_PARTIAL;
-    if (tp->role == TRACEPOINT_BPRINT)
-        return tracepoint_prepare_bprint(tp, raw);
-    if (tp->role == TRACEPOINT_PLAIN || raw.n < tp->fixed_bytes)
-        return true;
-    return tracepoint_apply_role(tp, raw, event);
+    return !tp->is_bprint || tracepoint_prepare_bprint(tp, raw);
 }
 
 static ttr_id find_recent_thread(struct tracepoints *all, int32_t pid)

@@ -18,7 +18,6 @@
  *   tracepoint_format.c    parser of `format` files
  *   tracepoints.c          registry by id; sets name, schema and kind of an event
  *   tracepoint_fields.c    field operations of the schema
- *   tracepoint_roles.c     context switches, wake-ups, thread names
  *   tracepoint_print.h     print formats, compiled and run
  *   tracepoint_names.c     kernel symbols, printk formats, thread names
  *
@@ -113,11 +112,9 @@ bool tracepoint_read_common(const struct tracepoints *all, struct tracepoint_raw
 
 /* Decodes a record into an event: sets name, provider (the system, or the EventHeader provider),
  * kind and schema, and for EventHeader also level, keyword, opcode, tag and activity ids. The
- * container has set payload, body, time, cpu, thread and source before. For a switch or wake-up,
- * `thread` becomes the thread concerned and `link` the thread on which the event happened; `tag` of
- * a wake-up is the target CPU. If `tp` is NULL, the id is unknown and raw bytes are shown. Returns
- * false if out of memory. Sets `*why` to a static text if the record is damaged (and the flag
- * TTR_EVENT_PARTIAL), else to NULL. */
+ * container has set payload, body, time, cpu, thread and source before. If `tp` is NULL, the id is
+ * unknown and raw bytes are shown. Returns false if out of memory. Sets `*why` to a static text if
+ * the record is damaged (and the flag TTR_EVENT_PARTIAL), else to NULL. */
 TTR_MUST bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
                                 struct tracepoint_raw raw, ttr_event *event, const char **why);
 

@@ -492,10 +492,13 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
         in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES;
     pair_map_init(&reader->by_id, &t->counted);
-    ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
+    const struct window *window = &in->window;
+    /* a pipe may pause after the magic record, which shows the byte order; else records do */
+    ttr_status status = input_fill(in, 0, FXT_WORD_BYTES, error);
+    if (status == TTR_OK && !fxt_has_magic(window->bytes, window->n))
+        status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK)
         return status;
-    const struct window *window = &in->window;
     size_t n = window->n < FXT_LOOKAHEAD ? window->n : FXT_LOOKAHEAD;
     reader->common.is_big = fxt_is_big_endian(window->bytes, n, n < FXT_LOOKAHEAD);
     in->version = reader->common.is_big ? "big-endian" : "";

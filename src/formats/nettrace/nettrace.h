@@ -345,8 +345,8 @@ struct nettrace_chunk {
 struct nettrace_segment {
     struct nettrace_header before;
     uint32_t begin, end; /* bytes from the first event of the block */
-    /* positions of before.activity and before.related, bytes from the first event of the block; 0
-     * if NULL */
+    /* positions of the activity ids of the header `before`, in bytes from the first event of the
+     * block; 0 if it has none */
     uint32_t activity_at, related_at;
 };
 

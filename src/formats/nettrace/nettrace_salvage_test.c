@@ -24,7 +24,7 @@ static int64_t time_of(unsigned i)
     return 1000000000 + 1000 * (int64_t)i + (int64_t)(i * 37 % 100);
 }
 
-/* Writes events with a text, whose length varies, and a number. */
+/* Writes events with a number and a text of varying length. */
 static void write_trace(struct writing *w, const char *version)
 {
     const char *const options[] = {version, NULL};

@@ -209,8 +209,8 @@ size_t perfetto_begin_packet(struct perfetto *p);
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time);
 void perfetto_end_packet(struct perfetto *p, size_t mark);
 
-/* Begin and end a packet with a track descriptor. It is on a sequence of its own: readers attribute
- * events to the thread that was described last on their sequence. */
+/* Begin and end a packet with a track descriptor, in a separate sequence: readers attribute events
+ * to the thread that was described last in their sequence. */
 size_t perfetto_begin_descriptor(struct perfetto *p);
 void perfetto_end_descriptor(struct perfetto *p, size_t mark);
 

@@ -30,7 +30,7 @@ struct task {
     ttr_id thread; /* thread; 0 is the idle thread of `cpu` */
     unsigned state;
     uint32_t cpu;
-    int32_t priority; /* 0 if not recorded */
+    int32_t priority; /* priority of the thread; 0 if not recorded */
 };
 
 static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,

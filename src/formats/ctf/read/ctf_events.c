@@ -493,3 +493,26 @@ enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader)
     in->n = loop.n;
     return stop;
 }
+
+uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks)
+{
+    struct event_loop loop = make_event_loop(reader, NULL, 0, 0);
+    loop.at = at;
+    loop.header.ticks = *ticks;
+    reader->run.has_cut_text = false;
+    if (read_event_header(&loop) != CTF_STOP_FULL ||
+        find_class_and_body_end(&loop) != CTF_STOP_FULL || loop.at <= at)
+        return UINT64_MAX;
+    *ticks = loop.header.ticks;
+    return loop.at;
+}
+
+void ctf_uncount_event(struct ctf_reader *reader, uint64_t at)
+{
+    struct event_loop loop = make_event_loop(reader, NULL, 0, 0);
+    const struct ctf_stream *stream = reader->stream;
+    loop.at = at;
+    if (read_event_header(&loop) == CTF_STOP_FULL && loop.header.id < stream->by_id_n &&
+        stream->by_id[loop.header.id].class)
+        stream->by_id[loop.header.id].class->events_read--;
+}

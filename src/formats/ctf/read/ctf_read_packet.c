@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_read_step.h"
 #include "formats/ctf/read/ctf_resync.h"
+#include "formats/ctf/read/ctf_salvage.h"
 #include "formats/ctf/read/rfc11_read.h"
 
 #define MOVE_BYTES ((size_t)1024)
@@ -180,9 +181,13 @@ enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
 {
     uint64_t shown = reader->is_unpacked ? reader->content_end
                                          : ctf_window_bytes_from(reader, reader->offset) * 8;
-    ttr_status status = TTR_OK;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
-    switch (ctf_read_events(reader)) {
+    const struct ctf_read_mark mark = {reader->in->n, reader->ticks, reader->time};
+    enum ctf_stop_reason stop = ctf_read_events(reader);
+    ttr_status status = ctf_skip_damaged_events(reader, &mark, &stop);
+    if (status != TTR_OK)
+        return ctf_step_from_status(reader, status);
+    switch (stop) {
     case CTF_STOP_FULL:
         return STEP_GO;
     case CTF_STOP_FAILED:

@@ -435,6 +435,13 @@ static inline void ctf_report_next_event_time(struct input *in, int64_t time)
  * stopped. */
 enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader);
 
+/* Decodes the event at bit `at` without emitting it. `ticks`: clock before, then after the event.
+ * Returns the end of the event, or UINT64_MAX if it cannot be decoded. */
+uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks);
+
+/* Subtracts the event at bit `at`, which was emitted, from the count of its class. */
+void ctf_uncount_event(struct ctf_reader *reader, uint64_t at);
+
 /* --- Members of struct format_reader (ctf_read.c) --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);
 ttr_status ctf_next(struct input *in, ttr_error *error);

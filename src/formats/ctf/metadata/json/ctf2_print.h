@@ -23,8 +23,9 @@ struct ctf2_printer {
     /* if is_for_display: name of the member that contains the length of the next sequence; "" if
      * none does */
     ttr_text length;
-    struct pair_map aliases; /* defined aliases: (hash of the name, address of the type) */
-    struct pair_map names;   /* used alias names: (hash of the name, 0) */
+    struct pair_map
+        aliases; /* set of aliases that were printed: (hash of the name, address of the type) */
+    struct pair_map names; /* set of alias names in use: (hash of the name, 0) */
     ttr_status status;
     ttr_error *error;
 };

@@ -1,0 +1,272 @@
+/* record: runs a program that has trace points (tracetta/trace.h) and writes its events.
+ *
+ * The command is the manager of the session: it makes a socket in a folder of its own, names it to
+ * the program by the environment, and copies events until the program ends.  Its exit status is the
+ * program's; 125 if recording failed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tracetta/record.h>
+
+#include "cli/commands/command.h"
+#include "cli/dotnet/dotnet_choice.h"
+#include "cli/dotnet/launch.h"
+#include "cli/dotnet/recording.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/messages.h"
+#include "cli/ui/progress.h"
+
+#define SLICE_MS 50u
+#define FAILED 125 /* exit status if recording failed */
+#define SOCKET_VARIABLE "TRACETTA_TRACE_SOCKET"
+
+/* The state of one recording. */
+struct work {
+    struct call *call;
+    struct recording recording; /* the output */
+    struct launch launch;
+    ttr_manager *manager;
+    ttr_manager_stats stats;
+    char folder[64];
+    char variable[160]; /* "NAME=path of the socket" */
+    char *categories;   /* the values of --category, joined by commas */
+    bool has_failed;
+    int forwarded; /* signal that was sent to the program */
+};
+
+/* --- Options --- */
+
+static int check_words(const struct call *call)
+{
+    const struct settings *set = &call->set;
+    const char *name = call->command->name;
+    if (!set->has_separator || set->before_separator != 0 || call->paths_n == 0)
+        return message_misuse(name, "expected \"--\" and the program to run");
+    if (!call->path[0][0])
+        return message_misuse(name, "the command after \"--\" is empty");
+    return OUTCOME_FINE;
+}
+
+/* Joins the values of --category. Returns false if memory is exhausted. */
+static bool join_categories(struct work *work)
+{
+    const struct words *words = &work->call->set.categories;
+    size_t n = 1;
+    for (size_t i = 0; i < words->n; i++)
+        n += strlen(words->list[i]) + 1;
+    work->categories = calloc(n, 1);
+    for (size_t i = 0, at = 0; i < words->n && work->categories; i++)
+        at += (size_t)snprintf(work->categories + at, n - at, "%s%s", i ? "," : "", words->list[i]);
+    return work->categories != NULL;
+}
+
+static enum ttr_manager_mode choose_mode(const struct settings *set)
+{
+    if (set->ring_mode && strcmp(set->ring_mode, "circular") == 0)
+        return TTR_MANAGER_CIRCULAR;
+    return set->ring_mode && strcmp(set->ring_mode, "oneshot") == 0 ? TTR_MANAGER_ONESHOT
+                                                                    : TTR_MANAGER_STREAMING;
+}
+
+/* --- The session --- */
+
+/* Makes the folder of the socket, which only this user can enter. */
+static bool make_folder(struct work *work)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    if (!runtime || strlen(runtime) > 32)
+        runtime = "/tmp";
+    (void)snprintf(work->folder, sizeof work->folder, "%s/tracetta-XXXXXX", runtime);
+    if (mkdtemp(work->folder))
+        return true;
+    message_failure(work->folder, "cannot be created: %s", strerror(errno));
+    work->folder[0] = '\0';
+    return false;
+}
+
+static int open_manager(struct work *work)
+{
+    const struct settings *set = &work->call->set;
+    ttr_error error;
+    if (!join_categories(work) || !make_folder(work))
+        return OUTCOME_OUTPUT;
+    (void)snprintf(work->variable, sizeof work->variable, SOCKET_VARIABLE "=%s/socket",
+                   work->folder);
+    const ttr_manager_options options = {.size = sizeof options,
+                                         .fd = work->recording.fd,
+                                         .socket = strchr(work->variable, '=') + 1,
+                                         .mode = choose_mode(set),
+                                         .buffer_bytes = set->ring_size,
+                                         .categories = work->categories,
+                                         .zone_min_ns = (uint64_t)set->min_duration};
+    work->manager = ttr_manager_open(&options, &error);
+    if (work->manager)
+        return OUTCOME_FINE;
+    if (error.status == TTR_E_MISUSE)
+        return message_misuse(work->call->command->name, "%s", error.text);
+    message_error(work->call, work->recording.path, &error);
+    return OUTCOME_OUTPUT;
+}
+
+static int start_program(struct work *work)
+{
+    (void)unsetenv(SOCKET_VARIABLE); /* of a recording that this command itself runs in */
+    if (launch_start(&work->launch, work->call->path, work->call->paths_n, work->variable,
+                     strcmp(work->recording.path, "-") == 0))
+        return OUTCOME_FINE;
+    message_failure(work->call->path[0], "cannot be run: %s", strerror(errno));
+    return OUTCOME_INPUT;
+}
+
+/* Passes a signal on to the program, once.  A terminal has sent Ctrl-C to it already. */
+static void forward_signal(struct work *work)
+{
+    const int signal_number = interrupt_came();
+    if (!signal_number || work->forwarded)
+        return;
+    work->forwarded = signal_number;
+    if (signal_number != SIGINT || !work->call->term.error_is_tty)
+        (void)kill(work->launch.pid, signal_number);
+}
+
+/* Writes a snapshot if SIGUSR2 or a trigger of a program asks for it. */
+static ttr_status write_snapshots(struct work *work, ttr_error *error)
+{
+    char trigger[108];
+    const bool is_dump = interrupt_dump_came();
+    if (!ttr_manager_triggered(work->manager, trigger) && !is_dump)
+        return TTR_OK;
+    return ttr_manager_snapshot(work->manager, error);
+}
+
+static void report_failure(struct work *work, const ttr_error *error)
+{
+    work->has_failed = true;
+    message_error(work->call, work->recording.path, error);
+}
+
+static void serve(struct work *work)
+{
+    ttr_error error;
+    bool has_ended;
+    work->recording.begin_ns = progress_now();
+    interrupt_enable_dumps();
+    do {
+        has_ended = launch_has_ended(&work->launch);
+        const int wake_fd = work->forwarded ? -1 : interrupt_wait_fd();
+        ttr_status status =
+            ttr_manager_run(work->manager, has_ended ? 0 : SLICE_MS, wake_fd, &error);
+        if (status == TTR_OK)
+            status = write_snapshots(work, &error);
+        if (status != TTR_OK)
+            report_failure(work, &error);
+        forward_signal(work);
+        if (work->recording.limit_ns && !work->forwarded &&
+            progress_now() - work->recording.begin_ns >= work->recording.limit_ns) {
+            work->forwarded = SIGTERM;
+            (void)kill(work->launch.pid, SIGTERM);
+        }
+    } while (!has_ended);
+}
+
+/* --- The end --- */
+
+static void print_summary(const struct work *work)
+{
+    const struct call *call = work->call;
+    const ttr_manager_stats *stats = &work->stats;
+    if (stats->programs == 0)
+        message_note(call,
+                     "%s recorded nothing: no program connected; is it linked with "
+                     "libtracetta-trace, and does it define categories?",
+                     call->path[0]);
+    if (stats->dropped)
+        message_note(call, "%s event(s) were dropped: a ring was full; use a larger --buffer",
+                     units_count(stats->dropped).s);
+    if (stats->unwritten)
+        message_note(call, "%s of events could not be written", units_size(stats->unwritten).s);
+    if (stats->invalid || stats->expelled)
+        message_note(
+            call, "%s of invalid records were left out, %" PRIu32 " program(s) were disconnected",
+            units_size(stats->invalid).s, stats->expelled);
+    if (stats->refused)
+        message_note(call, "%" PRIu32 " connection(s) were refused", stats->refused);
+    if (call->term.error_is_tty || call->set.verbose)
+        message_note(call, "recorded %s event(s) of %" PRIu32 " process(es), %s in %s",
+                     units_count(stats->events).s, stats->programs, units_size(stats->bytes).s,
+                     strcmp(work->recording.path, "-") == 0 ? "standard output"
+                                                            : work->recording.path);
+}
+
+static void end_session(struct work *work)
+{
+    ttr_error error;
+    if (work->manager) {
+        if (ttr_manager_snapshot(work->manager, &error) != TTR_OK)
+            report_failure(work, &error);
+        ttr_manager_get_stats(work->manager, &work->stats);
+        if (ttr_manager_close(work->manager, &error) != TTR_OK && !work->has_failed)
+            report_failure(work, &error);
+        work->recording.written = work->stats.bytes;
+    }
+    work->manager = NULL;
+    if (work->folder[0])
+        (void)rmdir(work->folder);
+    free(work->categories);
+}
+
+/* Returns the exit status of the command after the program has ended. */
+static int choose_status(const struct work *work)
+{
+    const int status = work->launch.status;
+    if (work->has_failed)
+        return FAILED;
+    if (WIFSIGNALED(status))
+        return 128 + WTERMSIG(status);
+    if (WEXITSTATUS(status) == 0 && work->call->set.fail_on_loss &&
+        (work->stats.dropped || work->stats.unwritten || work->stats.invalid))
+        return OUTCOME_NO;
+    return WEXITSTATUS(status);
+}
+
+int run_record(struct call *call)
+{
+    struct work work = {.call = call, .recording = {.call = call, .fd = -1}};
+    int outcome = check_words(call);
+    if (outcome == OUTCOME_FINE && call->set.duration &&
+        !dotnet_parse_duration(call->set.duration, &work.recording.limit_ns))
+        outcome = message_misuse(call->command->name,
+                                 "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss",
+                                 call->set.duration);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    outcome = recording_open(&work.recording, call->set.output ? call->set.output : "trace.fxt",
+                             call->set.overwrite);
+    if (outcome == OUTCOME_FINE && work.recording.is_regular &&
+        ftruncate(work.recording.fd, 0) != 0)
+        outcome = message_cannot_write(work.recording.path, errno);
+    if (outcome == OUTCOME_FINE)
+        outcome = open_manager(&work);
+    if (outcome == OUTCOME_FINE)
+        outcome = start_program(&work);
+    const bool is_started = outcome == OUTCOME_FINE;
+    if (is_started)
+        serve(&work);
+    end_session(&work);
+    if (is_started) {
+        print_summary(&work);
+        outcome = choose_status(&work);
+    } else if (outcome != OUTCOME_MISUSE) {
+        outcome = FAILED;
+    }
+    recording_drop(&work.recording);
+    launch_end(&work.launch);
+    return outcome;
+}

@@ -1,0 +1,42 @@
+/* Decides whether events are interpreted, and wraps the inputs. */
+#include "cli/input/interpretation.h"
+
+#include <string.h>
+
+#include <tracetta/meaning.h>
+#include <tracetta/report.h>
+
+/* Returns true for a format whose lines must equal those of another tool. */
+static bool is_of_another_tool(const char *format)
+{
+    static const char *const names[] = {"babeltrace2", "perf", "perfscript", "trace-cmd",
+                                        "microsoft"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], format) == 0)
+            return true;
+    return false;
+}
+
+static bool has_input_of(ttr_reader *reader, const char *format)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        if (report.format && strcmp(report.format, format) == 0)
+            return true;
+    return false;
+}
+
+bool interpretation_is_on(const struct call *call, ttr_reader *reader)
+{
+    const char *to = call->set.to ? call->set.to : call->set.style;
+    if (call->set.raw)
+        return false;
+    return !to || (!is_of_another_tool(to) && !has_input_of(reader, to));
+}
+
+int interpretation_begin(struct inputs *inputs, const struct call *call)
+{
+    ttr_error error = {0};
+    inputs->reader = ttr_interpret(inputs->reader, NULL, &error);
+    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+}

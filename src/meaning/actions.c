@@ -1,0 +1,357 @@
+/* Actions of spans, system calls and counters. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "meaning/meaning.h"
+
+#define ASYNC_MAX 65536u /* open async spans; further begins and their ends stay instants */
+
+/* An action in progress. */
+struct act {
+    struct meaning *meaning;
+    struct machine *machine;
+    const struct compiled_rule *compiled;
+    ttr_event *event;
+    struct rule_record record;
+    ttr_id thread, track;   /* of the lane; one of them is 0 */
+    struct span_lane *lane; /* NULL if the lane is unknown */
+};
+
+static ttr_event *append(struct meaning *meaning)
+{
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
+                       meaning->out_n + 2, sizeof *meaning->out))
+        return NULL;
+    return &meaning->out[meaning->out_n++];
+}
+
+/* Adds the end of a span of a lane, before the current event. */
+static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
+                    const struct span *span, bool is_complete)
+{
+    ttr_event *end = append(meaning);
+    if (!end)
+        return false;
+    *end = (ttr_event){.kind = TTR_KIND_END,
+                       .time = cause->time,
+                       .ticks = cause->ticks,
+                       .name = span->name,
+                       .category = span->category,
+                       .provider = cause->provider,
+                       .thread = thread,
+                       .track = track ? track : cause->track,
+                       .cpu = cause->cpu,
+                       .source = cause->source,
+                       .offset = cause->offset,
+                       .flags = (uint8_t)((cause->flags & TTR_EVENT_HAS_CPU) |
+                                          (is_complete ? 0 : TTR_EVENT_PARTIAL))};
+    return true;
+}
+
+/* Ends the innermost `n` spans of a lane as incomplete. */
+static bool end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                          ttr_id track, struct span_lane *lane, uint32_t n)
+{
+    for (; n > 0 && lane->top; n--) {
+        const struct span span = spans_pop(&meaning->spans, lane);
+        stage_notes_add(&meaning->notes, TTR_SEVERITY_REMARK, cause->offset, "meaning.lost-end",
+                        "a span has no end: the trace lost it");
+        if (!owe_end(meaning, cause, thread, track, &span, false))
+            return false;
+    }
+    return true;
+}
+
+bool meaning_end_lane(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
+                      struct span_lane *lane)
+{
+    return end_innermost(meaning, cause, thread, track, lane, UINT32_MAX);
+}
+
+static bool is_exit_call(const ttr *t, ttr_id name)
+{
+    const ttr_text text = ttr_text_get(t, name);
+    return (text.n == 4 && memcmp(text.p, "exit", 4) == 0) ||
+           (text.n == 10 && memcmp(text.p, "exit_group", 10) == 0);
+}
+
+bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_id thread)
+{
+    struct task *task = meaning_task(meaning, thread);
+    if (!task)
+        return false;
+    const struct span *top = spans_top(&meaning->spans, task->lane);
+    if (!top || !is_exit_call(meaning->base.t, top->name))
+        return true;
+    const struct span span = spans_pop(&meaning->spans, &task->lane);
+    return owe_end(meaning, cause, thread, 0, &span, true);
+}
+
+/* Finds the lane of an event. Returns false if memory runs out. */
+static bool find_lane(struct act *act)
+{
+    struct meaning *meaning = act->meaning;
+    if (act->compiled->rule->lane == RULE_LANE_THREAD) {
+        struct task *task = act->thread ? meaning_task(meaning, act->thread) : NULL;
+        act->lane = task ? &task->lane : NULL;
+        return task || !act->thread;
+    }
+    struct cpu_state *cpu = meaning_cpu(meaning, act->machine, act->event);
+    act->thread = 0;
+    if (!cpu)
+        return true;
+    if (!cpu->track) {
+        char name[32];
+        const int n = snprintf(name, sizeof name, "CPU %u", act->event->cpu);
+        const ttr_id text = ttr_text_add(meaning->base.t, name, (size_t)n);
+        cpu->track =
+            text ? context_add_track(meaning->base.t, &(ttr_track){.number = act->event->cpu,
+                                                                   .name = text,
+                                                                   .source = act->machine->owner})
+                 : 0;
+    }
+    act->track = cpu->track;
+    act->lane = cpu->track ? &cpu->lane : NULL;
+    return cpu->track != 0;
+}
+
+/* Returns the name of a span by its event; 0 if memory runs out. */
+static ttr_id name_of_event(const struct act *act, uint64_t key)
+{
+    ttr *t = act->meaning->base.t;
+    const struct compiled_rule *compiled = act->compiled;
+    char text[32];
+    ttr_text name;
+    uint64_t number;
+    const char *softirq = compiled->rule->name[0] == '#' ? rule_softirq_name(key) : NULL;
+    if (softirq)
+        return ttr_text_add(t, softirq, strlen(softirq));
+    if (rule_read_text(&act->record, &compiled->name_field, &name) && name.n)
+        return ttr_text_add(t, name.p, name.n);
+    if (!rule_read_number(&act->record, &compiled->name_field, &number))
+        number = key;
+    const int n = snprintf(text, sizeof text, compiled->rule->name[0] == '#' ? "%llu" : "0x%llx",
+                           (unsigned long long)number);
+    return ttr_text_add(t, text, (size_t)n);
+}
+
+static ttr_id span_name(const struct act *act, uint64_t key)
+{
+    return act->compiled->name ? act->compiled->name : name_of_event(act, key);
+}
+
+/* Makes the event the begin or end of a span. */
+static void mark(const struct act *act, uint8_t kind, ttr_id name, ttr_id category)
+{
+    ttr_event *event = act->event;
+    event->kind = kind;
+    event->name = name;
+    event->category = category ? category : event->category;
+    if (act->track) {
+        event->track = act->track;
+        event->thread = 0;
+    }
+}
+
+/* Returns the key of a span: a hash of its fields. A class without the fields has any key. */
+static uint64_t read_key(const struct act *act)
+{
+    uint64_t key = 0, value;
+    bool is_found = false, has_fields = false;
+    for (size_t i = 0; i < RULE_FIELDS_MAX && act->compiled->rule->fields[i]; i++) {
+        has_fields = true;
+        if (!rule_read_number(&act->record, &act->compiled->field[i], &value))
+            continue;
+        key = i ? hash_pair(key, value) : value;
+        is_found = true;
+    }
+    return has_fields && !is_found ? SPANS_ANY_KEY : key;
+}
+
+static enum action_result apply_begin(struct act *act)
+{
+    const struct rule *rule = act->compiled->rule;
+    const uint64_t key = read_key(act);
+    if (!act->lane)
+        return ACTION_DONE;
+    const uint32_t lost = rule->lane == RULE_LANE_CPU
+                              ? spans_depth_of(&act->meaning->spans, *act->lane, rule->group, key)
+                              : 0; /* functions recurse; an interrupt does not interrupt itself */
+    struct span span = {.key = key,
+                        .name = span_name(act, key),
+                        .category = act->compiled->category,
+                        .group = rule->group};
+    if (!span.name ||
+        !end_innermost(act->meaning, act->event, act->thread, act->track, act->lane, lost))
+        return ACTION_OUT_OF_MEMORY;
+    if (spans_push(&act->meaning->spans, act->lane, &span))
+        mark(act, TTR_KIND_BEGIN, span.name, span.category);
+    return ACTION_DONE;
+}
+
+static enum action_result apply_end(struct act *act)
+{
+    const struct rule *rule = act->compiled->rule;
+    if (!act->lane)
+        return ACTION_DONE;
+    const uint32_t depth =
+        spans_depth_of(&act->meaning->spans, *act->lane, rule->group, read_key(act));
+    if (depth == 0) {
+        stage_notes_add(&act->meaning->notes, TTR_SEVERITY_REMARK, act->event->offset,
+                        "meaning.lost-begin",
+                        "an end has no begin: it was before the trace, or was lost");
+        return ACTION_DONE;
+    }
+    if (!end_innermost(act->meaning, act->event, act->thread, act->track, act->lane, depth - 1))
+        return ACTION_OUT_OF_MEMORY;
+    const struct span span = spans_pop(&act->meaning->spans, act->lane);
+    mark(act, TTR_KIND_END, span.name, span.category);
+    return ACTION_DONE;
+}
+
+/* --- System calls --- */
+
+/* Two families of tracepoints record each call: one names it, the other has its number. */
+enum family { FAMILY_NAMED, FAMILY_NUMBER };
+
+static enum family family_of(const struct compiled_rule *compiled)
+{
+    return compiled->field[0].name.n && !compiled->rule->name ? FAMILY_NUMBER : FAMILY_NAMED;
+}
+
+/* Returns the name of a call; 0 if memory runs out. */
+static ttr_id call_name(const struct act *act)
+{
+    uint64_t number;
+    char text[32];
+    ttr *t = act->meaning->base.t;
+    if (family_of(act->compiled) == FAMILY_NAMED ||
+        !rule_read_number(&act->record, &act->compiled->field[0], &number))
+        return act->compiled->name;
+    const char *name = act->machine->is_x86_64 ? meaning_syscall_name(number) : NULL;
+    if (name)
+        return ttr_text_add(t, name, strlen(name));
+    const int n = snprintf(text, sizeof text, "syscall %lld", (long long)number);
+    return ttr_text_add(t, text, (size_t)n);
+}
+
+static bool name_is(const ttr *t, ttr_id name, const char *word)
+{
+    const ttr_text text = ttr_text_get(t, name);
+    return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
+}
+
+static enum action_result apply_call_begin(struct act *act)
+{
+    struct meaning *meaning = act->meaning;
+    if (!act->lane)
+        return ACTION_DONE;
+    const struct span *top = spans_top(&meaning->spans, *act->lane);
+    const enum family family = family_of(act->compiled);
+    const uint16_t group = act->compiled->rule->group;
+    if (top && top->group == group && top->family != family)
+        return ACTION_DONE; /* the second record of the same call */
+    struct span span = {.name = call_name(act),
+                        .category = act->compiled->category,
+                        .group = group,
+                        .family = (uint8_t)family};
+    if (!span.name)
+        return ACTION_OUT_OF_MEMORY;
+    if (name_is(meaning->base.t, span.name, "rt_sigreturn")) /* does not return */
+        return ACTION_DONE;
+    const uint32_t lost = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
+    if (!end_innermost(meaning, act->event, act->thread, 0, act->lane, lost))
+        return ACTION_OUT_OF_MEMORY;
+    if (spans_push(&meaning->spans, act->lane, &span))
+        mark(act, TTR_KIND_BEGIN, span.name, span.category);
+    return ACTION_DONE;
+}
+
+/* Returns true if a record ends a call of another name: the end of the open one was lost. A program
+ * that is replaced may return under another name, and the kernel records number -1 for a call that
+ * was skipped. */
+static bool is_end_of_other_call(const struct act *act, const struct span *open, ttr_id name)
+{
+    const ttr *t = act->meaning->base.t;
+    return name != open->name && name != act->event->name && !name_is(t, open->name, "execve") &&
+           !name_is(t, open->name, "execveat") && !name_is(t, name, "syscall -1");
+}
+
+/* The exit of `clone` in the child has no entry, nor has the second record of an exit. An exit
+ * whose entry was before the trace stays an instant, too. */
+static enum action_result apply_call_end(struct act *act)
+{
+    struct meaning *meaning = act->meaning;
+    const uint16_t group = act->compiled->rule->group;
+    if (!act->lane)
+        return ACTION_DONE;
+    const uint32_t depth = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
+    if (depth == 0)
+        return ACTION_DONE;
+    const ttr_id name = call_name(act);
+    if (!name || !end_innermost(meaning, act->event, act->thread, 0, act->lane, depth - 1))
+        return ACTION_OUT_OF_MEMORY;
+    const struct span *open = spans_top(&meaning->spans, *act->lane);
+    if (open->family != family_of(act->compiled))
+        return ACTION_DONE;
+    if (is_end_of_other_call(act, open, name))
+        return end_innermost(meaning, act->event, act->thread, 0, act->lane, 1)
+                   ? ACTION_DONE
+                   : ACTION_OUT_OF_MEMORY;
+    const struct span span = spans_pop(&meaning->spans, act->lane);
+    mark(act, TTR_KIND_END, span.name, span.category);
+    return ACTION_DONE;
+}
+
+/* --- Async spans and counters --- */
+
+static enum action_result apply_async(struct act *act)
+{
+    struct meaning *meaning = act->meaning;
+    const bool is_begin = act->compiled->rule->action == RULE_ASYNC_BEGIN;
+    const uint64_t group = act->compiled->rule->group, link = read_key(act);
+    const bool is_open = pair_map_get(&meaning->async, group, link) != NULL;
+    if (is_begin == is_open || (is_begin && meaning->async.used >= ASYNC_MAX))
+        return ACTION_DONE;
+    const ttr_id name = span_name(act, link);
+    if (!name || (is_begin && !pair_map_put(&meaning->async, group, link, 1)))
+        return ACTION_OUT_OF_MEMORY;
+    if (!is_begin)
+        (void)pair_map_remove(&meaning->async, group, link);
+    act->event->link = link;
+    mark(act, is_begin ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END, name, act->compiled->category);
+    return ACTION_DONE;
+}
+
+static enum action_result apply_counter(struct act *act)
+{
+    uint64_t link = 0;
+    (void)rule_read_number(&act->record, &act->compiled->field[1], &link);
+    act->event->schema = act->compiled->series;
+    act->event->link = link;
+    mark(act, TTR_KIND_COUNTER, act->compiled->name, act->compiled->category);
+    return ACTION_DONE;
+}
+
+enum action_result meaning_apply_span(struct meaning *meaning, struct machine *machine,
+                                      const struct compiled_rule *compiled, ttr_event *event)
+{
+    static enum action_result (*const actions[])(struct act * act) = {
+        [RULE_CALL_BEGIN] = apply_call_begin, [RULE_CALL_END] = apply_call_end,
+        [RULE_BEGIN] = apply_begin,           [RULE_END] = apply_end,
+        [RULE_ASYNC_BEGIN] = apply_async,     [RULE_ASYNC_END] = apply_async,
+        [RULE_COUNTER] = apply_counter,
+    };
+    struct act act = {.meaning = meaning,
+                      .machine = machine,
+                      .compiled = compiled,
+                      .event = event,
+                      .record = rule_record_of(meaning->base.t, event),
+                      .thread = event->thread};
+    const uint8_t action = compiled->rule->action;
+    if (action != RULE_COUNTER && action != RULE_ASYNC_BEGIN && action != RULE_ASYNC_END &&
+        !find_lane(&act))
+        return ACTION_OUT_OF_MEMORY;
+    return actions[action](&act);
+}

@@ -1,0 +1,185 @@
+/* The stage that interprets events, and its state; shared by the files of this folder.
+ *
+ *   stage.c      the reader: batches in, batches out
+ *   machines.c   machines, their CPUs, threads and names
+ *   threads.c    actions of scheduling and of threads
+ *   actions.c    actions of spans, system calls and counters
+ *
+ * An action changes one event in place. It may owe ends of other spans, which the stage returns
+ * before the event. If it is about to rename a thread and the batch is not empty, it returns
+ * ACTION_CUT before it changes anything: the batch ends, and the event starts the next one. */
+#ifndef TRACETTA_MEANING_MEANING_H
+#define TRACETTA_MEANING_MEANING_H
+
+#include "base/pair_map.h"
+#include "meaning/rule_compile.h"
+#include "meaning/spans.h"
+#include "model/reader.h"
+#include "pipeline/stage_notes.h"
+
+#define MEANING_CPU_MAX 65535u /* events of CPUs with greater numbers have no running thread */
+#define MEANING_RECENT 256u    /* slots of the cache from tid to thread */
+#define MEANING_CPU_POSITIONS 64u
+#define COMM_MAX 16u /* TASK_COMM_LEN of Linux */
+
+enum action_result { ACTION_DONE, ACTION_CUT, ACTION_OUT_OF_MEMORY };
+
+/* Sources of a thread's name, from weak to strong. A name replaces only those of the same or a
+ * weaker source. */
+enum name_rank { NAME_NONE, NAME_SNAPSHOT, NAME_EVENT, NAME_CONTAINER };
+
+/* What the stage knows of a thread, by ttr_id. */
+struct task {
+    uint64_t tid;
+    struct span_lane lane;
+    bool is_known; /* the members are set */
+    bool is_dead;  /* it left its CPU for ever */
+    uint8_t rank;  /* enum name_rank */
+    char comm[COMM_MAX];
+};
+
+struct cpu_state {
+    ttr_id running; /* 0 = unknown */
+    ttr_id idle;    /* the CPU's own idle thread; 0 = not created yet */
+    ttr_id track;   /* track of interrupts; 0 = not created yet */
+    struct span_lane lane;
+};
+
+struct machine {
+    uint16_t owner;   /* source in whose tables the threads are */
+    uint16_t release; /* version of the kernel: 256 * major + minor; 0 = unknown */
+    bool is_x86_64;
+    bool has_switches; /* a context switch was read */
+    bool has_waking;   /* sched_waking was read */
+    bool has_wake_new; /* the trace records the wake-up of new threads, or may record it */
+    struct cpu_state *cpu;
+    size_t cpus_n;
+    struct {
+        uint64_t tid;
+        ttr_id id;
+    } recent[MEANING_RECENT];
+};
+
+/* Position of the CPU in the events of a schema. */
+struct cpu_position {
+    ttr_id schema; /* 0 = the entry is free */
+    bool is_fixed;
+    struct field_position position;
+};
+
+/* What the stage knows of a source. */
+struct source_state {
+    bool is_known;
+    bool has_cpu_field;      /* CTF of perf: the CPU is a field of the events */
+    uint8_t worlds;          /* bit set of rule.h; 0 = events pass unchanged */
+    struct machine *machine; /* NULL if worlds is 0 */
+};
+
+struct meaning {
+    ttr_reader base;
+    ttr_reader *in;
+    ttr_batch batch; /* of `in` */
+    uint32_t at;     /* next event of `batch` */
+    ttr_event *out;
+    size_t out_n, out_at, out_capacity;
+    struct source_state *source;
+    size_t sources_n;
+    struct machine **machine;
+    size_t machines_n, machines_capacity;
+    struct task *task; /* by ttr_id */
+    size_t tasks_n;
+    struct compiled_rule *rule;
+    size_t rules_n, rules_capacity;
+    uint32_t *rule_of; /* by schema: 0 = not compiled yet, 1 = no rule, else index in `rule` + 2 */
+    size_t rule_of_n;
+    struct pair_map rule_by_name; /* (schema, name), for schemas that several classes share */
+    struct cpu_position cpu_position[MEANING_CPU_POSITIONS]; /* cache, by schema */
+    struct pair_map async;                                   /* open async spans: (group, link) */
+    struct spans spans;
+    struct stage_notes notes;
+    struct series_schema **series; /* schemas of counters; freed with the stage */
+    size_t series_n, series_capacity;
+};
+
+/* --- machines.c --- */
+
+/* Returns the worlds whose rules may apply to the events of a source. */
+uint8_t meaning_worlds_of(const ttr *t, uint16_t source);
+
+/* Returns the state of a source, which is found out at its first event. Returns NULL if memory runs
+ * out. */
+struct source_state *meaning_source(struct meaning *meaning, uint16_t source);
+
+/* Returns the CPU of an event, or NULL if it has none, or if memory runs out. */
+struct cpu_state *meaning_cpu(struct meaning *meaning, struct machine *machine,
+                              const ttr_event *event);
+
+/* Sets the CPU of an event from its field perf_cpu, if it has that. */
+void meaning_set_cpu(struct meaning *meaning, ttr_event *event);
+
+/* Returns the thread with a tid. `cpu`: of tid 0; NULL if unknown. A thread that is dead is
+ * replaced by a new one. Returns 0 if memory runs out, and for tid 0 without a CPU. */
+ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
+                      struct cpu_state *cpu, uint32_t number);
+
+/* Returns the thread with a tid if an earlier record was about it, else 0. */
+ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid);
+
+/* Returns the state of a thread; NULL if memory runs out. Valid until the next call. */
+struct task *meaning_task(struct meaning *meaning, ttr_id thread);
+
+/* Returns true if naming a thread would replace a name that events of the batch show. */
+bool meaning_renames(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank);
+
+/* Names a thread, and its process if it is the first thread of it. Returns false if memory runs
+ * out. */
+TTR_MUST bool meaning_name_thread(struct meaning *meaning, ttr_id thread, ttr_text name,
+                                  uint8_t rank);
+
+/* --- actions.c --- */
+
+/* Ends all open spans of a lane. */
+TTR_MUST bool meaning_end_lane(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                               ttr_id track, struct span_lane *lane);
+
+/* Applies a rule of spans, calls or counters to an event. */
+enum action_result meaning_apply_span(struct meaning *meaning, struct machine *machine,
+                                      const struct compiled_rule *compiled, ttr_event *event);
+
+/* Ends the call `exit` or `exit_group` of a thread. */
+TTR_MUST bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_id thread);
+
+/* --- threads.c --- */
+
+/* Applies a rule of scheduling or of threads to an event. */
+enum action_result meaning_apply_thread(struct meaning *meaning, struct machine *machine,
+                                        const struct compiled_rule *compiled, ttr_event *event);
+
+/* Forgets the running threads that a gap makes unknown, and ends the spans of their CPUs. */
+TTR_MUST bool meaning_apply_gap(struct meaning *meaning, struct machine *machine,
+                                const ttr_event *event);
+
+/* --- series.c --- */
+
+struct series_schema;
+
+/* Returns the id of a schema that returns only the series of a counter: the first field of the
+ * rule. Returns 0 if memory runs out. */
+ttr_id series_schema_add(struct meaning *meaning, const struct compiled_rule *compiled,
+                         const ttr_event *event);
+void series_schemas_free(struct meaning *meaning);
+
+/* --- task_state.c --- */
+
+/* Returns the ttr_thread_state of a `prev_state` of the kernel. `release`: 256 * major + minor. */
+uint16_t meaning_task_state(uint16_t release, uint64_t prev_state);
+
+/* Parses a version such as "4.4.3-1-ARCH", with any text before the first digit. */
+uint16_t meaning_parse_release(ttr_text text);
+
+/* --- syscall_names.c --- */
+
+/* Returns the name of a system call of x86-64; NULL for unknown numbers. */
+const char *meaning_syscall_name(uint64_t number);
+
+#endif

@@ -1,0 +1,249 @@
+/* Matches classes of events with rules, and resolves the fields. */
+#include "meaning/rule_compile.h"
+
+#include <string.h>
+
+#include "pipeline/glob.h"
+
+#define PATTERN_MAX 64u /* bytes of one name in a rule */
+
+static const char *const softirq_names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+                                            "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+/* Copies the next of the words separated by `|`. Returns false after the last. */
+static bool next_word(const char **list, char word[PATTERN_MAX])
+{
+    const size_t n = *list ? strcspn(*list, "|") : 0;
+    if (n == 0 || n >= PATTERN_MAX)
+        return false;
+    memcpy(word, *list, n);
+    word[n] = 0;
+    *list += n;
+    *list += **list == '|';
+    return true;
+}
+
+/* Finds the text that the `*` of a pattern matches; the pattern matches the complete text. */
+static ttr_text starred_part(const char *pattern, ttr_text text)
+{
+    const char *star = strchr(pattern, '*');
+    if (!star)
+        return text;
+    const size_t before = (size_t)(star - pattern), after = strlen(star + 1);
+    return (ttr_text){text.p + before, text.n - before - after};
+}
+
+static bool list_matches(const char *list, ttr_text text, ttr_text *part)
+{
+    char word[PATTERN_MAX];
+    while (next_word(&list, word))
+        if (glob_matches(word, text)) {
+            *part = starred_part(word, text);
+            return true;
+        }
+    return false;
+}
+
+/* Name of an event without the system before its last colon. */
+struct split_name {
+    ttr_text system, name;
+};
+
+static struct split_name split_name(ttr_text system, ttr_text name)
+{
+    struct split_name split = {.name = name, .system = system};
+    for (size_t i = split.name.n; i > 0; i--)
+        if (split.name.p[i - 1] == ':') {
+            split.system = (ttr_text){split.name.p, i - 1};
+            split.name = (ttr_text){split.name.p + i, split.name.n - i};
+            break;
+        }
+    return split;
+}
+
+/* Returns true if an event has a top-level payload field of the wanted type. */
+static bool event_has_field(const ttr *t, const ttr_event *event, const char *name, bool is_text)
+{
+    ttr_fields fields;
+    ttr_field field;
+    const size_t n = strlen(name);
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.depth || field.group != TTR_GROUP_PAYLOAD || field.name.n != n ||
+            memcmp(field.name.p, name, n) != 0)
+            continue;
+        const uint8_t type = field.value.type;
+        return is_text ? type == TTR_TYPE_TEXT
+                       : type == TTR_TYPE_UINT || type == TTR_TYPE_INT || type == TTR_TYPE_BOOL;
+    }
+    return false;
+}
+
+static bool is_text_name(const char *name)
+{
+    return strstr(name, "comm") != NULL || strcmp(name, "name") == 0 ||
+           strcmp(name, "filename") == 0;
+}
+
+/* Resolves a field by its alternative names. Returns false if the event has none of them. */
+static bool resolve_field(const ttr *t, const ttr_event *event, const char *names,
+                          struct rule_field *field)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    const bool is_optional = *names == '?';
+    const char *rest = names + is_optional;
+    char word[PATTERN_MAX];
+    for (const char *at = rest; next_word(&rest, word); at = rest) {
+        const ttr_text name = {at, strlen(word)};
+        const bool can_locate = schema->ops && schema->ops->locate && schema->ops->record;
+        field->is_fixed = can_locate && schema->ops->locate(schema->ctx, TTR_GROUP_PAYLOAD, name,
+                                                            &field->position);
+        if ((field->is_fixed && field->position.is_text == is_text_name(word)) ||
+            event_has_field(t, event, word, is_text_name(word))) {
+            field->is_fixed = field->is_fixed && field->position.is_text == is_text_name(word);
+            field->name = name;
+            field->is_second = at != names + is_optional;
+            return true;
+        }
+    }
+    *field = (struct rule_field){.name = {"", 0}};
+    return is_optional;
+}
+
+static bool resolve_fields(const ttr *t, const ttr_event *event, struct compiled_rule *compiled)
+{
+    const struct rule *rule = compiled->rule;
+    for (size_t i = 0; i < RULE_FIELDS_MAX; i++)
+        if (rule->fields[i] && !resolve_field(t, event, rule->fields[i], &compiled->field[i]))
+            return false;
+    return true;
+}
+
+/* Sets the name and the category of the spans. Returns false if memory runs out. */
+static bool set_names(ttr *t, const ttr_event *event, ttr_text part, struct compiled_rule *compiled)
+{
+    const struct rule *rule = compiled->rule;
+    if (rule->category)
+        compiled->category = ttr_text_add(t, rule->category, strlen(rule->category));
+    if (!rule->name) {
+        compiled->name = event->name;
+    } else if (rule->name[0] == '*') {
+        compiled->name = ttr_text_add(t, part.p, part.n);
+    } else if (rule->name[0] == '=') {
+        if (!resolve_field(t, event, rule->name + 1, &compiled->name_field))
+            compiled->name = event->name;
+        return !rule->category || compiled->category;
+    } else if (rule->name[0] != '#') {
+        compiled->name = ttr_text_add(t, rule->name, strlen(rule->name));
+    } else {
+        return !rule->category || compiled->category;
+    }
+    return compiled->name && (!rule->category || compiled->category);
+}
+
+static bool rule_matches(const struct rule *rule, unsigned worlds, const struct split_name *split,
+                         ttr_text *part)
+{
+    ttr_text system;
+    return rule->worlds & worlds && list_matches(rule->events, split->name, part) &&
+           (!rule->system || !split->system.n ||
+            list_matches(rule->system, split->system, &system));
+}
+
+bool rule_may_apply(unsigned worlds, ttr_text name)
+{
+    const struct split_name split = split_name((ttr_text){"", 0}, name);
+    const struct rule_table *table;
+    ttr_text part;
+    for (size_t i = 0; (table = rule_table_at(i)) != NULL; i++)
+        for (size_t k = 0; k < table->n; k++)
+            if (rule_matches(&table->rule[k], worlds, &split, &part))
+                return true;
+    return false;
+}
+
+bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compiled_rule *compiled,
+                  bool *is_out_of_memory)
+{
+    const struct split_name split =
+        split_name(ttr_text_get(t, event->provider), ttr_text_get(t, event->name));
+    const struct rule_table *table;
+    for (size_t i = 0; (table = rule_table_at(i)) != NULL; i++)
+        for (size_t k = 0; k < table->n; k++) {
+            const struct rule *rule = &table->rule[k];
+            ttr_text part;
+            if (!rule_matches(rule, worlds, &split, &part))
+                continue;
+            *compiled = (struct compiled_rule){.rule = rule};
+            if (!resolve_fields(t, event, compiled))
+                continue;
+            *is_out_of_memory |= !set_names(t, event, part, compiled);
+            return true;
+        }
+    return false;
+}
+
+struct rule_record rule_record_of(const ttr *t, const ttr_event *event)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    struct rule_record record = {.t = t, .event = event};
+    if (schema->ops && schema->ops->record)
+        record.bytes = schema->ops->record(schema->ctx, event, &record.n);
+    return record;
+}
+
+/* Finds a top-level payload field by name. */
+static bool find_payload_field(const struct rule_record *record, ttr_text name, ttr_field *field)
+{
+    ttr_fields fields;
+    ttr_fields_begin(record->t, record->event, &fields);
+    while (ttr_fields_next(&fields, field))
+        if (!field->depth && field->group == TTR_GROUP_PAYLOAD && field->name.n == name.n &&
+            memcmp(field->name.p, name.p, name.n) == 0)
+            return true;
+    return false;
+}
+
+bool rule_read_number(const struct rule_record *record, const struct rule_field *field,
+                      uint64_t *value)
+{
+    ttr_field found;
+    if (!field->name.n)
+        return false;
+    if (field->is_fixed && record->bytes)
+        return field_position_load(&field->position, record->bytes, record->n, value);
+    if (!find_payload_field(record, field->name, &found) ||
+        (found.value.type != TTR_TYPE_UINT && found.value.type != TTR_TYPE_INT &&
+         found.value.type != TTR_TYPE_BOOL))
+        return false;
+    *value = found.value.v.u;
+    return true;
+}
+
+bool rule_read_text(const struct rule_record *record, const struct rule_field *field,
+                    ttr_text *text)
+{
+    ttr_field found;
+    if (!field->name.n)
+        return false;
+    if (field->is_fixed && record->bytes) {
+        if (field->position.bytes > record->n ||
+            field->position.offset > record->n - field->position.bytes)
+            return false;
+        *text =
+            (ttr_text){(const char *)record->bytes + field->position.offset, field->position.bytes};
+    } else if (find_payload_field(record, field->name, &found) &&
+               found.value.type == TTR_TYPE_TEXT) {
+        *text = found.value.text;
+    } else {
+        return false;
+    }
+    const char *zero = text->n ? memchr(text->p, 0, text->n) : NULL;
+    text->n = zero ? (size_t)(zero - text->p) : text->n;
+    return true;
+}
+
+const char *rule_softirq_name(uint64_t vector)
+{
+    return vector < sizeof softirq_names / sizeof *softirq_names ? softirq_names[vector] : NULL;
+}

@@ -1,0 +1,54 @@
+/* Compiled rules: a rule applied to one class of events.
+ *
+ * Compilation finds the first rule that matches the class, and the position of each field. A field
+ * that is at the same place in all events is then one load; others are found by name. */
+#ifndef TRACETTA_MEANING_RULE_COMPILE_H
+#define TRACETTA_MEANING_RULE_COMPILE_H
+
+#include "meaning/rules.h"
+#include "model/context.h"
+
+struct rule_field {
+    ttr_text name;  /* n is 0 if an optional field is absent */
+    bool is_fixed;  /* `position` is valid */
+    bool is_second; /* the second of two alternative names was found */
+    struct field_position position;
+};
+
+struct compiled_rule {
+    const struct rule *rule;
+    ttr_id name;     /* name of the span or counter; 0 = by event, see name_field */
+    ttr_id category; /* 0 = unchanged */
+    ttr_id series;   /* COUNTER: schema that returns only the series */
+    struct rule_field field[RULE_FIELDS_MAX];
+    struct rule_field name_field; /* rule.name "=FIELD" */
+};
+
+/* The record of an event, for reading several of its fields. */
+struct rule_record {
+    const ttr *t;
+    const ttr_event *event;
+    const uint8_t *bytes; /* NULL = the schema has no fixed positions */
+    size_t n;
+};
+
+/* Finds the rule for the class of an event in these worlds and compiles it. Returns false if no
+ * rule applies. `is_out_of_memory` is set if a name could not be interned. */
+bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compiled_rule *compiled,
+                  bool *is_out_of_memory);
+
+/* Returns true if a rule may apply to events of these worlds with a name. */
+bool rule_may_apply(unsigned worlds, ttr_text name);
+
+struct rule_record rule_record_of(const ttr *t, const ttr_event *event);
+
+/* Read a number or a text up to its first zero. Return false if the event lacks the field. */
+bool rule_read_number(const struct rule_record *record, const struct rule_field *field,
+                      uint64_t *value);
+bool rule_read_text(const struct rule_record *record, const struct rule_field *field,
+                    ttr_text *text);
+
+/* Returns the kernel's name of a softirq, "NET_RX"; NULL for unknown numbers. */
+const char *rule_softirq_name(uint64_t vector);
+
+#endif

@@ -1,0 +1,78 @@
+/* Rules: tables that state what well-known events mean. A file per world defines its table.
+ *
+ * A rule applies to a class of events if the world, the name and all required fields match. Fields
+ * are then resolved once for the class (rule_compile.h). */
+#ifndef TRACETTA_MEANING_RULES_H
+#define TRACETTA_MEANING_RULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Worlds: which tracer made the events. A bit set. */
+#define RULE_LTTNG 1u      /* LTTng's kernel tracer, CTF */
+#define RULE_TRACEPOINT 2u /* ftrace and perf; names may have a prefix "system:" */
+#define RULE_UST 4u        /* LTTng-UST; names have a prefix "provider:" */
+#define RULE_KERNEL (RULE_LTTNG | RULE_TRACEPOINT)
+
+#define RULE_FIELDS_MAX 5u
+
+enum rule_action {
+    RULE_NOTHING = 0,
+    /* scheduling: outgoing tid, incoming tid, state, name of the incoming and outgoing thread */
+    RULE_SWITCH,
+    RULE_WAKE,      /* tid, target CPU, name */
+    RULE_WAKE_LATE, /* as RULE_WAKE, unless the trace has earlier records of the same wake-ups */
+    RULE_WAKE_NEW,  /* as RULE_WAKE, of a new thread */
+    /* threads: each record names or ends one */
+    RULE_FORK,     /* tid of the child, its name, tid of the parent, its process */
+    RULE_EXEC,     /* tid, its tid before, path of the program */
+    RULE_RENAME,   /* tid, name */
+    RULE_EXIT,     /* tid */
+    RULE_FREE,     /* tid */
+    RULE_SNAPSHOT, /* a thread that exists: tid, process, name, namespace level, parent */
+    /* system calls of the running thread */
+    RULE_CALL_BEGIN, /* number, if the name of the event does not name the call */
+    RULE_CALL_END,   /* number, as above */
+    /* spans: the fields identify the span among those of its lane */
+    RULE_BEGIN,
+    RULE_END,
+    RULE_ASYNC_BEGIN,
+    RULE_ASYNC_END,
+    /* a counter: the series first, then the field that distinguishes counters of one name */
+    RULE_COUNTER
+};
+
+enum rule_lane {
+    RULE_LANE_THREAD, /* spans of the thread nest */
+    RULE_LANE_CPU     /* spans nest on a track of the CPU */
+};
+
+struct rule {
+    const char *events; /* names or globs with one `*`, separated by `|` */
+    const char *system; /* system of the kernel that the name must have, if it has any; or NULL */
+    uint8_t worlds;
+    uint8_t action; /* enum rule_action */
+    uint8_t lane;   /* enum rule_lane */
+    uint8_t group;  /* spans: the same for the begin and the end */
+    /* alternatives are separated by `|`; a name after `?` is optional */
+    const char *fields[RULE_FIELDS_MAX];
+    /* name of the span or counter: a text; "*": the part of the event's name that `*` matches;
+     * "=FIELD": the text of a field, or its number; "#softirq": name of the softirq number in the
+     * first field; NULL: the event's name */
+    const char *name;
+    const char *category; /* NULL = the event's category */
+};
+
+struct rule_table {
+    const char *title; /* for documentation */
+    const struct rule *rule;
+    size_t n;
+};
+
+/* Returns the i-th table; NULL after the last. */
+const struct rule_table *rule_table_at(size_t i);
+
+extern const struct rule_table linux_kernel_rules;
+extern const struct rule_table lttng_ust_rules;
+
+#endif

@@ -1,0 +1,90 @@
+/* Schemas of counters. Each field of a counter event is a series, but the records of the kernel
+ * have other fields, too: the CPU, the process. The schema wraps that of the record and returns
+ * only the series. */
+#include <string.h>
+
+#include "meaning/meaning.h"
+
+#define IDLE_STATE_NONE UINT32_MAX /* of cpu_idle: the CPU leaves the idle state; becomes -1 */
+
+struct series_schema {
+    const struct field_ops *ops; /* functions of the wrapped schema */
+    const void *ctx;
+    ttr_text name; /* of the field that is the series */
+    bool is_idle_state;
+    ttr_id id;
+};
+
+/* The wrapped functions find their own `ctx` in the iteration, only while they run. */
+static void begin_series(ttr_fields *fields)
+{
+    const struct series_schema *series = fields->ctx;
+    fields->ctx = series->ctx;
+    series->ops->begin(fields);
+    fields->ctx = series;
+}
+
+static bool next_field(ttr_fields *fields, const struct series_schema *series, ttr_field *field)
+{
+    fields->ctx = series->ctx;
+    const bool has_more = series->ops->next(fields, field);
+    fields->ctx = series;
+    return has_more;
+}
+
+static bool next_series(ttr_fields *fields, ttr_field *field)
+{
+    const struct series_schema *series = fields->ctx;
+    while (next_field(fields, series, field)) {
+        if (field->depth || field->group != TTR_GROUP_PAYLOAD || field->name.n != series->name.n ||
+            memcmp(field->name.p, series->name.p, series->name.n) != 0)
+            continue;
+        if (series->is_idle_state && field->value.v.u == IDLE_STATE_NONE) {
+            field->value.type = TTR_TYPE_INT;
+            field->value.v.s = -1;
+        }
+        return true;
+    }
+    return false;
+}
+
+static const struct field_ops series_ops = {.begin = begin_series, .next = next_series};
+
+ttr_id series_schema_add(struct meaning *meaning, const struct compiled_rule *compiled,
+                         const ttr_event *event)
+{
+    ttr *t = meaning->base.t;
+    const struct schema base = *context_schema(t, event->schema);
+    if (!base.ops ||
+        !alloc_reserve(&t->counted, (void **)&meaning->series, &meaning->series_capacity,
+                       meaning->series_n + 1, sizeof(struct series_schema *)))
+        return 0;
+    struct series_schema *series = alloc_zero(&t->counted, 1, sizeof *series);
+    if (!series)
+        return 0;
+    *series = (struct series_schema){
+        .ops = base.ops,
+        .ctx = base.ctx,
+        .name = compiled->field[0].name,
+        .is_idle_state = compiled->rule->name && strcmp(compiled->rule->name, "cpu_idle") == 0};
+    series->id = context_add_schema(t, &(struct schema){.ops = &series_ops,
+                                                        .ctx = series,
+                                                        .event_class = base.event_class,
+                                                        .base_schema = event->schema,
+                                                        .class_name = event->name,
+                                                        .has_number = base.has_number,
+                                                        .number = base.number,
+                                                        .version = base.version});
+    meaning->series[meaning->series_n++] = series;
+    return series->id;
+}
+
+void series_schemas_free(struct meaning *meaning)
+{
+    const struct alloc *alloc = &meaning->base.t->counted;
+    for (size_t i = 0; i < meaning->series_n; i++) {
+        context_drop_schema(meaning->base.t, meaning->series[i]->id);
+        alloc_free(alloc, meaning->series[i], 1, sizeof *meaning->series[i]);
+    }
+    alloc_free(alloc, meaning->series, meaning->series_capacity, sizeof *meaning->series);
+}

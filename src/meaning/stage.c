@@ -1,0 +1,403 @@
+/* ttr_interpret: a reader that changes events by the rules of their classes.
+ *
+ * A batch of the input whose events are all untouched passes as it is. Otherwise events are copied
+ * into a batch of the stage and changed there. A class of events is looked up by its schema: one
+ * load tells whether a rule applies. Payloads stay in the batch of the input, so the next one is
+ * read only after the stage has returned all events of this one. */
+#include <tracetta/event_class.h>
+#include <tracetta/meaning.h>
+
+#include <string.h>
+
+#include "base/status.h"
+#include "meaning/meaning.h"
+
+#define BATCH 256u
+#define NO_RULE 1u
+#define FIRST_RULE 2u
+
+static void meaning_close(ttr_reader *base)
+{
+    struct meaning *meaning = (struct meaning *)base;
+    const struct alloc *alloc = &base->t->counted;
+    series_schemas_free(meaning);
+    ttr_close(meaning->in);
+    for (size_t i = 0; i < meaning->machines_n; i++) {
+        alloc_free(alloc, meaning->machine[i]->cpu, meaning->machine[i]->cpus_n,
+                   sizeof *meaning->machine[i]->cpu);
+        alloc_free(alloc, meaning->machine[i], 1, sizeof *meaning->machine[i]);
+    }
+    alloc_free(alloc, meaning->machine, meaning->machines_capacity, sizeof *meaning->machine);
+    alloc_free(alloc, meaning->source, meaning->sources_n, sizeof *meaning->source);
+    alloc_free(alloc, meaning->task, meaning->tasks_n, sizeof *meaning->task);
+    alloc_free(alloc, meaning->rule, meaning->rules_capacity, sizeof *meaning->rule);
+    alloc_free(alloc, meaning->rule_of, meaning->rule_of_n, sizeof *meaning->rule_of);
+    alloc_free(alloc, meaning->out, meaning->out_capacity, sizeof *meaning->out);
+    pair_map_free(&meaning->rule_by_name);
+    pair_map_free(&meaning->async);
+    spans_free(&meaning->spans);
+    stage_notes_free(&meaning->notes);
+    alloc_free(alloc, meaning, 1, sizeof *meaning);
+}
+
+/* --- Rules of classes --- */
+
+/* Compiles the rule of an event's class. Returns NO_RULE, or FIRST_RULE plus its index; 0 if memory
+ * runs out. */
+static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_event *event)
+{
+    ttr *t = meaning->base.t;
+    bool is_out_of_memory = false;
+    struct compiled_rule compiled;
+    if (!rule_compile(t, worlds, event, &compiled, &is_out_of_memory))
+        return NO_RULE;
+    if (compiled.rule->action == RULE_COUNTER) {
+        compiled.series = series_schema_add(meaning, &compiled, event);
+        is_out_of_memory |= !compiled.series;
+    }
+    if (is_out_of_memory ||
+        !alloc_reserve(&t->counted, (void **)&meaning->rule, &meaning->rules_capacity,
+                       meaning->rules_n + 1, sizeof *meaning->rule))
+        return 0;
+    meaning->rule[meaning->rules_n] = compiled;
+    return FIRST_RULE + (uint32_t)meaning->rules_n++;
+}
+
+/* Returns true if all events of a schema have the same name. */
+static bool has_one_class(const ttr *t, const ttr_event *event)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    return event->schema &&
+           (schema->event_class || schema->class_name || (schema->ops && schema->ops->locate));
+}
+
+/* Finds the rule for an event whose schema is seen for the first time, or is shared by classes. */
+static uint32_t find_rule(struct meaning *meaning, unsigned worlds, const ttr_event *event)
+{
+    ttr *t = meaning->base.t;
+    const size_t before = meaning->rule_of_n;
+    if (!has_one_class(t, event)) {
+        const uint32_t *known = pair_map_get(&meaning->rule_by_name, event->schema, event->name);
+        if (known)
+            return *known;
+        const uint32_t found = add_rule(meaning, worlds, event);
+        return found && pair_map_put(&meaning->rule_by_name, event->schema, event->name, found)
+                   ? found
+                   : 0;
+    }
+    if (event->schema >= before) {
+        if (!alloc_reserve(&t->counted, (void **)&meaning->rule_of, &meaning->rule_of_n,
+                           (size_t)event->schema + 1, sizeof *meaning->rule_of))
+            return 0;
+        memset(meaning->rule_of + before, 0,
+               (meaning->rule_of_n - before) * sizeof *meaning->rule_of);
+    }
+    if (!meaning->rule_of[event->schema] && !(event->flags & TTR_EVENT_PARTIAL)) {
+        meaning->rule_of[event->schema] = add_rule(meaning, worlds, event);
+        if (meaning->rule_of[event->schema] >= FIRST_RULE)
+            t->schemas[event->schema].class_name = event->name;
+    }
+    return event->flags & TTR_EVENT_PARTIAL && !meaning->rule_of[event->schema]
+               ? NO_RULE
+               : meaning->rule_of[event->schema];
+}
+
+static inline uint32_t rule_of_event(struct meaning *meaning, unsigned worlds,
+                                     const ttr_event *event)
+{
+    const uint32_t known = event->schema < meaning->rule_of_n ? meaning->rule_of[event->schema] : 0;
+    return known ? known : find_rule(meaning, worlds, event);
+}
+
+/* --- Events --- */
+
+/* Sets the thread of an event that has none to the thread that runs on its CPU, and replaces the
+ * idle thread that all CPUs share. */
+static bool set_running_thread(struct meaning *meaning, struct machine *machine, ttr_event *event)
+{
+    if (event->thread && event->thread < meaning->tasks_n && meaning->task[event->thread].tid)
+        return true;
+    if (!(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
+        return true;
+    if (!event->thread) {
+        if (event->cpu < machine->cpus_n)
+            event->thread = machine->cpu[event->cpu].running;
+        return true;
+    }
+    const struct task *task = meaning_task(meaning, event->thread);
+    if (!task)
+        return false;
+    if (task->tid || !meaning->base.t->threads[event->thread].tid_known || !machine->has_switches)
+        return true;
+    event->thread =
+        meaning_thread(meaning, machine, 0, meaning_cpu(meaning, machine, event), event->cpu);
+    return event->thread != 0;
+}
+
+static enum action_result interpret(struct meaning *meaning, const struct source_state *source,
+                                    ttr_event *event)
+{
+    if (event->kind == TTR_KIND_GAP)
+        return meaning_apply_gap(meaning, source->machine, event) ? ACTION_DONE
+                                                                  : ACTION_OUT_OF_MEMORY;
+    if (event->kind != TTR_KIND_INSTANT)
+        return ACTION_DONE;
+    if (source->has_cpu_field)
+        meaning_set_cpu(meaning, event);
+    if (source->worlds & RULE_KERNEL && !set_running_thread(meaning, source->machine, event))
+        return ACTION_OUT_OF_MEMORY;
+    const uint32_t rule = rule_of_event(meaning, source->worlds, event);
+    if (rule == NO_RULE)
+        return ACTION_DONE;
+    if (rule == 0)
+        return ACTION_OUT_OF_MEMORY;
+    const struct compiled_rule *compiled = &meaning->rule[rule - FIRST_RULE];
+    return compiled->rule->action < RULE_CALL_BEGIN
+               ? meaning_apply_thread(meaning, source->machine, compiled, event)
+               : meaning_apply_span(meaning, source->machine, compiled, event);
+}
+
+static inline const struct source_state *source_of_event(struct meaning *meaning,
+                                                         const ttr_event *event)
+{
+    return event->source < meaning->sources_n && meaning->source[event->source].is_known
+               ? &meaning->source[event->source]
+               : meaning_source(meaning, event->source);
+}
+
+/* Interprets events of the input's batch until the output is full, or an event must start a new
+ * batch. Returns false if memory runs out. */
+static bool fill_batch(struct meaning *meaning)
+{
+    while (meaning->at < meaning->batch.n && meaning->out_n < BATCH) {
+        ttr_event event = *ttr_batch_at(&meaning->batch, meaning->at);
+        const struct source_state *source = source_of_event(meaning, &event);
+        if (!source)
+            return false;
+        const enum action_result result =
+            source->worlds ? interpret(meaning, source, &event) : ACTION_DONE;
+        if (result == ACTION_CUT)
+            return true;
+        if (result == ACTION_OUT_OF_MEMORY ||
+            !alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out,
+                           &meaning->out_capacity, meaning->out_n + 1, sizeof *meaning->out))
+            return false;
+        meaning->out[meaning->out_n++] = event;
+        meaning->at++;
+    }
+    return true;
+}
+
+/* Returns true if no event of the input's batch may change. */
+static bool is_batch_untouched(struct meaning *meaning)
+{
+    for (uint32_t i = 0; i < meaning->batch.n; i++) {
+        const ttr_event *event = ttr_batch_at(&meaning->batch, i);
+        const struct source_state *source =
+            event->source < meaning->sources_n ? &meaning->source[event->source] : NULL;
+        if (!source || !source->is_known)
+            return false;
+        if (!source->worlds)
+            continue;
+        if (event->kind == TTR_KIND_GAP || source->worlds & RULE_KERNEL)
+            return false;
+        if (event->kind == TTR_KIND_INSTANT &&
+            (event->schema >= meaning->rule_of_n || meaning->rule_of[event->schema] != NO_RULE))
+            return false;
+    }
+    return true;
+}
+
+static ttr_status meaning_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+{
+    struct meaning *meaning = (struct meaning *)base;
+    while (meaning->out_at == meaning->out_n) {
+        meaning->out_at = meaning->out_n = 0;
+        if (meaning->at == meaning->batch.n) {
+            const ttr_status status = ttr_read(meaning->in, &meaning->batch, error);
+            if (status != TTR_OK) {
+                meaning->batch.n = meaning->at = 0;
+                return status;
+            }
+            meaning->at = 0;
+            if (is_batch_untouched(meaning)) {
+                *batch = meaning->batch;
+                meaning->at = meaning->batch.n;
+                return TTR_OK;
+            }
+        }
+        if (!fill_batch(meaning))
+            return fail_memory(error);
+    }
+    const size_t left = meaning->out_n - meaning->out_at;
+    *batch = (ttr_batch){.event = meaning->out + meaning->out_at,
+                         .n = left < BATCH ? (uint32_t)left : BATCH};
+    meaning->out_at += batch->n;
+    return TTR_OK;
+}
+
+/* --- Reader --- */
+
+static bool meaning_report(ttr_reader *base, size_t index, ttr_report *report)
+{
+    struct meaning *meaning = (struct meaning *)base;
+    if (!ttr_reader_report(meaning->in, index, report))
+        return false;
+    if (index == 0)
+        stage_notes_report(&meaning->notes, report);
+    return true;
+}
+
+static void meaning_rank(ttr_reader *base, uint32_t *next)
+{
+    reader_assign_ranks(((struct meaning *)base)->in, next);
+}
+
+static struct input *meaning_input(ttr_reader *base, size_t index)
+{
+    return reader_input(((struct meaning *)base)->in, index);
+}
+
+static void meaning_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+{
+    reader_set_range(((struct meaning *)base)->in, from_ns, to_ns);
+}
+
+static void meaning_set_batch_size(ttr_reader *base, uint32_t batch)
+{
+    reader_set_batch_size(((struct meaning *)base)->in, batch);
+}
+
+static struct diagnostics *meaning_diagnostics(ttr_reader *base)
+{
+    return reader_diagnostics(((struct meaning *)base)->in);
+}
+
+/* Returns true if a rule may apply to events of an input. Formats that declare their classes are
+ * asked for the names; a live trace may declare more of them later. */
+static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
+{
+    ttr_event_class class = {.size = sizeof class};
+    const unsigned worlds = meaning_worlds_of(in->t, report->source);
+    const ttr_text path = report->path;
+    bool is_live = false;
+    for (size_t i = 0; i + 2 < path.n; i++)
+        is_live |= memcmp(path.p + i, "://", 3) == 0;
+    if (!worlds || is_live || strcmp(report->format, "ctf") != 0)
+        return worlds != 0;
+    for (size_t i = 0; ttr_reader_class(in, index, i, &class); i++)
+        if (rule_may_apply(worlds, class.name))
+            return true;
+    return false;
+}
+
+static bool may_apply_to_any(ttr_reader *in)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t i = 0;
+    uint32_t trace = UINT32_MAX; /* the inputs of a trace have the same classes */
+    for (; ttr_reader_report(in, i, &report); i++) {
+        if (report.trace != trace && may_apply(in, i, &report))
+            return true;
+        trace = report.trace;
+    }
+    return i == 0; /* no report yet: the inputs are unknown */
+}
+
+ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, ttr_error *error)
+{
+    static const struct reader_ops ops = {.next = meaning_next,
+                                          .close = meaning_close,
+                                          .range = meaning_range,
+                                          .set_batch_size = meaning_set_batch_size,
+                                          .report = meaning_report,
+                                          .rank = meaning_rank,
+                                          .input = meaning_input,
+                                          .notes = meaning_diagnostics};
+    if (!in)
+        return NULL;
+    const bool is_misuse = options && options->size != sizeof *options;
+    if (!is_misuse && !may_apply_to_any(in))
+        return in;
+    in = is_misuse || in->order == TTR_ORDER_TIME ? in : ttr_sort(in, error);
+    if (!in)
+        return NULL;
+    struct meaning *meaning = is_misuse ? NULL : alloc_zero(&in->t->counted, 1, sizeof *meaning);
+    if (!meaning) {
+        ttr_close(in);
+        (void)(is_misuse ? fail(error, TTR_E_MISUSE, NO_OFFSET,
+                                "ttr_interpret: options.size must be sizeof the struct")
+                         : fail_memory(error));
+        return NULL;
+    }
+    meaning->base = (ttr_reader){.t = in->t,
+                                 .ops = &ops,
+                                 .order = in->order,
+                                 .per_source_format = in->per_source_format,
+                                 .reports = in->reports};
+    meaning->in = in;
+    const struct alloc *alloc = &in->t->counted;
+    pair_map_init(&meaning->rule_by_name, alloc);
+    pair_map_init(&meaning->async, alloc);
+    spans_init(&meaning->spans, alloc);
+    stage_notes_init(&meaning->notes, alloc);
+    return &meaning->base;
+}
+
+/* --- Originals and rules --- */
+
+bool ttr_event_original(const ttr *t, const ttr_event *event, ttr_event *original)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    *original = *event;
+    if (!event->schema || !schema->class_name ||
+        (event->kind == TTR_KIND_INSTANT && event->name == schema->class_name))
+        return false;
+    original->name = schema->class_name;
+    original->kind = TTR_KIND_INSTANT;
+    if (event->kind == TTR_KIND_COUNTER && schema->base_schema && schema->ops &&
+        schema->ops != context_schema(t, schema->base_schema)->ops)
+        original->schema = schema->base_schema;
+    return true;
+}
+
+bool ttr_interpret_rule(size_t i, ttr_interpret_row *row)
+{
+    static const char *const results[] = {
+        [RULE_SWITCH] = "switch",
+        [RULE_WAKE] = "wake",
+        [RULE_WAKE_LATE] = "wake, unless sched_waking is recorded",
+        [RULE_WAKE_NEW] = "wake",
+        [RULE_FORK] = "thread, process, parent",
+        [RULE_EXEC] = "name of thread and process",
+        [RULE_RENAME] = "name of thread",
+        [RULE_EXIT] = "end of the open exit call",
+        [RULE_FREE] = "end of thread",
+        [RULE_SNAPSHOT] = "thread, process, parent",
+        [RULE_CALL_BEGIN] = "begin",
+        [RULE_CALL_END] = "end",
+        [RULE_BEGIN] = "begin",
+        [RULE_END] = "end",
+        [RULE_ASYNC_BEGIN] = "async_begin",
+        [RULE_ASYNC_END] = "async_end",
+        [RULE_COUNTER] = "counter",
+    };
+    const struct rule_table *table;
+    const size_t size = row->size;
+    for (size_t k = 0; size == sizeof *row && (table = rule_table_at(k)) != NULL;
+         i -= table->n, k++) {
+        if (i >= table->n)
+            continue;
+        const struct rule *rule = &table->rule[i];
+        *row = (ttr_interpret_row){.size = size,
+                                   .world = table->title,
+                                   .events = rule->events,
+                                   .becomes = results[rule->action],
+                                   .name = rule->name,
+                                   .category = rule->category};
+        for (size_t f = 0; f < RULE_FIELDS_MAX; f++)
+            row->fields[f] = rule->fields[f];
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,475 @@
+/* Threads, running times, system calls, interrupts and wake-ups of recorded traces, compared with
+ * values computed from the text of babeltrace2, perf script and trace-cmd report by a program of
+ * their own. The traces are not part of the project (TTR_CORPUS). */
+#include <string.h>
+
+#include "support/corpus.h"
+#include "support/support.h"
+
+#include "base/pair_map.h"
+#include "model/context.h"
+#include "model/schedule.h"
+
+#include <tracetta/meaning.h>
+#include <tracetta/report.h>
+
+#define CPUS_MAX 8u
+#define THREADS_MAX 65536u
+#define NAMES_MAX 512u
+#define BEGINS_MAX 1048576u
+
+struct sum {
+    uint64_t n, ns;
+};
+
+struct named_sum {
+    const char *name;
+    uint64_t n, ns;
+};
+
+struct thread_sum {
+    uint64_t tid, ns, runs;
+};
+
+/* What the other tools record of a trace; a list ends with a NULL name or tid 0. */
+struct truth {
+    const char *folder, *file;
+    /* only events of this provider are read; NULL = all */
+    const char *provider;
+    uint64_t threads; /* 0 = not compared */
+    bool are_named;
+    uint64_t switches, discontinued;
+    uint64_t states[8];         /* by ttr_thread_state; all 0 = not compared */
+    uint64_t running, idle;     /* ns */
+    uint64_t idle_of[CPUS_MAX]; /* ns; all 0 = not compared */
+    struct sum calls;
+    uint64_t calls_open, calls_without_begin, calls_of_exit;
+    struct sum waking; /* wakes by sched_waking: number that ran afterwards, and time until then */
+    uint64_t wakings;
+    struct thread_sum top[10];
+    struct named_sum call[10], softirq[6], irq[4];
+};
+
+static const struct truth truths[] = {
+    {.folder = "ctf",
+     .file = "tracecompass/many-threads",
+     .threads = 8584,
+     .are_named = true,
+     .switches = 28325,
+     .states = {[TTR_THREAD_RUNNING] = 13196,
+                [TTR_THREAD_DEAD] = 8003,
+                [TTR_THREAD_BLOCKED] = 5993,
+                [TTR_THREAD_UNINTERRUPTIBLE] = 748,
+                [TTR_THREAD_PREEMPTED] = 385},
+     .running = 1874180585,
+     .idle = 1557381200,
+     .idle_of = {203021144, 203523862, 193766370, 178915130, 201562210, 187164971, 201588094,
+                 187839419},
+     .calls = {70056, 6592312802},
+     .calls_open = 26, /* without exit and exit_group */
+     .calls_without_begin = 8003 + 27,
+     .calls_of_exit = 8003,
+     .wakings = 6743,
+     .waking = {6742, 17789877},
+     .top = {{2673, 128483092, 5584},
+             {1382, 6903202, 28},
+             {10704, 4941273, 3},
+             {4298, 4367088, 84},
+             {4042, 3387030, 3},
+             {776, 1681846, 14},
+             {4297, 1557710, 79},
+             {1543, 1253375, 36},
+             {1555, 1102945, 11}},
+     .call = {{"poll", 130, 2241550480},
+              {"futex", 5551, 1346536285},
+              {"epoll_wait", 5, 838322900},
+              {"select", 29, 814040684},
+              {"ppoll", 70, 802962571},
+              {"wait4", 4, 406504055},
+              {"open", 8192, 32127464},
+              {"clone", 8003, 27627543},
+              {"ioctl", 609, 23054837}},
+     .softirq = {{"RCU", 4096, 11726510},
+                 {"TIMER", 1019, 630904},
+                 {"SCHED", 778, 1963055},
+                 {"BLOCK", 141, 745399},
+                 {"NET_RX", 8, 84875}},
+     .irq = {{"0000:00:1f.2", 141, 309187}, {"i915", 4, 35409}}},
+    {.folder = "ctf",
+     .file = "tracecompass/perf-taskset2",
+     .threads = 8,
+     .switches = 562,
+     .states = {[TTR_THREAD_BLOCKED] = 292,
+                [TTR_THREAD_PREEMPTED] = 150,
+                [TTR_THREAD_RUNNING] = 80,
+                [TTR_THREAD_UNINTERRUPTIBLE] = 40},
+     .running = 26949337,
+     .idle = 35113029,
+     .idle_of = {3148432, 0, 0, 31964597},
+     .top = {{1834, 12211372, 191}, {1812, 7748401, 83}, {28, 6654330, 198}, {20, 171401, 5}}},
+    {.folder = "eventheader",
+     .file = "tracecmd-vm/vm-v7-zstd.dat",
+     .threads = 8,
+     .switches = 124,
+     .states = {[TTR_THREAD_RUNNING] = 58,
+                [TTR_THREAD_PREEMPTED] = 1,
+                [TTR_THREAD_UNINTERRUPTIBLE] = 38,
+                [TTR_THREAD_BLOCKED] = 26,
+                [TTR_THREAD_DEAD] = 1},
+     .running = 132468125,
+     .idle = 137854235,
+     .idle_of = {129358804, 8495431},
+     .calls = {3489, 218245877},
+     .calls_open = 2,
+     .calls_without_begin = 1,
+     .calls_of_exit = 1,
+     .wakings = 62,
+     .waking = {62, 22757385},
+     .top = {{78, 121917984, 38},
+             {14, 8694464, 19},
+             {77, 1317023, 1},
+             {75, 219452, 1},
+             {13, 101310, 3}},
+     .call = {{"wait4", 1, 138326467},
+              {"execve", 2, 43268826},
+              {"getdents64", 2, 16136105},
+              {"openat", 10, 6862646},
+              {"newfstatat", 1140, 5761120},
+              {"close", 1141, 1880427},
+              {"fcntl", 1132, 1541121},
+              {"mmap", 22, 1329121}}},
+    {.folder = "eventheader",
+     .file = "tracecmd-vm/vm-v7-date.dat",
+     .threads = 8,
+     .switches = 81,
+     .running = 579835361,
+     .idle = 207658178,
+     .idle_of = {38944279, 168713899},
+     .wakings = 41,
+     .waking = {41, 26679906},
+     .top = {{104, 360620294, 7}, {14, 204379699, 30}, {103, 7701106, 1}}},
+    {.folder = "eventheader",
+     .file = "eventheader-vm/eh-perf.data",
+     .threads = 9,
+     .switches = 79,
+     .discontinued = 0,
+     .running = 337228973,
+     .idle = 150142280,
+     .idle_of = {50940547, 99201733},
+     .top = {{70, 237485165, 14}, {14, 87965698, 19}, {17, 2958720, 1}}},
+    {.folder = "eventheader",
+     .file = "made-here/tp-syscalls-sched.data",
+     .provider = "raw_syscalls",
+     .calls = {15205, 334972316},
+     .call = {{"getdents64", 1954, 321339359},
+              {"newfstatat", 3078, 3916292},
+              {"close", 4059, 3412223},
+              {"fcntl", 5008, 3068176}}},
+    {.folder = "eventheader",
+     .file = "made-here/tp-syscalls-sched.data",
+     .provider = "syscalls",
+     .calls = {15205, 334611587},
+     .call = {{"getdents64", 1954, 321300591},
+              {"newfstatat", 3078, 3702597},
+              {"close", 4059, 3283918},
+              {"fcntl", 5008, 3183922},
+              {"openat", 1014, 1351334}}},
+    {.folder = "eventheader",
+     .file = "made-here/tp-syscalls-sched.data",
+     .threads = 22,
+     .switches = 185,
+     .discontinued = 184,
+     .wakings = 10,
+     .waking = {5, 471787280}},
+    {.folder = "eventheader",
+     .file = "made-here/zstd-sched-callchain.data",
+     .threads = 22,
+     .switches = 577,
+     .discontinued = 400,
+     .running = 7176700,
+     .wakings = 99,
+     .waking = {95, 45278712},
+     .top = {{11641, 2904016, 40}, {11642, 2434539, 79}, {11637, 1171591, 2}}},
+    {.folder = "eventheader",
+     .file = "made-here/lost-smallbuf.data",
+     .threads = 2,
+     .calls = {10332, 57560419},
+     .call = {{"wait4", 2, 40092250}, {"read", 5099, 9499850}, {"write", 5098, 7571945}}},
+};
+
+/* What is measured of a trace. */
+struct measured {
+    const struct truth *truth;
+    ttr *t;
+    struct schedule schedule;
+    struct pair_map tids;   /* of the threads of events */
+    struct pair_map begins; /* (lane, category) to time in `began` */
+    uint64_t switches, states[8], running, idle, idle_of[CPUS_MAX], wakings;
+    uint64_t calls_open, calls_without_begin, calls_of_exit;
+    struct sum calls, waking;
+    struct sum *thread; /* by ttr_id: runs */
+    int64_t *woken;     /* by ttr_id: time of the first wake since the last run; 0 = none */
+    int64_t *began;     /* times of all begins */
+    uint32_t began_n;
+    struct named_sum names[NAMES_MAX];
+    size_t names_n;
+};
+
+static bool is_text(const ttr *t, ttr_id id, const char *text)
+{
+    return strcmp(ttr_text_get(t, id).p, text) == 0;
+}
+
+static void add_tid(struct measured *m, ttr_id thread)
+{
+    ttr_thread about;
+    if (!ttr_thread_get(m->t, thread, &about) || !about.tid_known || !about.tid)
+        return;
+    if (m->truth->are_named && !about.thread_name)
+        fail_msg("thread %llu has no name", (unsigned long long)about.tid);
+    assert_true(pair_map_put(&m->tids, about.tid, 0, 1));
+}
+
+static void add_runs(struct measured *m, const ttr_event *event)
+{
+    assert_true(schedule_apply(&m->schedule, 0, event));
+    for (size_t i = 0; i < m->schedule.changes_n; i++) {
+        const struct schedule_change *change = &m->schedule.change[i];
+        ttr_thread about;
+        assert_true(ttr_thread_get(m->t, change->thread, &about));
+        if (change->state == SCHEDULE_RUNNING && m->woken[change->thread]) {
+            m->waking.n++;
+            m->waking.ns += (uint64_t)(event->time - m->woken[change->thread]);
+            m->woken[change->thread] = 0;
+        }
+        if (!change->has_run)
+            continue;
+        m->thread[change->thread].n++;
+        m->thread[change->thread].ns += change->ran_ns;
+        *(about.tid ? &m->running : &m->idle) += change->ran_ns;
+        if (!about.tid && event->cpu < CPUS_MAX)
+            m->idle_of[event->cpu] += change->ran_ns;
+    }
+}
+
+static void add_named(struct measured *m, ttr_id name, uint64_t ns)
+{
+    const char *text = ttr_text_get(m->t, name).p;
+    size_t i = 0;
+    while (i < m->names_n && strcmp(m->names[i].name, text) != 0)
+        i++;
+    if (i == m->names_n) {
+        assert_true(m->names_n < NAMES_MAX);
+        m->names[m->names_n++] = (struct named_sum){.name = text};
+    }
+    m->names[i].n++;
+    m->names[i].ns += ns;
+}
+
+/* Counts a begin or an end. Spans of one category do not nest in these traces, but a softirq and an
+ * interrupt do. */
+static void add_span(struct measured *m, const ttr_event *event)
+{
+    const bool is_call = is_text(m->t, event->category, "syscall");
+    const bool is_exit =
+        is_text(m->t, event->name, "exit") || is_text(m->t, event->name, "exit_group");
+    const uint64_t lane = event->thread ? event->thread : UINT64_C(1) << 32 | event->track;
+    const uint32_t *open = pair_map_get(&m->begins, lane, event->category);
+    if (event->kind == TTR_KIND_BEGIN) {
+        assert_null(open);
+        assert_true(m->began_n < BEGINS_MAX);
+        m->began[m->began_n] = event->time;
+        assert_true(pair_map_put(&m->begins, lane, event->category, m->began_n++));
+        m->calls_open += is_call && !is_exit;
+        return;
+    }
+    assert_non_null(open);
+    const uint64_t ns = (uint64_t)(event->time - m->began[*open]);
+    assert_true(pair_map_remove(&m->begins, lane, event->category));
+    m->calls_open -= is_call && !is_exit && !(event->flags & TTR_EVENT_PARTIAL);
+    if (event->flags & TTR_EVENT_PARTIAL)
+        return;
+    if (is_call && is_exit) {
+        m->calls_of_exit++;
+        return;
+    }
+    m->calls.n += is_call;
+    m->calls.ns += is_call ? ns : 0;
+    add_named(m, event->name, ns);
+}
+
+static void measure_event(struct measured *m, const ttr_event *event)
+{
+    ttr_event original;
+    const ttr_text before = ttr_event_original(m->t, event, &original)
+                                ? ttr_text_get(m->t, original.name)
+                                : ttr_text_get(m->t, event->name);
+    if (event->provider || m->truth->are_named) /* perf: not its own records of tasks */
+        add_tid(m, event->thread);
+    switch (event->kind) {
+    case TTR_KIND_SWITCH:
+        add_tid(m, (ttr_id)event->link);
+        m->switches++;
+        m->states[event->tag]++;
+        add_runs(m, event);
+        return;
+    case TTR_KIND_WAKE:
+        add_tid(m, (ttr_id)event->link);
+        if (strstr(before.p, "sched_waking")) {
+            m->wakings++;
+            if (!m->woken[event->thread])
+                m->woken[event->thread] = event->time;
+        }
+        return;
+    case TTR_KIND_BEGIN:
+    case TTR_KIND_END:
+        add_span(m, event);
+        return;
+    default:
+        m->calls_without_begin +=
+            strncmp(before.p, "syscall_exit_", 13) == 0 || strncmp(before.p, "sys_exit", 8) == 0;
+    }
+}
+
+static void check_names(const struct measured *m, const struct named_sum *wanted, size_t n)
+{
+    for (size_t i = 0; i < n && wanted[i].name; i++) {
+        size_t k = 0;
+        while (k < m->names_n && strcmp(m->names[k].name, wanted[i].name) != 0)
+            k++;
+        if (k == m->names_n)
+            fail_msg("%s: no span %s", m->truth->file, wanted[i].name);
+        if (m->names[k].n != wanted[i].n || m->names[k].ns != wanted[i].ns)
+            fail_msg("%s: %s: %llu, %llu ns, expected %llu, %llu", m->truth->file, wanted[i].name,
+                     (unsigned long long)m->names[k].n, (unsigned long long)m->names[k].ns,
+                     (unsigned long long)wanted[i].n, (unsigned long long)wanted[i].ns);
+    }
+}
+
+static void check_top_threads(const struct measured *m)
+{
+    for (size_t i = 0; i < 10 && m->truth->top[i].tid; i++) {
+        const struct thread_sum *wanted = &m->truth->top[i];
+        struct sum sum = {0};
+        ttr_thread about;
+        for (ttr_id id = 1; id <= ttr_thread_count(m->t); id++)
+            if (ttr_thread_get(m->t, id, &about) && about.tid_known && about.tid == wanted->tid) {
+                sum.n += m->thread[id].n;
+                sum.ns += m->thread[id].ns;
+            }
+        assert_int_equal(sum.ns, wanted->ns);
+        assert_int_equal(sum.n, wanted->runs);
+    }
+}
+
+static void check_scheduling(struct measured *m)
+{
+    const struct truth *truth = m->truth;
+    uint64_t states = 0, idle = 0;
+    /* only perf has records of threads that no event is about */
+    for (ttr_id id = 1; truth->are_named && id <= ttr_thread_count(m->t); id++)
+        add_tid(m, id);
+    if (truth->threads)
+        assert_int_equal(m->tids.used, truth->threads);
+    assert_int_equal(m->switches, truth->switches);
+    assert_int_equal(m->schedule.discontinued, truth->discontinued);
+    for (size_t i = 0; i < 8; i++)
+        states += truth->states[i];
+    for (size_t i = 0; i < 8 && states; i++)
+        assert_int_equal(m->states[i], truth->states[i]);
+    assert_int_equal(m->running, truth->running);
+    assert_int_equal(m->idle, truth->idle);
+    for (size_t i = 0; i < CPUS_MAX; i++)
+        idle += truth->idle_of[i];
+    for (size_t i = 0; i < CPUS_MAX && idle; i++)
+        assert_int_equal(m->idle_of[i], truth->idle_of[i]);
+    assert_int_equal(m->wakings, truth->wakings);
+    assert_int_equal(m->waking.n, truth->waking.n);
+    assert_int_equal(m->waking.ns, truth->waking.ns);
+    check_top_threads(m);
+}
+
+static void check_measured(struct measured *m)
+{
+    const struct truth *truth = m->truth;
+    if (!truth->provider)
+        check_scheduling(m);
+    if (truth->calls.n) {
+        assert_int_equal(m->calls.n, truth->calls.n);
+        assert_int_equal(m->calls.ns, truth->calls.ns);
+    }
+    if (truth->calls_open)
+        assert_int_equal(m->calls_open, truth->calls_open);
+    if (truth->calls_without_begin)
+        assert_int_equal(m->calls_without_begin, truth->calls_without_begin);
+    if (truth->calls_of_exit)
+        assert_int_equal(m->calls_of_exit, truth->calls_of_exit);
+    check_names(m, truth->call, sizeof truth->call / sizeof *truth->call);
+    check_names(m, truth->softirq, sizeof truth->softirq / sizeof *truth->softirq);
+    check_names(m, truth->irq, sizeof truth->irq / sizeof *truth->irq);
+}
+
+static void measure(struct measured *m, ttr_reader *in)
+{
+    ttr_batch batch;
+    ttr_status status;
+    pair_map_init(&m->tids, alloc_default());
+    pair_map_init(&m->begins, alloc_default());
+    schedule_init(&m->schedule, alloc_default());
+    m->thread = calloc(THREADS_MAX, sizeof *m->thread);
+    m->woken = calloc(THREADS_MAX, sizeof *m->woken);
+    m->began = calloc(BEGINS_MAX, sizeof *m->began);
+    while ((status = ttr_read(in, &batch, NULL)) == TTR_OK) {
+        assert_in_range(batch.n, 1, 256);
+        for (uint32_t i = 0; i < batch.n; i++)
+            measure_event(m, ttr_batch_at(&batch, i));
+    }
+    assert_int_equal(status, TTR_END);
+}
+
+static void measured_free(struct measured *m)
+{
+    pair_map_free(&m->tids);
+    pair_map_free(&m->begins);
+    schedule_free(&m->schedule);
+    free(m->thread);
+    free(m->woken);
+    free(m->began);
+}
+
+static void recorded_traces_equal_other_tools(void **state)
+{
+    char path[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+        const struct truth *truth = &truths[i];
+        struct measured m = {.truth = truth};
+        ttr_error error = {0};
+        if (!corpus_find(truth->folder, truth->file, path, sizeof path))
+            continue;
+        m.t = ttr_new(NULL);
+        ttr_reader *in = ttr_open(m.t, path, NULL, &error);
+        ttr_filter filter;
+        ttr_filter_init(&filter);
+        const char *providers[] = {truth->provider, NULL};
+        filter.providers = providers;
+        if (truth->provider)
+            in = ttr_filter_new(in, &filter, &error);
+        in = ttr_interpret(in, NULL, &error);
+        if (!in)
+            fail_msg("%s", error.text);
+        measure(&m, in);
+        check_measured(&m);
+        ttr_close(in);
+        measured_free(&m);
+        ttr_free(m.t);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recorded_traces_equal_other_tools),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,454 @@
+/* Programs that are recorded: connection, rings, end.
+ *
+ * Trust: nothing that a program wrote is used before it is copied and checked.  Each word of shared
+ * memory is loaded once.  A commit position may be at most one ring ahead of what was read, a chunk
+ * is copied before its records are validated, string records must continue the table, and thread
+ * ids count only within the process that the kernel reports for the socket.  Each breach is a
+ * violation: the valid prefix is kept, the rest of the chunk is counted as invalid;
+ * RECORDER_VIOLATIONS_MAX of them end the connection.  The memory is sealed against shrinking, so
+ * that reading it cannot fault. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/utf.h"
+#include "recorder/recorder.h"
+#include "trace/trace_filter.h"
+#include "trace/trace_fxt.h"
+
+#define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define FLAGS_SIZE (TRACE_MODULES_MAX * TRACE_PAGE)
+
+static struct trace_header *shared_header(const struct program *program)
+{
+    return (struct trace_header *)(void *)program->memory;
+}
+
+static struct trace_ring_header *ring_at(const ttr_manager *manager, const struct program *program,
+                                         uint32_t i)
+{
+    return (struct trace_ring_header *)(void *)(program->memory + TRACE_PAGE + TRACE_STRINGS_SIZE +
+                                                i * trace_ring_stride(manager->chunks));
+}
+
+static uint32_t rings_used(const struct program *program)
+{
+    const uint32_t n = __atomic_load_n(&shared_header(program)->rings_used, __ATOMIC_ACQUIRE);
+    return n < TRACE_RINGS_MAX ? n : TRACE_RINGS_MAX;
+}
+
+/* --- Connection --- */
+
+/* Makes sealed memory and maps it. Returns the descriptor, or -1. */
+static int make_memory(const char *name, uint64_t size, uint8_t **memory)
+{
+    const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    *memory = NULL;
+    if (ftruncate(fd, (off_t)size) == 0 && fcntl(fd, F_ADD_SEALS, MEMORY_SEALS) == 0) {
+        void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (mapped != MAP_FAILED) {
+            *memory = mapped;
+            return fd;
+        }
+    }
+    (void)close(fd);
+    return -1;
+}
+
+static void free_program(const ttr_manager *manager, struct program *program)
+{
+    if (program->socket_fd >= 0)
+        (void)close(program->socket_fd);
+    if (program->wake_fd >= 0)
+        (void)close(program->wake_fd);
+    if (program->memory)
+        (void)munmap(program->memory, trace_memory_size(TRACE_RINGS_MAX, manager->chunks));
+    if (program->flags)
+        (void)munmap(program->flags, FLAGS_SIZE);
+    alloc_free(manager->alloc, program->rings, TRACE_RINGS_MAX, sizeof *program->rings);
+    *program = (struct program){.socket_fd = -1, .wake_fd = -1};
+}
+
+static bool is_allowed_peer(int fd, uint64_t *pid)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return false;
+    *pid = (uint64_t)peer.pid;
+    return peer.uid == geteuid() || geteuid() == 0;
+}
+
+void program_accept(ttr_manager *manager)
+{
+    uint64_t pid;
+    const int fd = accept4(manager->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (!is_allowed_peer(fd, &pid) || manager->programs_n >= manager->programs_max ||
+        !alloc_reserve(manager->alloc, (void **)&manager->programs, &manager->programs_capacity,
+                       manager->programs_n + 1, sizeof *manager->programs)) {
+        manager->stats.refused++;
+        (void)close(fd);
+        return;
+    }
+    manager->programs[manager->programs_n++] =
+        (struct program){.socket_fd = fd, .wake_fd = -1, .pid = pid, .next_string = 1};
+}
+
+static bool send_welcome(const ttr_manager *manager, const struct program *program,
+                         const int fds[TRACE_WELCOME_FDS])
+{
+    struct trace_message message = {.magic = TRACE_MESSAGE_MAGIC,
+                                    .version = TRACE_VERSION,
+                                    .kind = TRACE_WELCOME,
+                                    .a = TRACE_RINGS_MAX,
+                                    .b = manager->chunks};
+    union {
+        char bytes[CMSG_SPACE(TRACE_WELCOME_FDS * sizeof(int))];
+        struct cmsghdr align;
+    } control = {.bytes = {0}};
+    struct iovec part = {&message, sizeof message};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(TRACE_WELCOME_FDS * sizeof(int));
+    memcpy(CMSG_DATA(rights), fds, TRACE_WELCOME_FDS * sizeof(int));
+    return sendmsg(program->socket_fd, &header, MSG_NOSIGNAL) == sizeof message;
+}
+
+static void fill_header(const ttr_manager *manager, const struct program *program)
+{
+    *shared_header(program) = (struct trace_header){
+        .magic = TRACE_MAGIC,
+        .version = TRACE_VERSION,
+        .mode = manager->mode,
+        .rings = TRACE_RINGS_MAX,
+        .chunks = manager->chunks,
+        .strings_offset = TRACE_PAGE,
+        .rings_offset = TRACE_PAGE + TRACE_STRINGS_SIZE,
+        .ring_stride = trace_ring_stride(manager->chunks),
+        .zone_min_ticks = manager->zone_min_ticks,
+        .ticks_per_second = manager->ticks_per_second,
+        .sleeping = 1,
+    };
+}
+
+/* Makes the memory of a program and sends it. Returns false if that fails. */
+static bool welcome(ttr_manager *manager, struct program *program)
+{
+    int fds[TRACE_WELCOME_FDS] = {-1, -1, -1};
+    program->rings = alloc_zero(manager->alloc, TRACE_RINGS_MAX, sizeof *program->rings);
+    fds[0] = make_memory("tracetta-rings", trace_memory_size(TRACE_RINGS_MAX, manager->chunks),
+                         &program->memory);
+    fds[1] = make_memory("tracetta-flags", FLAGS_SIZE, &program->flags);
+    fds[2] = program->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    bool is_ready = program->rings && program->memory && program->flags && program->wake_fd >= 0;
+    if (is_ready) {
+        fill_header(manager, program);
+        is_ready = send_welcome(manager, program, fds);
+    }
+    if (fds[0] >= 0)
+        (void)close(fds[0]);
+    if (fds[1] >= 0)
+        (void)close(fds[1]);
+    if (!is_ready)
+        return false;
+    program->is_welcomed = true;
+    program->provider = ++manager->next_provider;
+    manager->stats.programs++;
+    return true;
+}
+
+/* --- Messages --- */
+
+static void violate(struct program *program)
+{
+    program->violations++;
+}
+
+static void handle_message(ttr_manager *manager, struct program *program,
+                           struct trace_message *message)
+{
+    message->text[TRACE_MESSAGE_TEXT - 1] = '\0';
+    if (!utf8_is_valid(message->text, strlen(message->text)))
+        message->text[0] = '\0';
+    if (message->kind == TRACE_HELLO && !program->is_welcomed) {
+        memcpy(program->name, message->text, sizeof program->name);
+        if (!welcome(manager, program))
+            program->violations = RECORDER_VIOLATIONS_MAX;
+    } else if (message->kind == TRACE_CATEGORY && program->is_welcomed &&
+               message->a < TRACE_MODULES_MAX && message->b < TRACE_PAGE) {
+        program->flags[message->a * TRACE_PAGE + message->b] =
+            trace_filter_level(manager->categories, message->text);
+    } else if (message->kind == TRACE_SYNC && program->is_welcomed) {
+        const struct trace_message answer = {
+            .magic = TRACE_MESSAGE_MAGIC, .version = TRACE_VERSION, .kind = TRACE_SYNC};
+        (void)send(program->socket_fd, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } else if (message->kind == TRACE_TRIGGER && program->is_welcomed) {
+        manager->is_triggered = true;
+        memcpy(manager->trigger, message->text, sizeof manager->trigger);
+    } else {
+        violate(program);
+    }
+}
+
+bool program_receive(ttr_manager *manager, struct program *program)
+{
+    struct trace_message message;
+    const ssize_t n = recv(program->socket_fd, &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    if (n <= 0)
+        return false;
+    if (n != sizeof message || message.magic != TRACE_MESSAGE_MAGIC ||
+        message.version != TRACE_VERSION) {
+        manager->stats.refused += !program->is_welcomed;
+        return false;
+    }
+    handle_message(manager, program, &message);
+    if (program->violations < RECORDER_VIOLATIONS_MAX)
+        return true;
+    manager->stats.expelled++;
+    return false;
+}
+
+/* --- Pieces --- */
+
+/* Returns the new strings of a program in the manager's copy. */
+static size_t copy_strings(ttr_manager *manager, struct program *program)
+{
+    const uint64_t used = __atomic_load_n(&shared_header(program)->strings_used, __ATOMIC_ACQUIRE);
+    if (used <= program->strings_done || used > TRACE_STRINGS_SIZE)
+        return 0;
+    const size_t n = used - program->strings_done;
+    memcpy(manager->strings, program->memory + TRACE_PAGE + program->strings_done, n);
+    const size_t valid = records_validate_strings((const uint64_t *)(const void *)manager->strings,
+                                                  n, &program->next_string);
+    if (valid != n) {
+        violate(program);
+        manager->stats.invalid += n - valid;
+    }
+    program->strings_done += valid == n ? n : TRACE_STRINGS_SIZE;
+    return valid;
+}
+
+/* Writes records of a ring, with what a reader needs before them. */
+static void write_piece(ttr_manager *manager, struct program *program,
+                        const struct trace_ring_header *ring, uint64_t losses[3],
+                        const void *records, size_t n)
+{
+    uint64_t head[4 + 4 * TRACE_FXT_PROVIDER_WORDS];
+    char name[TRACE_THREAD_NAME];
+    size_t words = 0, frequency = 0, after;
+    const bool is_first = !program->has_head;
+    if (is_first)
+        words = trace_fxt_put_provider(head, program->provider, program->name, program->pid,
+                                       manager->ticks_per_second, &frequency);
+    else
+        words = trace_fxt_put_section(head, program->provider);
+    after = words;
+    trace_put_thread(head + words, TRACE_REAL_THREAD, program->pid, ring->tid);
+    words += 3;
+    memcpy(name, ring->name, sizeof name);
+    name[sizeof name - 1] = '\0';
+    if (!utf8_is_valid(name, strlen(name)))
+        name[0] = '\0';
+    words += trace_fxt_put_thread_name(head + words, program->pid, ring->tid, name);
+    if (losses[0])
+        words +=
+            trace_fxt_put_losses(head + words, program->provider, losses[0], losses[1], losses[2]);
+    const struct archive_part parts[] = {{head, after * 8},
+                                         {manager->strings, copy_strings(manager, program)},
+                                         {head + after, (words - after) * 8},
+                                         {records, n}};
+    const uint64_t at = manager->archive.whole;
+    if (archive_write(&manager->archive, parts, 4) && is_first) {
+        program->has_head = true;
+        if (alloc_reserve(manager->alloc, (void **)&manager->frequencies,
+                          &manager->frequencies_capacity, manager->frequencies_n + 1,
+                          sizeof *manager->frequencies))
+            manager->frequencies[manager->frequencies_n++] = at + frequency * 8;
+    }
+}
+
+/* Reads the drops of a ring that are not in the archive yet: their number, first and last time. */
+static void read_losses(ttr_manager *manager, struct trace_ring_header *ring,
+                        struct ring_state *state, uint64_t losses[3])
+{
+    const uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_ACQUIRE);
+    losses[0] = dropped > state->dropped ? dropped - state->dropped : 0;
+    losses[1] = losses[0] ? __atomic_exchange_n(&ring->drop_first, 0, __ATOMIC_RELAXED) : 0;
+    losses[2] = __atomic_load_n(&ring->drop_last, __ATOMIC_RELAXED);
+    manager->stats.dropped += losses[0];
+    state->dropped += losses[0];
+}
+
+/* --- Rings --- */
+
+/* Copies bytes [from, to) of a chunk and writes those that are valid. */
+static void read_records(ttr_manager *manager, struct program *program,
+                         struct trace_ring_header *ring, struct ring_state *state, uint64_t from,
+                         uint64_t to)
+{
+    const uint64_t index = from / TRACE_CHUNK;
+    uint64_t losses[3];
+    memcpy(manager->copy,
+           (uint8_t *)ring + TRACE_PAGE + index % manager->chunks * TRACE_CHUNK +
+               from % TRACE_CHUNK,
+           to - from);
+    if (manager->mode == TTR_MANAGER_CIRCULAR) {
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&ring->writing, __ATOMIC_RELAXED) >= index + manager->chunks) {
+            manager->stats.overwritten += to - from;
+            return;
+        }
+    }
+    const struct records_report report =
+        records_validate((const uint64_t *)(const void *)manager->copy, to - from, program->pid);
+    if (report.valid != to - from) {
+        violate(program);
+        manager->stats.invalid += to - from - report.valid;
+    }
+    read_losses(manager, ring, state, losses);
+    write_piece(manager, program, ring, losses, manager->copy, report.valid);
+    if (manager->archive.reason == 0)
+        manager->stats.events += report.events;
+}
+
+/* Reads the rest of the chunk that `done` is in. Returns false if the position is invalid. */
+static bool read_chunk(ttr_manager *manager, struct program *program,
+                       struct trace_ring_header *ring, struct ring_state *state, uint64_t commit)
+{
+    const uint64_t index = state->done / TRACE_CHUNK, newest = (commit - 1) / TRACE_CHUNK;
+    uint64_t from = state->done, to = commit;
+    if (from % TRACE_CHUNK < TRACE_CHUNK_HEADER)
+        from = index * TRACE_CHUNK + TRACE_CHUNK_HEADER;
+    if (index != newest) {
+        const struct trace_chunk_header *header =
+            (const void *)((uint8_t *)ring + TRACE_PAGE + index % manager->chunks * TRACE_CHUNK);
+        const uint64_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
+        if (used < TRACE_CHUNK_HEADER || used > TRACE_CHUNK || used % 8 != 0)
+            return false;
+        to = index * TRACE_CHUNK + used;
+    }
+    if (to > from)
+        read_records(manager, program, ring, state, from, to);
+    state->done = index == newest ? commit : (index + 1) * TRACE_CHUNK;
+    __atomic_store_n(&ring->tail, state->done / TRACE_CHUNK, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Returns the commit position of a ring, or 0 if it is invalid. Skips chunks that are overwritten.
+ */
+static uint64_t check_commit(ttr_manager *manager, struct program *program,
+                             const struct trace_ring_header *ring, struct ring_state *state)
+{
+    const uint64_t commit = __atomic_load_n(&ring->commit, __ATOMIC_ACQUIRE);
+    const uint64_t newest = commit ? (commit - 1) / TRACE_CHUNK : 0;
+    const uint64_t limit =
+        manager->mode == TTR_MANAGER_CIRCULAR ? UINT64_MAX >> 20 : state->done / TRACE_CHUNK;
+    if (commit == 0 || commit < state->done)
+        return 0;
+    if (commit % 8 != 0 ||
+        (manager->mode != TTR_MANAGER_CIRCULAR && newest > limit + manager->chunks) ||
+        newest > UINT64_MAX >> 20) {
+        violate(program);
+        return 0;
+    }
+    if (newest >= state->done / TRACE_CHUNK + manager->chunks) {
+        const uint64_t first = (newest + 1 - manager->chunks) * TRACE_CHUNK;
+        manager->stats.overwritten += first - state->done;
+        state->done = first;
+    }
+    return commit;
+}
+
+/* Writes drops that no records follow. */
+static void write_last_losses(ttr_manager *manager, struct program *program,
+                              struct trace_ring_header *ring, struct ring_state *state)
+{
+    uint64_t losses[3];
+    if (__atomic_load_n(&ring->dropped, __ATOMIC_ACQUIRE) == state->dropped)
+        return;
+    read_losses(manager, ring, state, losses);
+    if (losses[0])
+        write_piece(manager, program, ring, losses, NULL, 0);
+}
+
+/* Reads a ring. Returns the bytes read. */
+static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32_t i)
+{
+    struct trace_ring_header *ring = ring_at(manager, program, i);
+    struct ring_state *state = &program->rings[i];
+    const uint32_t phase = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
+    if (phase != RING_ACTIVE && phase != RING_FINISHED)
+        return 0;
+    const uint64_t commit = check_commit(manager, program, ring, state), before = state->done;
+    while (state->done < commit && program->violations < RECORDER_VIOLATIONS_MAX)
+        if (!read_chunk(manager, program, ring, state, commit)) {
+            violate(program);
+            state->done = commit;
+        }
+    write_last_losses(manager, program, ring, state);
+    if (phase == RING_FINISHED)
+        __atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+    return state->done - before;
+}
+
+bool program_drain(ttr_manager *manager, struct program *program, bool reads_all)
+{
+    uint64_t bytes = 0;
+    if (!program->is_welcomed || (manager->mode == TTR_MANAGER_CIRCULAR && !reads_all))
+        return false;
+    const uint32_t n = rings_used(program);
+    for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++) {
+        bytes += drain_ring(manager, program, i);
+        if (!reads_all && bytes > RECORDER_PASS_BYTES)
+            return true;
+    }
+    return bytes > 0;
+}
+
+/* --- End --- */
+
+/* Writes the zones that a ring has open as events "begin" without an end. */
+static void write_open_zones(ttr_manager *manager, struct program *program, uint32_t i)
+{
+    const struct trace_ring_header *ring = ring_at(manager, program, i);
+    uint64_t words[2 * TRACE_OPEN_ZONES], losses[3] = {0};
+    const uint64_t depth = __atomic_load_n(&ring->open_zones[0], __ATOMIC_ACQUIRE);
+    const size_t n = depth < TRACE_OPEN_ZONES ? (size_t)depth : TRACE_OPEN_ZONES;
+    if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) != RING_ACTIVE || n == 0)
+        return;
+    for (size_t k = 0; k < n; k++) {
+        const uint64_t strings = ring->open_zones[2 + 2 * k] & UINT64_C(0x7fff7fff00000000);
+        words[2 * k] = TRACE_FXT_EVENT | UINT64_C(2) << 4 | UINT64_C(2) << 16 |
+                       TRACE_REAL_THREAD << 24 | strings;
+        words[2 * k + 1] = ring->open_zones[3 + 2 * k];
+    }
+    write_piece(manager, program, ring, losses, words, n * 16);
+    manager->stats.open_zones += (uint32_t)n;
+    manager->stats.events += n;
+}
+
+void program_end(ttr_manager *manager, struct program *program)
+{
+    if (program->is_welcomed && program->violations < RECORDER_VIOLATIONS_MAX) {
+        (void)program_drain(manager, program, true);
+        const uint32_t n = rings_used(program);
+        for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++)
+            write_open_zones(manager, program, i);
+    }
+    free_program(manager, program);
+}

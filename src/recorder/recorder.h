@@ -1,0 +1,119 @@
+/* State of a manager and of the programs that are connected to it. */
+#ifndef TRACETTA_RECORDER_RECORDER_H
+#define TRACETTA_RECORDER_RECORDER_H
+
+#include <sys/types.h>
+
+#include <tracetta/record.h>
+
+#include "base/alloc.h"
+#include "trace/trace_clock.h"
+#include "trace/trace_protocol.h"
+#include "trace/trace_shared.h"
+
+#define RECORDER_VIOLATIONS_MAX 4u     /* violations after which a program is disconnected */
+#define RECORDER_PASS_BYTES (4u << 20) /* bytes read from a program before others are served */
+
+/* --- The archive (archive.c) --- */
+
+struct archive {
+    int fd;
+    bool is_regular;
+    int reason;     /* errno of the first failed write; 0 = none */
+    uint64_t start; /* offset of the archive in the file */
+    uint64_t whole; /* bytes up to the end of the last complete piece */
+    uint64_t unwritten;
+    bool is_reported; /* the caller knows of the failed write */
+};
+
+/* A part of a piece. */
+struct archive_part {
+    const void *bytes;
+    size_t n;
+};
+
+#define ARCHIVE_PARTS_MAX 4u
+
+/* Writes a piece, or counts its bytes as unwritten. After a failed write a regular file is cut to
+ * its complete pieces. Returns false if it was not written. */
+bool archive_write(struct archive *archive, const struct archive_part *parts, size_t n);
+
+/* Overwrites a word that was written before, if the output is a regular file. */
+void archive_rewrite(struct archive *archive, uint64_t at, uint64_t word);
+
+/* --- Validation (records.c) --- */
+
+struct records_report {
+    size_t valid;    /* bytes of the valid prefix */
+    uint64_t events; /* events in it */
+};
+
+/* Validates records that a program wrote: complete, of the allowed types, with references to its
+ * own threads. */
+struct records_report records_validate(const uint64_t *words, size_t n_bytes, uint64_t pid);
+
+/* Validates string records. `next` is the index that the first one must have; it is advanced.
+ * Returns the bytes of the valid prefix. */
+size_t records_validate_strings(const uint64_t *words, size_t n_bytes, uint32_t *next);
+
+/* --- Programs (program.c) --- */
+
+struct ring_state {
+    uint64_t done;    /* position up to which the ring was read */
+    uint64_t dropped; /* drops that are in the archive */
+};
+
+struct program {
+    int socket_fd; /* -1 = the connection has ended */
+    int wake_fd;
+    int flags_fd;
+    uint8_t *memory;
+    uint8_t *flags; /* pages of enable bytes */
+    uint64_t pid;
+    uint32_t provider; /* id in the archive */
+    uint32_t violations;
+    bool is_welcomed;
+    bool has_head;         /* its provider record is in the archive */
+    uint64_t strings_done; /* bytes */
+    uint32_t next_string;
+    struct ring_state *rings;
+    char name[TRACE_MESSAGE_TEXT];
+};
+
+struct ttr_manager {
+    const struct alloc *alloc;
+    struct archive archive;
+    struct trace_clock clock;
+    int listen_fd;
+    char socket[108];
+    enum ttr_manager_mode mode;
+    uint32_t chunks;
+    uint64_t zone_min_ticks, ticks_per_second;
+    char *categories;
+    size_t categories_n; /* bytes, with the NUL */
+    struct program *programs;
+    size_t programs_n, programs_capacity, programs_max;
+    uint8_t *copy;    /* one chunk */
+    uint8_t *strings; /* copy of the string area */
+    uint32_t next_provider;
+    uint64_t *frequencies; /* offsets of the clock frequencies of all programs in the archive */
+    size_t frequencies_n, frequencies_capacity;
+    bool is_triggered;
+    char trigger[TRACE_MESSAGE_TEXT];
+    ttr_manager_stats stats;
+};
+
+/* Accepts a connection. Counts it as refused if it is not allowed. */
+void program_accept(ttr_manager *manager);
+
+/* Handles a message of a program. Returns false if the connection has ended. */
+bool program_receive(ttr_manager *manager, struct program *program);
+
+/* Reads the rings of a program. `reads_all` also reads the circular ones and ignores
+ * RECORDER_PASS_BYTES. Returns true if bytes are left. */
+bool program_drain(ttr_manager *manager, struct program *program, bool reads_all);
+
+/* Reads everything that a program left, writes the zones that are open, and frees it. */
+void program_end(ttr_manager *manager, struct program *program);
+
+#endif

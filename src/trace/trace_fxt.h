@@ -1,0 +1,28 @@
+/* FXT records that the writer of a trace adds to those of the trace points: head, names, losses.
+ * All strings are inline, because the string table belongs to the recorded process.  Functions
+ * return the number of words written. */
+#ifndef TRACETTA_TRACE_TRACE_FXT_H
+#define TRACETTA_TRACE_TRACE_FXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_FXT_NAME_MAX 63u       /* bytes of a name; longer ones are cut */
+#define TRACE_FXT_PROVIDER_WORDS 32u /* maximum of each of the records below */
+
+/* A provider: its information, the start of its section, the frequency, the name of the process.
+ * `frequency_word` is set to the word with the frequency. */
+size_t trace_fxt_put_provider(uint64_t *p, uint32_t provider, const char *name, uint64_t pid,
+                              uint64_t ticks_per_second, size_t *frequency_word);
+
+/* Start of a section of a provider: one word. */
+size_t trace_fxt_put_section(uint64_t *p, uint32_t provider);
+
+/* Name of a thread. */
+size_t trace_fxt_put_thread_name(uint64_t *p, uint64_t pid, uint64_t tid, const char *name);
+
+/* Lost events: an instant event of thread 1 with their number and times, and a provider event. */
+size_t trace_fxt_put_losses(uint64_t *p, uint32_t provider, uint64_t count, uint64_t first,
+                            uint64_t last);
+
+#endif

@@ -1,0 +1,45 @@
+/* Messages between a recorded process and its manager, over a Unix socket of type SOCK_SEQPACKET.
+ *
+ *   process                                  manager
+ *   TRACE_HELLO pid, name             ->     checks the peer's user and version
+ *                                     <-     TRACE_WELCOME rings, chunks, with three descriptors:
+ *                                            ring memory (sealed), enable bytes, wake-up eventfd
+ *   TRACE_CATEGORY page, index, name  ->     sets the enable byte (one page per module)
+ *   TRACE_SYNC                        ->     (all categories were sent)
+ *                                     <-     TRACE_SYNC: all enable bytes are set
+ *   TRACE_TRIGGER name                ->     may write a snapshot
+ *
+ * The end of the connection, also by the death of either side, ends the session.  All messages have
+ * one size; numbers are in the byte order of the machine. */
+#ifndef TRACETTA_TRACE_TRACE_PROTOCOL_H
+#define TRACETTA_TRACE_TRACE_PROTOCOL_H
+
+#include <stdint.h>
+
+/* Environment variable with the path of the manager's socket. */
+#define TRACE_SOCKET_VARIABLE "TRACETTA_TRACE_SOCKET"
+
+#define TRACE_MESSAGE_MAGIC UINT32_C(0x31525454)
+#define TRACE_MESSAGE_TEXT 108u
+#define TRACE_MODULES_MAX 256u /* pages of enable bytes */
+#define TRACE_WELCOME_FDS 3u
+
+enum trace_message_kind {
+    TRACE_HELLO = 1,
+    TRACE_WELCOME,
+    TRACE_CATEGORY,
+    TRACE_SYNC,
+    TRACE_TRIGGER
+};
+
+struct trace_message {
+    uint32_t magic;
+    uint16_t version; /* TRACE_VERSION */
+    uint16_t kind;    /* enum trace_message_kind */
+    uint32_t a, b;    /* WELCOME: rings, chunks; CATEGORY: page, index */
+    uint32_t pid;
+    char text[TRACE_MESSAGE_TEXT]; /* ends with a NUL, after which all bytes are zero */
+};
+_Static_assert(sizeof(struct trace_message) == 128, "a message has 128 bytes");
+
+#endif
