@@ -74,8 +74,8 @@ typedef struct ttr_receiver_totals {
 } ttr_receiver_totals;
 
 typedef enum ttr_source_stage {
-    TTR_SOURCE_BEGUN = 0, /* the first packet arrived, and the file exists */
-    TTR_SOURCE_ENDED = 1, /* the file is complete */
+    TTR_SOURCE_BEGUN = 0,  /* the first packet arrived, and the file exists */
+    TTR_SOURCE_ENDED = 1,  /* the file is complete */
     TTR_SOURCE_REFUSED = 2 /* `received` has only the peer; a limit or an unknown format */
 } ttr_source_stage;
 

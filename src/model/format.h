@@ -141,8 +141,8 @@ struct format_transfer {
     /* Returns the size of the packet that starts with these bytes; 0 if none starts with them or it
      * exceeds `max`. */
     uint64_t (*get_size)(const uint8_t *frame, uint64_t max);
-    /* Returns the facts of a complete packet, which `get_size` accepts. Returns false if its content
-     * is invalid; the facts are then valid as far as the header. */
+    /* Returns the facts of a complete packet, which `get_size` accepts. Returns false if its
+     * content is invalid; the facts are then valid as far as the header. */
     bool (*parse)(const uint8_t *packet, size_t n, struct packet_facts *facts);
     /* Adds a time to an event, and sets its stream. Does nothing to other packets. */
     void (*rebase)(uint8_t *packet, uint32_t stream, uint64_t delta_ns);

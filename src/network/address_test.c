@@ -32,8 +32,8 @@ static void missing_host_is_the_loopback_interface(void **state)
 static void text_that_is_no_address_is_misuse(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"",          "udp",        "udp:",     "udp:7000",
-                                        "udp:h:",    "tls:h:1",    "unix:",    "udp:::1:7000",
+    static const char *const texts[] = {"",          "udp",        "udp:",  "udp:7000",
+                                        "udp:h:",    "tls:h:1",    "unix:", "udp:::1:7000",
                                         "udp:h:abc", "udp:[::1]7", "7000"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct address address;

@@ -14,15 +14,15 @@
 enum counter_result { COUNTER_NEW, COUNTER_LATE, COUNTER_DUPLICATE, COUNTER_RESTART };
 
 struct counter_window {
-    uint32_t next;     /* counter that is expected next */
-    uint32_t first;    /* lowest counter of the stream so far */
-    bool is_started;   /* at least one counter was added */
-    bool has_stale;    /* `stale` is valid */
-    uint32_t stale;    /* last counter that arrived before the window */
-    uint32_t any;      /* bitwise OR of all counters; 0 = the sender does not number events */
-    uint64_t *seen;    /* bit set of the last COUNTER_WINDOW counters; NULL = all were seen */
-    uint64_t lost;     /* missing counters between the first and `next` */
-    uint64_t before;   /* counters before `first`, also of earlier runs of the stream */
+    uint32_t next;   /* counter that is expected next */
+    uint32_t first;  /* lowest counter of the stream so far */
+    bool is_started; /* at least one counter was added */
+    bool has_stale;  /* `stale` is valid */
+    uint32_t stale;  /* last counter that arrived before the window */
+    uint32_t any;    /* bitwise OR of all counters; 0 = the sender does not number events */
+    uint64_t *seen;  /* bit set of the last COUNTER_WINDOW counters; NULL = all were seen */
+    uint64_t lost;   /* missing counters between the first and `next` */
+    uint64_t before; /* counters before `first`, also of earlier runs of the stream */
     uint64_t late, duplicates, restarts;
 };
 

@@ -74,7 +74,8 @@ static bool is_followed(const struct packet_framer *framer, size_t at, uint64_t 
     return end == framer->buffer.n;
 }
 
-/* Examines the byte at framer->at + framer->checked. Returns FRAMER_PACKET if a packet starts there.
+/* Examines the byte at framer->at + framer->checked. Returns FRAMER_PACKET if a packet starts
+ * there.
  */
 static enum framer_result examine_candidate(struct packet_framer *framer,
                                             struct packet_facts *facts, uint64_t *size)

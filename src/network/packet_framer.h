@@ -22,12 +22,12 @@ struct packet_framer {
     const struct format_transfer *format;
     uint64_t packet_max;
     struct buffer buffer;
-    size_t at;        /* index in the buffer of the first byte that was not consumed */
-    size_t checked;   /* while lost: bytes from `at` on that start no packet */
-    bool is_lost;     /* bytes were skipped, and no packet was found since */
-    bool is_ended;    /* no more bytes follow */
+    size_t at;               /* index in the buffer of the first byte that was not consumed */
+    size_t checked;          /* while lost: bytes from `at` on that start no packet */
+    bool is_lost;            /* bytes were skipped, and no packet was found since */
+    bool is_ended;           /* no more bytes follow */
     uint64_t received, work; /* bytes received, and bytes examined while lost */
-    uint64_t garbage; /* bytes skipped */
+    uint64_t garbage;        /* bytes skipped */
 };
 
 void packet_framer_init(struct packet_framer *framer, const struct alloc *alloc,

@@ -157,8 +157,7 @@ void ttr_receiver_sum(const ttr_receiver *receiver, ttr_receiver_totals *totals)
     }
 }
 
-ttr_status ttr_receiver_close(ttr_receiver *receiver, ttr_receiver_totals *totals,
-                              ttr_error *error)
+ttr_status ttr_receiver_close(ttr_receiver *receiver, ttr_receiver_totals *totals, ttr_error *error)
 {
     if (!receiver)
         return TTR_OK;

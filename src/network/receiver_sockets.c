@@ -18,8 +18,8 @@
 
 #define DATAGRAM_MAX 65536u
 #define DATAGRAMS_MAX 512u
-/* Bytes of the kernel's buffer for datagrams. The kernel reduces them to its limit, rmem_max, unless
- * the process may exceed it. */
+/* Bytes of the kernel's buffer for datagrams. The kernel reduces them to its limit, rmem_max,
+ * unless the process may exceed it. */
 #define RECEIVE_BUFFER (8 << 20)
 #define BACKLOG 64
 /* Seconds of silence after which the peer is probed, between two probes, and number of probes. */
@@ -38,8 +38,7 @@ static void remove_stale_socket(const struct address *address)
     struct sockaddr_un name;
     memcpy(&name, &address->name, sizeof name);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&name, sizeof name) != 0 &&
-        errno == ECONNREFUSED)
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&name, sizeof name) != 0 && errno == ECONNREFUSED)
         (void)unlink(name.sun_path);
     if (fd >= 0)
         (void)close(fd);
@@ -180,8 +179,7 @@ static nfds_t list_descriptors(const struct ttr_receiver *receiver, struct pollf
         const struct source *source = receiver->sources[i];
         has_queue |= source->has_begun && source->queue.n > source->queue_at;
         list[n++] = (struct pollfd){
-            .fd = !source->is_ended && source_has_room(source) ? source->fd : -1,
-            .events = POLLIN};
+            .fd = !source->is_ended && source_has_room(source) ? source->fd : -1, .events = POLLIN};
     }
     list[n++] = (struct pollfd){
         .fd = !receiver->folder && has_queue ? receiver->options.output : -1, .events = POLLOUT};

@@ -32,7 +32,7 @@ struct scene {
     char address[2][128];
     const char *addresses[2];
     unsigned begun, ended, refused;
-    ttr_received last;     /* of the last source that ended */
+    ttr_received last;    /* of the last source that ended */
     char last_path[4096]; /* last.path */
 };
 

@@ -15,9 +15,9 @@
 #include "io/socket.h"
 
 #define PEEK_PADDING 64u
-#define RECOGNISE_MAX 65536u          /* bytes from which a format must be recognised */
+#define RECOGNISE_MAX 65536u             /* bytes from which a format must be recognised */
 #define RESUME_BYTES (UINT64_C(4) << 20) /* bytes that a sender may repeat after a reconnection */
-#define RECOGNISE_MIN 64u /* bytes that are awaited before a format is recognised */
+#define RECOGNISE_MIN 64u                /* bytes that are awaited before a format is recognised */
 #define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
 
 static void report(struct source *source, ttr_source_stage stage)
@@ -32,8 +32,7 @@ static void refuse(struct ttr_receiver *receiver, const struct address *address)
 {
     char peer[ADDRESS_TEXT_MAX];
     address_print(address, peer);
-    const ttr_received received = {
-        .size = sizeof received, .peer = peer, .format = "", .path = ""};
+    const ttr_received received = {.size = sizeof received, .peer = peer, .format = "", .path = ""};
     receiver->ended.refused++;
     if (receiver->options.source)
         receiver->options.source(receiver->options.user_data, TTR_SOURCE_REFUSED, &received);
@@ -293,8 +292,7 @@ static struct source *find_peer(const struct ttr_receiver *receiver, const struc
 {
     for (size_t i = receiver->sources_n; i-- > 0;) {
         struct source *source = receiver->sources[i];
-        if (!source->is_stream && !source->is_ended &&
-            source->address.name_n == address->name_n &&
+        if (!source->is_stream && !source->is_ended && source->address.name_n == address->name_n &&
             memcmp(&source->address.name, &address->name, address->name_n) == 0)
             return source;
     }
@@ -306,8 +304,7 @@ void source_accept_datagram(struct ttr_receiver *receiver, const struct address 
 {
     struct source *source = find_peer(receiver, address);
     const uint64_t max = receiver->options.packet_max;
-    const struct format *format =
-        source ? source->format : find_datagram_format(bytes, n, max);
+    const struct format *format = source ? source->format : find_datagram_format(bytes, n, max);
     size_t at = 0;
     while (format && at < n) {
         struct framed_packet packet = {.bytes = bytes + at};

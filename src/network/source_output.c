@@ -98,8 +98,7 @@ static size_t whole_packets(const struct source *source, size_t n)
     size_t at = 0;
     const struct format_transfer *transfer = source->format->transfer;
     while (transfer && at < n) {
-        uint64_t size =
-            transfer->get_size(source->queue.bytes + source->queue_at + at, UINT32_MAX);
+        uint64_t size = transfer->get_size(source->queue.bytes + source->queue_at + at, UINT32_MAX);
         if (size == 0 || size > n - at)
             break;
         at += (size_t)size;
@@ -167,8 +166,8 @@ static ttr_status flush_to_files(struct source *source, ttr_error *error)
 
 /* --- The merged trace --- */
 
-/* Writes bytes without blocking: pipes accept up to PIPE_BUF bytes if poll reports room. Returns the
- * number of bytes written, or -1 with errno. */
+/* Writes bytes without blocking: pipes accept up to PIPE_BUF bytes if poll reports room. Returns
+ * the number of bytes written, or -1 with errno. */
 static ssize_t write_some(int fd, const uint8_t *bytes, size_t n, int wait_ms)
 {
     struct pollfd room = {.fd = fd, .events = POLLOUT};
@@ -186,8 +185,8 @@ static bool write_partial(struct ttr_receiver *receiver, int wait_ms)
     ttr_error error = {0};
     size_t at = 0;
     while (at < partial->n) {
-        ssize_t got = write_some(receiver->options.output, partial->bytes + at, partial->n - at,
-                                 wait_ms);
+        ssize_t got =
+            write_some(receiver->options.output, partial->bytes + at, partial->n - at, wait_ms);
         if (got < 0)
             receiver_fail(receiver,
                           fail_sys(&error, errno, NO_OFFSET, "cannot write the merged trace"),

@@ -44,8 +44,8 @@ static void rebase(uint8_t *packet, uint32_t stream, uint64_t delta_ns)
 }
 
 /* An epoch packet with time 0 at 1970. */
-static const uint8_t merged_head[HEPH_EPOCH_PACKET] = {0x75, 0xD1, 0x1D, 0x4D, 0, 0, 0, 23, 0,
-                                                       5,    'e',  'p',  'o',  'c', 'h'};
+static const uint8_t merged_head[HEPH_EPOCH_PACKET] = {0x75, 0xD1, 0x1D, 0x4D, 0,   0,   0,  23,
+                                                       0,    5,    'e',  'p',  'o', 'c', 'h'};
 
 const struct format_transfer heph_transfer = {
     .frame_size = HEPH_FRAME_SIZE,
