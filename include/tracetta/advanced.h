@@ -21,6 +21,8 @@ struct ttr_options {
     ttr_realloc_fn resize; /* NULL: realloc and free of the C library */
     void *user_data;       /* passed to resize */
     uint64_t max_memory;   /* limit in bytes for strings, tables and sorting together; 0 = 1 GiB */
+    /* limit in bytes for each temporary file (TTR_E_LIMIT); 0 = nine tenths of the free space */
+    uint64_t max_temporary;
 };
 
 /* Sets a callback for long operations inside ttr_read: ttr_sort and ttr_merge read all of their
@@ -96,13 +98,15 @@ TTR_API TTR_MUST ttr_status ttr_copy_symbols(ttr *to, const ttr *from, ttr_error
  * a time_offset.  UNORDERED: do not trust the order that the trace declares, which damage may have
  * broken; ttr_sort then sorts all events.  SYMBOLS: also collect the trace's symbols, for
  * ttr_symbol_get.  SEALED: with DEFINITIONS, also return encrypted parts without a key, so that
- * they can be copied. */
+ * they can be copied.  FOLLOW_LINKS: also read files that symbolic links in the folder of a trace
+ * name outside of it. */
 #define TTR_READ_STRICT 1u
 #define TTR_READ_NO_MMAP 2u
 #define TTR_READ_DEFINITIONS 4u
 #define TTR_READ_UNORDERED 8u
 #define TTR_READ_SYMBOLS 16u
 #define TTR_READ_ENCRYPTED 32u
+#define TTR_READ_FOLLOW_LINKS 64u
 
 struct ttr_read_options {
     size_t size;

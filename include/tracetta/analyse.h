@@ -14,7 +14,7 @@ extern "C" {
 /* --- Summary --- */
 
 typedef struct ttr_summary {
-    uint64_t events; /* without definitions and gaps */
+    uint64_t events; /* without definitions, gaps, and ends that ttr_interpret added */
     uint64_t kinds[TTR_KIND_COUNT];
     bool has_times;           /* begin_ns and end_ns are valid */
     int64_t begin_ns, end_ns; /* ns; the earliest start and the latest end */

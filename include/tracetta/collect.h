@@ -194,8 +194,9 @@ TTR_API ttr_dotnet_session *ttr_dotnet_session_start(ttr_dotnet *target,
                                                      ttr_error *error);
 
 /* Reads up to n bytes of the stream and waits at most limit_ms.  Returns TTR_OK with *got > 0,
- * TTR_AGAIN, TTR_END at the end of the stream (see the report: complete or broken), or TTR_E_IO if
- * a requested stop failed.  Also sends a stop request. */
+ * TTR_AGAIN, TTR_END at the end of the stream (see the report: complete or broken), TTR_E_IO if a
+ * requested stop failed, or TTR_E_MALFORMED if the stream does not begin as nettrace does.  Also
+ * sends a stop request. */
 TTR_API TTR_MUST ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *to, size_t n,
                                             unsigned limit_ms, size_t *got, ttr_error *error);
 

@@ -54,8 +54,9 @@ typedef enum ttr_kind {
     /* `link` events are missing (0 = unknown number) between `time` and `time + duration`; duration
      * 0: near `time`; `tag` is a ttr_gap */
     TTR_KIND_GAP = 18,
-    TTR_KIND_DEFINITION =
-        19, /* raw bytes without events (tables, headers); only with TTR_READ_DEFINITIONS */
+    /* raw bytes without events (tables, headers); only with TTR_READ_DEFINITIONS; `tag` may be
+     * TTR_DEFINITION_UNUSED */
+    TTR_KIND_DEFINITION = 19,
     TTR_KIND_COUNT = 20
 } ttr_kind;
 
@@ -74,6 +75,10 @@ typedef enum ttr_gap {
     TTR_GAP_EVENTS = 0,
     TTR_GAP_PACKETS = 1 /* packets with all their events; `sequence` is their number, 0 = unknown */
 } ttr_gap;
+
+/* The `tag` of a TTR_KIND_DEFINITION that is the unused end of a buffer: only a copy of every byte
+ * needs it.  Other tags are defined by the format. */
+#define TTR_DEFINITION_UNUSED UINT16_MAX
 
 /* The state of the outgoing thread of a TTR_KIND_SWITCH, in its `tag`. */
 typedef enum ttr_thread_state {
@@ -105,6 +110,7 @@ typedef enum ttr_level {
 #define TTR_EVENT_PARTIAL 8u  /* the record is damaged; the fields after the damage are missing */
 #define TTR_EVENT_NO_TIME 16u /* not timed in the trace; `time` is that of the previous event */
 #define TTR_EVENT_HAS_CPU 32u /* `cpu` is valid */
+#define TTR_EVENT_ADDED 64u   /* not in the trace: an end that ttr_interpret added */
 
 /* An event: 128 bytes.  Fields are decoded from `payload` on demand (ttr_fields_begin). */
 typedef struct ttr_event {

@@ -20,12 +20,14 @@ typedef struct ttr_profile ttr_profile;
 /* Flags.  SAMPLES, SPANS: build the profile only from these; with neither, from samples, or from
  * spans if it has no samples.  MERGED: one tree of all threads.  TIMELINE: keep the time of each
  * sample, some bytes per sample; not with MERGED.  STATES: add the thread's state ("CPU_TIME")
- * below the innermost frame, if the trace records it. */
+ * below the innermost frame, if the trace records it.  MANAGED: only samples taken in managed code,
+ * of traces that record that. */
 #define TTR_PROFILE_SAMPLES 1u
 #define TTR_PROFILE_SPANS 2u
 #define TTR_PROFILE_MERGED 4u
 #define TTR_PROFILE_TIMELINE 8u
 #define TTR_PROFILE_STATES 16u
+#define TTR_PROFILE_MANAGED 32u
 
 typedef struct ttr_profile_options {
     size_t size;
@@ -35,6 +37,12 @@ typedef struct ttr_profile_options {
     /* finds functions of mapped files that the trace does not name; may be NULL */
     ttr_symbolizer locate;
     void *locate_user_data;
+    /* glob pattern of event names: build the profile from the stacks of these events instead of
+     * samples.  A context switch has the stack of the outgoing thread, and its weight is the time
+     * until that thread runs again (off-CPU time).  NULL = samples or spans */
+    const char *of;
+    /* with `of`: name of the numeric field that is the weight of an event; NULL = 1 per event */
+    const char *weight;
 } ttr_profile_options;
 
 /* Unit of all weights. */
@@ -95,6 +103,11 @@ TTR_API uint32_t ttr_profile_threads(const ttr_profile *profile, const ttr_profi
 /* Return the sum of all weights, and the number of samples. */
 TTR_API uint64_t ttr_profile_weight(const ttr_profile *profile);
 TTR_API uint64_t ttr_profile_count(const ttr_profile *profile);
+
+/* Writes the short form of a frame's name for narrow places, "Class.Method", without module,
+ * namespaces, arguments and template arguments.  Writes at most `room` bytes and returns their
+ * number.  A name without a class is kept as it is. */
+TTR_API size_t ttr_profile_label(ttr_text name, char *to, size_t room);
 
 /* --- Files --- */
 

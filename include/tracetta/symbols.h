@@ -54,7 +54,8 @@ TTR_API ttr_symbols *ttr_symbols_new(const ttr_symbols_options *options, ttr_err
 TTR_API void ttr_symbols_free(ttr_symbols *symbols);
 
 /* Finds the function and source line of an address; `symbols` is the ttr_symbols.  Members of
- * `place` that cannot be found are not changed; texts are valid until the next call. */
+ * `place` that cannot be found are not changed; texts are valid until the next call.  Names of C++
+ * and Rust are demangled, except with TTR_SYMBOLS_LIKE_BABELTRACE2. */
 TTR_API void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t address,
                                 ttr_location *place);
 

@@ -167,6 +167,7 @@ typedef struct ttr_writer ttr_writer;
 #define TTR_WRITE_OVERWRITE 1u /* replace an existing file, or a folder that is a trace */
 #define TTR_WRITE_STRICT 2u    /* the first loss is an error, TTR_E_LOSS; no output is kept */
 #define TTR_WRITE_COLOR 4u     /* text formats use terminal colours */
+#define TTR_WRITE_TERMINAL 8u  /* text formats escape control characters, as "\x1b" */
 
 /* Creates a writer for a path, for "-" (stdout), or for NULL (discards the output but counts
  * losses).  Returns NULL with `error` if the format is unknown or read-only, or the output cannot

@@ -13,9 +13,9 @@
  * mkostemp and unlinked at once. Reads and writes use pread and pwrite with explicit offsets, so
  * no file position needs restoring.
  *
- * Errors: all failures are TTR_E_IO with `format` set to "temporary". The command thus reports a
- * problem of TMPDIR, not of an input file. A full disk is reported by the append that meets it,
- * with the size reached and the advice to set TMPDIR.
+ * Errors: all failures are TTR_E_IO, or TTR_E_LIMIT for the size limit, with `format` set to
+ * "temporary". The command thus reports a problem of TMPDIR, not of an input file. A full disk is
+ * reported by the append that meets it, with the size reached and the advice to set TMPDIR.
  *
  * Invariants: bytes in [0, end) were written; nothing is ever overwritten. Cost: one system call
  * per append and per read, so callers append large blocks.
@@ -28,6 +28,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -45,6 +46,18 @@ static ttr_status mark_as_temporary(ttr_error *error)
     if (error)
         (void)snprintf(error->format, sizeof error->format, "temporary");
     return TTR_E_IO;
+}
+
+/* Sets the limit of a new file if the caller set none: a tenth of the free space remains for
+ * others.
+ */
+static void limit_to_free_space(struct spill *spill)
+{
+    struct statvfs about;
+    if (spill->size_max || fstatvfs(spill->file, &about) != 0)
+        return;
+    const uint64_t block = about.f_frsize, blocks = about.f_bavail;
+    spill->size_max = block && blocks / 10 * 9 <= UINT64_MAX / block ? blocks / 10 * 9 * block : 0;
 }
 
 static ttr_status create_file(struct spill *spill, ttr_error *error)
@@ -77,6 +90,17 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
         ttr_status status = create_file(spill, error);
         if (status != TTR_OK)
             return status;
+        limit_to_free_space(spill);
+    }
+    if (spill->size_max && (spill->end > spill->size_max || n > spill->size_max - spill->end)) {
+        (void)fail(error, TTR_E_LIMIT, NO_OFFSET,
+                   "the temporary file in %s would exceed its limit of %llu bytes; set TMPDIR to a "
+                   "folder with more room, or raise ttr_options.max_temporary",
+                   temporary_folder(), (unsigned long long)spill->size_max);
+        (void)mark_as_temporary(error);
+        if (error)
+            (void)snprintf(error->option, sizeof error->option, "max_temporary");
+        return TTR_E_LIMIT;
     }
     while (n > 0) {
         ssize_t done = pwrite(spill->file, from, n, (off_t)spill->end);

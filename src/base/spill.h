@@ -8,15 +8,19 @@
 struct spill {
     int file;     /* file descriptor; -1 until the first append */
     uint64_t end; /* size in bytes: offset of the next append */
+    /* limit of `end` in bytes; 0 = nine tenths of the space that is free when the file is created
+     */
+    uint64_t size_max;
 };
 
-static inline void spill_init(struct spill *spill)
+static inline void spill_init(struct spill *spill, uint64_t size_max)
 {
-    *spill = (struct spill){.file = -1};
+    *spill = (struct spill){.file = -1, .size_max = size_max};
 }
 
-/* Appends n bytes; creates the file at the first call. Fails with TTR_E_IO, `error->format`
- * "temporary" and a text that names the folder and the remedy, also if the disk is full. */
+/* Appends n bytes; creates the file at the first call. Fails with TTR_E_IO or TTR_E_LIMIT,
+ * `error->format` "temporary" and a text that names the folder and the remedy, also if the disk is
+ * full or size_max is exceeded. */
 TTR_MUST ttr_status spill_append(struct spill *spill, const void *bytes, size_t n,
                                  ttr_error *error);
 

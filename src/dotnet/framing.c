@@ -44,8 +44,10 @@ static void parse_magic(struct framing *framing)
     else if (load_u32le(framing->part) == SERIALIZATION_BYTES &&
              memcmp(framing->part + 4, serialization, 4) == 0)
         expect_field(framing, FRAMING_HEAD, (uint32_t)SERIALIZATION_BYTES - 4);
-    else
+    else {
+        framing->is_foreign = true;
         expect_field(framing, FRAMING_UNKNOWN, 0);
+    }
 }
 
 /* Returns true if the collected bytes end with the serialization string. In netperf, the magic

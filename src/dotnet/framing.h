@@ -49,6 +49,7 @@ struct framing {
     uint64_t at;           /* number of bytes scanned so far */
     uint64_t complete_end; /* stream offset after the last complete block */
     uint64_t skip;         /* bytes of the current payload still to skip */
+    bool is_foreign;       /* the first 8 bytes belong to no known format */
     /* number of bytes collected in `part`, and size of the current field */
     uint32_t part_n, field_n;
     uint8_t part[FRAMING_FIELD_MAX];

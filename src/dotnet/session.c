@@ -179,6 +179,13 @@ ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *to, size_t n, unsi
         ttr_error stopping;
         ttr_status stopped = advance_stop(session, &stopping);
         ttr_status status = receive_stream(session, to, n, got_bytes);
+        if (status == TTR_OK && session->framing.is_foreign) {
+            session->has_ended = true;
+            *got_bytes = 0;
+            return fail(error, TTR_E_MALFORMED, 0,
+                        "it sends no nettrace: expected a stream that begins with \"Nettrace\"; is "
+                        "this the socket of another program?");
+        }
         if (status == TTR_OK || status == TTR_END)
             return status;
         if (stopped != TTR_OK) {

@@ -21,6 +21,8 @@ static const ttr_diagnostic_info general[] = {
      "end of an interpreted span without a begin", "stays an instant", ""},
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "meaning.lost-end",
      "interpreted span without an end", "ends incomplete where the loss shows", ""},
+    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "meaning.no-event", "a name of --pair that no event has",
+     "makes no spans", "check the name with stat --raw"},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "pair.other-name", "end and begin have different names",
      "span has the begin's name", ""},
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "pair.too-many-open", "too many open spans",

@@ -146,7 +146,7 @@ static void unknown_flag_or_format_is_misuse(void **state)
     const ttr_read_options flags = {.size = sizeof flags, .flags = TTR_READ_STRICT | 0x40000000u};
     const ttr_read_options target = {
         .size = sizeof target, .flags = TTR_READ_DEFINITIONS, .copied_to = "klingon"};
-    const ttr_write_options writing = {.size = sizeof writing, .flags = 8u};
+    const ttr_write_options writing = {.size = sizeof writing, .flags = 0x40000000u};
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
     (void)state;

@@ -357,7 +357,8 @@ static ttr_status add_part(struct search *search, const struct format *format, c
                        sizeof *search->part))
         return fail_memory(error);
     struct folder *folder =
-        folder_open(alloc, search->t->descriptor_pool, search->path, OPEN_FOLDER_DEPTH, error);
+        folder_open(alloc, search->t->descriptor_pool, search->path, OPEN_FOLDER_DEPTH,
+                    search->options && search->options->flags & TTR_READ_FOLLOW_LINKS, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
     folder_set_relative_start(folder, search->root_n);
@@ -572,7 +573,7 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
 static bool directory_has_files(struct search *search, const char *path)
 {
     struct folder *folder =
-        folder_open(&search->t->counted, search->t->descriptor_pool, path, 0, NULL);
+        folder_open(&search->t->counted, search->t->descriptor_pool, path, 0, false, NULL);
     bool is_there = folder && folder_file_at(folder, 0);
     folder_close(folder);
     return is_there;

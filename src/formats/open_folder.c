@@ -68,7 +68,7 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
     *has = false;
     if (!join_path(name, path, format->folder->anchor) || !is_regular(name))
         return TTR_OK;
-    struct folder *folder = folder_open(&t->counted, t->descriptor_pool, path, 0, error);
+    struct folder *folder = folder_open(&t->counted, t->descriptor_pool, path, 0, false, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
     for (size_t i = 0; status == TTR_OK && !*has && (file = folder_file_at(folder, i)); i++) {
@@ -134,8 +134,8 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
                         const ttr_read_options *options, ttr_error *error)
 {
     ttr_read_options ctx;
-    struct folder *folder =
-        folder_open(&t->counted, t->descriptor_pool, path, OPEN_FOLDER_DEPTH, error);
+    struct folder *folder = folder_open(&t->counted, t->descriptor_pool, path, OPEN_FOLDER_DEPTH,
+                                        options && options->flags & TTR_READ_FOLLOW_LINKS, error);
     return folder ? format->folder->open(t, folder, only,
                                          select_reader_options(format, options, &ctx), error)
                   : NULL;

@@ -1,8 +1,9 @@
 /* Input folders: lists the regular files below a path, or a list of files in memory, sorted by
  * name.
  *
- * Symbolic links to files are followed, links to folders are not: a trace does not extend outside
- * its folder, and there are no cycles. Anything else (a FIFO, a socket, a dangling link) is
+ * Symbolic links to files in the folder are followed; links to other files are not, unless the user
+ * wants that, and links to folders never: a trace does not extend outside its folder, and there are
+ * no cycles. Anything else (a FIFO, a socket, a dangling link) is
  * skipped, so that nothing here blocks; its name is available through folder_skipped_entry. */
 #include "io/folder.h"
 
@@ -32,7 +33,7 @@ struct entry {
 
 struct skipped {
     const char *name;
-    bool is_link; /* the entry is a symbolic link without a target */
+    enum folder_skip why;
 };
 
 struct folder {
@@ -106,13 +107,13 @@ static bool add_entry(struct folder *folder, const struct entry *entry)
     return folder->entry[folder->n++].file.name != NULL;
 }
 
-static bool add_skipped(struct folder *folder, const char *name, bool is_link)
+static bool add_skipped(struct folder *folder, const char *name, enum folder_skip why)
 {
     if (!alloc_reserve(folder->alloc, (void **)&folder->skipped, &folder->skipped_capacity,
                        folder->skipped_n + 1, sizeof *folder->skipped))
         return false;
     folder->skipped[folder->skipped_n] =
-        (struct skipped){arena_copy(&folder->names, name, strlen(name)), is_link};
+        (struct skipped){arena_copy(&folder->names, name, strlen(name)), why};
     return folder->skipped[folder->skipped_n++].name != NULL;
 }
 
@@ -123,6 +124,8 @@ struct listing {
     char name[PATH_MAX];
     size_t n;
     unsigned depth; /* levels of subfolders still to be listed */
+    bool follows_links;
+    char top[PATH_MAX]; /* path of the top folder without links; "" = not needed yet */
 };
 
 static ttr_status list_folder(struct listing *listing, int fd, ttr_error *error);
@@ -168,6 +171,24 @@ static mode_t entry_type(int fd, const struct dirent *entry)
                                                                         : 0;
 }
 
+/* Returns true if the link at the current name does not lead to a file below the top folder. */
+static bool leaves_folder(struct listing *listing)
+{
+    char path[PATH_MAX], target[PATH_MAX];
+    if (!listing->top[0] && !realpath(listing->folder->path, listing->top))
+        return true;
+    const int n_path = snprintf(path, sizeof path, "%s/%s", listing->folder->path, listing->name);
+    if (n_path < 0 || n_path >= PATH_MAX || !realpath(path, target))
+        return true;
+    const size_t n = strcmp(listing->top, "/") == 0 ? 0 : strlen(listing->top);
+    return strncmp(target, listing->top, n) != 0 || target[n] != '/';
+}
+
+static ttr_status skip_entry(struct listing *listing, enum folder_skip why, ttr_error *error)
+{
+    return add_skipped(listing->folder, listing->name, why) ? TTR_OK : fail_memory(error);
+}
+
 static ttr_status list_entry(struct listing *listing, int fd, const struct dirent *found,
                              ttr_error *error)
 {
@@ -177,13 +198,15 @@ static ttr_status list_entry(struct listing *listing, int fd, const struct diren
         return TTR_OK;
     bool is_link = type == S_IFLNK;
     if (is_link && fstatat(fd, found->d_name, &about, 0) != 0)
-        return add_skipped(listing->folder, listing->name, true) ? TTR_OK : fail_memory(error);
+        return skip_entry(listing, FOLDER_SKIP_DANGLING, error);
     if (is_link)
         type = about.st_mode & S_IFMT;
+    if (is_link && type == S_IFREG && !listing->follows_links && leaves_folder(listing))
+        return skip_entry(listing, FOLDER_SKIP_OUTSIDE, error);
     if (type == S_IFDIR)
         return is_link ? TTR_OK : list_subfolder(listing, fd, found->d_name, error);
     if (type != S_IFREG)
-        return add_skipped(listing->folder, listing->name, false) ? TTR_OK : fail_memory(error);
+        return skip_entry(listing, FOLDER_SKIP_SPECIAL, error);
     struct entry entry = {.file = {.name = listing->name, .is_link = is_link}};
     return add_entry(listing->folder, &entry) ? TTR_OK : fail_memory(error);
 }
@@ -238,14 +261,14 @@ static void sort_entries(struct folder *folder)
 }
 
 struct folder *folder_open(const struct alloc *alloc, struct descriptor_pool *pool,
-                           const char *path, unsigned depth, ttr_error *error)
+                           const char *path, unsigned depth, bool follows_links, ttr_error *error)
 {
     struct folder *folder = folder_new(alloc, pool, path);
     if (!folder) {
         (void)fail_memory(error);
         return NULL;
     }
-    struct listing listing = {.folder = folder, .depth = depth};
+    struct listing listing = {.folder = folder, .depth = depth, .follows_links = follows_links};
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ttr_status status = fd < 0
                             ? fail_sys(error, errno, NO_OFFSET, "cannot read the folder %s", path)
@@ -289,9 +312,9 @@ const struct folder_file *folder_file_at(const struct folder *folder, size_t i)
     return i < folder->n ? &folder->entry[i].file : NULL;
 }
 
-const char *folder_skipped_entry(const struct folder *folder, size_t i, bool *is_link)
+const char *folder_skipped_entry(const struct folder *folder, size_t i, enum folder_skip *why)
 {
-    *is_link = i < folder->skipped_n && folder->skipped[i].is_link;
+    *why = i < folder->skipped_n ? folder->skipped[i].why : FOLDER_SKIP_SPECIAL;
     return i < folder->skipped_n ? folder->skipped[i].name : NULL;
 }
 

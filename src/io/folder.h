@@ -30,12 +30,12 @@ struct folder_file {
     bool is_link;
 };
 
-/* Lists the regular files of a folder, sorted by name. Follows links to files; skips names that
- * start with '.'. Lists subfolders that are not links down to `depth` levels; 0 = none. Sources use
- * descriptors of `pool`, or of a new pool if it is NULL. Returns NULL with `error` if a folder
- * cannot be read. */
+/* Lists the regular files of a folder, sorted by name. Follows links to files in the folder, and to
+ * files outside of it if `follows_links` is set; skips names that start with '.'. Lists subfolders
+ * that are not links down to `depth` levels; 0 = none. Sources use descriptors of `pool`, or of a
+ * new pool if it is NULL. Returns NULL with `error` if a folder cannot be read. */
 struct folder *folder_open(const struct alloc *alloc, struct descriptor_pool *pool,
-                           const char *path, unsigned depth, ttr_error *error);
+                           const char *path, unsigned depth, bool follows_links, ttr_error *error);
 
 /* Creates a folder of files in memory, borrowed until folder_close. Lists all files, also those
  * with names that start with '.'. Fails with TTR_E_MISUSE if two files have the same name. */
@@ -47,9 +47,15 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
 const struct folder_file *folder_file_at(const struct folder *folder, size_t i);
 const struct folder_file *folder_find_file(const struct folder *folder, const char *name);
 
-/* Returns the name of the i-th skipped entry, which is not a file or folder: a FIFO, a socket, a
- * device, a dangling link (sets *is_link). Returns NULL after the last. */
-const char *folder_skipped_entry(const struct folder *folder, size_t i, bool *is_link);
+/* Why an entry of a folder is skipped. */
+enum folder_skip {
+    FOLDER_SKIP_SPECIAL,  /* a FIFO, a socket or a device */
+    FOLDER_SKIP_DANGLING, /* a link without a target */
+    FOLDER_SKIP_OUTSIDE   /* a link to a file outside of the folder */
+};
+
+/* Returns the name of the i-th skipped entry, and sets *why. Returns NULL after the last. */
+const char *folder_skipped_entry(const struct folder *folder, size_t i, enum folder_skip *why);
 
 /* folder_path returns the path of the folder. folder_file_path writes the path of one of its files
  * to `to`, truncated to `size` bytes. */

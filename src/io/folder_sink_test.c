@@ -452,7 +452,7 @@ static void ten_thousand_open_files_use_few_descriptors(void **state)
     assert_int_equal(folder_bytes_written(folder), FILES * 8);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
-    struct folder *made = folder_open(alloc_default(), NULL, target, 1, NULL);
+    struct folder *made = folder_open(alloc_default(), NULL, target, 1, false, NULL);
     assert_non_null(folder_file_at(made, FILES - 1));
     for (size_t i = 0; folder_file_at(made, i); i++) {
         uint8_t *bytes;

@@ -91,21 +91,45 @@ static void assert_size(const struct folder *folder, const struct folder_file *f
 static void listing_is_sorted_and_skips_hidden_and_non_files(void **state)
 {
     (void)state;
-    struct folder *folder = folder_open(alloc_default(), NULL, place, 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 0, false, NULL);
     assert_non_null(folder);
     assert_names(folder, "a b");
-    bool is_link;
-    assert_string_equal(folder_skipped_entry(folder, 0, &is_link), "fifo");
-    assert_false(is_link);
-    assert_string_equal(folder_skipped_entry(folder, 1, &is_link), "nowhere");
-    assert_true(is_link);
-    assert_null(folder_skipped_entry(folder, 2, &is_link));
+    enum folder_skip why;
+    assert_string_equal(folder_skipped_entry(folder, 0, &why), "fifo");
+    assert_int_equal(why, FOLDER_SKIP_SPECIAL);
+    assert_string_equal(folder_skipped_entry(folder, 1, &why), "nowhere");
+    assert_int_equal(why, FOLDER_SKIP_DANGLING);
+    assert_null(folder_skipped_entry(folder, 2, &why));
     assert_true(folder_file_at(folder, 0)->is_link);
     assert_false(folder_file_at(folder, 1)->is_link);
     assert_size(folder, folder_file_at(folder, 0), 4);
     assert_null(folder_find_file(folder, ".hidden"));
     assert_null(folder_find_file(folder, "sub/c"));
     folder_close(folder);
+}
+
+static void link_out_of_the_folder_is_skipped_unless_followed(void **state)
+{
+    (void)state;
+    enum folder_skip why;
+    char up[PATH_MAX];
+    (void)snprintf(up, sizeof up, "../../%s/b", strrchr(place, '/') + 1);
+    assert_int_equal(symlink("../b", in_place("sub/inside")) |
+                         symlink("/etc/passwd", in_place("z")) | symlink(up, in_place("sub/back")),
+                     0);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 1, false, NULL);
+    assert_names(folder, "a b sub/back sub/c sub/inside");
+    assert_string_equal(folder_skipped_entry(folder, 2, &why), "z");
+    assert_int_equal(why, FOLDER_SKIP_OUTSIDE);
+    folder_close(folder);
+    folder = folder_open(alloc_default(), NULL, in_place("sub"), 0, false, NULL);
+    assert_names(folder, "c");
+    folder_close(folder);
+    folder = folder_open(alloc_default(), NULL, place, 1, true, NULL);
+    assert_names(folder, "a b sub/back sub/c sub/inside z");
+    folder_close(folder);
+    assert_int_equal(
+        unlink(in_place("z")) | unlink(in_place("sub/inside")) | unlink(in_place("sub/back")), 0);
 }
 
 static void too_long_path_differs_from_missing_file(void **state)
@@ -117,7 +141,7 @@ static void too_long_path_differs_from_missing_file(void **state)
     size_t n = (size_t)snprintf(path, sizeof path, "%s", place);
     while (n + 2 <= PATH_MAX - 5)
         n += (size_t)snprintf(path + n, sizeof path - n, "/.");
-    struct folder *folder = folder_open(alloc_default(), NULL, path, 1, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, path, 1, false, NULL);
     assert_names(folder, "a b sub/c");
     assert_size(folder, folder_file_at(folder, 1), 4);
     assert_true(folder_file_size(folder, folder_file_at(folder, 2), &size));
@@ -130,10 +154,10 @@ static void too_long_path_differs_from_missing_file(void **state)
 static void listing_respects_depth_and_folder_links(void **state)
 {
     (void)state;
-    struct folder *folder = folder_open(alloc_default(), NULL, place, 1, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 1, false, NULL);
     assert_names(folder, "a b sub/c");
     folder_close(folder);
-    folder = folder_open(alloc_default(), NULL, place, 2, NULL);
+    folder = folder_open(alloc_default(), NULL, place, 2, false, NULL);
     assert_names(folder, "a b sub/c sub/deep/e");
     assert_ptr_equal(folder_find_file(folder, "sub/deep/e"), folder_file_at(folder, 3));
     assert_size(folder, folder_find_file(folder, "sub/deep/e"), 3);
@@ -150,13 +174,13 @@ static void trailing_slash_is_not_doubled(void **state)
 {
     (void)state;
     char path[256];
-    struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub//"), 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub//"), 0, false, NULL);
     assert_non_null(folder);
     assert_string_equal(folder_path(folder), in_place("sub"));
     folder_file_path(folder, folder_file_at(folder, 0), path, sizeof path);
     assert_string_equal(path, in_place("sub/c"));
     folder_close(folder);
-    folder = folder_open(alloc_default(), NULL, "/", 0, NULL);
+    folder = folder_open(alloc_default(), NULL, "/", 0, false, NULL);
     assert_string_equal(folder_path(folder), "/");
     folder_file_path(folder, &(struct folder_file){.name = "x"}, path, sizeof path);
     assert_string_equal(path, "/x");
@@ -166,7 +190,8 @@ static void trailing_slash_is_not_doubled(void **state)
 static void relative_path_is_empty_unless_set(void **state)
 {
     (void)state;
-    struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub/deep"), 0, NULL);
+    struct folder *folder =
+        folder_open(alloc_default(), NULL, in_place("sub/deep"), 0, false, NULL);
     size_t n = strlen(in_place("sub/deep"));
     assert_string_equal(folder_relative_path(folder), "");
     folder_set_relative_start(folder, n - 8);
@@ -180,7 +205,7 @@ static void source_reads_file_content(void **state)
 {
     (void)state;
     struct window window;
-    struct folder *folder = folder_open(alloc_default(), NULL, place, 2, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 2, false, NULL);
     struct source *source =
         folder_open_file(folder, folder_find_file(folder, "sub/deep/e"), NULL, NULL);
     assert_non_null(source);
@@ -196,7 +221,7 @@ static void folder_read_returns_zero_terminated_file_within_limit(void **state)
     uint8_t *bytes;
     size_t n;
     ttr_error error;
-    struct folder *folder = folder_open(alloc_default(), NULL, place, 1, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 1, false, NULL);
     assert_int_equal(folder_read_file(folder, folder_find_file(folder, "b"), 4, &bytes, &n, &error),
                      TTR_OK);
     support_assert_text(bytes, n, "bees");
@@ -259,10 +284,10 @@ static void non_folder_is_reported_with_its_name(void **state)
 {
     (void)state;
     ttr_error error;
-    assert_null(folder_open(alloc_default(), NULL, in_place("b"), 0, &error));
+    assert_null(folder_open(alloc_default(), NULL, in_place("b"), 0, false, &error));
     assert_int_equal(error.sys, ENOTDIR);
     assert_non_null(strstr(error.text, in_place("b")));
-    assert_null(folder_open(alloc_default(), NULL, in_place("missing"), 0, &error));
+    assert_null(folder_open(alloc_default(), NULL, in_place("missing"), 0, false, &error));
     assert_int_equal(error.sys, ENOENT);
 }
 
@@ -327,7 +352,7 @@ static void ten_thousand_sources_use_few_descriptors(void **state)
     struct rlimit old;
     struct window window;
     make_many(MANY, SMALL_SIZE);
-    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, false, NULL);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     for (rlim_t limit = 40; limit <= 200;
          limit += 160) { /* limits below and above the size of the pool */
@@ -364,12 +389,12 @@ static void readdir_error_is_reported(void **state)
     make_many(8, SMALL_SIZE);
     for (readdir_fails_at = 1; readdir_fails_at < 8; readdir_fails_at++) {
         readdir_calls = 0;
-        assert_null(folder_open(alloc_default(), NULL, in_place("many"), 0, &error));
+        assert_null(folder_open(alloc_default(), NULL, in_place("many"), 0, false, &error));
         assert_int_equal(error.status, TTR_E_IO);
         assert_int_equal(error.sys, EIO);
     }
     readdir_fails_at = 0;
-    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, &error);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, false, &error);
     assert_non_null(folder);
     drop_many(folder);
     folder_close(folder);
@@ -402,7 +427,8 @@ static void folders_with_one_pool_share_descriptors(void **state)
     struct descriptor_pool *pool = descriptor_pool_new(alloc_default());
     assert_non_null(pool);
     for (unsigned i = 0; i < FOLDERS; i++) {
-        assert_non_null(folder[i] = folder_open(alloc_default(), pool, in_place("many"), 0, NULL));
+        assert_non_null(folder[i] =
+                            folder_open(alloc_default(), pool, in_place("many"), 0, false, NULL));
         assert_non_null(sources[i] = folder_open_file(folder[i], folder_file_at(folder[i], i),
                                                       &(struct source_options){.chunk = 16}, NULL));
     }
@@ -431,7 +457,8 @@ static void many_large_files_use_little_memory(void **state)
     make_many(LARGE, LARGE_SIZE);
     for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
         struct source_options options = {.no_mmap = no_mmap, .chunk = source_chunk_size(LARGE)};
-        struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
+        struct folder *folder =
+            folder_open(alloc_default(), NULL, in_place("many"), 0, false, NULL);
         long before = resident_kib(), most = 0;
         volatile unsigned sum = 0;
         for (unsigned i = 0; i < LARGE; i++)
@@ -473,7 +500,7 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 100, .rlim_max = old.rlim_max}), 0);
-    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, false, NULL);
     for (unsigned i = 0; i < 70; i++)
         assert_non_null(sources[i] =
                             folder_open_file(folder, folder_file_at(folder, i),
@@ -489,7 +516,7 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
     assert_int_equal(source_fill(sources[1], 90000, 10, &window, &error), TTR_OK);
     for (unsigned i = 0; i < 70; i++)
         source_close(sources[i]);
-    folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
+    folder = folder_open(alloc_default(), NULL, in_place("many"), 0, false, NULL);
     drop_many(folder);
     folder_close(folder);
 }
@@ -512,7 +539,7 @@ static void two_threads_share_folder_descriptors(void **state)
     unsigned from[2] = {0, 100};
     pthread_t thread[2];
     make_many(200, 100000);
-    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, false, NULL);
     for (unsigned i = 0; i < 200; i++)
         assert_non_null(sources[i] =
                             folder_open_file(folder, folder_file_at(folder, i),
@@ -532,7 +559,7 @@ static void two_threads_share_folder_descriptors(void **state)
 
 static bool lists_through(const struct alloc *alloc)
 {
-    struct folder *folder = folder_open(alloc, NULL, place, 2, NULL);
+    struct folder *folder = folder_open(alloc, NULL, place, 2, false, NULL);
     struct folder *memory = folder_open_memory(alloc, "m", &(ttr_file){"a", "1", 1}, 1, NULL);
     uint8_t *bytes = NULL;
     size_t n;
@@ -557,6 +584,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(listing_is_sorted_and_skips_hidden_and_non_files),
+        cmocka_unit_test(link_out_of_the_folder_is_skipped_unless_followed),
         cmocka_unit_test(too_long_path_differs_from_missing_file),
         cmocka_unit_test(listing_respects_depth_and_folder_links),
         cmocka_unit_test(trailing_slash_is_not_doubled),

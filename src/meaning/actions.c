@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "meaning/meaning.h"
 
+#define NAMES_MAX 65536u /* addresses with names */
 #define ASYNC_MAX 65536u /* open async spans; further begins and their ends stay instants */
 
 /* An action in progress. */
@@ -44,7 +45,7 @@ static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thre
                        .cpu = cause->cpu,
                        .source = cause->source,
                        .offset = cause->offset,
-                       .flags = (uint8_t)((cause->flags & TTR_EVENT_HAS_CPU) |
+                       .flags = (uint8_t)(TTR_EVENT_ADDED | (cause->flags & TTR_EVENT_HAS_CPU) |
                                           (is_complete ? 0 : TTR_EVENT_PARTIAL))};
     return true;
 }
@@ -116,6 +117,30 @@ static bool find_lane(struct act *act)
     return cpu->track != 0;
 }
 
+/* Returns the index of the process of an event, plus 1; 0 if it is unknown. */
+static uint64_t process_of(const ttr *t, const ttr_event *event)
+{
+    return event->thread && event->thread < t->threads_n
+               ? (uint64_t)t->threads[event->thread].process + 1
+               : 0;
+}
+
+/* Stores the name that a record gives an address. The names are as many as the program has. */
+static enum action_result apply_name(struct act *act)
+{
+    uint64_t address;
+    ttr_text text;
+    ttr *t = act->meaning->base.t;
+    if (!rule_read_number(&act->record, &act->compiled->field[0], &address) ||
+        !rule_read_text(&act->record, &act->compiled->field[1], &text) || !text.n ||
+        act->meaning->name_of.used >= NAMES_MAX)
+        return ACTION_DONE;
+    const ttr_id name = ttr_text_add(t, text.p, text.n);
+    return name && pair_map_put(&act->meaning->name_of, process_of(t, act->event), address, name)
+               ? ACTION_DONE
+               : ACTION_OUT_OF_MEMORY;
+}
+
 /* Returns the name of a span by its event; 0 if memory runs out. */
 static ttr_id name_of_event(const struct act *act, uint64_t key)
 {
@@ -131,6 +156,9 @@ static ttr_id name_of_event(const struct act *act, uint64_t key)
         return ttr_text_add(t, name.p, name.n);
     if (!rule_read_number(&act->record, &compiled->name_field, &number))
         number = key;
+    const uint32_t *known = pair_map_get(&act->meaning->name_of, process_of(t, act->event), number);
+    if (known)
+        return *known;
     const int n = snprintf(text, sizeof text, compiled->rule->name[0] == '#' ? "%llu" : "0x%llx",
                            (unsigned long long)number);
     return ttr_text_add(t, text, (size_t)n);
@@ -154,16 +182,28 @@ static void mark(const struct act *act, uint8_t kind, ttr_id name, ttr_id catego
     }
 }
 
+/* Reads a field that identifies a span; a text becomes its hash. */
+static bool read_key_part(const struct act *act, const struct rule_field *field, uint64_t *value)
+{
+    ttr_text text;
+    if (rule_read_number(&act->record, field, value))
+        return true;
+    if (!rule_read_text(&act->record, field, &text))
+        return false;
+    *value = hash_bytes(text.p, text.n);
+    return true;
+}
+
 /* Returns the key of a span: a hash of its fields. A class without the fields has any key. */
 static uint64_t read_key(const struct act *act)
 {
-    uint64_t key = 0, value;
+    uint64_t key = act->compiled->part, value;
     bool is_found = false, has_fields = false;
     for (size_t i = 0; i < RULE_FIELDS_MAX && act->compiled->rule->fields[i]; i++) {
         has_fields = true;
-        if (!rule_read_number(&act->record, &act->compiled->field[i], &value))
+        if (!read_key_part(act, &act->compiled->field[i], &value))
             continue;
-        key = i ? hash_pair(key, value) : value;
+        key = key ? hash_pair(key, value) : value;
         is_found = true;
     }
     return has_fields && !is_found ? SPANS_ANY_KEY : key;
@@ -338,10 +378,10 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                                       const struct compiled_rule *compiled, ttr_event *event)
 {
     static enum action_result (*const actions[])(struct act * act) = {
-        [RULE_CALL_BEGIN] = apply_call_begin, [RULE_CALL_END] = apply_call_end,
-        [RULE_BEGIN] = apply_begin,           [RULE_END] = apply_end,
-        [RULE_ASYNC_BEGIN] = apply_async,     [RULE_ASYNC_END] = apply_async,
-        [RULE_COUNTER] = apply_counter,
+        [RULE_NAME] = apply_name,         [RULE_CALL_BEGIN] = apply_call_begin,
+        [RULE_CALL_END] = apply_call_end, [RULE_BEGIN] = apply_begin,
+        [RULE_END] = apply_end,           [RULE_ASYNC_BEGIN] = apply_async,
+        [RULE_ASYNC_END] = apply_async,   [RULE_COUNTER] = apply_counter,
     };
     struct act act = {.meaning = meaning,
                       .machine = machine,
@@ -350,8 +390,8 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                       .record = rule_record_of(meaning->base.t, event),
                       .thread = event->thread};
     const uint8_t action = compiled->rule->action;
-    if (action != RULE_COUNTER && action != RULE_ASYNC_BEGIN && action != RULE_ASYNC_END &&
-        !find_lane(&act))
+    if (action != RULE_NAME && action != RULE_COUNTER && action != RULE_ASYNC_BEGIN &&
+        action != RULE_ASYNC_END && !find_lane(&act))
         return ACTION_OUT_OF_MEMORY;
     return actions[action](&act);
 }

@@ -144,9 +144,9 @@ struct source_state *meaning_source(struct meaning *meaning, uint16_t source)
     struct source_state *state = &meaning->source[source];
     if (state->is_known)
         return state;
-    state->worlds = meaning_worlds_of(t, source);
+    state->worlds = meaning_worlds_of(t, source) | (meaning->pairs_n ? RULE_USER : 0);
     if (state->worlds) {
-        state->has_cpu_field = state->worlds == RULE_TRACEPOINT && t->sources[source].format &&
+        state->has_cpu_field = state->worlds & RULE_TRACEPOINT && t->sources[source].format &&
                                strcmp(t->sources[source].format, "ctf") == 0;
         state->machine = find_machine(meaning, source, state->worlds);
         if (!state->machine)

@@ -3,6 +3,7 @@
  *   stage.c      the reader: batches in, batches out
  *   machines.c   machines, their CPUs, threads and names
  *   threads.c    actions of scheduling and of threads
+ *   pairs.c      rules of the caller
  *   actions.c    actions of spans, system calls and counters
  *
  * An action changes one event in place. It may owe ends of other spans, which the stage returns
@@ -11,6 +12,7 @@
 #ifndef TRACETTA_MEANING_MEANING_H
 #define TRACETTA_MEANING_MEANING_H
 
+#include "base/arena.h"
 #include "base/pair_map.h"
 #include "meaning/rule_compile.h"
 #include "meaning/spans.h"
@@ -96,6 +98,10 @@ struct meaning {
     struct cpu_position cpu_position[MEANING_CPU_POSITIONS]; /* cache, by schema */
     struct pair_map async;                                   /* open async spans: (group, link) */
     struct spans spans;
+    struct user_rule *pair; /* rules of the caller, two for each pair */
+    size_t pairs_n, pairs_capacity;
+    struct arena arena;      /* texts of the caller's rules */
+    struct pair_map name_of; /* (process, address) to the name that a record gives it */
     struct stage_notes notes;
     struct series_schema **series; /* schemas of counters; freed with the stage */
     size_t series_n, series_capacity;
@@ -148,6 +154,15 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
 
 /* Ends the call `exit` or `exit_group` of a thread. */
 TTR_MUST bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_id thread);
+
+/* --- pairs.c --- */
+
+/* Adds the rules of a list of "START,END[,FIELD...]", which ends with NULL and may be NULL. */
+TTR_MUST ttr_status meaning_add_pairs(struct meaning *meaning, const char *const *pairs,
+                                      ttr_error *error);
+
+/* Adds a diagnostic for each name of a pair that no event has. */
+void meaning_report_unused_pairs(struct meaning *meaning);
 
 /* --- threads.c --- */
 

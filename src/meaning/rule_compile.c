@@ -3,18 +3,17 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "pipeline/glob.h"
-
-#define PATTERN_MAX 64u /* bytes of one name in a rule */
 
 static const char *const softirq_names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
                                             "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
 /* Copies the next of the words separated by `|`. Returns false after the last. */
-static bool next_word(const char **list, char word[PATTERN_MAX])
+static bool next_word(const char **list, char word[RULE_NAME_MAX])
 {
     const size_t n = *list ? strcspn(*list, "|") : 0;
-    if (n == 0 || n >= PATTERN_MAX)
+    if (n == 0 || n >= RULE_NAME_MAX)
         return false;
     memcpy(word, *list, n);
     word[n] = 0;
@@ -23,19 +22,22 @@ static bool next_word(const char **list, char word[PATTERN_MAX])
     return true;
 }
 
-/* Finds the text that the `*` of a pattern matches; the pattern matches the complete text. */
+/* Finds the text that the `*` of a pattern matches; the pattern matches the complete text. Returns
+ * "" if the pattern has other special characters, and the text if it has none. */
 static ttr_text starred_part(const char *pattern, ttr_text text)
 {
     const char *star = strchr(pattern, '*');
     if (!star)
         return text;
     const size_t before = (size_t)(star - pattern), after = strlen(star + 1);
+    if (strpbrk(pattern, "[?\\") || strchr(star + 1, '*') || before + after > text.n)
+        return (ttr_text){"", 0};
     return (ttr_text){text.p + before, text.n - before - after};
 }
 
 static bool list_matches(const char *list, ttr_text text, ttr_text *part)
 {
-    char word[PATTERN_MAX];
+    char word[RULE_NAME_MAX];
     while (next_word(&list, word))
         if (glob_matches(word, text)) {
             *part = starred_part(word, text);
@@ -61,8 +63,11 @@ static struct split_name split_name(ttr_text system, ttr_text name)
     return split;
 }
 
+enum wanted { WANTS_NUMBER, WANTS_TEXT, WANTS_ANY };
+
 /* Returns true if an event has a top-level payload field of the wanted type. */
-static bool event_has_field(const ttr *t, const ttr_event *event, const char *name, bool is_text)
+static bool event_has_field(const ttr *t, const ttr_event *event, const char *name,
+                            enum wanted wanted)
 {
     ttr_fields fields;
     ttr_field field;
@@ -73,34 +78,46 @@ static bool event_has_field(const ttr *t, const ttr_event *event, const char *na
             memcmp(field.name.p, name, n) != 0)
             continue;
         const uint8_t type = field.value.type;
-        return is_text ? type == TTR_TYPE_TEXT
-                       : type == TTR_TYPE_UINT || type == TTR_TYPE_INT || type == TTR_TYPE_BOOL;
+        return (wanted != WANTS_NUMBER && type == TTR_TYPE_TEXT) ||
+               (wanted != WANTS_TEXT &&
+                (type == TTR_TYPE_UINT || type == TTR_TYPE_INT || type == TTR_TYPE_BOOL));
     }
     return false;
 }
 
-static bool is_text_name(const char *name)
+/* Returns the type that a rule needs of a field. */
+static enum wanted wanted_type(const struct rule *rule, const char *name)
 {
+    if (rule->worlds & RULE_USER)
+        return WANTS_ANY;
     return strstr(name, "comm") != NULL || strcmp(name, "name") == 0 ||
-           strcmp(name, "filename") == 0;
+                   strcmp(name, "filename") == 0 || strcmp(name, "symbol") == 0
+               ? WANTS_TEXT
+               : WANTS_NUMBER;
+}
+
+/* Finds a field at a fixed position. Returns false if it has none, or another type. */
+static bool locate_field(const struct schema *schema, ttr_text name, enum wanted wanted,
+                         struct field_position *position)
+{
+    return schema->ops && schema->ops->locate && schema->ops->record &&
+           schema->ops->locate(schema->ctx, TTR_GROUP_PAYLOAD, name, position) &&
+           (wanted == WANTS_ANY || position->is_text == (wanted == WANTS_TEXT));
 }
 
 /* Resolves a field by its alternative names. Returns false if the event has none of them. */
-static bool resolve_field(const ttr *t, const ttr_event *event, const char *names,
-                          struct rule_field *field)
+static bool resolve_field(const ttr *t, const ttr_event *event, const struct rule *rule,
+                          const char *names, struct rule_field *field)
 {
     const struct schema *schema = context_schema(t, event->schema);
     const bool is_optional = *names == '?';
     const char *rest = names + is_optional;
-    char word[PATTERN_MAX];
+    char word[RULE_NAME_MAX];
     for (const char *at = rest; next_word(&rest, word); at = rest) {
         const ttr_text name = {at, strlen(word)};
-        const bool can_locate = schema->ops && schema->ops->locate && schema->ops->record;
-        field->is_fixed = can_locate && schema->ops->locate(schema->ctx, TTR_GROUP_PAYLOAD, name,
-                                                            &field->position);
-        if ((field->is_fixed && field->position.is_text == is_text_name(word)) ||
-            event_has_field(t, event, word, is_text_name(word))) {
-            field->is_fixed = field->is_fixed && field->position.is_text == is_text_name(word);
+        const enum wanted wanted = wanted_type(rule, word);
+        field->is_fixed = locate_field(schema, name, wanted, &field->position);
+        if (field->is_fixed || event_has_field(t, event, word, wanted)) {
             field->name = name;
             field->is_second = at != names + is_optional;
             return true;
@@ -114,7 +131,7 @@ static bool resolve_fields(const ttr *t, const ttr_event *event, struct compiled
 {
     const struct rule *rule = compiled->rule;
     for (size_t i = 0; i < RULE_FIELDS_MAX; i++)
-        if (rule->fields[i] && !resolve_field(t, event, rule->fields[i], &compiled->field[i]))
+        if (rule->fields[i] && !resolve_field(t, event, rule, rule->fields[i], &compiled->field[i]))
             return false;
     return true;
 }
@@ -128,9 +145,9 @@ static bool set_names(ttr *t, const ttr_event *event, ttr_text part, struct comp
     if (!rule->name) {
         compiled->name = event->name;
     } else if (rule->name[0] == '*') {
-        compiled->name = ttr_text_add(t, part.p, part.n);
+        compiled->name = part.n ? ttr_text_add(t, part.p, part.n) : event->name;
     } else if (rule->name[0] == '=') {
-        if (!resolve_field(t, event, rule->name + 1, &compiled->name_field))
+        if (!resolve_field(t, event, rule, rule->name + 1, &compiled->name_field))
             compiled->name = event->name;
         return !rule->category || compiled->category;
     } else if (rule->name[0] != '#') {
@@ -162,6 +179,34 @@ bool rule_may_apply(unsigned worlds, ttr_text name)
     return false;
 }
 
+/* Compiles a rule for the class of an event. Returns false if it does not apply. */
+static bool compile(ttr *t, const ttr_event *event, const struct rule *rule, ttr_text part,
+                    struct compiled_rule *compiled, bool *is_out_of_memory)
+{
+    *compiled = (struct compiled_rule){.rule = rule};
+    if (!resolve_fields(t, event, compiled))
+        return false;
+    if (rule->worlds & RULE_USER && rule->name) /* the pattern has a `*` */
+        compiled->part = hash_bytes(part.p, part.n);
+    *is_out_of_memory |= !set_names(t, event, part, compiled);
+    return true;
+}
+
+bool rule_compile_pair(ttr *t, struct user_rule *rules, size_t n, const ttr_event *event,
+                       struct compiled_rule *compiled, bool *is_out_of_memory)
+{
+    const ttr_text name = ttr_text_get(t, event->name);
+    for (size_t i = 0; i < n; i++) {
+        ttr_text part;
+        if (!list_matches(rules[i].rule.events, name, &part) ||
+            !compile(t, event, &rules[i].rule, part, compiled, is_out_of_memory))
+            continue;
+        rules[i].is_used = true;
+        return true;
+    }
+    return false;
+}
+
 bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compiled_rule *compiled,
                   bool *is_out_of_memory)
 {
@@ -174,11 +219,8 @@ bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compil
             ttr_text part;
             if (!rule_matches(rule, worlds, &split, &part))
                 continue;
-            *compiled = (struct compiled_rule){.rule = rule};
-            if (!resolve_fields(t, event, compiled))
-                continue;
-            *is_out_of_memory |= !set_names(t, event, part, compiled);
-            return true;
+            if (compile(t, event, rule, part, compiled, is_out_of_memory))
+                return true;
         }
     return false;
 }
@@ -211,7 +253,8 @@ bool rule_read_number(const struct rule_record *record, const struct rule_field 
     if (!field->name.n)
         return false;
     if (field->is_fixed && record->bytes)
-        return field_position_load(&field->position, record->bytes, record->n, value);
+        return !field->position.is_text &&
+               field_position_load(&field->position, record->bytes, record->n, value);
     if (!find_payload_field(record, field->name, &found) ||
         (found.value.type != TTR_TYPE_UINT && found.value.type != TTR_TYPE_INT &&
          found.value.type != TTR_TYPE_BOOL))
@@ -227,7 +270,7 @@ bool rule_read_text(const struct rule_record *record, const struct rule_field *f
     if (!field->name.n)
         return false;
     if (field->is_fixed && record->bytes) {
-        if (field->position.bytes > record->n ||
+        if (!field->position.is_text || field->position.bytes > record->n ||
             field->position.offset > record->n - field->position.bytes)
             return false;
         *text =

@@ -21,6 +21,7 @@ struct compiled_rule {
     ttr_id category; /* 0 = unchanged */
     ttr_id series;   /* COUNTER: schema that returns only the series */
     struct rule_field field[RULE_FIELDS_MAX];
+    uint64_t part; /* rules of the user: hash of what `*` matches, which begin and end share */
     struct rule_field name_field; /* rule.name "=FIELD" */
 };
 
@@ -36,6 +37,11 @@ struct rule_record {
  * rule applies. `is_out_of_memory` is set if a name could not be interned. */
 bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compiled_rule *compiled,
                   bool *is_out_of_memory);
+
+/* Finds the rule of the user for the class of an event, and compiles it. Returns false if none of
+ * them applies. */
+bool rule_compile_pair(ttr *t, struct user_rule *rules, size_t n, const ttr_event *event,
+                       struct compiled_rule *compiled, bool *is_out_of_memory);
 
 /* Returns true if a rule may apply to events of these worlds with a name. */
 bool rule_may_apply(unsigned worlds, ttr_text name);

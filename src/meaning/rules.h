@@ -5,6 +5,7 @@
 #ifndef TRACETTA_MEANING_RULES_H
 #define TRACETTA_MEANING_RULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,9 +13,11 @@
 #define RULE_LTTNG 1u      /* LTTng's kernel tracer, CTF */
 #define RULE_TRACEPOINT 2u /* ftrace and perf; names may have a prefix "system:" */
 #define RULE_UST 4u        /* LTTng-UST; names have a prefix "provider:" */
+#define RULE_USER 128u     /* any tracer: a rule of the caller */
 #define RULE_KERNEL (RULE_LTTNG | RULE_TRACEPOINT)
 
 #define RULE_FIELDS_MAX 5u
+#define RULE_NAME_MAX 128u /* bytes of a name or pattern, with the final zero */
 
 enum rule_action {
     RULE_NOTHING = 0,
@@ -30,6 +33,7 @@ enum rule_action {
     RULE_EXIT,     /* tid */
     RULE_FREE,     /* tid */
     RULE_SNAPSHOT, /* a thread that exists: tid, process, name, namespace level, parent */
+    RULE_NAME,     /* an address of the event's process, its name */
     /* system calls of the running thread */
     RULE_CALL_BEGIN, /* number, if the name of the event does not name the call */
     RULE_CALL_END,   /* number, as above */
@@ -53,7 +57,7 @@ struct rule {
     uint8_t worlds;
     uint8_t action; /* enum rule_action */
     uint8_t lane;   /* enum rule_lane */
-    uint8_t group;  /* spans: the same for the begin and the end */
+    uint16_t group; /* spans: the same for the begin and the end */
     /* alternatives are separated by `|`; a name after `?` is optional */
     const char *fields[RULE_FIELDS_MAX];
     /* name of the span or counter: a text; "*": the part of the event's name that `*` matches;
@@ -61,6 +65,12 @@ struct rule {
      * first field; NULL: the event's name */
     const char *name;
     const char *category; /* NULL = the event's category */
+};
+
+/* A rule of the caller. */
+struct user_rule {
+    struct rule rule;
+    bool is_used; /* an event matched */
 };
 
 struct rule_table {

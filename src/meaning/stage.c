@@ -35,6 +35,9 @@ static void meaning_close(ttr_reader *base)
     alloc_free(alloc, meaning->out, meaning->out_capacity, sizeof *meaning->out);
     pair_map_free(&meaning->rule_by_name);
     pair_map_free(&meaning->async);
+    pair_map_free(&meaning->name_of);
+    alloc_free(alloc, meaning->pair, meaning->pairs_capacity, sizeof *meaning->pair);
+    arena_free(&meaning->arena);
     spans_free(&meaning->spans);
     stage_notes_free(&meaning->notes);
     alloc_free(alloc, meaning, 1, sizeof *meaning);
@@ -49,7 +52,9 @@ static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_eve
     ttr *t = meaning->base.t;
     bool is_out_of_memory = false;
     struct compiled_rule compiled;
-    if (!rule_compile(t, worlds, event, &compiled, &is_out_of_memory))
+    if (!rule_compile_pair(t, meaning->pair, meaning->pairs_n, event, &compiled,
+                           &is_out_of_memory) &&
+        !rule_compile(t, worlds, event, &compiled, &is_out_of_memory))
         return NO_RULE;
     if (compiled.rule->action == RULE_COUNTER) {
         compiled.series = series_schema_add(meaning, &compiled, event);
@@ -152,7 +157,7 @@ static enum action_result interpret(struct meaning *meaning, const struct source
     if (rule == 0)
         return ACTION_OUT_OF_MEMORY;
     const struct compiled_rule *compiled = &meaning->rule[rule - FIRST_RULE];
-    return compiled->rule->action < RULE_CALL_BEGIN
+    return compiled->rule->action < RULE_NAME
                ? meaning_apply_thread(meaning, source->machine, compiled, event)
                : meaning_apply_span(meaning, source->machine, compiled, event);
 }
@@ -217,6 +222,8 @@ static ttr_status meaning_next(ttr_reader *base, ttr_batch *batch, ttr_error *er
             const ttr_status status = ttr_read(meaning->in, &meaning->batch, error);
             if (status != TTR_OK) {
                 meaning->batch.n = meaning->at = 0;
+                if (status == TTR_END)
+                    meaning_report_unused_pairs(meaning);
                 return status;
             }
             meaning->at = 0;
@@ -279,6 +286,8 @@ static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
 {
     ttr_event_class class = {.size = sizeof class};
     const unsigned worlds = meaning_worlds_of(in->t, report->source);
+    if (report->source == 0) /* events of the program, which may be of any source */
+        return true;
     const ttr_text path = report->path;
     bool is_live = false;
     for (size_t i = 0; i + 2 < path.n; i++)
@@ -317,7 +326,8 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
     if (!in)
         return NULL;
     const bool is_misuse = options && options->size != sizeof *options;
-    if (!is_misuse && !may_apply_to_any(in))
+    const bool has_pairs = !is_misuse && options && options->pairs && options->pairs[0];
+    if (!is_misuse && !has_pairs && !may_apply_to_any(in))
         return in;
     in = is_misuse || in->order == TTR_ORDER_TIME ? in : ttr_sort(in, error);
     if (!in)
@@ -339,8 +349,14 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
     const struct alloc *alloc = &in->t->counted;
     pair_map_init(&meaning->rule_by_name, alloc);
     pair_map_init(&meaning->async, alloc);
+    pair_map_init(&meaning->name_of, alloc);
+    arena_init(&meaning->arena, alloc);
     spans_init(&meaning->spans, alloc);
     stage_notes_init(&meaning->notes, alloc);
+    if (options && meaning_add_pairs(meaning, options->pairs, error) != TTR_OK) {
+        meaning_close(&meaning->base);
+        return NULL;
+    }
     return &meaning->base;
 }
 
@@ -374,6 +390,7 @@ bool ttr_interpret_rule(size_t i, ttr_interpret_row *row)
         [RULE_EXIT] = "end of the open exit call",
         [RULE_FREE] = "end of thread",
         [RULE_SNAPSHOT] = "thread, process, parent",
+        [RULE_NAME] = "name of an address",
         [RULE_CALL_BEGIN] = "begin",
         [RULE_CALL_END] = "end",
         [RULE_BEGIN] = "begin",

@@ -16,10 +16,18 @@
 #define CPUS_MAX 8u
 #define THREADS_MAX 65536u
 #define NAMES_MAX 512u
-#define BEGINS_MAX 1048576u
+#define STACKS_MAX 32768u
+#define DEPTH_MAX 16u
 
 struct sum {
     uint64_t n, ns;
+};
+
+/* Open spans of a lane. */
+struct stack {
+    int64_t began[DEPTH_MAX];
+    ttr_id name[DEPTH_MAX];
+    uint32_t n;
 };
 
 struct named_sum {
@@ -42,8 +50,9 @@ struct truth {
     uint64_t states[8];         /* by ttr_thread_state; all 0 = not compared */
     uint64_t running, idle;     /* ns */
     uint64_t idle_of[CPUS_MAX]; /* ns; all 0 = not compared */
-    struct sum calls;
-    uint64_t calls_open, calls_without_begin, calls_of_exit;
+    struct sum calls, spans;    /* system calls, other spans */
+    uint32_t depth;             /* of other spans */
+    uint64_t open, calls_without_begin, calls_of_exit;
     struct sum waking; /* wakes by sched_waking: number that ran afterwards, and time until then */
     uint64_t wakings;
     struct thread_sum top[10];
@@ -66,7 +75,7 @@ static const struct truth truths[] = {
      .idle_of = {203021144, 203523862, 193766370, 178915130, 201562210, 187164971, 201588094,
                  187839419},
      .calls = {70056, 6592312802},
-     .calls_open = 26, /* without exit and exit_group */
+     .open = 26, /* without exit and exit_group */
      .calls_without_begin = 8003 + 27,
      .calls_of_exit = 8003,
      .wakings = 6743,
@@ -120,7 +129,7 @@ static const struct truth truths[] = {
      .idle = 137854235,
      .idle_of = {129358804, 8495431},
      .calls = {3489, 218245877},
-     .calls_open = 2,
+     .open = 2,
      .calls_without_begin = 1,
      .calls_of_exit = 1,
      .wakings = 62,
@@ -195,6 +204,21 @@ static const struct truth truths[] = {
      .threads = 2,
      .calls = {10332, 57560419},
      .call = {{"wait4", 2, 40092250}, {"read", 5099, 9499850}, {"write", 5098, 7571945}}},
+    {.folder = "ctf",
+     .file = "tracecompass/cyg-profile/glxgears-cyg-profile",
+     .threads = 1,
+     .spans = {2487, UINT64_C(11190547435)},
+     .depth = 5,
+     .open = 3,
+     .call = {{"0x403760", 616, UINT64_C(10388156649)},
+              {"0x40357a", 617, 335735353},
+              {"0x4033a7", 617, 322943362},
+              {"0x403b14", 1, 68401027}}},
+    {.folder = "ctf",
+     .file = "tracecompass/ros2",
+     .spans = {6065, 525403838},
+     .depth = 1,
+     .call = {{"std::_Bind<void (SourceNode::*(SourceNode*))()>", 2031, 176495414}}},
 };
 
 /* What is measured of a trace. */
@@ -202,15 +226,17 @@ struct measured {
     const struct truth *truth;
     ttr *t;
     struct schedule schedule;
-    struct pair_map tids;   /* of the threads of events */
-    struct pair_map begins; /* (lane, category) to time in `began` */
+    struct pair_map tids;     /* of the threads of events */
+    struct pair_map stack_of; /* (lane, category) to index in `stack` */
+    struct stack *stack;
+    uint32_t stacks_n, depth;
+    uint64_t open;    /* begins without an end, but for calls that exit */
+    struct sum spans; /* all that are no system calls */
     uint64_t switches, states[8], running, idle, idle_of[CPUS_MAX], wakings;
-    uint64_t calls_open, calls_without_begin, calls_of_exit;
+    uint64_t calls_without_begin, calls_of_exit;
     struct sum calls, waking;
     struct sum *thread; /* by ttr_id: runs */
     int64_t *woken;     /* by ttr_id: time of the first wake since the last run; 0 = none */
-    int64_t *began;     /* times of all begins */
-    uint32_t began_n;
     struct named_sum names[NAMES_MAX];
     size_t names_n;
 };
@@ -266,35 +292,46 @@ static void add_named(struct measured *m, ttr_id name, uint64_t ns)
     m->names[i].ns += ns;
 }
 
-/* Counts a begin or an end. Spans of one category do not nest in these traces, but a softirq and an
- * interrupt do. */
+/* Returns the stack of begins of a lane and a category. */
+static struct stack *stack_of(struct measured *m, const ttr_event *event)
+{
+    const uint64_t lane = event->thread ? event->thread : UINT64_C(1) << 32 | event->track;
+    const uint32_t *known = pair_map_get(&m->stack_of, lane, event->category);
+    if (known)
+        return &m->stack[*known];
+    assert_true(m->stacks_n < STACKS_MAX);
+    assert_true(pair_map_put(&m->stack_of, lane, event->category, m->stacks_n));
+    return &m->stack[m->stacks_n++];
+}
+
+/* Counts a begin or an end: each end belongs to the begin before it that is open. */
 static void add_span(struct measured *m, const ttr_event *event)
 {
     const bool is_call = is_text(m->t, event->category, "syscall");
     const bool is_exit =
         is_text(m->t, event->name, "exit") || is_text(m->t, event->name, "exit_group");
-    const uint64_t lane = event->thread ? event->thread : UINT64_C(1) << 32 | event->track;
-    const uint32_t *open = pair_map_get(&m->begins, lane, event->category);
+    struct stack *stack = stack_of(m, event);
     if (event->kind == TTR_KIND_BEGIN) {
-        assert_null(open);
-        assert_true(m->began_n < BEGINS_MAX);
-        m->began[m->began_n] = event->time;
-        assert_true(pair_map_put(&m->begins, lane, event->category, m->began_n++));
-        m->calls_open += is_call && !is_exit;
+        assert_true(stack->n < DEPTH_MAX && (!is_call || stack->n == 0));
+        stack->name[stack->n] = event->name;
+        stack->began[stack->n++] = event->time;
+        m->depth = stack->n > m->depth ? stack->n : m->depth;
+        m->open += !is_exit;
         return;
     }
-    assert_non_null(open);
-    const uint64_t ns = (uint64_t)(event->time - m->began[*open]);
-    assert_true(pair_map_remove(&m->begins, lane, event->category));
-    m->calls_open -= is_call && !is_exit && !(event->flags & TTR_EVENT_PARTIAL);
+    assert_true(stack->n > 0);
+    const uint64_t ns = (uint64_t)(event->time - stack->began[--stack->n]);
+    assert_int_equal(stack->name[stack->n], event->name);
+    m->open -= !is_exit && !(event->flags & TTR_EVENT_PARTIAL);
     if (event->flags & TTR_EVENT_PARTIAL)
         return;
     if (is_call && is_exit) {
         m->calls_of_exit++;
         return;
     }
-    m->calls.n += is_call;
-    m->calls.ns += is_call ? ns : 0;
+    struct sum *sum = is_call ? &m->calls : &m->spans;
+    sum->n++;
+    sum->ns += ns;
     add_named(m, event->name, ns);
 }
 
@@ -398,8 +435,13 @@ static void check_measured(struct measured *m)
         assert_int_equal(m->calls.n, truth->calls.n);
         assert_int_equal(m->calls.ns, truth->calls.ns);
     }
-    if (truth->calls_open)
-        assert_int_equal(m->calls_open, truth->calls_open);
+    if (truth->spans.n) {
+        assert_int_equal(m->spans.n, truth->spans.n);
+        assert_int_equal(m->spans.ns, truth->spans.ns);
+        assert_int_equal(m->depth, truth->depth);
+    }
+    if (truth->open)
+        assert_int_equal(m->open, truth->open);
     if (truth->calls_without_begin)
         assert_int_equal(m->calls_without_begin, truth->calls_without_begin);
     if (truth->calls_of_exit)
@@ -414,11 +456,11 @@ static void measure(struct measured *m, ttr_reader *in)
     ttr_batch batch;
     ttr_status status;
     pair_map_init(&m->tids, alloc_default());
-    pair_map_init(&m->begins, alloc_default());
+    pair_map_init(&m->stack_of, alloc_default());
     schedule_init(&m->schedule, alloc_default());
     m->thread = calloc(THREADS_MAX, sizeof *m->thread);
     m->woken = calloc(THREADS_MAX, sizeof *m->woken);
-    m->began = calloc(BEGINS_MAX, sizeof *m->began);
+    m->stack = calloc(STACKS_MAX, sizeof *m->stack);
     while ((status = ttr_read(in, &batch, NULL)) == TTR_OK) {
         assert_in_range(batch.n, 1, 256);
         for (uint32_t i = 0; i < batch.n; i++)
@@ -430,11 +472,11 @@ static void measure(struct measured *m, ttr_reader *in)
 static void measured_free(struct measured *m)
 {
     pair_map_free(&m->tids);
-    pair_map_free(&m->begins);
+    pair_map_free(&m->stack_of);
     schedule_free(&m->schedule);
     free(m->thread);
     free(m->woken);
-    free(m->began);
+    free(m->stack);
 }
 
 static void recorded_traces_equal_other_tools(void **state)

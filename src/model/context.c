@@ -56,6 +56,7 @@ ttr *ttr_new(const ttr_options *options)
     t->alloc = alloc;
     t->counted = (struct alloc){.resize = counted_resize, .ctx = t};
     symbols_init(&t->symbols, &t->counted);
+    t->max_temporary = options ? options->max_temporary : 0;
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
     t->descriptor_pool = descriptor_pool_new(&t->counted);
     if (!t->descriptor_pool || !intern_init(&t->strings, &t->counted) || !add_none_entries(t)) {

@@ -215,7 +215,8 @@ struct ttr {
     struct alloc alloc;   /* the caller's allocator, or malloc if there is none */
     struct alloc counted; /* allocator for the library's objects; enforces max_memory */
     uint64_t memory, max_memory;
-    ttr_progress progress; /* callback set by ttr_progress_set; may be NULL */
+    uint64_t max_temporary; /* limit of each temporary file in bytes; 0 = by the free space */
+    ttr_progress progress;  /* callback set by ttr_progress_set; may be NULL */
     void *progress_ctx;
     /* limit of open files, for traces that consist of many files */
     struct descriptor_pool *descriptor_pool;

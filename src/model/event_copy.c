@@ -23,6 +23,13 @@
 #define IS_REPEATED                                                            \
     0x40u /* bit of copy_head.type: an array's elements, which share this head \
            * (struct repeat) */
+/* bit of copy_head.type: the text is the string `text_id` of the context, and not stored here */
+#define IS_SHARED 0x20u
+/* bytes from which on a text, a stack or packet fields are stored once in the context */
+#define SHARED_TEXT_MIN 32u
+#define SHARED_DATA_MIN 512u
+/* bit of the size of a stack or of packet fields: the id of a string with the bytes follows */
+#define SIZE_IS_SHARED (UINT64_C(1) << 63)
 /* bit of copy_more.flags: a pointer to the declared type follows the labels */
 #define HAS_TYPE 1u
 /* bit of copy_more.flags: the text had nonzero bytes after its terminating zero; they were not
@@ -272,7 +279,7 @@ static inline bool read_head(struct copy_iter *iter, struct cursor *from, struct
     memcpy(head, bytes, sizeof *head);
     struct intern_text name = intern_get(iter->strings, head->name_id);
     *field = (ttr_field){.name = {name.p, name.n}, .name_id = head->name_id, .depth = head->depth};
-    field->value.type = head->type & (uint8_t) ~(HAS_MORE | IS_REPEATED);
+    field->value.type = head->type & (uint8_t) ~(HAS_MORE | IS_REPEATED | IS_SHARED);
     field->value.hint = head->hint;
     field->value.bits = head->bits;
     field->value.text_id = head->text_id;
@@ -281,8 +288,14 @@ static inline bool read_head(struct copy_iter *iter, struct cursor *from, struct
     return !(head->type & HAS_MORE) || read_more(iter, from, field);
 }
 
-static inline bool read_value(struct cursor *from, const struct copy_head *head, ttr_field *field)
+static inline bool read_value(const struct copy_iter *iter, struct cursor *from,
+                              const struct copy_head *head, ttr_field *field)
 {
+    if (head->type & IS_SHARED) {
+        const struct intern_text text = intern_get(iter->strings, head->text_id);
+        field->value.text = (ttr_text){text.p, text.n};
+        return true;
+    }
     if (is_counted_bytes(field->value.type)) {
         const uint8_t *text = cursor_read_bytes(from, head->count);
         field->value.text = (ttr_text){(const char *)text, head->count};
@@ -305,7 +318,7 @@ static bool copy_iter_next(ttr_fields *fields, ttr_field *field)
         return false;
     if (head.type & IS_REPEATED)
         return begin_row(iter, head.count, field);
-    if (!read_value(&iter->at, &head, field))
+    if (!read_value(iter, &iter->at, &head, field))
         return false;
     follow_types(iter, field);
     return true;
@@ -327,40 +340,52 @@ static bool copy_iter_goes_on(const ttr_fields *fields, const ttr_value *text)
     return ((const struct copy_iter *)fields->state)->has_bytes_after_end;
 }
 
+/* Reads a size in units of `unit` bytes and the bytes, which are in the copy or in a string of the
+ * context. Returns a cursor over them, at its end if they are invalid. */
+static struct cursor read_sized_data(const ttr *t, struct cursor *from, size_t unit)
+{
+    const uint64_t size = cursor_left(from) >= 8 ? cursor_u64le(from) : 0;
+    const uint64_t n = size & ~SIZE_IS_SHARED;
+    if (size & SIZE_IS_SHARED) {
+        const uint64_t id = cursor_left(from) >= 8 ? cursor_u64le(from) : 0;
+        const struct intern_text text = intern_get(&t->strings, (uint32_t)id);
+        return cursor_init(text.p, text.n, 0);
+    }
+    const uint8_t *bytes =
+        n <= cursor_left(from) / unit ? cursor_read_bytes(from, (size_t)n * unit) : NULL;
+    if (!bytes)
+        from->p = from->end;
+    return cursor_init(bytes ? bytes : from->end, bytes ? (size_t)n * unit : 0, 0);
+}
+
+/* Returns a cursor to the bytes after a copy's activity ids. */
+static struct cursor cursor_after_ids(const ttr_event *event)
+{
+    struct cursor c = cursor_init(event->payload, event->body, 0);
+    (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
+    return c;
+}
+
 static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                             uint32_t room)
 {
-    (void)ctx;
-    struct cursor c = cursor_init(event->payload, event->body, 0);
-    (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
-    uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
+    struct cursor c = cursor_after_ids(event);
+    struct cursor frames = read_sized_data(ctx, &c, 8);
+    const uint32_t n = (uint32_t)(cursor_left(&frames) / 8);
     for (uint32_t i = 0; i < n && i < room; i++)
-        addresses[i] = cursor_u64le(&c);
-    return (uint32_t)n;
-}
-
-/* Returns a cursor to the bytes after a copy's activity ids and stack. Returns a cursor at the end
- * of the copy if these are invalid. */
-static struct cursor cursor_after_frames(const ttr_event *event)
-{
-    struct cursor c = cursor_init(event->payload, event->body, 0);
-    (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
-    const uint64_t frames = event->stack ? cursor_u64le(&c) : 0;
-    if (frames > cursor_left(&c) / 8 || !cursor_skip(&c, (size_t)frames * 8))
-        c.p = c.end;
-    return c;
+        addresses[i] = cursor_u64le(&frames);
+    return n;
 }
 
 struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *copy)
 {
     if (!context_schema(t, copy->schema)->has_packet || !copy->payload)
         return (struct event_copy_packet){.n = 0};
-    struct cursor c = cursor_after_frames(copy);
-    const uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
-    const size_t at = copy->body - cursor_left(&c);
-    const uint8_t *bytes = n <= cursor_left(&c) ? cursor_read_bytes(&c, (size_t)n) : NULL;
-    return bytes ? (struct event_copy_packet){bytes, (size_t)n, at}
-                 : (struct event_copy_packet){.n = 0};
+    struct cursor c = cursor_after_ids(copy);
+    if (copy->stack)
+        (void)read_sized_data(t, &c, 8);
+    const struct cursor packet = read_sized_data(t, &c, 1);
+    return (struct event_copy_packet){packet.p, cursor_left(&packet)};
 }
 
 static void copy_iter_begin_group(ttr_fields *fields, ttr_group group)
@@ -372,9 +397,7 @@ static void copy_iter_begin_group(ttr_fields *fields, ttr_group group)
                                               : (struct event_copy_packet){.n = 0};
     struct copy_iter iter = {.strings = &t->strings,
                              .about = context_schema(t, event->schema)->event_class};
-    iter.at = cursor_init(event->payload, part.at + part.n, 0);
-    if (part.at)
-        (void)cursor_skip(&iter.at, part.at);
+    iter.at = cursor_init(part.bytes, part.n, 0);
     memcpy(fields->state, &iter, sizeof iter);
 }
 
@@ -426,6 +449,27 @@ static void append_rare_properties(ttr *t, struct buffer *to, const ttr_field *f
         buffer_add(to, &chosen, sizeof chosen);
 }
 
+/* Returns true if a text is a string of the context and large enough that copies refer to it. */
+static bool is_shared_text(const ttr *t, const ttr_value *value)
+{
+    const struct intern_text text = intern_get(&t->strings, value->text_id);
+    return value->text_id && value->text.n >= SHARED_TEXT_MIN && text.p == value->text.p &&
+           text.n == value->text.n;
+}
+
+/* Replaces large data at the end of the buffer, after its size at `at`, by the id of a string. Not
+ * if the memory is half used, since strings are kept until the end. */
+static void share_data(ttr *t, struct buffer *to, size_t at)
+{
+    if (to->failed || to->n - at - 8 < SHARED_DATA_MIN || t->memory > t->max_memory / 2)
+        return;
+    const uint32_t id = intern_add(&t->strings, to->bytes + at + 8, to->n - at - 8);
+    to->failed |= id == UINT32_MAX;
+    store_u64le(to->bytes + at, load_u64le(to->bytes + at) | SIZE_IS_SHARED);
+    store_u64le(to->bytes + at + 8, id);
+    to->n = at + 16;
+}
+
 static void append_field(ttr *t, struct buffer *to, const ttr_field *field,
                          const ttr_fields *fields)
 {
@@ -444,10 +488,14 @@ static void append_field(ttr *t, struct buffer *to, const ttr_field *field,
         .depth =
             (uint8_t)(field->depth < EVENT_COPY_DEPTH_MAX ? field->depth : EVENT_COPY_DEPTH_MAX),
         .text_id = value->text_id};
+    const bool is_shared = value->type == TTR_TYPE_TEXT && is_shared_text(t, value);
+    head.type |= is_shared ? IS_SHARED : 0;
     head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
     buffer_add(to, &head, sizeof head);
     if (has_more)
         append_rare_properties(t, to, field, fields);
+    if (is_shared)
+        return;
     if (counted) {
         buffer_add(to, value->text.p, value->text.n);
         buffer_add_zeros(to, (8 - value->text.n % 8) % 8);
@@ -534,6 +582,7 @@ void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field)
 static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
 {
     uint64_t some[512];
+    const size_t start = to->n;
     uint32_t n = ttr_event_frames(t, event, some, 512);
     uint8_t *at = buffer_room(to, 8 + 8 * (size_t)n);
     if (!at)
@@ -548,6 +597,7 @@ static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
     buffer_commit(to, 8 + 8 * (size_t)n);
     if (n > 512)
         alloc_free(to->alloc, all, n, sizeof *all);
+    share_data(t, to, start);
 }
 
 /* Appends the remaining fields of an iteration. Inlined, because sorting spends most of its time
@@ -577,6 +627,7 @@ static __attribute__((noinline)) void append_packet_fields(ttr *t, struct buffer
     append_fields(t, to, &fields);
     if (!to->failed)
         store_u64le(to->bytes + at, to->n - at - 8);
+    share_data(t, to, at);
 }
 
 size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)

@@ -12,6 +12,11 @@
  *   | group u8 | base u8 | choices u8 | flags u8 | labels u32 | label ids | type pointer |
  *   | value: 8 bytes (scalars), or the bytes of a TEXT or BYTES, padded to 8 |
  *
+ * Large data that events share is stored once, in the strings of the context. A text that is such a
+ * string (text id) has no bytes if bit 5 of the type is set. The stack and the packet fields can be
+ * replaced by the id of a string with their bytes (u64); bit 63 of their size is then set. Without
+ * that, a small input could make many copies of one large text.
+ *
  * The second line exists if bit 7 of the type is set: ids of all labels of an enumerated value, 4
  * bytes each, padded to 8, and a pointer to the declared type if it was chosen among several.
  * Consecutive unnamed elements that differ only in their values share one head with bit 6 of the
@@ -46,12 +51,11 @@ void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field);
  * not valid until event_copy_set_pointers sets them. */
 size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
 
-/* Encoded packet fields of a copied event. Equal packets have equal bytes. n is 0 if the copy has
- * no packet fields. */
+/* Encoded packet fields of a copied event, in its payload or in a string of the context. Equal
+ * packets have equal bytes. n is 0 if the copy has no packet fields. */
 struct event_copy_packet {
     const uint8_t *bytes;
     size_t n;
-    size_t at; /* offset of `bytes` in the copy's payload */
 };
 
 struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *copy);

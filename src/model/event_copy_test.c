@@ -106,6 +106,80 @@ static void copy_survives_original_event(void **state)
     ttr_free(t);
 }
 
+static void copy_refers_to_text_of_context(void **state)
+{
+    (void)state;
+    char text[4000];
+    struct buffer bytes;
+    ttr_field field;
+    ttr_event copy;
+    ttr_batch batch;
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    memset(text, 'x', sizeof text);
+    const ttr_id id = ttr_text_add(t, text, sizeof text);
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "e");
+    ttr_add_field(
+        builder,
+        &(ttr_field){.name = {"long", 4},
+                     .value = {.type = TTR_TYPE_TEXT, .text_id = id, .text = ttr_text_get(t, id)}});
+    ttr_add_text(builder, "short", "s");
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
+    buffer_init(&bytes, alloc_default());
+    const size_t at = event_copy_add(t, &bytes, ttr_batch_at(&batch, 0), &copy);
+    assert_false(bytes.failed);
+    assert_in_range(bytes.n, 1, 100);
+    event_copy_set_pointers(&copy, bytes.bytes + at);
+    assert_true(ttr_field_find(t, &copy, "long", &field));
+    assert_int_equal(field.value.text.n, sizeof text);
+    assert_memory_equal(field.value.text.p, text, sizeof text);
+    assert_int_equal(field.value.text_id, id);
+    assert_true(ttr_field_find(t, &copy, "short", &field));
+    assert_string_equal(field.value.text.p, "s");
+    buffer_free(&bytes);
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
+static uint32_t deep_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
+                            uint32_t room)
+{
+    (void)ctx;
+    for (uint32_t i = 0; i < event->stack && i < room; i++)
+        addresses[i] = UINT64_C(0x7f0000000000) + i;
+    return event->stack;
+}
+
+static void begin_no_fields(ttr_fields *fields)
+{
+    fields->ops = NULL;
+}
+
+static void copies_share_a_deep_stack(void **state)
+{
+    (void)state;
+    static const struct field_ops ops = {.begin = begin_no_fields, .frames = deep_frames};
+    static uint64_t frames[1000];
+    struct buffer bytes;
+    ttr *t = ttr_new(NULL);
+    const uint32_t schema = context_add_schema(t, &(struct schema){.ops = &ops});
+    assert_int_not_equal(schema, 0);
+    buffer_init(&bytes, alloc_default());
+    for (uint32_t depth = 1; depth <= 1000; depth += 111) {
+        const ttr_event event = {.schema = schema, .stack = depth};
+        ttr_event copy;
+        const size_t at = event_copy_add(t, &bytes, &event, &copy);
+        assert_false(bytes.failed);
+        assert_in_range(bytes.n - at, 1, 600);
+        event_copy_set_pointers(&copy, bytes.bytes + at);
+        assert_int_equal(ttr_event_frames(t, &copy, frames, 1000), depth);
+        for (uint32_t i = 0; i < depth; i++)
+            assert_true(frames[i] == UINT64_C(0x7f0000000000) + i);
+    }
+    buffer_free(&bytes);
+    ttr_free(t);
+}
+
 static void truncated_payload_ends_iteration(void **state)
 {
     (void)state;
@@ -677,6 +751,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_event_returns_all_fields),
         cmocka_unit_test(copy_survives_original_event),
+        cmocka_unit_test(copy_refers_to_text_of_context),
+        cmocka_unit_test(copies_share_a_deep_stack),
         cmocka_unit_test(truncated_payload_ends_iteration),
         cmocka_unit_test(value_with_several_labels_ends_call),
         cmocka_unit_test(copy_keeps_group_base_and_all_labels),

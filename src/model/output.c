@@ -14,12 +14,24 @@ const char *output_option(const struct ttr_writer *out, const char *key)
     return options_get(out->format_options, out->format_options_n, key);
 }
 
+ttr_status output_write_bytes(struct ttr_writer *out, const void *bytes, size_t n, ttr_error *error)
+{
+    if (!(out->flags & TTR_WRITE_TERMINAL) || !out->format->writer->is_text)
+        return sink_write(out->sink, bytes, n, error);
+    visible_text_append(&out->visible, &out->visible_bytes, bytes, n, out->flags & TTR_WRITE_COLOR);
+    ttr_status status = out->visible_bytes.failed ? fail_memory(error)
+                                                  : sink_write(out->sink, out->visible_bytes.bytes,
+                                                               out->visible_bytes.n, error);
+    buffer_clear(&out->visible_bytes);
+    return status;
+}
+
 ttr_status output_write_buffer(struct ttr_writer *out, ttr_error *error)
 {
     if (out->buffer.failed)
         return fail_memory(error);
     ttr_status status =
-        out->folder ? TTR_OK : sink_write(out->sink, out->buffer.bytes, out->buffer.n, error);
+        out->folder ? TTR_OK : output_write_bytes(out, out->buffer.bytes, out->buffer.n, error);
     buffer_clear(&out->buffer);
     return status;
 }
@@ -82,6 +94,7 @@ void output_free(struct ttr_writer *out)
     sink_abandon(out->sink);
     folder_abandon(out->folder);
     buffer_free(&out->buffer);
+    buffer_free(&out->visible_bytes);
     options_free(alloc, out->format_options, out->format_options_n);
     alloc_free(alloc, out->reported, out->format->writer->losses_n, sizeof *out->reported);
     alloc_free(alloc, out->ledger, out->format->writer->losses_n, sizeof *out->ledger);
@@ -123,6 +136,7 @@ struct ttr_writer *output_new(ttr *t, struct output_target target, const struct 
     out->sink = target.sink;
     out->folder = target.folder;
     buffer_init(&out->buffer, &t->counted);
+    buffer_init(&out->visible_bytes, &t->counted);
     ttr_status status = init_output(out, options, error);
     if (status == TTR_OK)
         status = format->writer->create(out, error);

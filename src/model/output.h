@@ -13,6 +13,7 @@
 #include "io/folder.h"
 #include "model/context.h"
 #include "model/format.h"
+#include "model/visible_text.h"
 
 struct parallel_writer;
 
@@ -23,6 +24,9 @@ struct ttr_writer {
     struct sink *sink;          /* NULL if the format writes a folder */
     struct folder_sink *folder; /* NULL if the format writes a file */
     struct buffer buffer;
+    /* for TTR_WRITE_TERMINAL: text with escapes, and the state between two calls */
+    struct buffer visible_bytes;
+    struct visible_text visible;
     uint32_t flags; /* TTR_WRITE_* */
     uint64_t events;
     uint64_t bytes; /* total bytes of the output; valid if has_ended */
@@ -72,6 +76,10 @@ static inline void output_count_event(struct ttr_writer *out, const ttr_event *e
 /* Writes the buffer to the sink if it has at least 256 KiB. Returns TTR_E_NOMEM if an append
  * failed. Writers of folders have a separate buffer per file. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
+
+/* Writes bytes to the sink, with escaped control characters if they are text for a terminal. */
+TTR_MUST ttr_status output_write_bytes(struct ttr_writer *out, const void *bytes, size_t n,
+                                       ttr_error *error);
 
 /* Writes the buffer to the sink and empties it. Returns TTR_E_NOMEM if an append failed. */
 TTR_MUST ttr_status output_write_buffer(struct ttr_writer *out, ttr_error *error);

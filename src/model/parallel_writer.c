@@ -220,7 +220,8 @@ static void *helper_main(void *ctx)
     const ttr_options options = {.size = sizeof options,
                                  .resize = of->alloc.resize,
                                  .user_data = of->alloc.ctx,
-                                 .max_memory = of->max_memory};
+                                 .max_memory = of->max_memory,
+                                 .max_temporary = of->max_temporary};
     ttr *t = ttr_new(&options);
     if (t)
         context_share_descriptors(t, of);
@@ -277,7 +278,7 @@ static ttr_status write_next_text(struct parallel_writer *shared, ttr_error *err
     struct slot *slot = &shared->slot[atomic_load(&shared->texts_written) % SLOTS];
     ttr_status status = slot->status;
     if (status == TTR_OK)
-        status = sink_write(out->sink, slot->text->bytes, slot->text->n, error);
+        status = output_write_bytes(out, slot->text->bytes, slot->text->n, error);
     else
         *error = slot->error;
     for (size_t i = 0; slot->has_lost && i < out->format->writer->losses_n; i++) {

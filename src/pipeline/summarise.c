@@ -85,6 +85,8 @@ static void sum_time(struct summing *summing, const ttr_event *event)
 
 static void sum_event(struct summing *summing, const ttr_event *event)
 {
+    if (event->flags & TTR_EVENT_ADDED)
+        return;
     summing->summary->kinds[event->kind < TTR_KIND_COUNT ? event->kind : TTR_KIND_NONE]++;
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
         return;

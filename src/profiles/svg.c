@@ -23,6 +23,7 @@
 #define LETTER 6.7 /* average width of a character in pixels at 11px Verdana */
 #define MIN_WIDTH 0.2
 #define ROWS_MAX 1000u
+#define LABEL_MAX 200u /* bytes; no box shows a longer label */
 
 static const char style[] =
     "<style>text{font:11px Verdana,Helvetica,sans-serif;fill:#111}.f{cursor:pointer}.f:hover "
@@ -32,8 +33,8 @@ static const char style[] =
     ".act{cursor:pointer;fill:#36c}@media(prefers-color-scheme:dark){#back{fill:#1b1b1f}#all>text{"
     "fill:#ddd}.act{fill:#8af}}</style>\n";
 
-/* The script expects each frame as <g class="f" data-x data-w data-r> with a rect, a text and a
- * title; x and w are fractions of the total width, r is the row. */
+/* The script expects each frame as <g class="f" data-x data-w data-r data-n> with a rect, a text
+ * and a title; x and w are fractions of the total width, r is the row, n is the short label. */
 static const char script[] =
     "<script><![CDATA[\n"
     "(function () {\n"
@@ -43,7 +44,7 @@ static const char script[] =
     "document.getElementById('reset');\n"
     "var num = function (g, name) { return +g.dataset[name]; }, title = function (g) { return "
     "g.querySelector('title').textContent; };\n"
-    "var label = function (g) { var t = title(g); return t.slice(0, t.lastIndexOf(' (')); };\n"
+    "var label = function (g) { return g.dataset.n; };\n"
     "function place(g, x, w) {\n"
     "  var rect = g.querySelector('rect'), text = g.querySelector('text'), px = w * inner, name = "
     "label(g), room = Math.floor((px - 6) / 6.7);\n"
@@ -69,7 +70,7 @@ static const char script[] =
     "  try { re = term && new RegExp(term, 'i'); } catch (e) { found.textContent = 'not a regular "
     "expression'; return; }\n"
     "  var hits = all.filter(function (g) { var hit = !!re && num(g, 'r') > 0 && "
-    "re.test(label(g)); g.classList.toggle('hit', hit); return hit; });\n"
+    "re.test(title(g)); g.classList.toggle('hit', hit); return hit; });\n"
     "  hits.sort(function (a, b) { return num(a, 'x') - num(b, 'x') || num(a, 'r') - num(b, 'r'); "
     "});\n"
     "  hits.forEach(function (g) { if (num(g, 'x') >= end - 1e-9) { sum += num(g, 'w'); end = "
@@ -256,21 +257,39 @@ struct box {
     const ttr_profile_frame *frame; /* NULL for the root */
 };
 
+/* Appends the label of a box, truncated to `room` characters. */
+static void append_label(struct buffer *to, ttr_text label, size_t room)
+{
+    if (room == 0)
+        return;
+    append_xml_text(to, label.p,
+                    label.n <= room ? label.n : utf8_truncated_length(label.p, label.n, room - 2));
+    buffer_add_text(to, label.n <= room ? "" : "..");
+}
+
 static void append_frame_box(const struct graph *graph, const struct box *box)
 {
     struct buffer *to = &graph->out->to;
+    char short_name[LABEL_MAX];
     double pixels = box->width * INNER, left = MARGIN + box->x * INNER,
            top = TOP + (double)(graph->rows - 1 - box->row) * ROW;
     size_t room = pixels > 6 + 3 * LETTER ? (size_t)((pixels - 6) / LETTER) : 0;
+    const size_t n = ttr_profile_label(box->name, short_name, sizeof short_name);
+    /* names of spans are not names of functions */
+    const ttr_text label = ttr_profile_is_of_spans(graph->out->profile)
+                               ? box->name
+                               : (ttr_text){short_name, utf8_truncated_length(short_name, n, n)};
     buffer_add_text(to, "<g class=\"f\"");
     append_attribute(to, "data-x", box->x, 8);
     append_attribute(to, "data-w", box->width, 8);
     append_attribute(to, "data-r", box->row, 0);
-    buffer_add_text(to, "><title>");
-    append_xml_text(to, box->name.p, box->name.n);
-    buffer_add_text(to, " (");
+    buffer_add_text(to, " data-n=\"");
+    append_xml_text(to, label.p, label.n);
+    buffer_add_text(to, "\"><title>");
     append_weight_text(graph, box->weight);
-    buffer_add_text(to, ")</title><rect");
+    buffer_add_text(to, ": ");
+    append_xml_text(to, box->name.p, box->name.n);
+    buffer_add_text(to, "</title><rect");
     append_attribute(to, "x", left, 2);
     append_attribute(to, "y", top, 0);
     append_attribute(to, "width", pixels, 2);
@@ -284,13 +303,7 @@ static void append_frame_box(const struct graph *graph, const struct box *box)
     append_attribute(to, "x", left + 3, 2);
     append_attribute(to, "y", top + 12, 0);
     buffer_add_byte(to, '>');
-    if (room) {
-        append_xml_text(to, box->name.p,
-                        box->name.n <= room
-                            ? box->name.n
-                            : utf8_truncated_length(box->name.p, box->name.n, room - 2));
-        buffer_add_text(to, box->name.n <= room ? "" : "..");
-    }
+    append_label(to, label, room);
     buffer_add_text(to, "</text></g>\n");
 }
 

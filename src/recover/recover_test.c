@@ -155,6 +155,25 @@ static void complete_file_is_copied_byte_for_byte_without_callbacks(void **state
     assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c) */
 }
 
+static void unused_end_is_cut(void **state)
+{
+    static const char zeros[5003];
+    char command[1400];
+    uint64_t damage;
+    const char *input = path_of("tail.fxt"), *output = path_of("cut.fxt");
+    (void)state;
+    make_trace(path_of("plain.fxt"), 0);
+    make_trace(input, 0);
+    FILE *file = fopen(input, "ab");
+    assert_non_null(file);
+    assert_int_equal(fwrite(zeros, 1, sizeof zeros, file), sizeof zeros);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(ttr_recover(input, output, NULL, NULL, NULL), TTR_OK);
+    assert_int_equal(read_trace(output, &damage), EVENTS);
+    (void)snprintf(command, sizeof command, "cmp -s %s %s", path_of("plain.fxt"), output);
+    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c) */
+}
+
 static void output_is_only_replaced_with_overwrite(void **state)
 {
     struct seen seen = {0};
@@ -310,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_file_becomes_a_clean_copy),
         cmocka_unit_test(complete_file_is_copied_byte_for_byte_without_callbacks),
+        cmocka_unit_test(unused_end_is_cut),
         cmocka_unit_test(output_is_only_replaced_with_overwrite),
         cmocka_unit_test(what_cannot_be_recovered_is_reported_with_its_reason),
         cmocka_unit_test(each_trace_of_a_directory_goes_to_the_same_path_below_the_output),

@@ -95,6 +95,18 @@ static uint64_t count_events(const ttr_batch *batch)
     return n;
 }
 
+/* Removes the unused end of a buffer from a batch, because some programs refuse files that have
+ * one. */
+static void drop_unused_end(ttr_batch *batch)
+{
+    while (batch->n > 0) {
+        const ttr_event *last = ttr_batch_at(batch, batch->n - 1);
+        if (last->kind != TTR_KIND_DEFINITION || last->tag != TTR_DEFINITION_UNUSED)
+            return;
+        batch->n--;
+    }
+}
+
 /* Copies all events. Returns the status of writing and sets *reading to that of reading. */
 static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *error)
 {
@@ -107,6 +119,7 @@ static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *e
         if (*reading == TTR_AGAIN) { /* a live trace has no new events: wait and continue */
             status = ttr_flush(writer, error);
         } else if (*reading == TTR_OK) {
+            drop_unused_end(&batch);
             job->step.events += job->step.pass == 0 ? count_events(&batch) : 0;
             status = batch.n ? ttr_write(writer, &batch, error) : TTR_OK;
         } else {

@@ -322,6 +322,16 @@ static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
     return found;
 }
 
+/* Returns the mangled name, which has namespaces, classes and parameters; NULL if there is none. */
+static const char *linkage_name(Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute) ||
+                   dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &attribute)
+               ? dwarf_formstring(&attribute)
+               : NULL;
+}
+
 static void name_function(const struct dwarf_index *index, Dwarf_Die *function, uint64_t address,
                           struct dwarf_found *found)
 {
@@ -330,7 +340,9 @@ static void name_function(const struct dwarf_index *index, Dwarf_Die *function, 
         if (index->rules->is_exact || dwarf_entrypc(function, &low) != 0 || low > address)
             return;
     }
-    found->function = dwarf_diename(function);
+    found->function = index->rules->is_exact ? NULL : linkage_name(function);
+    if (!found->function)
+        found->function = dwarf_diename(function);
     found->function_low = low;
 }
 

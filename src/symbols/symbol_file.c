@@ -13,7 +13,7 @@
 
 /* A function of the ELF symbol table. */
 struct symbol {
-    uint64_t value, size;
+    uint64_t value, size; /* size: if unknown, up to the end of the section */
     /* index in the symbol table; of the symbols at one address, the first is used */
     size_t index;
     /* offset of the name in a string table, and section number of that table */
@@ -133,6 +133,20 @@ static bool is_function(const struct symbol_file *file, const GElf_Sym *symbol)
     return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF;
 }
 
+/* Returns the size of a function. If the symbol has none, as those of assembly code, returns the
+ * distance to the end of its section; 0 = unknown. */
+static uint64_t symbol_size(const struct symbol_file *file, const GElf_Sym *symbol)
+{
+    GElf_Shdr header;
+    if (symbol->st_size || file->rules.is_exact || symbol->st_shndx >= SHN_LORESERVE)
+        return symbol->st_size;
+    Elf_Scn *section = elf_getscn(file->elf, symbol->st_shndx);
+    if (!section || !gelf_getshdr(section, &header) || symbol->st_value < header.sh_addr ||
+        symbol->st_value - header.sh_addr >= header.sh_size)
+        return 0;
+    return header.sh_size - (symbol->st_value - header.sh_addr);
+}
+
 static void list_table(struct symbol_file *file, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
@@ -142,8 +156,8 @@ static void list_table(struct symbol_file *file, Elf_Scn *section, const GElf_Sh
     for (size_t i = 0; file->symbol && i < n && i < INT32_MAX; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, (int)i, &symbol) && is_function(file, &symbol))
-            file->symbol[file->symbols_n++] = (struct symbol){symbol.st_value, symbol.st_size, i,
-                                                              symbol.st_name, header->sh_link};
+            file->symbol[file->symbols_n++] = (struct symbol){
+                symbol.st_value, symbol_size(file, &symbol), i, symbol.st_name, header->sh_link};
     }
     if (file->symbols_n)
         qsort(file->symbol, file->symbols_n, sizeof *file->symbol, compare_symbols);
@@ -181,8 +195,9 @@ const char *symbol_file_function(struct symbol_file *file, uint64_t address, uin
     const struct symbol *symbol = &file->symbol[from - 1];
     while (symbol > file->symbol && symbol[-1].value == symbol->value)
         symbol--;
-    if (file->is_partial &&
-        /* the address is after the end of this function, so in a function without a symbol */
+    /* The address is after the end of this function, so in a function without a symbol or in none.
+     */
+    if (!file->rules.is_exact && (symbol->size || file->is_partial) &&
         address - symbol->value >= symbol->size)
         return NULL;
     *low = symbol->value;

@@ -24,6 +24,7 @@
 
 #include "base/regular_file.h"
 #include "symbols/debuginfod.h"
+#include "symbols/demangle.h"
 #include "symbols/error.h"
 #include "symbols/symbol_file.h"
 #include "symbols/symbol_list.h"
@@ -361,6 +362,19 @@ static void set_result_text(ttr_symbols *symbols, size_t i, int length, ttr_text
         (ttr_text){symbols->text[i] ? symbols->text[i] : "", symbols->text[i] ? (size_t)length : 0};
 }
 
+/* Sets the name of a function with the offset of the address in it. babeltrace2 does not demangle.
+ */
+static void set_function(ttr_symbols *symbols, const struct dwarf_found *found, uint64_t address,
+                         ttr_location *place)
+{
+    char *plain = symbols->rules.is_exact ? NULL : symbols_demangle(found->function);
+    set_result_text(symbols, 1,
+                    asprintf(&symbols->text[1], "%s+%#" PRIx64, plain ? plain : found->function,
+                             address - found->function_low),
+                    &place->function);
+    free(plain);
+}
+
 static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uint64_t address,
                            ttr_location *place)
 {
@@ -383,10 +397,7 @@ static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uin
         &place->binary);
     find_symbols(symbols, binary, address, &found);
     if (found.function)
-        set_result_text(symbols, 1,
-                        asprintf(&symbols->text[1], "%s+%#" PRIx64, found.function,
-                                 address - found.function_low),
-                        &place->function);
+        set_function(symbols, &found, address, place);
     if (found.source)
         set_result_text(symbols, 2,
                         asprintf(&symbols->text[2], "%s:%" PRIu64,

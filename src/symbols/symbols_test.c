@@ -162,6 +162,22 @@ static void functions_and_lines_are_found_in_the_binary_itself(void **state)
           truth("whole.so", "sample_fill", SAMPLE_PLAIN, true));
 }
 
+static void mangled_name_is_demangled_unless_babeltrace2_is_imitated(void **state)
+{
+    ttr_symbols_options options = {0};
+    const ttr_binary binary = binary_at("whole.so");
+    (void)state;
+    const char *answer = ask(&options, &binary, SAMPLE_MANGLED);
+    if (strstr(answer, "|_ZN6sample5Class6methodEi+")) {
+        print_message("# SKIP built without libiberty\n");
+        skip();
+    }
+    check(answer, truth("whole.so", "sample::Class::method(int)", SAMPLE_MANGLED, true));
+    options.flags = TTR_SYMBOLS_LIKE_BABELTRACE2;
+    check(ask(&options, &binary, SAMPLE_MANGLED),
+          truth("whole.so", "sample_method", SAMPLE_MANGLED, true));
+}
+
 static void inlined_code_has_the_line_of_its_call(void **state)
 {
     ttr_symbols_options options = {0};
@@ -264,6 +280,18 @@ static void symbols_alone_give_functions(void **state)
           truth("dynamic.so", "sample_fill", SAMPLE_PLAIN, false));
     check(ask(&options, &dynamic, SAMPLE_INLINED),
           truth("dynamic.so", "", SAMPLE_INLINED, false)); /* in a static function */
+}
+
+/* The last function of a program is _fini; "info symbol" of gdb finds none after its section. */
+static void address_after_all_functions_is_in_none(void **state)
+{
+    ttr_symbols_options options = {0};
+    const ttr_binary binary = binary_at("whole.so");
+    const struct sample_place before = place[SAMPLE_PLAIN];
+    (void)state;
+    place[SAMPLE_PLAIN].address = (void *)((uintptr_t)before.address + 0x100000);
+    check(ask(&options, &binary, SAMPLE_PLAIN), truth("whole.so", "", SAMPLE_PLAIN, false));
+    place[SAMPLE_PLAIN] = before;
 }
 
 static void debug_information_is_found_by_build_id(void **state)
@@ -550,6 +578,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_and_lines_are_found_in_the_binary_itself),
+        cmocka_unit_test(mangled_name_is_demangled_unless_babeltrace2_is_imitated),
         cmocka_unit_test(inlined_code_has_the_line_of_its_call),
         cmocka_unit_test(full_paths_and_prefixes_are_used_if_wanted),
         cmocka_unit_test(absolute_address_is_shown_with_an_at_sign),
@@ -557,6 +586,7 @@ int main(void)
         cmocka_unit_test(binary_with_another_build_id_is_not_used),
         cmocka_unit_test(file_that_is_not_a_program_is_counted),
         cmocka_unit_test(symbols_alone_give_functions),
+        cmocka_unit_test(address_after_all_functions_is_in_none),
         cmocka_unit_test(debug_information_is_found_by_build_id),
         cmocka_unit_test(debug_information_is_found_by_its_link_and_checksum),
         cmocka_unit_test(damaged_files_give_what_they_can),

@@ -56,6 +56,19 @@ if command -v script >/dev/null; then
     says "tree_draws_boxes_on_a_terminal" $'\xe2\x94\x94' env LANG=C.UTF-8 TERM=xterm PAGER=cat script -qec "'$tracetta' tree '$trace'" /dev/null
     says "output_on_a_terminal_goes_through_the_pager" "^paged" env TERM=xterm PAGER="sed s/^/paged/" \
         script -qec "'$tracetta' stat '$trace'" /dev/null
+    /usr/bin/python3 "$(dirname "$0")/controls_make.py" "$work/controls.fxt"
+    for words in "cat" "cat --style=babeltrace2" "cat --style=perf" "cat --style=trace-cmd" "cat --style=microsoft" "cat --format=csv" \
+        "cat --format=jsonl" "convert --to=csv -o -" "convert --to=chrome -o -" "stat" "tree" "info" "info --classes"; do
+        for color in always never; do
+            run env LANG=C.UTF-8 TERM=xterm PAGER=cat script -qec "'$tracetta' -q --color=$color $words '$work/controls.fxt'" /dev/null
+            # colours, line ends and text may come, and nothing else
+            /usr/bin/python3 -c 'import re, sys
+text = re.sub(rb"\x1b\[([0-2]|3[0-7])m", b"", sys.stdin.buffer.read()).replace(b"\r\n", b"\n")
+names = re.search(rb"\x1b\[(31|5|7)m.{0,3}2J|\x1b\]", text)
+sys.exit(bool(names or re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", text.decode("utf-8"))))' <"$work/.out"
+            verdict "control_characters_do_not_reach_a_terminal:$words:$color" $? "exit status $run_status: $(cat -v "$work/.out" | head -c 500)"
+        done
+    done
 else
     skip "tree_draws_boxes_on_a_terminal" "script is not installed"
 fi

@@ -273,6 +273,12 @@ ln -s nowhere stream-packets/dangling
 ln -s ../stream-packets stream-packets/loop
 : >stream-packets/empty
 same "folders_fifos_and_links_to_nowhere_in_a_trace_are_no_streams" wanted "$tracetta" cat stream-packets
+moved=$(find stream-packets -maxdepth 1 -type f ! -name metadata ! -name empty | head -n 1)
+mv "$moved" outside && ln -s "$PWD/outside" "$moved"
+run "$tracetta" check -v stream-packets
+grep -q 'is a link to a file outside of the trace.s folder: skipped, unless links are followed' "$work/.out" "$work/.err"
+verdict "link_out_of_the_folder_of_a_trace_is_skipped_and_reported" $? "exit status $run_status: $(cat "$work/.out")"
+same "follow_links_reads_it" wanted "$tracetta" cat --follow-links stream-packets
 
 # More streams than descriptors.
 mkdir many

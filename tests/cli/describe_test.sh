@@ -63,6 +63,13 @@ classes   3, 2 with events (--classes shows their fields)
                4  p:two
                1  p:one
 TEXT
+
+mkdir -p cut
+cp session/one/metadata session/one/b cut/
+head -c 20 session/one/a >cut/a
+run "$tracetta" info cut
+grep -q "^damage    1 place, 4 B; a file ends early, so more is missing$" "$work/.out"
+verdict "truncated_file_is_never_nearly_complete" $? "stdout has no line about the end of the file"
 [ "$(grep -c 'missing' "$work/.err")" = 1 ] && grep -q 'one: warning: 7 events missing in 2 streams$' "$work/.err"
 verdict "missing_events_are_reported_once_per_trace" $? "see stderr"
 lines "verbose_lists_streams_and_all_classes" "$tracetta" info -v session/one <<'TEXT'

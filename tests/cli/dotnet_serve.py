@@ -12,13 +12,14 @@ line a command, in words.  Keys:
   ends=yes          the program ends as soon as the blocks are written: the stream is complete, the connection closes
   dies=N            the stream is cut after N bytes, and the process ends
   fault=KIND        every answer is: silent, garbage, close, half (of the header), drip (byte by byte), huge (announces more than comes);
-                    stop-silent: only the request to stop is
+                    stop-silent: only the request to stop is; foreign: the stream is none of .NET, and does not end
   error=HEX         collecting is refused with this HRESULT
   environment=TEXT  the variables, separated by ","
   port=PATH         does not serve: connects to PATH, says who it is, and connects again after each command
   cookie=BYTE       of which its cookie is made (default 7)
   suspended=yes     with port: begins its stream only after the command to resume, and waits for it at most a minute
   counters=yes      sessions give counters twice a second instead of blocks
+  skips=N           with counters: N events are missing before each block but the first
   ready=FILE        makes this file when it is there
 """
 import os
@@ -211,7 +212,8 @@ class Runtime:
     def counter_events(self, i):
         texts = lambda *values: b"".join(map(self.utf16, values))
         return b"".join([
-            self.row(0, 1, texts("load", "Load, now") + struct.pack("<d", 1.5 + i) + texts("%")),
+            self.row((4 + self.number("skips", 0)) * i if "skips" in self.keys else 0, 1,
+                     texts("load", "Load, now") + struct.pack("<d", 1.5 + i) + texts("%")),
             self.row(0, 2, texts("hits", "Hits") + struct.pack("<d", 10.0) + texts("")),
             self.row(0, 3, texts("SHARED", "Shop", "", "sales", "items", "city=Ulm", str(i))),
             self.row(0, 4, texts("SHARED", "Shop", "", "delay", "ms", "", "0.5=2;0.95=7.5")),
@@ -244,6 +246,10 @@ class Runtime:
         if self.keys.get("counters") == "yes":
             self.count(link, stopped)
             answered.set()
+            return None
+        if self.keys.get("fault") == "foreign":
+            link.sendall(b"HTTP/1.1 400 Bad Request\r\n")
+            stopped.wait(100)
             return None
         data = self.stream(self.number("events", 5))
         if "dies" in self.keys:

@@ -100,6 +100,16 @@ says "an_answer_may_come_byte_by_byte" "8\.0\.11" "$tracetta" ps
 unserve
 
 # --- record ---
+serve counters=yes skips=10
+record --duration=1.2s --verbose "$pid"
+grep -Eq 'recorded .*: ([0-9]+) events, .* in ' "$work/.err" && grep -Eq 'warning: [1-9]0 events lost, of [0-9]+ events' "$work/.err"
+verdict "record_reports_events_and_losses" $? "$(cat "$work/.err")"
+unserve
+serve counters=yes
+record --duration=1.2s "$pid"
+[ ! -s "$work/.err" ]
+verdict "record_without_losses_is_silent" $? "$(cat "$work/.err")"
+unserve
 for collect in 2 3 4 5 6 7; do
     serve collect=$collect rundown=100
     record --duration=0.3s "$pid"
@@ -197,6 +207,13 @@ for signal in INT TERM; do
     verdict "sig${signal,,}_ends_a_recording_with_all_of_its_rundown" $? "exit status $run_status"
     unserve
 done
+serve fault=foreign
+rm -f "$work/out.nettrace"
+begin=$SECONDS
+run "$tracetta" record dotnet -o "$work/out.nettrace" "$pid"
+[ $run_status = 3 ] && grep -q 'sends no nettrace: expected a stream that begins with "Nettrace"' "$work/.err" && [ $((SECONDS - begin)) -lt 30 ]
+verdict "stream_of_another_kind_ends_the_recording" $? "exit status $run_status after $((SECONDS - begin)) s"
+unserve
 serve fault=stop-silent
 rm -f "$work/out.nettrace"
 "$tracetta" record dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &

@@ -37,6 +37,10 @@ done
 run "$tracetta" cat --style=babeltrace2 --clock-gmt --names=all "$small"
 [ $run_status = 0 ] && [ ! -s "$work/.err" ]
 verdict "options_that_a_style_represents_are_not_reported" $? "exit status $run_status"
+mkdir "$work/no_streams" && printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\n' >"$work/no_streams/metadata"
+run "$tracetta" convert "$work/no_streams" -o "$work/out.pftrace"
+[ $run_status = 1 ] && grep -q "no stream with data, only metadata" "$work/.err"
+verdict "convert_of_a_trace_without_streams_warns_and_exits_with_1" $? "exit status $run_status: $(cat "$work/.err")"
 ends "the_suffix_names_the_format" 0 "$tracetta" convert "$small" -o "$work/out.jsonl"
 [ "$(wc -l <"$work/out.jsonl")" = 3 ]
 verdict "convert_writes_all_events" $? "$(wc -l <"$work/out.jsonl") lines"

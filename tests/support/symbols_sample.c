@@ -27,8 +27,19 @@ __attribute__((noinline)) static int in_block(int n)
     return sum;
 }
 
+/* A function with the name that C++ gives to sample::Class::method(int). */
+int sample_method(int n) __asm__("_ZN6sample5Class6methodEi");
+
+__attribute__((noinline)) int sample_method(int n)
+{
+    sample_place[SAMPLE_MANGLED].line = __LINE__ + 1;
+    sample_place[SAMPLE_MANGLED].address = caller();
+    return n + 1;
+}
+
 int sample_fill(int n)
 {
+    n = sample_method(n) - 1;
     sample_place[SAMPLE_PLAIN].line = __LINE__ + 1;
     sample_place[SAMPLE_PLAIN].address = caller();
     return in_block(n);

@@ -141,6 +141,29 @@ static bool is_all_delivered(const struct copy_loop *copy_loop)
     return !report_is_of_part(copy_loop->in) && ttr_read(copy_loop->in, &batch, NULL) == TTR_END;
 }
 
+/* Returns true if the inputs are folders of which no file has any bytes, except metadata. */
+static bool has_no_streams(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t n = 0;
+    for (; ttr_reader_report(reader, n, &report); n++)
+        if (!has_ability(report.format, TTR_FORMAT_FOLDER) || report.disk_size > 0 ||
+            report.bytes > 0 || report.events > 0)
+            return false;
+    return n > 0;
+}
+
+/* Warns of traces without streams. Returns the outcome. */
+static int check_streams(const struct copy_loop *copy_loop, int outcome)
+{
+    if (outcome != OUTCOME_FINE || copy_loop->events > 0 || !has_no_streams(copy_loop->in))
+        return outcome;
+    message_note(copy_loop->call,
+                 "%s: warning: the trace has no stream with data, only metadata: no events",
+                 inputs_name(copy_loop->call));
+    return OUTCOME_NO;
+}
+
 int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_ns)
 {
     int outcome = copy_loop_run(copy_loop);
@@ -163,6 +186,7 @@ int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_
     else if (is_complete)
         report_interrupted(copy_loop->call, copy_loop->in);
     outcome = report_warn(copy_loop->call, copy_loop->in, outcome);
+    outcome = check_streams(copy_loop, outcome);
     if (copy_loop->call->set.json && has_output && (outcome <= OUTCOME_NO || copy_loop->is_partial))
         copy_report_print(copy_loop, format, progress_now() - begin_ns, outcome);
     return outcome;

@@ -5,6 +5,8 @@
 
 #include "cli/commands/classes.h"
 #include "cli/commands/info.h"
+
+#include "cli/input/interpretation.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/ui/messages.h"
@@ -233,9 +235,12 @@ static void print_findings(const struct subject *subject)
     const struct findings *findings = &subject->findings;
     print_lost(subject, findings, 0);
     if (findings->damage_regions)
-        (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED),
+        (void)printf("%sdamage    %s place%s, %s%s%s\n", term_ink(term, INK_RED),
                      units_count(findings->damage_regions).s,
                      findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes).s,
+                     report_ends_early(subject->inputs.reader)
+                         ? "; a file ends early, so more is missing"
+                         : "",
                      term_ink(term, INK_PLAIN));
     print_notes(subject);
 }
@@ -466,6 +471,12 @@ static int print_input(const struct call *call, const char *path, struct json *j
         return outcome;
     if (call->set.metadata) {
         outcome = print_metadata(call, path, subject.inputs.reader);
+        inputs_close(&subject.inputs);
+        return outcome;
+    }
+    if (interpretation_is_on(call, subject.inputs.reader))
+        outcome = interpretation_begin(&subject.inputs, call);
+    if (outcome != OUTCOME_FINE) {
         inputs_close(&subject.inputs);
         return outcome;
     }

@@ -33,9 +33,17 @@ const char *profiles_guess(const char *path, bool wants_two)
 uint32_t profiles_flags(const struct call *call)
 {
     const char *of = call->set.profile_of;
+    const uint32_t managed = call->set.state ? TTR_PROFILE_MANAGED : 0;
     if (!of)
-        return 0;
-    return strcmp(of, "spans") == 0 ? TTR_PROFILE_SPANS : TTR_PROFILE_SAMPLES;
+        return managed;
+    return managed | (strcmp(of, "spans") == 0 ? TTR_PROFILE_SPANS : TTR_PROFILE_SAMPLES);
+}
+
+/* Returns the pattern of the events whose stacks are the profile; NULL for samples or spans. */
+static const char *event_pattern(const struct call *call)
+{
+    const char *of = call->set.profile_of;
+    return of && strcmp(of, "samples") != 0 && strcmp(of, "spans") != 0 ? of : NULL;
 }
 
 /* Creates a symbolizer, which finds functions that the trace does not name. If the user names
@@ -57,6 +65,9 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
     ttr_error error = {0};
     *profiling = (struct profiling){0};
     struct symbolizer *symbolizer;
+    if (call->set.weight && !event_pattern(call))
+        return message_misuse(call->command->name,
+                              "--weight is for stacks of events: name them by --of=EVENT");
     int outcome = make_symbolizer(call, &symbolizer);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&profiling->inputs, call, TTR_READ_SYMBOLS);
@@ -70,6 +81,8 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
                                          .flags = flags,
                                          .progress = progress_step,
                                          .user_data = &progress,
+                                         .of = event_pattern(call),
+                                         .weight = call->set.weight,
                                          .locate = symbolizer ? symbolizer_locate : NULL,
                                          .locate_user_data = symbolizer};
     profiling->profile =
@@ -95,7 +108,8 @@ bool profiles_has_any(const struct call *call, const struct profiling *profiling
     const char *of = call->set.profile_of;
     if (ttr_profile_count(profiling->profile))
         return true;
-    message_failure(inputs_name(call), "nothing to show: no %s%s",
+    message_failure(inputs_name(call), "nothing to show: no %s%s%s",
+                    event_pattern(call) ? "events with stacks and the name " : "",
                     of ? of : "samples with stacks, and no spans",
                     of ? "; leave out --of to use what there is" : "");
     *outcome = OUTCOME_NO;

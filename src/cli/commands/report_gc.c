@@ -269,7 +269,8 @@ static void print(const struct event_report *event_report, const struct gc *gc, 
         (void)printf("; %s pause%s for other reasons, %s", units_count(gc->other_pauses).s,
                      gc->other_pauses == 1 ? "" : "s", units_duration(gc->other_pause).s);
     if (gc->ticks)
-        (void)printf("; about %s allocated", units_size(gc->allocated).s);
+        (void)printf("; %s allocated, by the sum of %s GCAllocationTick events",
+                     units_size(gc->allocated).s, units_count(gc->ticks).s);
     (void)putchar('\n');
 }
 

@@ -63,6 +63,9 @@ static void print_topn(const struct topn *topn)
         const ttr_profile_frame *frame = topn->row[i];
         ttr_text name = ttr_text_get(topn->t, frame->name);
         const int number_n = printf("%zu. ", i + 1), room = columns - number_n - 1;
+        char label[200];
+        if (term->out_is_tty && term_columns(name) > (size_t)room)
+            name = (ttr_text){label, ttr_profile_label(name, label, sizeof label)};
         const size_t name_n = term_columns(name);
         const bool is_cut = term->out_is_tty && name_n > (size_t)room;
         const int width = number_n + (is_cut ? room : (int)name_n);

@@ -12,6 +12,7 @@
 
 #include <tracetta/advanced.h>
 #include <tracetta/collect.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "cli/commands/command.h"
@@ -332,6 +333,42 @@ static int end_file(struct recording *recording, int outcome)
     return outcome;
 }
 
+/* Reads the file to its end. Returns false if it cannot be read, or if the user stops that. */
+static bool count_events(const struct recording *recording, ttr_report *report)
+{
+    const ttr_read_options options = {.size = sizeof options, .from = "nettrace"};
+    ttr *t = recording->is_regular ? ttr_new(NULL) : NULL;
+    ttr_reader *reader = t ? ttr_open(t, recording->path, &options, NULL) : NULL;
+    ttr_batch batch;
+    ttr_status status = reader ? TTR_OK : TTR_E_IO;
+    while (status == TTR_OK && !interrupt_came())
+        status = ttr_read(reader, &batch, NULL);
+    bool is_counted = status == TTR_END && ttr_reader_report(reader, 0, report);
+    ttr_close(reader);
+    if (t)
+        ttr_free(t);
+    return is_counted;
+}
+
+/* Reports duration, bytes, events and losses. Without a terminal only losses, because a file with
+ * losses may mislead. */
+static void report_end(const struct recording *recording, uint64_t took)
+{
+    ttr_report report = {.size = sizeof report};
+    char events[60] = "";
+    bool is_told = recording->call->term.error_is_tty || recording->call->set.verbose;
+    bool is_counted = count_events(recording, &report);
+    if (is_counted)
+        (void)snprintf(events, sizeof events, "%s, ", units_events(report.events).s);
+    if (is_told)
+        message_note(recording->call, "recorded %s: %s%s in %s", units_duration(took).s, events,
+                     units_size(recording->written).s, shown_path(recording));
+    if (is_counted && report.lost)
+        message_note(recording->call,
+                     "warning: %s lost, of %s: use a larger --buffersize or fewer providers",
+                     units_events(report.lost).s, units_events(report.lost + report.events).s);
+}
+
 int recording_run(struct recording *recording)
 {
     uint8_t *piece = malloc(PIECE);
@@ -349,8 +386,6 @@ int recording_run(struct recording *recording)
     recording_unshow(recording);
     outcome = end_file(recording, outcome);
     free(piece);
-    if (recording->call->term.error_is_tty || recording->call->set.verbose)
-        message_note(recording->call, "recorded %s: %s in %s", units_duration(took).s,
-                     units_size(recording->written).s, shown_path(recording));
+    report_end(recording, took);
     return outcome;
 }

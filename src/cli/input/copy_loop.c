@@ -40,7 +40,11 @@ int copy_loop_open(struct copy_loop *copy_loop, const char *format, uint32_t fla
     /* Text output drops parts of most events. For cat, --strict therefore concerns only the
      * input. */
     bool is_strict = copy_loop->call->set.strict && copy_loop->call->command->verb != VERB_CAT;
-    options.flags = flags | (copy_loop->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
+    const char *output = copy_loop->call->set.output;
+    const bool is_terminal =
+        copy_loop->call->term.out_is_tty && (!output || strcmp(output, "-") == 0);
+    options.flags = flags | (is_terminal ? TTR_WRITE_TERMINAL : 0) |
+                    (copy_loop->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
                     (is_strict ? TTR_WRITE_STRICT : 0);
     if (is_fine)
         copy_loop->out = ttr_create(copy_loop->t, copy_loop->path, format, &options, &error);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <tracetta/meaning.h>
-
 #include "cli/input/debug_info.h"
 #include "cli/input/file_stamp.h"
 #include "cli/input/format_query.h"
@@ -129,8 +127,9 @@ static void fill_options(ttr_read_options *options, const struct call *call,
 {
     options->size = sizeof *options;
     options->from = call->set.from;
-    options->flags |=
-        (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
+    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) |
+                      (call->set.no_mmap ? TTR_READ_NO_MMAP : 0) |
+                      (call->set.follow_links ? TTR_READ_FOLLOW_LINKS : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
@@ -228,13 +227,19 @@ static int out_of_memory(const struct call *call)
     return OUTCOME_INPUT;
 }
 
+static ttr *new_context(const struct call *call)
+{
+    return ttr_new(
+        &(ttr_options){.size = sizeof(ttr_options), .max_temporary = call->set.max_temporary});
+}
+
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
                     uint32_t flags)
 {
     int outcome = OUTCOME_FINE;
     flags |= call->set.sort ? TTR_READ_UNORDERED : 0;
     *inputs = (struct inputs){
-        .t = ttr_new(NULL), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
+        .t = new_context(call), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
     if (!inputs->t || !inputs->stream) {
         inputs_close(inputs);
         return out_of_memory(call);
@@ -383,7 +388,7 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
 {
     struct call plain = *call;
     struct progress progress;
-    struct inputs first = {.t = ttr_new(NULL),
+    struct inputs first = {.t = new_context(call),
                            .offset = inputs->offset,
                            .from_ns = inputs->from_ns,
                            .to_ns = inputs->to_ns,
@@ -542,7 +547,7 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
 {
     const struct settings *set = &call->set;
     *inputs = (struct inputs){.flags = flags,
-                              .t = ttr_new(NULL),
+                              .t = new_context(call),
                               .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
                               .stream = calloc(call->paths_n + 1, sizeof *inputs->stream),
                               .from_ns = INT64_MIN,
@@ -597,7 +602,7 @@ static ttr_reader *open_again(void *ctx, ttr *t)
     ttr_progress_set(t, is_wanted, NULL);
     ttr_reader *reader = is_fine ? ttr_open(t, call->path[0], &options, &error) : NULL;
     if (reader && interpretation_is_on(call, reader))
-        reader = ttr_interpret(reader, NULL, &error);
+        reader = interpretation_wrap(call, reader, &error);
     ttr_progress_set(t, NULL, NULL);
     free(format_options);
     return reader;

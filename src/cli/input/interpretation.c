@@ -34,9 +34,15 @@ bool interpretation_is_on(const struct call *call, ttr_reader *reader)
     return !to || (!is_of_another_tool(to) && !has_input_of(reader, to));
 }
 
+ttr_reader *interpretation_wrap(const struct call *call, ttr_reader *reader, ttr_error *error)
+{
+    const ttr_interpret_options options = {.size = sizeof options, .pairs = call->set.pairs.list};
+    return ttr_interpret(reader, &options, error);
+}
+
 int interpretation_begin(struct inputs *inputs, const struct call *call)
 {
     ttr_error error = {0};
-    inputs->reader = ttr_interpret(inputs->reader, NULL, &error);
+    inputs->reader = interpretation_wrap(call, inputs->reader, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }

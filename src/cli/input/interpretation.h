@@ -8,6 +8,9 @@
  * of an input, nor a style of lines that another tool defines. */
 bool interpretation_is_on(const struct call *call, ttr_reader *reader);
 
+/* Wraps a reader. Returns NULL with `error` on failure. */
+ttr_reader *interpretation_wrap(const struct call *call, ttr_reader *reader, ttr_error *error);
+
 /* Wraps the reader of the inputs. Returns OUTCOME_FINE, or the outcome after reporting an error. */
 int interpretation_begin(struct inputs *inputs, const struct call *call);
 

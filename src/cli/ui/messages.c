@@ -19,6 +19,7 @@ static const struct {
 } flags[] = {{"from", "ttr_read_options.from = ", "--from="},
              {"from", "ttr_read_options.from", "--from"},
              {"max_record", "ttr_read_options.max_record", "--max-record"},
+             {"max_temporary", "ttr_options.max_temporary", "--max-temporary"},
              {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"},
              {"TTR_WRITE_OVERWRITE", "TTR_WRITE_OVERWRITE", "--overwrite (-f)"}};
 

@@ -68,8 +68,14 @@ static const struct option_row table[] = {
     {"states", 0, OPTION_FLAG, GROUP_VERB, AT(states), VERB_FLAME, NULL, NULL,
      "add a frame for the state of the thread if the trace records it (CPU_TIME, "
      "UNMANAGED_CODE_TIME); speedscope always has it"},
-    {"of", 0, OPTION_TEXT, GROUP_VERB, AT(profile_of), PROFILES, "WHAT", "samples|spans",
-     "use samples or spans; by default samples, or spans if the trace has no samples"},
+    {"state", 0, OPTION_TEXT, GROUP_VERB, AT(state), PROFILES, "STATE", "managed",
+     "use only samples that .NET took in managed code"},
+    {"of", 0, OPTION_TEXT, GROUP_VERB, AT(profile_of), PROFILES, "WHAT", NULL,
+     "use \"samples\" or \"spans\" (by default samples, or spans if the trace has no samples), or "
+     "the stacks of events with this name (a glob); those of context switches show the time off "
+     "the CPU"},
+    {"weight", 0, OPTION_TEXT, GROUP_VERB, AT(weight), PROFILES, "FIELD", NULL,
+     "with --of=EVENT: a numeric field of the event is its weight; by default each event counts 1"},
     {"inclusive", 0, OPTION_FLAG, GROUP_VERB, AT(inclusive), VERB_REPORT, NULL, NULL,
      "topn: order by the time in a function and all that it calls"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv",
@@ -103,6 +109,9 @@ static const struct option_row table[] = {
      "select events from BEGIN to END, both included"},
     {"retry-duration", 0, OPTION_COUNT, GROUP_BABELTRACE2, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: wait so many microseconds before asking for more data"},
+    {"pair", 0, OPTION_WORDS, GROUP_INPUT, AT(pairs), INTERPRETS, "START,END[,FIELD]", NULL,
+     "make spans of the events with these names, which may have a \"*\" for the same text; spans "
+     "nest on their thread, or the values of fields identify them (may be repeated)"},
     {"rules", 0, OPTION_FLAG, GROUP_VERB, AT(rules), VERB_FORMATS, NULL, NULL,
      "list the rules by which well-known events are interpreted, instead of the formats"},
     {"raw", 0, OPTION_FLAG, GROUP_INPUT, AT(raw), INTERPRETS, NULL, NULL,
@@ -300,6 +309,10 @@ static const struct option_row table[] = {
      "memory grows with N"},
     {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL,
      "skip larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least 64KiB)"},
+    {"max-temporary", 0, OPTION_SIZE, GROUP_INPUT, AT(max_temporary), READS, "SIZE", NULL,
+     "limit the temporary file of sorting (default: nine tenths of the free space in TMPDIR)"},
+    {"follow-links", 0, OPTION_FLAG, GROUP_INPUT, AT(follow_links), READS, NULL, NULL,
+     "read files that links in the folder of a trace name outside of it"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL,
      "do not map files into memory: for files that may shrink"},
 
@@ -695,6 +708,8 @@ static bool has_option(const char *name, size_t name_n, char letter, bool wants_
 
 size_t option_words(const char *word, const char *next)
 {
+    if (word[0] != '-' || word[1] == '\0')
+        return 1; /* not an option */
     const char *name = word[1] == '-' ? word + 2 : NULL;
     const size_t name_n = name ? strcspn(name, "=") : 0;
     const char letter = name ? '\0' : word[strlen(word) - 1];

@@ -40,22 +40,23 @@ struct settings {
     const char *style;
     const char *json_times;                 /* "number" or "string" */
     struct words shown_names, shown_fields; /* each list is comma-separated */
-    const char *profile_of;
+    const char *profile_of, *weight, *state;
     bool by_thread, merged, states, inclusive;
     const char *debug_info_dir, *debug_info_prefix;
     const char *debuginfod, *profile_debuginfod; /* server URLs; "" = those in DEBUGINFOD_URLS */
     const char *begin, *timerange;
-    struct words format_options, offsets;
+    struct words format_options, offsets, pairs;
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     struct moment start, end;
-    uint64_t max_record, limit, depth, jobs, retry_us;
+    uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
     bool debug_info, debug_info_full_path, raw, rules;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, clock_correlate, no_delta;
     int64_t clock_offset, clock_offset_ns;
     bool stream_intersection;
-    bool classes, strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
+    bool classes, strict, no_mmap, follow_links, invert, sort, overwrite, explain, dry_run,
+        aggregate, no_sidecar;
 };
 
 enum option_type {

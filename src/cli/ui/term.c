@@ -67,16 +67,27 @@ const char *term_ink(const struct terminal *term, enum ink ink)
     return term->has_color ? codes[ink] : "";
 }
 
+/* Returns the length of the UTF-8 sequence at p, or 1 if there is none. */
+static size_t sequence_length(const unsigned char *p, size_t n)
+{
+    const size_t wanted = *p < 0xc2 || *p >= 0xf5 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < wanted; i++)
+        if (i >= n || (p[i] & 0xc0) != 0x80)
+            return 1;
+    return wanted;
+}
+
 void term_text_to(FILE *to, ttr_text text)
 {
     const unsigned char *p = (const unsigned char *)text.p;
-    for (size_t i = 0; i < text.n; i++) {
-        size_t control = term_control(p + i, text.n - i);
-        i += control == 2; /* the second byte of a two-byte character is its code point */
-        if (control)
-            (void)fprintf(to, "\\x%02x", p[i]);
+    for (size_t i = 0, length; i < text.n; i += length) {
+        const size_t control = term_control(p + i, text.n - i);
+        length = control ? control : sequence_length(p + i, text.n - i);
+        /* a lone byte of 0x80 to 0x9f is a control character in 8-bit character sets */
+        if (control || (length == 1 && p[i] >= 0x80 && p[i] < 0xa0))
+            (void)fprintf(to, "\\x%02x", p[i + length - 1]);
         else
-            (void)putc(p[i], to);
+            (void)fwrite(p + i, 1, length, to);
     }
 }
 

@@ -103,6 +103,9 @@ struct babeltrace2_label {
 struct babeltrace2_cache {
     struct babeltrace2_names names;
     bool with_color;
+    /* with_color for a terminal: names must not contain ESC, since output_write_bytes keeps colours
+     */
+    bool hides_escapes;
     ttr_field_buffer *fields; /* fields of the event that is being printed */
     struct arena *arena;      /* owns the plans */
     size_t plans_size;        /* total size of all plans in bytes */

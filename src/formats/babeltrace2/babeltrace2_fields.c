@@ -62,12 +62,27 @@ char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, ch
     return at + known->n;
 }
 
+/* Appends the name of a field; its ESC characters as "\\x1b" if `hides_escapes` is set. */
+static char *emit_field_name(char *at, ttr_text name, bool hides_escapes)
+{
+    if (!hides_escapes)
+        return emit_piece(at, name);
+    for (size_t i = 0; i < name.n; i++) {
+        if (name.p[i] == 0x1b)
+            at = emit_constant(at, "\\x1b");
+        else
+            *at++ = name.p[i];
+    }
+    return at;
+}
+
 /* Appends comma and name of a field, and then reserves VALUE_ROOM bytes. */
 static bool add_name(struct bt2_output *output, const ttr_field *field)
 {
     struct bt2_level *level = &output->level[output->depth];
     uint64_t index = level->printed++;
-    if (!reserve_room(output, field->name.n + 2 * (size_t)VALUE_ROOM))
+    const bool hides_escapes = output->cache->hides_escapes;
+    if (!reserve_room(output, (hides_escapes ? 4 : 1) * field->name.n + 2 * (size_t)VALUE_ROOM))
         return false;
     char *at = output->at;
     bool is_named = output->with_names && !level->is_array;
@@ -83,7 +98,7 @@ static bool add_name(struct bt2_output *output, const ttr_field *field)
     at = emit_constant(at, index ? ", " : " ");
     if (is_named) {
         at = emit_constant(at, output->with_color ? COLOR_FIELD : "");
-        at = emit_piece(at, field->name);
+        at = emit_field_name(at, field->name, hides_escapes);
         at = emit_constant(at, output->with_color ? COLOR_OFF " = " : " = ");
     }
     output->at = at;

@@ -151,6 +151,7 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&writer->head, &out->t->counted);
     writer->cache.arena = &writer->arena;
     writer->cache.with_color = (out->flags & TTR_WRITE_COLOR) != 0;
+    writer->cache.hides_escapes = writer->cache.with_color && out->flags & TTR_WRITE_TERMINAL;
     writer->cache.fields = ttr_field_buffer_new(out->t);
     if (!writer->cache.fields)
         return fail_memory(error);
@@ -343,6 +344,16 @@ static void add_number(struct buffer *to, int64_t x)
                (size_t)(emit_constant(emit_i64(emit_constant(text, "("), x), ")") - text));
 }
 
+/* Appends a text of the trace. */
+static void add_name_of_trace(struct line_head *head, ttr_text text)
+{
+    struct visible_text visible = {.rest_n = 0};
+    if (head->writer->cache.hides_escapes)
+        visible_text_append(&visible, head->to, text.p, text.n, false);
+    else
+        buffer_add(head->to, text.p, text.n);
+}
+
 static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source)
 {
     ttr_value name = {.text = {"", 0}}, place = {.text = {"", 0}}, path;
@@ -360,10 +371,10 @@ static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source
         buffer_add(head->to, ", ", 2);
     if (head->writer->cache.names.header)
         buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->writer, "trace") - text));
-    buffer_add(head->to, name.text.p, name.text.n);
+    add_name_of_trace(head, name.text);
     if (name.text.n && place.text.n)
         buffer_add_byte(head->to, '/');
-    buffer_add(head->to, place.text.p, place.text.n);
+    add_name_of_trace(head, place.text);
     if (head->writer->cache.names.header)
         buffer_add(head->to, ", ", 2);
 }
@@ -387,7 +398,7 @@ static void add_trace_environment(struct line_head *head, const ttr *t, uint16_t
             continue;
         begin_attribute(head, rows[i].name);
         if (is_text)
-            buffer_add(head->to, value.text.p, value.text.n);
+            add_name_of_trace(head, value.text);
         else
             add_number(head->to, value.v.s);
     }
@@ -411,7 +422,7 @@ static void add_class_attributes(struct line_head *head, const struct event_clas
     }
     if (head->writer->printed_attribute & SHOW_EMF && event_class->emf_uri.n) {
         begin_attribute(head, "model.emf.uri");
-        buffer_add(head->to, event_class->emf_uri.p, event_class->emf_uri.n);
+        add_name_of_trace(head, event_class->emf_uri);
     }
 }
 
@@ -437,7 +448,7 @@ static void make_line_head(struct babeltrace2 *writer, const ttr *t, const ttr_e
     if (writer->cache.with_color)
         buffer_add_text(to, name.n ? COLOR_EVENT : COLOR_UNKNOWN);
     if (name.n)
-        buffer_add(to, name.p, name.n);
+        add_name_of_trace(&head, name);
     else
         buffer_add_text(to, "<unknown>");
     if (writer->cache.with_color)

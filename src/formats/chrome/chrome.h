@@ -23,6 +23,9 @@ enum chrome_loss {
     CHROME_WIDE_ID,
     CHROME_SAME_PID,
     CHROME_RENAMED,
+    CHROME_SPAN_END,
+    CHROME_NO_TIME,
+    CHROME_COUNTER_EMPTY,
     CHROME_COUNTER_VALUE,
     CHROME_COUNTER_ATTRIBUTE,
     CHROME_SWITCH,
@@ -36,21 +39,31 @@ enum chrome_loss {
     CHROME_LOSSES
 };
 
-/* Pseudo process with one thread per CPU. Neither kernel objects nor Unix processes have this id.
- */
-#define CHROME_CPU_PID UINT32_MAX
+/* Greatest pid and tid that every viewer keeps. Greater ids are replaced by numbers from
+ * CHROME_ID_FIRST on. */
+#define CHROME_ID_MAX ((uint64_t)INT32_MAX)
+#define CHROME_ID_FIRST 1000000000u
 
-/* Maximum integer that every JSON reader represents exactly. */
-#define CHROME_EXACT_MAX ((uint64_t)1 << 53)
+/* Pseudo processes with one thread per CPU, and with one per named track without threads. */
+#define CHROME_CPU_PID 2147483647u
+#define CHROME_TRACK_PID 2147483646u
 
 /* maximum length of `"pid":1,"tid":2`, where large numbers are quoted */
 #define CHROME_IDS_MAX 64
 
+/* Number of lines with one timestamp on a thread, see chrome_next_rank. */
+struct chrome_rank {
+    int64_t time_ns;
+    uint32_t next;
+};
+
 struct chrome_thread {
-    uint32_t batch; /* value of writer->batch when the thread's names were last compared */
-    ttr_id name;    /* name that was last written; 0 if none */
-    uint8_t ids_n;  /* length of `ids`; 0 if the ids are not formatted yet */
-    bool is_guess;  /* process id or thread id is unknown */
+    struct chrome_rank rank;
+    uint32_t open_n; /* begins without an end so far */
+    uint32_t batch;  /* value of writer->batch when the thread's names were last compared */
+    ttr_id name;     /* name that was last written; 0 if none */
+    uint8_t ids_n;   /* length of `ids`; 0 if the ids are not formatted yet */
+    bool is_guess;   /* process id or thread id is unknown */
     char ids[CHROME_IDS_MAX];
 };
 
@@ -62,7 +75,15 @@ struct chrome {
     ttr_id *processes; /* name last written per process, indexed by process index of the context */
     size_t processes_n;
     struct pair_map pids; /* maps (pid, 0) to the first source that used this pid */
-    struct pair_map cpus; /* set of the CPUs that have been named */
+    /* maps (pid, 0) and (tid, 1) above CHROME_ID_MAX to the number that replaces it */
+    struct pair_map renumbered;
+    uint32_t next_id;
+    struct chrome_thread *tracks; /* indexed by track id, for events without a thread */
+    size_t tracks_n;
+    bool has_tracks;      /* the pseudo process of the tracks has been named */
+    struct pair_map cpus; /* maps a CPU that has been named to its index in `cpu_rank` */
+    struct chrome_rank *cpu_rank;
+    size_t cpus_n, cpus_capacity;
     uint32_t batch;
     int64_t base_ns;
     ttr_id provider; /* provider of the first event; written once, to "otherData" */
@@ -73,6 +94,7 @@ struct chrome {
 struct chrome_line {
     char phase;
     int64_t time_ns;
+    uint32_t rank; /* see chrome_next_rank */
     /* text of pid and tid, see chrome_thread; CHROME_IDS_MAX bytes must be readable */
     const char *ids;
     size_t ids_n;
@@ -88,6 +110,20 @@ static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event
     return ctx->has_base ? event->time : ctx->base_ns;
 }
 
+#define CHROME_RANK_MAX 499u
+
+/* Returns the number of lines before this one that begin or end a span at the same time on the same
+ * thread. Viewers sort lines by time, some of them not stably, so the rank is written as digits
+ * below the nanosecond; less than half a nanosecond, which others round. */
+static inline uint32_t chrome_next_rank(struct chrome_rank *rank, int64_t time_ns)
+{
+    if (rank->time_ns != time_ns)
+        *rank = (struct chrome_rank){.time_ns = time_ns};
+    uint32_t n = rank->next;
+    rank->next += n < CHROME_RANK_MAX;
+    return n;
+}
+
 /* Appends a line up to `"args":{`. */
 void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line);
 
@@ -101,6 +137,9 @@ void chrome_add_string(struct chrome *ctx, const char *name, const ttr *t, ttr_i
 
 /* Appends CPU, level and flags if the event has them. */
 void chrome_add_attributes(struct chrome *ctx, const ttr_event *event);
+
+/* Returns whether an event has a field that is a number, at the top level. */
+bool chrome_has_series(const ttr *t, const ttr_event *event);
 
 /* Appends the numeric fields of a counter event. Counts other fields as losses. */
 void chrome_add_series(struct ttr_writer *out, const ttr_event *event);
@@ -120,6 +159,10 @@ static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, con
 /* Writes the names of a thread and its process if they changed. Compares them once per batch and
  * thread. */
 void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
+
+/* Returns the pseudo thread for the events of a track without threads, and names it at first use.
+ * Returns NULL if the track has no name, or if memory is exhausted. */
+struct chrome_thread *chrome_find_track(struct ttr_writer *out, ttr_id id);
 
 /* Writes changed names of all threads and processes, to include names that arrived after the last
  * event of a thread. */

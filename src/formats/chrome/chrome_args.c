@@ -9,6 +9,13 @@
 
 static const char args_text[] = ",\"args\":{";
 
+/* Returns the digits below the nanosecond. Those of negative times decrease with the rank. */
+static uint32_t line_rank(const struct chrome *ctx, const struct chrome_line *line)
+{
+    const bool is_ranked = line->phase == 'B' || line->phase == 'E';
+    return is_ranked && line->time_ns < ctx->base_ns ? CHROME_RANK_MAX - line->rank : line->rank;
+}
+
 void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
 {
     struct chrome *ctx = out->ctx;
@@ -22,6 +29,11 @@ void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
     *at = '-';
     at += line->time_ns < ctx->base_ns;
     at = emit_microseconds(at, time_distance(line->time_ns, ctx->base_ns));
+    const uint32_t rank = line_rank(ctx, line);
+    if (rank > 0) {
+        number_format_digits(at, rank, 3);
+        at += 3;
+    }
     memcpy(at, line->ids,
            /* copies a constant size, which is faster; the bytes after ids_n are overwritten next */
            CHROME_IDS_MAX);
@@ -96,6 +108,18 @@ void chrome_add_attributes(struct chrome *ctx, const ttr_event *event)
         chrome_add_text(ctx, "level", levels[event->level]);
     if (event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU))
         add_flags(ctx, event->flags);
+}
+
+bool chrome_has_series(const ttr *t, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    bool has = false;
+    ttr_fields_begin(t, event, &fields);
+    while (!has && ttr_fields_next(&fields, &field))
+        has = field.depth == 0 && field.value.type >= TTR_TYPE_BOOL &&
+              field.value.type <= TTR_TYPE_FLOAT;
+    return has;
 }
 
 void chrome_add_series(struct ttr_writer *out, const ttr_event *event)

@@ -4,7 +4,7 @@
 #include "formats/chrome/chrome.h"
 
 /* Pseudo CPU for a switch event that does not record its CPU. */
-#define UNKNOWN_CPU UINT32_MAX
+#define UNKNOWN_CPU 2147483647u
 
 struct cpu_ids {
     char text[CHROME_IDS_MAX];
@@ -37,7 +37,7 @@ static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct
 {
     struct chrome *ctx = out->ctx;
     char name[NUMBER_MAX + 8];
-    if (ctx->cpus.used == 0) {
+    if (ctx->cpus_n == 0) {
         write_metadata(out, time_ns, ids, "process_name");
         chrome_add_text(ctx, "name", "CPUs");
         chrome_end_line(out);
@@ -48,7 +48,19 @@ static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct
     write_metadata(out, time_ns, ids, "thread_name");
     chrome_add_text(ctx, "name", name);
     chrome_end_line(out);
-    out->buffer.failed |= !pair_map_put(&ctx->cpus, cpu, 0, 1);
+}
+
+/* Adds a CPU. Returns false if memory is exhausted. */
+static bool add_cpu(struct ttr_writer *out, uint32_t cpu)
+{
+    struct chrome *ctx = out->ctx;
+    bool is_fine = alloc_reserve(&out->t->counted, (void **)&ctx->cpu_rank, &ctx->cpus_capacity,
+                                 ctx->cpus_n + 1, sizeof *ctx->cpu_rank) &&
+                   pair_map_put(&ctx->cpus, cpu, 0, (uint32_t)ctx->cpus_n);
+    if (is_fine)
+        ctx->cpu_rank[ctx->cpus_n++] = (struct chrome_rank){.time_ns = INT64_MIN};
+    out->buffer.failed |= !is_fine;
+    return is_fine;
 }
 
 static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name,
@@ -66,7 +78,8 @@ static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name
 
 static void add_args(struct ttr_writer *out, const ttr_event *event)
 {
-    static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
+    static const char *const states[] = {"new",   "running", "suspended",       "blocked",
+                                         "dying", "dead",    "uninterruptible", "preempted"};
     struct chrome *ctx = out->ctx;
     add_thread(out, event->thread, "pid", "tid");
     add_thread(out, event->link, "from_pid", "from_tid");
@@ -99,21 +112,28 @@ static ttr_text slice_name(struct ttr_writer *out, const ttr_event *event, char 
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
 {
     const struct chrome *ctx = out->ctx;
-    uint32_t cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UNKNOWN_CPU;
+    bool has_cpu = (event->flags & TTR_EVENT_HAS_CPU) && event->cpu < UNKNOWN_CPU;
+    uint32_t cpu = has_cpu ? event->cpu : UNKNOWN_CPU;
     struct cpu_ids ids;
     char *at = emit_u64(emit_constant(ids.text, ",\"pid\":"), CHROME_CPU_PID);
     at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
     output_count_loss(out, CHROME_SWITCH, event->offset);
     struct chrome_line line = make_line('E', chrome_line_time(ctx, event), &ids);
-    if (pair_map_get(&ctx->cpus, cpu, 0)) {
+    const uint32_t *known = pair_map_get(&ctx->cpus, cpu, 0);
+    if (known) {
+        line.rank = chrome_next_rank(&ctx->cpu_rank[*known], line.time_ns);
         chrome_begin_line(out, &line);
         chrome_end_line(out);
     } else {
         write_cpu_name(out, line.time_ns, &ids, cpu);
+        if (!add_cpu(out, cpu))
+            return;
+        known = pair_map_get(&ctx->cpus, cpu, 0);
     }
     char number[NUMBER_MAX];
     line.phase = 'B';
+    line.rank = known ? chrome_next_rank(&ctx->cpu_rank[*known], line.time_ns) : 0;
     line.category = chrome_json_string(out, event->category, "sched", event->offset);
     line.name = slice_name(out, event, number);
     chrome_begin_line(out, &line);

@@ -16,20 +16,24 @@ static bool reserve_entries(struct ttr_writer *out, void **items, size_t *n, siz
     return true;
 }
 
-/* Appends an id as a number; as a string if it is so large that JSON readers would round it. */
-static char *append_id(char *at, uint64_t id)
+/* Returns the number to write for a pid or tid (`is_tid`): another one if it is too large. */
+static uint64_t assign_number(struct ttr_writer *out, uint64_t id, bool is_tid)
 {
-    bool is_wide = id > CHROME_EXACT_MAX;
-    *at = '"';
-    at = emit_u64(at + is_wide, id);
-    *at = '"';
-    return at + is_wide;
+    struct chrome *ctx = out->ctx;
+    if (id <= CHROME_ID_MAX)
+        return id;
+    const uint32_t *known = pair_map_get(&ctx->renumbered, id, is_tid);
+    if (known)
+        return *known;
+    uint32_t number = CHROME_ID_FIRST + ctx->next_id++;
+    out->buffer.failed |= !pair_map_put(&ctx->renumbered, id, is_tid, number);
+    return number;
 }
 
-static size_t append_ids(char *to, uint64_t pid, uint64_t tid)
+static size_t append_ids(struct ttr_writer *out, char *to, uint64_t pid, uint64_t tid)
 {
-    char *at = append_id(emit_constant(to, ",\"pid\":"), pid);
-    at = append_id(emit_constant(at, ",\"tid\":"), tid);
+    char *at = emit_u64(emit_constant(to, ",\"pid\":"), assign_number(out, pid, false));
+    at = emit_u64(emit_constant(at, ",\"tid\":"), assign_number(out, tid, true));
     return (size_t)(at - to);
 }
 
@@ -62,9 +66,11 @@ static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id
     slot->is_guess = !thread->pid_known || !thread->tid_known;
     if (slot->ids_n == 0 && id)
         count_shared_pid(out, id, thread->pid, offset);
-    if (slot->ids_n == 0 && (thread->pid > CHROME_EXACT_MAX || thread->tid > CHROME_EXACT_MAX))
+    if (slot->ids_n == 0 && (thread->pid > CHROME_ID_MAX || thread->tid > CHROME_ID_MAX))
         output_count_loss(out, CHROME_WIDE_ID, offset);
-    slot->ids_n = (uint8_t)append_ids(slot->ids, thread->pid, thread->tid);
+    if (slot->ids_n == 0)
+        slot->rank.time_ns = INT64_MIN;
+    slot->ids_n = (uint8_t)append_ids(out, slot->ids, thread->pid, thread->tid);
     return slot;
 }
 
@@ -78,12 +84,47 @@ static void write_metadata(struct ttr_writer *out, const char *what,
     chrome_begin_line(out, &line);
 }
 
-static void write_name_if_changed(struct ttr_writer *out, const char *what,
-                                  const struct chrome_thread *thread, ttr_id name)
+/* Appends the member "name": the name, and the real id if another number is written for it. */
+static void add_name(struct ttr_writer *out, const char *id_word, ttr_id name, uint64_t id)
 {
     struct chrome *ctx = out->ctx;
-    write_metadata(out, what, thread, ctx->base_ns);
-    chrome_add_string(ctx, "name", out->t, name);
+    struct buffer text;
+    char number[NUMBER_MAX];
+    if (id <= CHROME_ID_MAX) {
+        chrome_add_string(ctx, "name", out->t, name);
+        return;
+    }
+    ttr_text plain = ttr_text_get(out->t, name);
+    buffer_init(&text, &out->t->counted);
+    buffer_add(&text, plain.p, plain.n);
+    buffer_add_text(&text, plain.n ? " (" : "(");
+    buffer_add_text(&text, id_word);
+    buffer_add_byte(&text, ' ');
+    buffer_add(&text, number, number_format_u64(number, id));
+    buffer_add_byte(&text, ')');
+    out->buffer.failed |= text.failed;
+    field_json_append_constant_name(&ctx->fields, "name");
+    field_json_append_value(
+        &ctx->fields, &(ttr_value){.type = TTR_TYPE_TEXT,
+                                   .text = {(const char *)text.bytes, text.failed ? 0 : text.n}});
+    buffer_free(&text);
+}
+
+static void write_process_name(struct ttr_writer *out, const struct chrome_thread *thread,
+                               ttr_id name, uint64_t pid)
+{
+    const struct chrome *ctx = out->ctx;
+    write_metadata(out, "process_name", thread, ctx->base_ns);
+    add_name(out, "pid", name, pid);
+    chrome_end_line(out);
+}
+
+static void write_thread_name(struct ttr_writer *out, const struct chrome_thread *thread,
+                              ttr_id name, uint64_t tid)
+{
+    const struct chrome *ctx = out->ctx;
+    write_metadata(out, "thread_name", thread, ctx->base_ns);
+    add_name(out, "tid", name, tid);
     chrome_end_line(out);
 }
 
@@ -117,14 +158,17 @@ void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offs
     struct chrome_thread *thread = find_thread_entry(out, is_known ? id : 0, &known, offset);
     if (!thread)
         return;
+    const bool is_first = thread->batch == 0;
     thread->batch = ctx->batch;
     if (!is_known)
         return;
     ttr_id *process = find_written_process_name(out, out->t->threads[id].process);
-    if (process && update_written_name(out, process, known.process_name, offset))
-        write_name_if_changed(out, "process_name", thread, known.process_name);
-    if (update_written_name(out, &thread->name, known.thread_name, offset))
-        write_name_if_changed(out, "thread_name", thread, known.thread_name);
+    if (process && (update_written_name(out, process, known.process_name, offset) ||
+                    (is_first && known.pid > CHROME_ID_MAX && !known.process_name)))
+        write_process_name(out, thread, known.process_name, known.pid);
+    if (update_written_name(out, &thread->name, known.thread_name, offset) ||
+        (is_first && known.tid > CHROME_ID_MAX && !known.thread_name))
+        write_thread_name(out, thread, known.thread_name, known.tid);
 }
 
 void chrome_write_all_changed_names(struct ttr_writer *out)
@@ -133,6 +177,30 @@ void chrome_write_all_changed_names(struct ttr_writer *out)
     for (size_t id = 1; id < ctx->threads_n; id++)
         if (ctx->threads[id].ids_n > 0)
             chrome_write_changed_names(out, (ttr_id)id, 0);
+}
+
+struct chrome_thread *chrome_find_track(struct ttr_writer *out, ttr_id id)
+{
+    struct chrome *ctx = out->ctx;
+    ttr_track track;
+    if (!ttr_track_get(out->t, id, &track) || !track.name)
+        return NULL;
+    if (id >= ctx->tracks_n && !reserve_entries(out, (void **)&ctx->tracks, &ctx->tracks_n,
+                                                (size_t)id + 1, sizeof *ctx->tracks))
+        return NULL;
+    struct chrome_thread *slot = &ctx->tracks[id];
+    if (slot->ids_n > 0)
+        return slot;
+    slot->rank.time_ns = INT64_MIN;
+    slot->ids_n = (uint8_t)append_ids(out, slot->ids, CHROME_TRACK_PID, id);
+    if (!ctx->has_tracks) {
+        write_metadata(out, "process_name", slot, ctx->base_ns);
+        chrome_add_text(ctx, "name", "tracks without threads");
+        chrome_end_line(out);
+    }
+    ctx->has_tracks = true;
+    write_thread_name(out, slot, track.name, id);
+    return slot;
 }
 
 /* Returns the index of the process to which an object event refers; NULL if the context does not
@@ -161,7 +229,7 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
         ttr_id *name = process ? find_written_process_name(out, *process) : NULL;
         if (name)
             (void)update_written_name(out, name, event->name, event->offset);
-        ids->ids_n = (uint8_t)append_ids(ids->ids, event->link, 0);
+        ids->ids_n = (uint8_t)append_ids(out, ids->ids, event->link, 0);
         return;
     }
     const uint32_t *id = thread_of_object(out, event);
@@ -174,7 +242,7 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
     if (thread)
         *ids = *thread;
     else
-        ids->ids_n = (uint8_t)append_ids(ids->ids, 0, event->link);
+        ids->ids_n = (uint8_t)append_ids(out, ids->ids, 0, event->link);
 }
 
 void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
@@ -184,7 +252,7 @@ void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
     resolve_named_object(out, event, &ids);
     write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
                    chrome_line_time(ctx, event));
-    chrome_add_string(ctx, "name", out->t, event->name);
+    add_name(out, event->tag == TTR_OBJECT_PROCESS ? "pid" : "tid", event->name, event->link);
     field_json_append_fields(&ctx->fields, event);
     chrome_add_attributes(ctx, event);
     chrome_end_line(out);

@@ -69,14 +69,25 @@ static const ttr_loss losses[CHROME_LOSSES] = {
                           .what = "unknown processes and threads",
                           .rule = "get number 0"},
     [CHROME_WIDE_ID] = {.code = "thread.wide-id",
-                        .what = "process and thread ids above 2^53",
-                        .rule = "become strings"},
+                        .what = "process and thread ids above 2^31-1",
+                        .rule = "become other ids, with the real one in the name"},
     [CHROME_SAME_PID] = {.code = "process.same-pid",
                          .what = "processes of different inputs with the same pid",
                          .rule = "become one process"},
     [CHROME_RENAMED] = {.code = "thread.renamed",
                         .what = "names of threads and processes that change",
                         .rule = "are replaced by the last name"},
+    [CHROME_SPAN_END] = {.code = "span.no-begin",
+                         .what = "ends of spans that have no begin",
+                         .rule = "are left out",
+                         .kind = TTR_LOSS_DROPPED},
+    [CHROME_NO_TIME] = {.code = "event.no-time",
+                        .what = "events without a time, except names",
+                        .rule = "are left out",
+                        .kind = TTR_LOSS_DROPPED},
+    [CHROME_COUNTER_EMPTY] = {.code = "counter.empty",
+                              .what = "counters without a number",
+                              .rule = "become instants"},
     [CHROME_COUNTER_VALUE] = {.code = "counter.value",
                               .what = "fields of counters other than numbers",
                               .rule = "are left out",
@@ -119,6 +130,7 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     ctx->fields.hex_pointers = true;
     pair_map_init(&ctx->pids, &out->t->counted);
     pair_map_init(&ctx->cpus, &out->t->counted);
+    pair_map_init(&ctx->renumbered, &out->t->counted);
     ctx->batch = 1; /* batch 0 means that a thread's names were never compared */
     return TTR_OK;
 }
@@ -232,26 +244,56 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
     line->extra_n = (size_t)(at - room);
 }
 
+/* Returns the thread of an event, after writing its names if they changed; NULL if memory is
+ * exhausted. */
+static struct chrome_thread *find_event_thread(struct ttr_writer *out, const ttr_event *event)
+{
+    struct chrome *ctx = out->ctx;
+    struct chrome_thread *track =
+        event->thread == 0 && event->track ? chrome_find_track(out, event->track) : NULL;
+    bool is_known =
+        event->thread < ctx->threads_n && ctx->threads[event->thread].batch == ctx->batch;
+    if (track)
+        return track;
+    if (!is_known)
+        chrome_write_changed_names(out, event->thread, event->offset);
+    if (out->buffer.failed)
+        return NULL;
+    struct chrome_thread *thread =
+        &ctx->threads[event->thread < ctx->threads_n ? event->thread : 0];
+    if (thread->ids_n == 0) /* a new entry, with an id that no thread has */
+        thread = ctx->threads;
+    if (thread->is_guess && event->kind != TTR_KIND_GAP)
+        output_count_loss(out, CHROME_NO_THREAD, event->offset);
+    return thread;
+}
+
+/* Counts the open spans of a thread. Returns false for an end without a begin. */
+static bool count_open_span(struct ttr_writer *out, struct chrome_thread *thread,
+                            const ttr_event *event)
+{
+    if (event->kind == TTR_KIND_END && thread->open_n == 0) {
+        output_count_loss(out, CHROME_SPAN_END, event->offset);
+        return false;
+    }
+    thread->open_n += event->kind == TTR_KIND_BEGIN;
+    thread->open_n -= event->kind == TTR_KIND_END;
+    return true;
+}
+
 static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
                                const struct kind_format *kind_format)
 {
     struct chrome *ctx = out->ctx;
     char extra[3 * NUMBER_MAX];
-    bool is_known =
-        event->thread < ctx->threads_n && ctx->threads[event->thread].batch == ctx->batch;
-    if (!is_known)
-        chrome_write_changed_names(out, event->thread, event->offset);
-    if (out->buffer.failed)
+    struct chrome_thread *thread = find_event_thread(out, event);
+    if (!thread || !count_open_span(out, thread, event))
         return;
-    const struct chrome_thread *thread =
-        &ctx->threads[event->thread < ctx->threads_n ? event->thread : 0];
-    if (thread->ids_n == 0) /* a new entry, for which ids are formatted now */
-        thread = ctx->threads;
-    if (thread->is_guess && event->kind != TTR_KIND_GAP)
-        output_count_loss(out, CHROME_NO_THREAD, event->offset);
     struct chrome_line line = {
         .phase = kind_format->phase, .ids = thread->ids, .ids_n = thread->ids_n};
     line.time_ns = chrome_line_time(ctx, event);
+    if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END)
+        line.rank = chrome_next_rank(&thread->rank, line.time_ns);
     line.category = chrome_json_string(out, event->category, "", event->offset);
     line.name = chrome_json_string(out, activity_span_name(out->t, event), kind_format->name,
                                    event->offset);
@@ -261,6 +303,20 @@ static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
     chrome_end_line(out);
     if (kind_format->loss)
         output_count_loss(out, kind_format->loss, event->offset);
+}
+
+/* Writes a counter, or an instant if it has no number: viewers draw counters without a value as 0.
+ */
+static void write_counter(struct ttr_writer *out, const ttr_event *event)
+{
+    ttr_event instant = *event;
+    if (chrome_has_series(out->t, event)) {
+        write_simple_event(out, event, &shapes[TTR_KIND_COUNTER]);
+        return;
+    }
+    instant.kind = TTR_KIND_INSTANT;
+    output_count_loss(out, CHROME_COUNTER_EMPTY, event->offset);
+    write_simple_event(out, &instant, &shapes[TTR_KIND_INSTANT]);
 }
 
 static bool is_name_object(const ttr_event *event)
@@ -284,10 +340,14 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (event->keyword || event->opcode || event->activity || event->related ||
         ttr_event_number(out->t, event, &number, &version))
         output_count_loss(out, CHROME_DETAIL, event->offset);
-    if (event->kind == TTR_KIND_SWITCH)
-        chrome_write_switch(out, event);
-    else if (is_name_object(event))
+    if (is_name_object(event))
         chrome_write_name_object(out, event);
+    else if (event->flags & TTR_EVENT_NO_TIME)
+        output_count_loss(out, CHROME_NO_TIME, event->offset);
+    else if (event->kind == TTR_KIND_SWITCH)
+        chrome_write_switch(out, event);
+    else if (event->kind == TTR_KIND_COUNTER)
+        write_counter(out, event);
     else
         write_simple_event(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
     field_json_report_losses(&ctx->fields, out, event->offset);
@@ -349,6 +409,9 @@ static void chrome_drop(struct ttr_writer *out)
     field_json_free(&ctx->fields);
     pair_map_free(&ctx->pids);
     pair_map_free(&ctx->cpus);
+    pair_map_free(&ctx->renumbered);
+    alloc_free(alloc, ctx->cpu_rank, ctx->cpus_capacity, sizeof *ctx->cpu_rank);
+    alloc_free(alloc, ctx->tracks, ctx->tracks_n, sizeof *ctx->tracks);
     alloc_free(alloc, ctx->threads, ctx->threads_n, sizeof *ctx->threads);
     alloc_free(alloc, ctx->processes, ctx->processes_n, sizeof *ctx->processes);
 }
@@ -356,6 +419,7 @@ static void chrome_drop(struct ttr_writer *out)
 static const struct format_writer writer = {
     .losses = losses,
     .losses_n = CHROME_LOSSES,
+    .wants_order = true,
     .state_size = sizeof(struct chrome),
     .create = chrome_create,
     .write = chrome_write,

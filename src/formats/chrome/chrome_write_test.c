@@ -56,12 +56,12 @@ static void times_are_exact_microseconds_from_first_second(void **state)
         &w,
         "\n{\"ph\":\"X\",\"ts\":123456.789,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"read\","
         "\"dur\":1.500,\"args\":{\"bytes\":18446744073709551615}},"
-        "\n{\"ph\":\"B\",\"ts\":-0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"},"
+        "\n{\"ph\":\"B\",\"ts\":-0.001499,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"},"
         "\n{\"ph\":\"E\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}",
         "1650535872000000000", "");
 }
 
-static void event_without_time_does_not_set_base(void **state)
+static void event_without_time_is_lost_and_sets_no_base(void **state)
 {
     struct writing w;
     (void)state;
@@ -71,10 +71,8 @@ static void event_without_time_does_not_set_base(void **state)
     writing_end(&w);
     plain(&w, TTR_KIND_BEGIN, 1650535872000000001, "b");
     expect_lines(&w,
-                 "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":"
-                 "\"early\",\"s\":\"t\",\"args\":{\"no_time\":true}},"
                  "\n{\"ph\":\"B\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}",
-                 "1650535872000000000", "");
+                 "1650535872000000000", "\"event.no-time\":1");
 }
 
 static void extreme_times_are_exact(void **state)
@@ -88,7 +86,7 @@ static void extreme_times_are_exact(void **state)
     writing_end(&w);
     expect_lines(
         &w,
-        "\n{\"ph\":\"B\",\"ts\":-854775.808,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"},"
+        "\n{\"ph\":\"B\",\"ts\":-854775.808499,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"},"
         "\n{\"ph\":\"X\",\"ts\":18446744072854775.807,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":"
         "\"x\",\"dur\":18446744073709551.615}",
         "-9223372036000000000", "");
@@ -136,8 +134,9 @@ static void counter_args_have_only_numbers(void **state)
         &w,
         "\n{\"ph\":\"C\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"c\",\"id\":"
         "\"0x2\",\"args\":{\"u\":18446744073709551615,\"i\":-1,\"f\":0.5,\"b\":1}},"
-        "\n{\"ph\":\"C\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"none\"}",
-        "0", "\"counter.value\":2,\"counter.attribute\":1");
+        "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"none\","
+        "\"s\":\"t\"}",
+        "0", "\"counter.empty\":1,\"counter.value\":2,\"counter.attribute\":1");
 }
 
 static void instant_scope_is_written(void **state)
@@ -166,13 +165,16 @@ static void names_are_written_when_known(void **state)
     struct writing w;
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
-    plain(&w, TTR_KIND_BEGIN, 0, "a");
+    plain(&w, TTR_KIND_INSTANT, 0, "a");
     ttr_thread_name(w.t, 7, 9, "server", NULL);
-    plain(&w, TTR_KIND_BEGIN, 0, "b");
-    plain(&w, TTR_KIND_BEGIN, 0, "c");
+    plain(&w, TTR_KIND_INSTANT, 0, "b");
+    plain(&w, TTR_KIND_INSTANT, 0, "c");
     ttr_thread_name(w.t, 7, 9, NULL, "worker");
-    plain(&w, TTR_KIND_BEGIN, 0, "d");
+    plain(&w, TTR_KIND_INSTANT, 0, "d");
     ttr_thread_name(w.t, 7, 9, NULL, "old"); /* named after the thread's last event */
+#define NAMED(name)                                                                           \
+    "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"" name "\"," \
+    "\"s\":\"t\"}"
 #define BEGIN(name) \
     "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"" name "\"}"
 #define META(what, name)                                                             \
@@ -180,8 +182,8 @@ static void names_are_written_when_known(void **state)
     "\",\"args\":{\"name\":\"" name "\"}}"
     expect_lines(
         &w,
-        BEGIN("a") "," META("process_name", "server") "," BEGIN("b") "," BEGIN("c") "," META(
-            "thread_name", "worker") "," BEGIN("d") "," META("thread_name", "old"),
+        NAMED("a") "," META("process_name", "server") "," NAMED("b") "," NAMED("c") "," META(
+            "thread_name", "worker") "," NAMED("d") "," META("thread_name", "old"),
         "0", "\"thread.renamed\":1");
 }
 
@@ -243,7 +245,7 @@ static void switches_become_cpu_slices(void **state)
     ttr_event_attributes(w.builder)->flags = TTR_EVENT_HAS_CPU;
     ttr_event_set_thread(w.builder, 1, 2);
     writing_end(&w);
-#define CPU "\"pid\":4294967295,\"tid\":1"
+#define CPU "\"pid\":2147483647,\"tid\":1"
     expect_lines(
         &w,
         "\n{\"ph\":\"M\",\"ts\":1.000," CPU
@@ -254,7 +256,7 @@ static void switches_become_cpu_slices(void **state)
         ",\"cat\":\"sched\",\"name\":\"run\",\"args\":{\"pid\":3,\"tid\":4,\"from_pid\":1,\"from_"
         "tid\":2,\"from_state\":\"blocked\",\"prio\":5}},"
         "\n{\"ph\":\"E\",\"ts\":2.000," CPU ",\"cat\":\"\",\"name\":\"\"},"
-        "\n{\"ph\":\"B\",\"ts\":2.000," CPU
+        "\n{\"ph\":\"B\",\"ts\":2.000001," CPU
         ",\"cat\":\"sched\",\"name\":\"2\",\"args\":{\"pid\":1,\"tid\":2,\"from_state\":\"new\"}},"
         "\n{\"ph\":\"i\",\"ts\":3.000,\"pid\":1,\"tid\":2,\"cat\":\"\",\"name\":\"wake\",\"s\":"
         "\"t\",\"args\":{\"cpu\":1}}",
@@ -320,17 +322,78 @@ static void thread_and_attribute_losses_are_counted(void **state)
     ttr_event_set_provider(w.builder, "prov");
     ttr_event_attributes(w.builder)->keyword = 1;
     writing_end(&w);
-    ttr_event_begin(w.builder, TTR_KIND_END, 0, "", "x");
-    ttr_event_set_thread(w.builder, ((uint64_t)1 << 53) + 1, (uint64_t)1 << 53);
+    ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "x");
+    ttr_event_set_thread(w.builder, ((uint64_t)1 << 53) + 1, (uint64_t)1 << 31);
     ttr_event_attributes(w.builder)->flags = TTR_EVENT_PARTIAL;
     writing_end(&w);
+#define OTHER "\"pid\":1000000000,\"tid\":1000000001"
     expect_lines(
         &w,
         "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":0,\"cat\":\"\",\"name\":\"x\"},"
-        "\n{\"ph\":\"E\",\"ts\":0.000,\"pid\":\"9007199254740993\",\"tid\":9007199254740992,"
-        "\"cat\":\"\",\"name\":\"x\",\"args\":{\"partial\":true}}",
+        "\n{\"ph\":\"M\",\"ts\":0.000," OTHER
+        ",\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":"
+        "\"(pid 9007199254740993)\"}},"
+        "\n{\"ph\":\"M\",\"ts\":0.000," OTHER
+        ",\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":"
+        "\"(tid 2147483648)\"}},"
+        "\n{\"ph\":\"B\",\"ts\":0.000," OTHER
+        ",\"cat\":\"\",\"name\":\"x\",\"args\":{\"partial\":true}}",
         "0\",\"tracetta.provider\":\"prov",
         "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
+}
+
+static void begins_and_ends_at_one_time_are_ranked(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    plain(&w, TTR_KIND_END, 1000, "a"); /* nothing is open */
+    plain(&w, TTR_KIND_BEGIN, 1000, "a");
+    plain(&w, TTR_KIND_BEGIN, 1000, "b");
+    plain(&w, TTR_KIND_END, 1000, "b");
+    plain(&w, TTR_KIND_END, 1001, "a");
+#define RANKED(phase, ts, name)                                                                  \
+    "\n{\"ph\":\"" phase "\",\"ts\":" ts ",\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"" name \
+    "\"}"
+    expect_lines(&w,
+                 RANKED("B", "1.000", "a") "," RANKED("B", "1.000001", "b") "," RANKED(
+                     "E", "1.000002", "b") "," RANKED("E", "1.001", "a"),
+                 "0", "\"span.no-begin\":1");
+}
+
+static void ranks_keep_the_order_of_times_before_the_base(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    plain(&w, TTR_KIND_INSTANT, 0, "i");
+    plain(&w, TTR_KIND_BEGIN, -1000, "a");
+    plain(&w, TTR_KIND_END, -1000, "a");
+    expect_lines(&w,
+                 "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"i\","
+                 "\"s\":\"t\"}," RANKED("B", "-1.000499", "a") "," RANKED("E", "-1.000498", "a"),
+                 "0", "");
+}
+
+static void named_track_without_threads_is_a_thread(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    const ttr_track track = {.name = ttr_text_add(w.t, "CPU 3", 5)};
+    ttr_id id = context_add_track(w.t, &track);
+    ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "irq");
+    ttr_event_attributes(w.builder)->track = id;
+    writing_end(&w);
+    assert_int_equal(id, 1);
+#define TRACK "\"pid\":2147483646,\"tid\":1,\"cat\":\"\",\"name\":"
+    expect_lines(&w,
+                 "\n{\"ph\":\"M\",\"ts\":0.000," TRACK
+                 "\"process_name\",\"args\":{\"name\":\"tracks without threads\"}},"
+                 "\n{\"ph\":\"M\",\"ts\":0.000," TRACK
+                 "\"thread_name\",\"args\":{\"name\":\"CPU 3\"}},"
+                 "\n{\"ph\":\"B\",\"ts\":0.000," TRACK "\"irq\"}",
+                 "0", "");
 }
 
 static void shared_pid_of_two_inputs_is_counted_as_lost(void **state)
@@ -364,7 +427,7 @@ static void late_pid_is_used_from_then_on(void **state)
     }
     expect_lines(&w,
                  "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":9,\"cat\":\"\",\"name\":\"b\"},"
-                 "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"b\"}",
+                 "\n{\"ph\":\"B\",\"ts\":0.000001,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"b\"}",
                  "0", "\"event.no-thread\":1");
 }
 
@@ -412,7 +475,7 @@ int main(void)
         cmocka_unit_test(context_fields_are_merged_with_payload_fields),
         cmocka_unit_test(empty_trace_is_valid_json),
         cmocka_unit_test(times_are_exact_microseconds_from_first_second),
-        cmocka_unit_test(event_without_time_does_not_set_base),
+        cmocka_unit_test(event_without_time_is_lost_and_sets_no_base),
         cmocka_unit_test(extreme_times_are_exact),
         cmocka_unit_test(linked_events_have_hexadecimal_ids),
         cmocka_unit_test(counter_args_have_only_numbers),
@@ -424,6 +487,9 @@ int main(void)
         cmocka_unit_test(thread_and_attribute_losses_are_counted),
         cmocka_unit_test(shared_pid_of_two_inputs_is_counted_as_lost),
         cmocka_unit_test(late_pid_is_used_from_then_on),
+        cmocka_unit_test(begins_and_ends_at_one_time_are_ranked),
+        cmocka_unit_test(ranks_keep_the_order_of_times_before_the_base),
+        cmocka_unit_test(named_track_without_threads_is_a_thread),
         cmocka_unit_test(any_bytes_write_strict_json),
         cmocka_unit_test(memory_and_disk_failures_are_reported),
     };

@@ -65,15 +65,24 @@ static bool needs_no_quotes(const uint8_t *p, size_t n)
 #define HAS_BROKEN 1u
 #define HAS_NUL 2u
 
-/* Appends a string as a CSV field. Returns flags for the kinds of characters that were replaced by
- * U+FFFD. */
-static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
+/* Returns true for a text that a spreadsheet may evaluate. */
+static bool is_formula(const uint8_t *p, size_t n)
+{
+    return n > 0 && (p[0] == '=' || p[0] == '+' || p[0] == '-' || p[0] == '@' || p[0] == '\t' ||
+                     p[0] == '\r');
+}
+
+/* Appends a string as a CSV field; with an apostrophe before it if `is_text` is set. Returns flags
+ * for the kinds of characters that were replaced by U+FFFD. */
+static size_t escape_cell(struct buffer *to, const void *bytes, size_t n, bool is_text)
 {
     const uint8_t *p = bytes;
     size_t found = 0;
-    bool quoted = !needs_no_quotes(p, n);
+    bool quoted = is_text || !needs_no_quotes(p, n);
     if (quoted)
         buffer_add_byte(to, '"');
+    if (is_text)
+        buffer_add_byte(to, '\'');
     for (size_t i = 0, length; i < n; i += length) {
         size_t character = utf8_char_length(p + i, n - i);
         length = character ? character : 1;
@@ -88,6 +97,17 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     if (quoted)
         buffer_add_byte(to, '"');
     return found;
+}
+
+static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
+{
+    return escape_cell(to, bytes, n, false);
+}
+
+/* Like csv_escape, but spreadsheets show the text of a cell that they would evaluate else. */
+static size_t csv_escape_formula(struct buffer *to, const void *bytes, size_t n)
+{
+    return escape_cell(to, bytes, n, is_formula(bytes, n));
 }
 
 /* Appends JSON as a quoted field. Doubles the quotes; JSON contains no line breaks or other control
@@ -114,14 +134,18 @@ static void add_quoted_json(struct buffer *to, const struct buffer *scratch)
 static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
 {
     struct csv *ctx = out->ctx;
-    const char *end = output_option(out, "eol");
-    text_cache_init(&ctx->texts, &out->t->counted, csv_escape);
+    const char *end = output_option(out, "eol"), *formulas = output_option(out, "formulas");
+    const bool is_quoted = formulas && strcmp(formulas, "quoted") == 0;
+    text_cache_init(&ctx->texts, &out->t->counted, is_quoted ? csv_escape_formula : csv_escape);
     buffer_init(&ctx->scratch, &out->t->counted);
     field_json_init(&ctx->fields, out->t, &ctx->scratch);
     ctx->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
     if (end && strcmp(end, "lf") != 0 && strcmp(end, "crlf") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "option csv.eol=%s: unknown value; expected crlf or lf", end);
+    if (formulas && !is_quoted && strcmp(formulas, "raw") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "option csv.formulas=%s: unknown value; expected raw or quoted", formulas);
     return TTR_OK;
 }
 
@@ -327,6 +351,11 @@ static void csv_drop(struct ttr_writer *out)
 
 static const ttr_option_info options[] = {
     {"eol", "crlf|lf", "line ends; RFC 4180 requires crlf", true},
+    {"formulas", "raw|quoted",
+     "quoted: an apostrophe precedes texts that begin with =, +, -, @, tab or CR, which "
+     "spreadsheets "
+     "evaluate",
+     true},
 };
 
 static const struct format_writer writer = {

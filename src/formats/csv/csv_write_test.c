@@ -3,6 +3,8 @@
 #include "support/support.h"
 #include "support/writing.h"
 
+#include <stdio.h>
+
 #include <tracetta/advanced.h>
 #include <tracetta/build.h>
 #include <tracetta/tracetta.h>
@@ -130,6 +132,32 @@ static void random_event_has_twenty_three_valid_columns(void **state)
     }
 }
 
+static void formula_is_quoted_on_request(void **state)
+{
+    (void)state;
+    for (unsigned is_quoted = 0; is_quoted < 2; is_quoted++) {
+        struct writing w;
+        const char *option = is_quoted ? "formulas=quoted" : "formulas=raw";
+        writing_open(&w, "csv", 0, (const char *const[]){"eol=lf", option, NULL});
+        for (const char *const *name = (const char *const[]){"=1+1", "+1", "-1", "@x", "a=1", NULL};
+             *name; name++) {
+            ttr_event_begin(w.builder, TTR_KIND_INSTANT, -1, NULL, *name);
+            writing_end(&w);
+        }
+        static const char end[] = ",,,,,,,,,,,,,,,,,,{}\n";
+        char text[2000];
+        const char *form = is_quoted ? "%s\n"
+                                       "-1,instant,,,\"'=1+1\"%s-1,instant,,,\"'+1\"%s"
+                                       "-1,instant,,,\"'-1\"%s-1,instant,,,\"'@x\"%s"
+                                       "-1,instant,,,a=1%s"
+                                     : "%s\n"
+                                       "-1,instant,,,=1+1%s-1,instant,,,+1%s-1,instant,,,-1%s"
+                                       "-1,instant,,,@x%s-1,instant,,,a=1%s";
+        (void)snprintf(text, sizeof text, form, HEADER, end, end, end, end, end);
+        writing_expect(&w, text);
+    }
+}
+
 static void unknown_line_end_is_misuse(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -156,6 +184,7 @@ int main(void)
         cmocka_unit_test(event_properties_fill_their_columns),
         cmocka_unit_test(losses_are_counted_exactly),
         cmocka_unit_test(random_event_has_twenty_three_valid_columns),
+        cmocka_unit_test(formula_is_quoted_on_request),
         cmocka_unit_test(unknown_line_end_is_misuse),
         cmocka_unit_test(failed_memory_and_disk_return_errors),
     };

@@ -122,6 +122,7 @@ static void skip_zeros(struct fxt_reader *reader)
     }
     size_t n = step < ZERO_CHUNK_SIZE ? (size_t)step : ZERO_CHUNK_SIZE;
     fxt_emit_definition(reader, zero_chunk, n, reader->at);
+    reader->in->events[reader->in->n - 1].tag = TTR_DEFINITION_UNUSED;
     reader->at += n;
 }
 

@@ -627,7 +627,8 @@ ttr_status heph_writer_finish(struct ttr_writer *out, ttr_error *error)
         if (status != TTR_OK)
             return status;
     }
-    if (!writer->has_epoch && output_option(out, "epoch"))
+    /* a trace without events has an epoch, too: an empty file is not a trace */
+    if (!writer->has_epoch && (output_option(out, "epoch") || ttr_writer_bytes(out) == 0))
         append_epoch(out, writer->epoch);
     return check_memory(out, error);
 }

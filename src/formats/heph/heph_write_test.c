@@ -267,10 +267,29 @@ static void every_failure_is_reported_without_leaks(void **state)
     writing_fails_cleanly("heph");
 }
 
+static void trace_without_events_is_readable(void **state)
+{
+    struct writing w;
+    ttr_error error = {0};
+    ttr_batch batch;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    writing_finish(&w);
+    assert_true(w.n > 0);
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open_memory(t, w.text, w.n, "trace", NULL, &error);
+    assert_non_null(reader);
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_END);
+    ttr_close(reader);
+    ttr_free(t);
+    writing_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(span_becomes_packet_of_its_process_and_thread),
+        cmocka_unit_test(trace_without_events_is_readable),
         cmocka_unit_test(unix_times_write_epoch_first),
         cmocka_unit_test(begins_and_ends_become_spans_with_consecutive_counters),
         cmocka_unit_test(async_spans_pair_by_category_and_id),

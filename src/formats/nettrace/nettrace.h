@@ -57,8 +57,9 @@
 
 #define NETTRACE_NONE UINT32_MAX
 /* A boolean may be stored in one byte or four, and so may a byte. Each combination is one layout of
- * the payload: bit 0 of its index: booleans have one byte, bit 1: bytes have four. */
-#define NETTRACE_LAYOUTS_MAX 4u
+ * the payload: bit 0 of its index: booleans have one byte, bit 1: bytes have four, bit 2: arrays
+ * have no count of their own, but that of an earlier field. */
+#define NETTRACE_LAYOUTS_MAX 8u
 #define NETTRACE_DENSE_MAX 65536u /* metadata numbers below this are looked up in a plain array */
 #define NETTRACE_RUNS_MAX                                                                       \
     65536u /* sorted runs that wait to be emitted; if there are more, events are emitted out of \
@@ -746,6 +747,10 @@ const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
 /* Returns whether the fields of a type end exactly at the end of a payload. True if the fields are
  * unknown. */
 bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payload, uint32_t n);
+
+/* Returns the bit of could_lie for a payload with arrays whose count may be in an earlier field,
+ * else 0. */
+uint8_t nettrace_misdeclared_counts(const struct type *root);
 
 /* --- nettrace_fields.c --- */
 

@@ -282,6 +282,18 @@ static bool next_label_or_element(struct nettrace_field_iter *iter, struct arena
     return false;
 }
 
+/* If the payload ends inside an array with an inline length, moves back to the start of that array
+ * and returns true. The rest of the payload is then shown as undecoded. */
+static bool rewind_failed_array(struct layout_cursor *run)
+{
+    const struct type *type = run->member ? run->member->type : NULL;
+    if (!type || !type->has_inline_length || !type->length_type ||
+        run->bits.at < type->length_type->bits)
+        return false;
+    run->bits.at -= type->length_type->bits;
+    return true;
+}
+
 static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
@@ -298,7 +310,8 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
                 convert_by_role(iter, type, fields->event, signature->role, field);
             return true;
         }
-        iter->stage = iter->payload.end == LAYOUT_OK ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
+        bool is_shown = iter->payload.end == LAYOUT_OK || rewind_failed_array(&iter->payload.run);
+        iter->stage = is_shown ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
     }
     return next_after_payload(iter, type, fields->event, field);
 }

@@ -2,15 +2,81 @@
  * types of a trace have no events.
  *
  * Metadata of V3 to V5 may be wrong (NET-LIE-1): a boolean declared with four bytes may have one, a
- * byte may have four. A type with such fields has up to four layouts. The size of each payload
- * shows which one is right. Only the layouts that are needed are compiled. */
+ * byte may have four. An array may have no count of its own, but that of an earlier field
+ * (NET-LIE-2). A type with such fields has up to eight layouts. The size of each payload shows
+ * which one is right. Only the layouts that are needed are compiled. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-enum { LAYOUT_BOOLEAN8 = 1, LAYOUT_BYTE32 = 2 };
+enum { LAYOUT_BOOLEAN8 = 1, LAYOUT_BYTE32 = 2, LAYOUT_EARLIER_COUNT = 4 };
 
 static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
                                                 const struct type *type, unsigned layout_index);
+
+/* Returns the last of the first n members that may be the count of an array: an unsigned number
+ * with "Count" in its name. Returns NULL if there is none. */
+static const struct type_member *find_count(const struct type_member *members, uint32_t n)
+{
+    static const char word[] = "Count";
+    for (uint32_t i = n; i-- > 0;) {
+        const ttr_text name = members[i].name;
+        if (members[i].type->kind == TYPE_UINT && name.n >= sizeof word - 1 &&
+            memmem(name.p, name.n, word, sizeof word - 1))
+            return &members[i];
+    }
+    return NULL;
+}
+
+static bool may_lack_count(const struct type *type)
+{
+    return type->kind == TYPE_SEQUENCE && type->has_inline_length;
+}
+
+/* Returns an array type that has its count in an earlier member; NULL if memory is exhausted. */
+static const struct type *make_counted_array(struct nettrace_reader *reader,
+                                             const struct type *type,
+                                             const struct type_member *count)
+{
+    struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
+    ttr_text *name = arena_alloc(&reader->arena, sizeof *name);
+    if (!copy || !name)
+        return NULL;
+    *name = count->name;
+    *copy = *type;
+    copy->has_inline_length = false;
+    copy->length_type = NULL;
+    copy->reference = (struct type_reference){.names = name, .names_n = 1, .root = ROOT_PAYLOAD};
+    return copy;
+}
+
+/* Returns a copy of a payload type in which arrays have the counts of earlier members; NULL if
+ * memory is exhausted. */
+static const struct type *make_counted_root(struct nettrace_reader *reader, const struct type *root)
+{
+    struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
+    struct type_member *members =
+        arena_alloc(&reader->arena, root->members_n ? root->members_n * sizeof *members : 1);
+    if (!copy || !members)
+        return NULL;
+    for (uint32_t i = 0; i < root->members_n; i++) {
+        members[i] = root->members[i];
+        const struct type_member *count =
+            may_lack_count(members[i].type) ? find_count(members, i) : NULL;
+        if (count && !(members[i].type = make_counted_array(reader, members[i].type, count)))
+            return NULL;
+    }
+    *copy = *root;
+    copy->members = members;
+    return copy;
+}
+
+uint8_t nettrace_misdeclared_counts(const struct type *root)
+{
+    for (uint32_t i = 0; root && i < root->members_n; i++)
+        if (may_lack_count(root->members[i].type) && find_count(root->members, i))
+            return LAYOUT_EARLIER_COUNT;
+    return 0;
+}
 
 static const struct type *make_misdeclared_struct(struct nettrace_reader *reader,
                                                   const struct type *type, unsigned layout_index)
@@ -88,9 +154,11 @@ static bool find_converted_members(const struct type *root, uint64_t *converted)
 static const struct layout *compile_layout(const struct nettrace_type *type, unsigned layout_index)
 {
     struct nettrace_reader *reader = type->reader;
-    const struct type *root = layout_index
-                                  ? make_misdeclared_type(reader, type->layouts->root, layout_index)
-                                  : type->layouts->root;
+    const struct type *root = type->layouts->root;
+    if (layout_index)
+        root = make_misdeclared_type(reader, root, layout_index);
+    if (layout_index & LAYOUT_EARLIER_COUNT && root)
+        root = make_counted_root(reader, root);
     struct layout_spec spec = {.t = reader->t,
                                .arena = &reader->arena,
                                .root = {[ROOT_PAYLOAD] = root},

@@ -236,6 +236,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
         if (definition.root)
             *definition.root = *root;
         parser.is_out_of_memory |= !definition.root;
+        definition.could_lie = nettrace_misdeclared_counts(definition.root);
     } else if (!parser.is_out_of_memory) {
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "nettrace.bad-metadata",
                              "the fields of \"%s\" are not decoded: %s",

@@ -224,10 +224,11 @@ static ttr_status load_feature_table(struct perf_reader *reader, const struct fi
     if (status != TTR_OK || table->n >= section->size)
         return status;
     if (section->offset < FILE_SIZE_MAX)
-        return input_add_damage(reader->in, find_damage_offset(section, table->n), 0,
-                                "perf.no-features", reader->error,
-                                "the file ends before its features, which contain names and more; "
-                                "events are named by their attributes");
+        return input_add_damage(
+            reader->in, find_damage_offset(section, table->n), 0, "perf.no-features", reader->error,
+            "the file ends before its features, which contain the names of events "
+            "and of the host, and the date; events are named by their "
+            "attributes, and times are those of the recorder's clock");
     return input_add_damage(
         reader->in, section->declared_at, 16, "perf.bad-size", reader->error,
         "records that end at byte %llu are impossible: their size is damaged; records are read up "

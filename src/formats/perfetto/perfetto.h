@@ -156,6 +156,7 @@ struct perfetto {
     int32_t next_pid;
 
     struct table strings; /* struct string_use per string, indexed by ttr_id */
+    struct table tracks;  /* struct slice_track per named ttr_track, indexed by ttr_id */
     struct table threads; /* struct thread_state per thread, indexed by ttr_id */
     /* struct process_state per process, indexed by process index of the context */
     struct table processes;

@@ -223,9 +223,14 @@ static void start_thread(struct perfetto *p, int64_t time, const struct task *ta
 static unsigned thread_state_of(struct perfetto *p, unsigned tag)
 {
     static const uint8_t states[] = {
-        [TTR_THREAD_NEW] = STATE_RUNNABLE,      [TTR_THREAD_RUNNING] = STATE_RUNNABLE,
-        [TTR_THREAD_SUSPENDED] = STATE_STOPPED, [TTR_THREAD_BLOCKED] = STATE_SLEEPING,
-        [TTR_THREAD_DYING] = STATE_WAITING,     [TTR_THREAD_DEAD] = STATE_DESTROYED,
+        [TTR_THREAD_NEW] = STATE_RUNNABLE,
+        [TTR_THREAD_RUNNING] = STATE_RUNNABLE,
+        [TTR_THREAD_SUSPENDED] = STATE_STOPPED,
+        [TTR_THREAD_BLOCKED] = STATE_SLEEPING,
+        [TTR_THREAD_DYING] = STATE_WAITING,
+        [TTR_THREAD_DEAD] = STATE_DESTROYED,
+        [TTR_THREAD_UNINTERRUPTIBLE] = STATE_WAITING,
+        [TTR_THREAD_PREEMPTED] = STATE_RUNNABLE,
     };
     /* These states are approximated: readers may not know "created", and expect only "destroyed"
      * after "dead". */
@@ -236,19 +241,9 @@ static unsigned thread_state_of(struct perfetto *p, unsigned tag)
 
 const char *perfetto_thread_state_word(unsigned state)
 {
-    static const char *const words[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
+    static const char *const words[] = {"new",   "running", "suspended",       "blocked",
+                                        "dying", "dead",    "uninterruptible", "preempted"};
     return state < sizeof words / sizeof *words ? words[state] : NULL;
-}
-
-static bool read_priority_field(const ttr_field *field, const char *name, int32_t *priority)
-{
-    if (field->name.n != strlen(name) || memcmp(field->name.p, name, field->name.n) != 0)
-        return false;
-    if ((field->value.type != TTR_TYPE_UINT && field->value.type != TTR_TYPE_INT) ||
-        field->value.v.u > INT32_MAX)
-        return false;
-    *priority = (int32_t)field->value.v.u;
-    return true;
 }
 
 static bool has_usable_cpu(const ttr_event *event)
@@ -256,44 +251,10 @@ static bool has_usable_cpu(const ttr_event *event)
     return (event->flags & TTR_EVENT_HAS_CPU) && event->cpu <= INT32_MAX;
 }
 
-/* Reads the priorities of a switch, by the names of FXT and of Linux. Returns the number of other
- * fields. */
-static unsigned read_switch_fields(struct perfetto *p, const ttr_event *event, struct task *out,
-                                   struct task *in)
+/* Returns a priority if the packet can store it, else 0. */
+static int32_t storable_priority(int64_t priority)
 {
-    ttr_fields fields;
-    ttr_field field;
-    unsigned others = 0;
-    ttr_fields_begin(p->out->t, event, &fields);
-    while (ttr_fields_next(&fields, &field)) {
-        bool is_priority = read_priority_field(&field, "outgoing_priority", &out->priority) ||
-                           read_priority_field(&field, "prev_prio", &out->priority) ||
-                           read_priority_field(&field, "incoming_priority", &in->priority) ||
-                           read_priority_field(&field, "next_prio", &in->priority);
-        others += field.depth == 0 && !is_priority;
-    }
-    return others;
-}
-
-bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
-{
-    struct task out = {.thread = known_thread(p, event->link)},
-                in = {.thread = known_thread(p, event->thread), .state = STATE_RUNNING};
-    if (!has_usable_cpu(event))
-        return false;
-    in.cpu = out.cpu = event->cpu;
-    perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE,
-                              read_switch_fields(p, event, &out, &in));
-    stop_displaced(p, event->time, event->cpu, out.thread);
-    if (out.thread && !is_idle_thread(p, out.thread)) {
-        out.state = thread_state_of(p, event->tag);
-        stop_thread(p, event->time, out);
-    }
-    if (is_idle_thread(p, in.thread))
-        start_idle(p, event->time, &in);
-    else if (in.thread)
-        start_thread(p, event->time, &in);
-    return true;
+    return priority > 0 && priority <= INT32_MAX ? (int32_t)priority : 0;
 }
 
 static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
@@ -305,6 +266,32 @@ static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
     while (ttr_fields_next(&fields, &field))
         n += field.depth == 0;
     return n;
+}
+
+bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
+{
+    struct task out = {.thread = known_thread(p, event->link)},
+                in = {.thread = known_thread(p, event->thread), .state = STATE_RUNNING};
+    if (!has_usable_cpu(event))
+        return false;
+    in.cpu = out.cpu = event->cpu;
+    int64_t outgoing, incoming;
+    const unsigned priorities_n =
+        ttr_switch_priorities(p->out->t, event, &outgoing, &incoming) ? 2 : 0;
+    out.priority = storable_priority(outgoing);
+    in.priority = storable_priority(incoming);
+    perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE,
+                              count_fields(p, event) - priorities_n);
+    stop_displaced(p, event->time, event->cpu, out.thread);
+    if (out.thread && !is_idle_thread(p, out.thread)) {
+        out.state = thread_state_of(p, event->tag);
+        stop_thread(p, event->time, out);
+    }
+    if (is_idle_thread(p, in.thread))
+        start_idle(p, event->time, &in);
+    else if (in.thread)
+        start_thread(p, event->time, &in);
+    return true;
 }
 
 bool perfetto_write_wake(struct perfetto *p, const ttr_event *event)

@@ -160,10 +160,11 @@ struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
         state->tid = thread->tid_known ? assign_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
         /* The pid became known: the thread gets a new track, since readers cannot change the
-         * process of a track. */
+         * process of a track. Open spans end on the old one first. */
+        if (state->slice_track.open_n > 0)
+            return state;
         state->slice_track.uuid = 0;
         state->slice_track.nest.n = 0;
-        state->slice_track.open_n = 0;
         state->is_in_tree = false;
     }
     state->is_known = true;
@@ -220,12 +221,12 @@ struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id)
 }
 
 static void write_child_descriptor(struct perfetto *p, uint64_t uuid, uint64_t parent,
-                                   const char *name)
+                                   ttr_text name)
 {
     size_t packet = perfetto_begin_descriptor(p);
     size_t track = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_write_u64(p->to, TRACK_UUID, uuid);
-    protobuf_write_string(p->to, TRACK_NAME, name);
+    perfetto_append_text(p, p->to, TRACK_NAME, name);
     if (parent)
         protobuf_write_u64(p->to, TRACK_PARENT, parent);
     protobuf_end_message(p->to, track);
@@ -237,19 +238,35 @@ struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track
 {
     if (!slice_track->uuid) {
         slice_track->uuid = p->next_uuid++;
-        write_child_descriptor(p, slice_track->uuid, 0, name);
+        write_child_descriptor(p, slice_track->uuid, 0, (ttr_text){name, strlen(name)});
     }
     return slice_track;
+}
+
+/* Returns the track for the events of a ttr_track without threads: one of its own if it has a name
+ * ("CPU 3"), else the one for all events without a thread. */
+static struct slice_track *track_without_thread(struct perfetto *p, ttr_id id)
+{
+    ttr_track track;
+    if (!ttr_track_get(p->out->t, id, &track) || !track.name)
+        return perfetto_global_track(p, &p->nowhere, "no thread");
+    struct slice_track *own = perfetto_table_item(p, &p->tracks, id, sizeof *own);
+    if (own && !own->uuid) {
+        own->uuid = p->next_uuid++;
+        write_child_descriptor(p, own->uuid, 0, ttr_text_get(p->out->t, track.name));
+    }
+    return own;
 }
 
 struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *event)
 {
     if (event->thread == 0 || event->thread >= p->out->t->threads_n)
-        return perfetto_global_track(p, &p->nowhere, "no thread");
+        return track_without_thread(p, event->track);
     struct thread_state *state = NULL;
     if (event->thread < p->threads.n)
         state = (struct thread_state *)p->threads.items + event->thread;
-    if (state && state->round == p->round && state->slice_track.has_provider)
+    if (state && state->round == p->round && state->slice_track.has_provider &&
+        state->slice_track.uuid)
         return &state->slice_track;
     state = perfetto_assign_thread_ids(p, event->thread);
     if (!state)
@@ -277,7 +294,7 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
     if (!slice_track->overflow_uuid || begin < slice_track->overflow_end) {
         slice_track->overflow_uuid = p->next_uuid++;
         write_child_descriptor(p, slice_track->overflow_uuid, slice_track->uuid,
-                               "spans that do not nest");
+                               (ttr_text){"spans that do not nest", 22});
     }
     slice_track->overflow_end = end;
     return slice_track->overflow_uuid;
@@ -384,7 +401,10 @@ void perfetto_free_tracks(struct perfetto *p)
     const struct alloc *alloc = &p->out->t->counted;
     for (size_t i = 0; i < p->threads.n; i++)
         perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].slice_track.nest, alloc);
+    for (size_t i = 0; i < p->tracks.n; i++)
+        perfetto_nest_free(&((struct slice_track *)p->tracks.items)[i].nest, alloc);
     perfetto_nest_free(&p->nowhere.nest, alloc);
+    alloc_free(alloc, p->tracks.items, p->tracks.n, sizeof(struct slice_track));
     pair_map_free(&p->pids);
     pair_map_free(&p->tids);
     key_map_free(&p->counter_index);

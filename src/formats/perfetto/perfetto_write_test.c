@@ -14,6 +14,8 @@
 #include "support/support.h"
 #include "support/writing.h"
 
+#include "model/context.h"
+
 static const char messages[] =
     "6 6/1 11 11/4 11/6 11/4/11 11/4/12 11/4/12/11 11/4/11/12 11/21 12 12/1 "
     "12/2 12/3 12/5 12/6 12/7 12/16 12/17 12/19 12/20 12/29 "
@@ -346,6 +348,7 @@ static void switch_becomes_two_task_states(void **state)
     event->flags = TTR_EVENT_HAS_CPU;
     ttr_event_set_thread(w.builder, 7, 9);
     ttr_add_uint(w.builder, "outgoing_priority", 20);
+    ttr_add_uint(w.builder, "incoming_priority", 21);
     ttr_add_uint(w.builder, "weight", 1);
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_WAKE, 6, NULL, NULL);
@@ -357,7 +360,7 @@ static void switch_becomes_two_task_states(void **state)
            "122{2{1:8 2:7 3\"out\"}}\n"
            "8:5 117{1:3 2\"out\" 3:8 4:4 5:20}\n"
            "122{2{1:9 2:7 3\"in\"}}\n"
-           "8:5 117{1:3 2\"in\" 3:9 4:3}\n"
+           "8:5 117{1:3 2\"in\" 3:9 4:3 5:21}\n"
            "8:6 117{1:0 2\"out\" 3:8 4:2}\n");
 }
 
@@ -652,6 +655,24 @@ static void event_contains_only_differing_provider(void **state)
                   "8:6 11{9:3 11:2 3:1 4{1:2 17:3}} 12{3{1:2 2\"provider\"} 29{1:3 2\"other\"}}\n");
 }
 
+static void named_track_without_threads_is_a_track(void **state)
+{
+    (void)state;
+    begin();
+    const ttr_track track = {.name = ttr_text_add(w.t, "CPU 3", 5)};
+    const ttr_id id = context_add_track(w.t, &track);
+    assert_int_not_equal(id, 0);
+    ttr_event_begin(w.builder, TTR_KIND_BEGIN, 5, NULL, "irq");
+    ttr_event_attributes(w.builder)->track = id;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 6, NULL, "irq");
+    writing_end(&w);
+    expect("60{1:1 2\"CPU 3\"}\n"
+           "8:5 11{9:1 11:1 10:1} 12{2{1:1 2\"irq\"}}\n"
+           "60{1:2 2\"no thread\"}\n"
+           "8:6 11{9:3 11:2 10:1}\n");
+}
+
 static void categories_are_split_at_commas(void **state)
 {
     (void)state;
@@ -826,6 +847,7 @@ int main(void)
         cmocka_unit_test(late_name_is_written_at_the_end),
         cmocka_unit_test(renamed_thread_is_described_within_a_round),
         cmocka_unit_test(event_contains_only_differing_provider),
+        cmocka_unit_test(named_track_without_threads_is_a_track),
         cmocka_unit_test(categories_are_split_at_commas),
         cmocka_unit_test(process_and_thread_objects_name_tracks),
         cmocka_unit_test(interned_state_is_cleared_at_limit),

@@ -122,6 +122,12 @@ TTR_MUST ttr_status trace_dat_read_at(struct trace_dat_reader *reader, uint64_t 
 /* Loads up to n bytes at a file offset into reader->bytes; fewer if the file ends. */
 TTR_MUST ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, uint64_t n);
 
+/* Sizes of the buffer for data that declares `whole` bytes. trace_dat_first_size: as much as usual
+ * data needs; trace_dat_next_size: more, after decompression has filled `size` bytes. A file can
+ * declare any size, so memory grows with the data that is there. */
+size_t trace_dat_first_size(size_t packed, size_t whole);
+size_t trace_dat_next_size(size_t size, size_t whole);
+
 /* Decompresses up to `to_n` bytes, and returns the number of bytes. Returns fewer than `to_n` if
  * the input is truncated or damaged: zlib emits all bytes before the damage, zstd only complete
  * blocks of up to 128 KiB. */

@@ -104,6 +104,17 @@ static size_t inflate_zlib(const void *from, size_t from_n, void *to, size_t to_
                : 0;
 }
 
+size_t trace_dat_first_size(size_t packed, size_t whole)
+{
+    const size_t usual = packed < SIZE_MAX / 128 ? packed * 64 + 65536 : SIZE_MAX;
+    return whole < usual ? whole : usual;
+}
+
+size_t trace_dat_next_size(size_t size, size_t whole)
+{
+    return size < whole / 4 ? size * 4 : whole;
+}
+
 size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n,
                          void *to, size_t to_n)
 {

@@ -155,17 +155,22 @@ static ttr_status decompress_chunk(struct trace_dat_reader *reader,
 {
     bool is_cut = packed > cpu_buffer->left;
     uint64_t there = is_cut ? cpu_buffer->left : packed;
-    ttr_status status = reserve_buffer(reader, cpu_buffer, (size_t)whole + 1);
-    if (status == TTR_OK)
-        status = trace_dat_load_at(reader, cpu_buffer->at, there);
+    ttr_status status = trace_dat_load_at(reader, cpu_buffer->at, there);
+    size_t size = trace_dat_first_size(reader->bytes.n, whole);
+    for (bool is_full = true; status == TTR_OK && is_full;
+         size = trace_dat_next_size(size, whole)) {
+        status = reserve_buffer(reader, cpu_buffer, size + 1);
+        if (status == TTR_OK)
+            cpu_buffer->n = trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n,
+                                              cpu_buffer->buffer, size);
+        is_full = cpu_buffer->n == size && size < whole;
+    }
     if (status != TTR_OK)
         return status;
     cpu_buffer->offset = cpu_buffer->at;
     cpu_buffer->at += there;
     cpu_buffer->left -= there;
     cpu_buffer->chunks = is_cut ? 0 : cpu_buffer->chunks - 1;
-    cpu_buffer->n =
-        trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n, cpu_buffer->buffer, whole);
     if (cpu_buffer->n == whole && !is_cut)
         return TTR_OK;
     return input_add_damage(

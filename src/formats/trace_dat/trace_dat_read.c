@@ -279,7 +279,7 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error)
     reader->error = error;
     reader->data.odd = report_odd_format;
     reader->data.ctx = reader;
-    spill_init(&reader->spill);
+    spill_init(&reader->spill, reader->t->max_temporary);
     buffer_init(&reader->bytes, &reader->t->counted);
     buffer_init(&reader->inflated, &reader->t->counted);
     ttr_status status = trace_dat_make_seekable(reader);

@@ -44,14 +44,17 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     uint64_t packed = tracing_data_read_number(&reader->data, &c, 4),
              whole = tracing_data_read_number(&reader->data, &c, 4);
     const uint8_t *from = cursor_read_bytes(&c, packed);
+    const bool is_plausible = from && whole <= TRACE_DAT_SECTION_MAX;
     buffer_clear(&reader->inflated);
-    uint8_t *to = from && whole <= TRACE_DAT_SECTION_MAX
-                      ? buffer_room(&reader->inflated, (size_t)whole + 1)
-                      : NULL;
-    if (from && whole <= TRACE_DAT_SECTION_MAX && !to)
-        return fail_memory(reader->error);
-    size_t got = to ? trace_dat_inflate(reader, from, (size_t)packed, to, (size_t)whole) : 0;
-    if (got < whole || !to)
+    size_t room = trace_dat_first_size((size_t)packed, (size_t)whole), got = 0;
+    for (bool is_full = is_plausible; is_full; room = trace_dat_next_size(room, (size_t)whole)) {
+        uint8_t *to = buffer_room(&reader->inflated, room + 1);
+        if (!to)
+            return fail_memory(reader->error);
+        got = trace_dat_inflate(reader, from, (size_t)packed, to, room);
+        is_full = got == room && room < whole;
+    }
+    if (got < whole || !is_plausible)
         status = input_add_damage(
             reader->in, begin, reader->bytes.n, "trace_dat.bad-compression", reader->error,
             "section %u is damaged: %s decompresses %zu bytes; the rest is missing", id,

@@ -2,6 +2,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <tracetta/advanced.h>
+
 #include "formats/trace_dat/trace_dat.h"
 #include "support/hexa.h"
 #include "support/support.h"
@@ -85,9 +87,44 @@ static void progress_callback_cancels_storing_of_pipe(void **state)
     hexa_free(&hexa);
 }
 
+/* Reads a trace to its end. Returns the peak of its memory. */
+static size_t read_peak(const struct hexa *hexa)
+{
+    struct support_heap heap;
+    ttr_batch batch;
+    support_heap_init(&heap, 0);
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
+    ttr_reader *reader = ttr_open_memory(t, hexa->bytes, hexa->n, "memory", NULL, NULL);
+    assert_non_null(reader);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK)
+        ;
+    ttr_close(reader);
+    ttr_free(t);
+    support_heap_check(&heap);
+    return heap.peak;
+}
+
+/* A chunk declares the size that it decompresses to. The memory grows with the data instead. */
+static void declared_chunk_size_takes_no_memory(void **state)
+{
+    static const uint8_t sizes[] = {75, 0, 0, 0, 64, 0, 0, 0, 0x78, 1};
+    struct hexa hexa;
+    (void)state;
+    vectors_load(&hexa, "src/formats/trace_dat/vectors-bad/chunks.hexa");
+    const size_t usual = read_peak(&hexa);
+    uint8_t *at = memmem(hexa.bytes, hexa.n, sizes, sizeof sizes);
+    assert_non_null(at);
+    at[4] = 0;
+    at[7] = 1; /* 16 MiB, which is allowed */
+    assert_in_range(read_peak(&hexa), 1, usual + ((size_t)1 << 20));
+    hexa_free(&hexa);
+}
+
 int main(void)
 {
     static const struct CMUnitTest others[] = {
+        cmocka_unit_test(declared_chunk_size_takes_no_memory),
         cmocka_unit_test(damaged_compressed_data_yields_prefix),
         cmocka_unit_test(progress_callback_cancels_storing_of_pipe)};
     static const struct vectors_suite suite = {

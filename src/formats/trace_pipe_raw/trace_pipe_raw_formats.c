@@ -67,7 +67,7 @@ static ttr_status read_events_folder(struct trace_pipe_raw_reader *reader, const
 {
     const struct alloc *alloc = &reader->t->counted;
     struct folder *folder =
-        folder_open(alloc, reader->t->descriptor_pool, path, FOLDERS, reader->error);
+        folder_open(alloc, reader->t->descriptor_pool, path, FOLDERS, false, reader->error);
     const struct folder_file *file;
     ttr_status status = folder ? TTR_OK : TTR_E_IO;
     for (size_t i = 0; status == TTR_OK && (file = folder_file_at(folder, i)) != NULL; i++) {

@@ -305,7 +305,8 @@ static void sort_collected(struct collected *collected_events)
 static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
 {
     const struct collected *collected_events = &sorter->collected_events;
-    ttr_status status = runs_begin(&sorter->runs, error);
+    ttr_status status =
+        runs_begin(&sorter->runs, &collected_events->event[collected_events->key[0].index], error);
     for (size_t i = 0; i < n && status == TTR_OK; i++)
         status = runs_add(&sorter->runs, &collected_events->event[collected_events->key[i].index],
                           error);
@@ -502,8 +503,7 @@ static ttr_status restart_collecting(struct sorter *sorter, ttr_error *error)
     const ttr_status status = drop_returned(sorter, error);
     if (sorter->state == RETURNING_RUNS) {
         runs_free(&sorter->runs);
-        runs_init(&sorter->runs, &sorter->base.t->counted, sorter->limits.fan_in,
-                  sorter->limits.read_bytes);
+        runs_init(&sorter->runs, sorter->base.t, sorter->limits.fan_in, sorter->limits.read_bytes);
         sorter->is_spilled = false;
     }
     sorter->returned = sorter->ready = 0;
@@ -548,6 +548,11 @@ static ttr_status next_sorted_batch(struct sorter *sorter, ttr_batch *batch, ttr
     if (sorter->ending != TTR_END && error)
         *error = sorter->ending_error;
     return sorter->ending;
+}
+
+uint64_t sort_temporary_size(const ttr_reader *reader)
+{
+    return ((const struct sorter *)reader)->runs.spill.end;
 }
 
 /* Implements reader_ops.next. Splits batches at name changes, so that a name applies only to later
@@ -662,7 +667,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
         reader_assign_ranks(list[0], &(uint32_t){0});
     for (size_t i = 0; i < n; i++)
         reader_set_pending_names(list[i], &sorter->renames, (uint32_t)i);
-    runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
+    runs_init(&sorter->runs, t, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->collected_events.bytes, &t->counted);
     buffer_init(&sorter->kept.bytes, &t->counted);
     sorter->check_at = FIRST_CHECK;

@@ -28,6 +28,9 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
 ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
                             const struct sort_limits *limits, ttr_error *error);
 
+/* Returns the size in bytes of the temporary file of a reader of sort_readers; for tests. */
+uint64_t sort_temporary_size(const ttr_reader *reader);
+
 /* Closes all readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);
 

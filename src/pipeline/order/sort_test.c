@@ -237,6 +237,48 @@ static void full_disk_is_reported(void **state)
     ttr_free(t);
 }
 
+static void limit_of_temporary_file_is_reported(void **state)
+{
+    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .max_temporary = 100000});
+    ttr_batch batch;
+    ttr_error error = {0};
+    (void)state;
+    memory_random_events(t, events, N, 3, 50);
+    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N});
+    ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_E_LIMIT);
+    assert_string_equal(error.option, "max_temporary");
+    assert_non_null(strstr(error.text, "would exceed its limit of 100000 bytes"));
+    ttr_close(reader);
+    memory_events_free(events, N);
+    ttr_free(t);
+}
+
+/* Input in order is one run, however small the memory is: no level of the merge rewrites it. */
+static void ordered_input_is_written_once(void **state)
+{
+    (void)state;
+    uint64_t size[2];
+    for (unsigned is_tiny = 0; is_tiny < 2; is_tiny++) {
+        ttr *t = ttr_new(NULL);
+        struct sort_limits limits = tiny;
+        if (!is_tiny)
+            limits = (struct sort_limits){
+                .run_events = 2 * N / 3, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 200};
+        memory_random_events(t, events, N, 3, 50);
+        for (size_t i = 0; i < N; i++)
+            events[i].time = (int64_t)i / 3;
+        ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N});
+        ttr_reader *reader = sort_readers(t, &in, 1, &limits, NULL);
+        assert_int_equal(check_sorted(t, reader, events), N);
+        size[is_tiny] = sort_temporary_size(reader);
+        ttr_close(reader);
+        memory_events_free(events, N);
+        ttr_free(t);
+    }
+    assert_true(size[0] > 0 && size[1] < size[0] + size[0] / 10);
+}
+
 static void spilled_events_are_smaller_than_in_memory(void **state)
 {
     const struct sort_limits limits = {
@@ -405,6 +447,8 @@ int main(void)
         cmocka_unit_test(input_failure_follows_its_events),
         cmocka_unit_test(progress_stop_ends_input_early),
         cmocka_unit_test(full_disk_is_reported),
+        cmocka_unit_test(limit_of_temporary_file_is_reported),
+        cmocka_unit_test(ordered_input_is_written_once),
         cmocka_unit_test(spilled_events_are_smaller_than_in_memory),
         cmocka_unit_test(unwritable_temporary_folder_is_named),
         cmocka_unit_test(failing_allocation_is_reported),

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "base/packed_words.h"
+#include "model/context.h"
 #include "model/event_copy.h"
 
 #define OUT_BYTES ((size_t)128 * 1024)
@@ -25,11 +26,12 @@
 #define NO_CURSOR UINT32_MAX
 #define MERGE_BATCH 64u
 
-void runs_init(struct runs *runs, const struct alloc *alloc, size_t fan_in, size_t read_bytes)
+void runs_init(struct runs *runs, ttr *t, size_t fan_in, size_t read_bytes)
 {
+    const struct alloc *alloc = &t->counted;
     *runs =
         (struct runs){.alloc = alloc, .fan_in = fan_in, .read_bytes = read_bytes, .dry = NO_CURSOR};
-    spill_init(&runs->spill);
+    spill_init(&runs->spill, t->max_temporary);
     buffer_init(&runs->out, alloc);
 }
 
@@ -64,8 +66,19 @@ static ttr_status flush_runs(struct runs *runs, ttr_error *error)
     return status;
 }
 
-ttr_status runs_begin(struct runs *runs, ttr_error *error)
+/* Returns true if an event is not before the last one of the last run, which is at the end of the
+ * file. Equal keys keep the order of the input. */
+static bool can_continue_run(const struct runs *runs, const ttr_event *first)
 {
+    const ttr_event *last = &runs->last;
+    return runs->n > 0 && runs->run[runs->n - 1].end == runs->spill.end &&
+           (first->time > last->time || (first->time == last->time && first->part >= last->part));
+}
+
+ttr_status runs_begin(struct runs *runs, const ttr_event *first, ttr_error *error)
+{
+    if (can_continue_run(runs, first))
+        return TTR_OK;
     if (!alloc_reserve(runs->alloc, (void **)&runs->run, &runs->capacity, runs->n + 1,
                        sizeof *runs->run))
         return fail_memory(error);

@@ -56,11 +56,13 @@ struct runs {
 
 /* Initializes an empty list of runs.  fan_in: runs merged at once, at least 2; read_bytes: buffer
  * per run. */
-void runs_init(struct runs *runs, const struct alloc *alloc, size_t fan_in, size_t read_bytes);
+void runs_init(struct runs *runs, ttr *t, size_t fan_in, size_t read_bytes);
 void runs_free(struct runs *runs);
 
-/* runs_begin starts a run, runs_add appends an event (in sorted order), runs_end ends the run. */
-TTR_MUST ttr_status runs_begin(struct runs *runs, ttr_error *error);
+/* runs_begin starts a run with the first event `first`; continues the last run if that ends before
+ * it, so that ordered input is one run.  runs_add appends an event (in sorted order), runs_end
+ * completes the run. */
+TTR_MUST ttr_status runs_begin(struct runs *runs, const ttr_event *first, ttr_error *error);
 TTR_MUST ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error);
 TTR_MUST ttr_status runs_end(struct runs *runs, ttr_error *error);
 

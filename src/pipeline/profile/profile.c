@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
+#include "pipeline/glob.h"
 #include "pipeline/read_loop.h"
 
 #define SAMPLER "Microsoft-DotNETCore-SampleProfiler"
@@ -151,6 +152,26 @@ static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event
     return profile_line_put(profile, at, event->time, node);
 }
 
+/* Returns true for a sample outside of managed code, if only those inside are wanted. */
+static bool is_unwanted_state(const struct ttr_profile *profile, const ttr_event *event)
+{
+    return (profile->flags & TTR_PROFILE_MANAGED) && event->provider == profile->sampler &&
+           field_number(profile->t, event, "Type") != TYPE_MANAGED;
+}
+
+/* Ends the time in managed code of the thread's previous sample. */
+static bool leave_managed_code(struct ttr_profile *profile, const ttr_event *event)
+{
+    const uint32_t *at = pair_map_get(&profile->lane_of, event->thread, 0);
+    profile->unit = TTR_PROFILE_NS;
+    profile->has_samples = true;
+    if (!at)
+        return true;
+    weigh_previous_sample(profile, *at, event->time);
+    profile->state[*at].leaf = PROFILE_NONE;
+    return profile_line_put(profile, *at, event->time, PROFILE_NONE);
+}
+
 static bool add_sample_event(struct ttr_profile *profile, const ttr_event *event)
 {
     struct stack stack;
@@ -178,17 +199,101 @@ static bool is_allocation(const struct ttr_profile *profile, const ttr_event *ev
            (event->name == names[0] || event->name == names[1] || event->name == names[2]);
 }
 
+/* --- Stacks of chosen events --- */
+
+/* Returns the weight of an event: the field that the caller chose, 0 if it is not a number above 0.
+ */
+static uint64_t chosen_weight(const struct ttr_profile *profile, const ttr_event *event)
+{
+    ttr_field field;
+    if (!profile->weight_field)
+        return 1;
+    if (!ttr_field_find(profile->t, event, profile->weight_field, &field))
+        return 0;
+    const ttr_value *value = &field.value;
+    if (value->type == TTR_TYPE_FLOAT)
+        return value->v.f >= 1 && value->v.f < 0x1p63 ? (uint64_t)value->v.f : 0;
+    if (value->type == TTR_TYPE_INT && value->v.s < 0)
+        return 0;
+    return value->type == TTR_TYPE_INT || value->type == TTR_TYPE_UINT ? value->v.u : 0;
+}
+
+/* Ends the wait of a thread that is switched in. */
+static void end_off_cpu(struct ttr_profile *profile, const ttr_event *event)
+{
+    const uint32_t *known = pair_map_get(&profile->lane_of, event->thread, 0);
+    if (!known || !event->thread)
+        return;
+    weigh_previous_sample(profile, *known, event->time);
+    profile->state[*known].leaf = PROFILE_NONE;
+}
+
+/* Adds the stack of a chosen event. `thread`: the thread that the stack is of. */
+static bool add_chosen_stack(struct ttr_profile *profile, const ttr_event *event, ttr_id thread,
+                             bool is_off_cpu)
+{
+    struct stack stack;
+    if (!get_addresses(profile, event, &stack))
+        return false;
+    if (stack.n == 0)
+        return true;
+    size_t at = profile_lane(profile, thread);
+    if (at == SIZE_MAX)
+        return false;
+    const struct profile_place like = {.first_ns = event->time,
+                                       .thread = thread,
+                                       .kind = event->provider == profile->runtime ? PLACE_MANAGED
+                                                                                   : PLACE_ADDRESS};
+    uint32_t node = find_stack(profile, &like, &stack, (uint32_t)at);
+    if (node == PROFILE_NONE)
+        return false;
+    profile->has_samples = true;
+    ttr_profile_thread *lane = &profile->lane[at];
+    struct profile_state *state = &profile->state[at];
+    const uint64_t weight = is_off_cpu ? 0 : chosen_weight(profile, event);
+    profile->met[node].count++;
+    profile->met[node].self = saturate_add_u64(profile->met[node].self, weight);
+    lane->count++;
+    lane->weight = saturate_add_u64(lane->weight, weight);
+    lane->first_ns = event->time < lane->first_ns ? event->time : lane->first_ns;
+    lane->last_ns = event->time > lane->last_ns ? event->time : lane->last_ns;
+    state->leaf = is_off_cpu ? node : PROFILE_NONE;
+    state->time = event->time;
+    return profile_line_put(profile, at, event->time, node);
+}
+
+static bool add_chosen_event(struct ttr_profile *profile, const ttr_event *event)
+{
+    ttr *t = profile->t;
+    if (!glob_matches(profile->of, ttr_text_get(t, event->name)))
+        return true;
+    const bool is_switch = event->kind == TTR_KIND_SWITCH;
+    const bool is_off_cpu = is_switch && !profile->weight_field;
+    ttr_id thread = is_switch && event->link < t->threads_n ? (ttr_id)event->link : event->thread;
+    if (is_off_cpu) {
+        profile->unit = TTR_PROFILE_NS;
+        end_off_cpu(profile, event);
+    }
+    return add_chosen_stack(profile, event, thread < t->threads_n ? thread : 0, is_off_cpu);
+}
+
+/* --- Reading --- */
+
 static ttr_status add_batch_events(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
     struct ttr_profile *profile = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         bool is_fine = true;
-        if (event->kind == TTR_KIND_SAMPLE ||
-            (event->provider == profile->runtime && is_allocation(profile, event)))
-            is_fine = add_sample_event(profile, event);
-        else if (event->kind == TTR_KIND_OBJECT)
+        if (event->kind == TTR_KIND_OBJECT)
             is_fine = symbols_add_object(profile->t, event);
+        else if (profile->of)
+            is_fine = add_chosen_event(profile, event);
+        else if (event->kind == TTR_KIND_SAMPLE && is_unwanted_state(profile, event))
+            is_fine = leave_managed_code(profile, event);
+        else if (event->kind == TTR_KIND_SAMPLE ||
+                 (event->provider == profile->runtime && is_allocation(profile, event)))
+            is_fine = add_sample_event(profile, event);
         if (!is_fine)
             return fail_memory(error);
     }
@@ -288,6 +393,8 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
                                     .flags = options->flags,
                                     .progress = options->progress,
                                     .progress_ctx = options->user_data,
+                                    .of = options->of,
+                                    .weight_field = options->weight,
                                     .locate = options->locate,
                                     .locate_own = options->locate_user_data};
     if (profile->flags & TTR_PROFILE_MERGED)
@@ -298,7 +405,7 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
                                         .progress = options->progress,
                                         .progress_ctx = options->user_data};
     if (status == TTR_OK)
-        status = profile->flags & TTR_PROFILE_SAMPLES
+        status = profile->of || profile->flags & TTR_PROFILE_SAMPLES
                      ? read_all_batches(in, &read_loop, error)
                      : read_samples_or_spans(profile, in, options, error);
     /* The samples before a failure are useful. If memory ran out, the profile cannot be

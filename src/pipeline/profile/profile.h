@@ -79,7 +79,8 @@ struct ttr_profile {
     size_t address_room;
     ttr_progress progress; /* false ends the search for names; may be NULL */
     void *progress_ctx;
-    ttr_symbolizer locate; /* asks the program for functions by address; may be NULL */
+    const char *of, *weight_field; /* see ttr_profile_options */
+    ttr_symbolizer locate;         /* asks the program for functions by address; may be NULL */
     void *locate_own;
     ttr_id sampler, states[3]; /* string ids: name of the .NET sampler, names of thread states */
     /* string id of the provider that samples the complete machine (record-trace) */

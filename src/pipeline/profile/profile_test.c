@@ -92,17 +92,67 @@ static void name(struct world *world, uint64_t address, uint64_t size, const cha
     assert_true(symbols_add(&world->t->symbols, SYMBOL_FUNCTION, &range));
 }
 
-static void profile(struct world *world, uint32_t flags)
+/* The stack of every event with `stack` != 0: its number, called by 'a'. */
+static uint32_t test_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
+                            uint32_t room)
+{
+    const uint64_t stack[] = {event->stack, 'a'};
+    (void)ctx;
+    for (uint32_t i = 0; i < 2 && i < room; i++)
+        addresses[i] = stack[i];
+    return 2;
+}
+
+static void begin_no_fields(ttr_fields *fields)
+{
+    (void)fields;
+}
+
+static bool next_no_field(ttr_fields *fields, ttr_field *field)
+{
+    (void)fields;
+    (void)field;
+    return false;
+}
+
+static const struct field_ops stack_ops = {
+    .begin = begin_no_fields, .next = next_no_field, .frames = test_frames};
+
+/* Adds an event of any kind with a stack. */
+static ttr_event *add_with_stack(struct world *world, ttr_kind kind, int64_t time, const char *name,
+                                 uint32_t stack)
+{
+    static const ttr_event none;
+    ttr_event *event = &world->event[world->n++];
+    *event = none;
+    event->kind = (uint8_t)kind;
+    event->time = time;
+    event->name = ttr_text_add(world->t, name, strlen(name));
+    event->thread = context_thread(world->t, world->source, 1, 1);
+    event->stack = stack;
+    event->schema = context_add_schema(world->t, &(struct schema){.ops = &stack_ops});
+    assert_int_not_equal(event->schema, 0);
+    return event;
+}
+
+static void profile_of(struct world *world, uint32_t flags, const char *of, const char *weight)
 {
     ttr_error error = {0};
     ttr_reader *reader = memory_reader(
         world->t, &(struct memory_events){.event = world->event, .n = world->n, .batch_max = 3});
     world->profile = ttr_profile_new(
         world->t, reader,
-        &(ttr_profile_options){.size = sizeof(ttr_profile_options), .flags = flags}, &error);
+        &(ttr_profile_options){
+            .size = sizeof(ttr_profile_options), .flags = flags, .of = of, .weight = weight},
+        &error);
     if (!world->profile || error.status != TTR_OK)
         fail_msg("%s", error.text);
     ttr_close(reader);
+}
+
+static void profile(struct world *world, uint32_t flags)
+{
+    profile_of(world, flags, NULL, NULL);
 }
 
 /* Writes the names on the path to a node. */
@@ -443,6 +493,79 @@ static bool profile_it(ttr *t, const ttr_event *events, size_t n)
     return made;
 }
 
+static void samples_in_managed_code_are_selected(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    sample(&world, 1, 10, "ab", 2);
+    sample(&world, 1, 30, "ac", 1);
+    sample(&world, 1, 70, "ab", 2);
+    sample(&world, 1, 75, "ab", 2);
+    sample(&world, 2, 80, "ab", 1);
+    profile(&world, TTR_PROFILE_MANAGED);
+    assert_int_equal(ttr_profile_get_unit(world.profile), TTR_PROFILE_NS);
+    assert_int_equal(ttr_profile_count(world.profile), 3);
+    assert_int_equal(ttr_profile_weight(world.profile), 20 + 5);
+    end(&world);
+}
+
+static void events_by_name_are_counted_or_weighed(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    (void)add_with_stack(&world, TTR_KIND_INSTANT, 1, "alloc/big", 'b');
+    (void)add_with_stack(&world, TTR_KIND_BEGIN, 2, "alloc/small", 'c');
+    (void)add_with_stack(&world, TTR_KIND_INSTANT, 3, "free", 'b');
+    (void)add_with_stack(&world, TTR_KIND_INSTANT, 4, "alloc/big", 'b');
+    (void)add_with_stack(&world, TTR_KIND_INSTANT, 5, "alloc/big", 0);
+    sample(&world, 1, 6, "ab", 0);
+    profile_of(&world, TTR_PROFILE_MERGED, "alloc/*", NULL);
+    assert_int_equal(ttr_profile_get_unit(world.profile), TTR_PROFILE_COUNT);
+    assert_int_equal(ttr_profile_count(world.profile), 3);
+    expect(&world, "0x61;0x62 2\n0x61;0x63 1\n");
+    end(&world);
+    begin(&world);
+    for (unsigned i = 0; i < 3; i++) {
+        ttr_event_begin(world.builder, TTR_KIND_SAMPLE, i, NULL, "alloc");
+        ttr_add_int(world.builder, "size", (int64_t)i * 100 - 100);
+        ttr_add_field(world.builder, &(ttr_field){.name = {"frames", 6},
+                                                  .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+        ttr_add_field(world.builder, &(ttr_field){.depth = 1,
+                                                  .name = {"", 0},
+                                                  .value = {.type = TTR_TYPE_UINT, .v.u = 'a'}});
+        keep(&world);
+    }
+    profile_of(&world, TTR_PROFILE_MERGED, "alloc", "size");
+    assert_int_equal(ttr_profile_count(world.profile), 3);
+    expect(&world, "0x61 100\n"); /* not -100 */
+    end(&world);
+}
+
+static void switches_weigh_the_time_off_the_cpu(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    const ttr_id one = context_thread(world.t, world.source, 1, 1),
+                 two = context_thread(world.t, world.source, 1, 2);
+    const struct {
+        int64_t time;
+        ttr_id out, in;
+    } switches[] = {{10, one, two}, {25, two, one}, {40, one, two}, {70, two, one}};
+    for (size_t i = 0; i < 4; i++) {
+        ttr_event *event =
+            add_with_stack(&world, TTR_KIND_SWITCH, switches[i].time, "sched_switch", 'b');
+        event->link = switches[i].out;
+        event->thread = switches[i].in;
+    }
+    profile_of(&world, 0, "sched_switch", NULL);
+    assert_int_equal(ttr_profile_get_unit(world.profile), TTR_PROFILE_NS);
+    expect(&world, "0x61;0x62 45\n0x61;0x62 15\n"); /* 10-25 and 40-70; 25-40 */
+    end(&world);
+}
+
 static void exhausted_memory_is_reported(void **state)
 {
     (void)state;
@@ -467,6 +590,9 @@ int main(void)
         cmocka_unit_test(sample_without_thread_is_counted),
         cmocka_unit_test(sample_without_thread_has_no_names_of_others),
         cmocka_unit_test(sum_of_weights_saturates),
+        cmocka_unit_test(samples_in_managed_code_are_selected),
+        cmocka_unit_test(events_by_name_are_counted_or_weighed),
+        cmocka_unit_test(switches_weigh_the_time_off_the_cpu),
         cmocka_unit_test(exhausted_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

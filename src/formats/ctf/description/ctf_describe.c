@@ -30,19 +30,23 @@ static uint64_t count_returned_events(const struct ctf_reader *reader,
 bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *about,
                               uint64_t *events)
 {
-    const struct ctf_reader *reader = in->ctx;
+    struct ctf_reader *reader = in->ctx;
     const struct ctf_description *description = &reader->trace->class->description;
-    for (size_t k = 0; k < description->streams_n; k++) {
-        const struct ctf_stream_class *stream = description->streams[k];
-        if (i < stream->events_n) {
-            ctf_describe_declared_class(reader->trace, stream->events[i], about);
-            about->root[ROOT_PACKET_CONTEXT] = stream->packet_context;
-            *events = count_returned_events(reader, stream, i);
-            return true;
-        }
-        i -= stream->events_n;
-    }
-    return false;
+    struct ctf_described *at = &reader->described;
+    /* Callers ask for one class after the other. Metadata that grew may have changed the numbers.
+     */
+    if (i < at->first || at->events_n != description->events_n)
+        *at = (struct ctf_described){.events_n = description->events_n};
+    while (at->stream < description->streams_n &&
+           i - at->first >= description->streams[at->stream]->events_n)
+        at->first += description->streams[at->stream++]->events_n;
+    if (at->stream == description->streams_n)
+        return false;
+    const struct ctf_stream_class *stream = description->streams[at->stream];
+    ctf_describe_declared_class(reader->trace, stream->events[i - at->first], about);
+    about->root[ROOT_PACKET_CONTEXT] = stream->packet_context;
+    *events = count_returned_events(reader, stream, i - at->first);
+    return true;
 }
 
 ttr_status ctf_print_description(struct input *in, const char *language, struct buffer *to,

@@ -1,5 +1,8 @@
 /* Public queries about a trace: event classes with counts per stream, clocks, the trace of a
  * stream, metadata in other languages, and traces without stream files. */
+#include <stdio.h>
+#include <time.h>
+
 #include <tracetta/advanced.h>
 #include <tracetta/event_class.h>
 #include <tracetta/report.h>
@@ -79,6 +82,61 @@ static void classes_are_counted_in_each_stream(void **state)
     about.size = 8;
     assert_false(ttr_reader_class(scene.reader, 0, 0, &about));
     tear_down(&scene);
+}
+
+/* Returns metadata with `n` stream classes that have one event class each; the caller frees it. */
+static char *many_streams(unsigned n)
+{
+    static const char head[] =
+        "/* CTF 1.8 */\ntypealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+        "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 stream_id; "
+        "}; };\n";
+    const size_t size = sizeof head + (size_t)n * 120;
+    char *text = test_malloc(size);
+    size_t at = (size_t)snprintf(text, size, "%s", head);
+    for (unsigned i = 0; i < n; i++)
+        at += (size_t)snprintf(text + at, size - at,
+                               "stream { id = %u; event.header := struct { u32 id; }; };\n"
+                               "event { name = \"e%u\"; id = 0; stream_id = %u; };\n",
+                               i, i, i);
+    return text;
+}
+
+/* Describes all classes of a trace. Returns the processor time, in clock() units. */
+static clock_t describe_all(unsigned n)
+{
+    static const uint8_t stream[] = {0, 0, 0, 0, 0, 0, 0, 0};
+    ttr_event_class about = {.size = sizeof about};
+    char *text = many_streams(n), name[20];
+    const ttr_file files[] = {{"metadata", text, strlen(text)}, {"a", stream, sizeof stream}};
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open_files(t, "folder", files, 2, NULL, NULL);
+    assert_non_null(reader);
+    const clock_t begin = clock();
+    for (unsigned i = 0; i < n; i++) {
+        assert_true(ttr_reader_class(reader, 0, i, &about));
+        assert_int_equal(about.stream, i);
+    }
+    const clock_t took = clock() - begin;
+    assert_false(ttr_reader_class(reader, 0, n, &about));
+    for (unsigned i = 0; i < 3; i++) { /* in any order */
+        const unsigned which = (i * 7919 + 5) % n;
+        assert_true(ttr_reader_class(reader, 0, which, &about));
+        (void)snprintf(name, sizeof name, "e%u", which);
+        support_assert_text(about.name.p, about.name.n, name);
+    }
+    ttr_close(reader);
+    ttr_free(t);
+    test_free(text);
+    return took;
+}
+
+static void classes_of_many_streams_are_described_in_linear_time(void **state)
+{
+    (void)state;
+    /* The square of ten is a hundred; ten milliseconds are added for the clock. */
+    const clock_t few = describe_all(2000), many = describe_all(20000);
+    assert_true(many < 30 * few + CLOCKS_PER_SEC / 100);
 }
 
 static void declared_fields_match_metadata(void **state)
@@ -204,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_counted_in_each_stream),
+        cmocka_unit_test(classes_of_many_streams_are_described_in_linear_time),
         cmocka_unit_test(declared_fields_match_metadata),
         cmocka_unit_test(streams_report_trace_and_time_range),
         cmocka_unit_test(reported_clocks_match_metadata),

@@ -9,6 +9,7 @@ void ctf_description_init(struct ctf_description *description, const struct allo
 {
     *description = (struct ctf_description){.alloc = alloc};
     arena_init(&description->arena, alloc);
+    pair_map_init(&description->streams_by_id, alloc);
 }
 
 void ctf_description_free(struct ctf_description *description)
@@ -23,6 +24,7 @@ void ctf_description_free(struct ctf_description *description)
     }
     alloc_free(alloc, description->streams, description->streams_capacity,
                sizeof *description->streams);
+    pair_map_free(&description->streams_by_id);
     alloc_free(alloc, description->clocks, description->clocks_capacity,
                sizeof *description->clocks);
     alloc_free(alloc, description->environment, description->environment_capacity,
@@ -54,9 +56,23 @@ struct ctf_clock *ctf_add_clock(struct ctf_description *description)
     return clock;
 }
 
+/* Adds the existing streams to the index. The next one is added later, because parsers set its id
+ * after they have added it. Returns false if memory is out. */
+static bool index_streams(struct ctf_description *description)
+{
+    for (; description->indexed_n < description->streams_n; description->indexed_n++) {
+        const uint64_t id = description->streams[description->indexed_n]->id;
+        if (!pair_map_get(&description->streams_by_id, id, 0) &&
+            !pair_map_put(&description->streams_by_id, id, 0, (uint32_t)description->indexed_n))
+            return false;
+    }
+    return true;
+}
+
 struct ctf_stream_class *ctf_add_stream(struct ctf_description *description)
 {
-    if (!alloc_reserve(description->alloc, (void **)&description->streams,
+    if (!index_streams(description) ||
+        !alloc_reserve(description->alloc, (void **)&description->streams,
                        &description->streams_capacity, description->streams_n + 1,
                        sizeof *description->streams))
         return NULL;
@@ -97,7 +113,10 @@ struct ctf_environment *ctf_add_environment(struct ctf_description *description)
 
 struct ctf_stream_class *ctf_find_stream(const struct ctf_description *description, uint64_t id)
 {
-    for (size_t i = 0; i < description->streams_n; i++)
+    const uint32_t *index = pair_map_get(&description->streams_by_id, id, 0);
+    if (index)
+        return description->streams[*index];
+    for (size_t i = description->indexed_n; i < description->streams_n; i++)
         if (description->streams[i]->id == id)
             return description->streams[i];
     return NULL;

@@ -149,6 +149,9 @@ struct ctf_description {
     size_t clocks_n, clocks_capacity;
     struct ctf_stream_class **streams;
     size_t streams_n, streams_capacity;
+    /* (id, 0) to an index into `streams`, of the first `indexed_n` streams */
+    struct pair_map streams_by_id;
+    size_t indexed_n;
     size_t events_n; /* number of event classes in all stream classes */
     ttr_text attributes;
     /* RFC only: default alignment, as declared or as rfc11_set_alignment (rfc11.h) set it after

@@ -167,6 +167,15 @@ static ttr_status check_packet_sizes(const struct unpacking *u, const struct hea
     return TTR_OK;
 }
 
+/* Reports whether only blanks follow: a text editor may have added a newline to the file. */
+static bool is_rest_blank(const struct cursor *c)
+{
+    for (size_t i = 0; i < cursor_left(c); i++)
+        if (!is_blank(c->p[i]))
+            return false;
+    return true;
+}
+
 static void note_cut_packet(struct unpacking *u, uint64_t at)
 {
     u->is_cut = true;
@@ -180,7 +189,8 @@ static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, si
     struct header header = {0};
     *content = *padding = 0;
     if (cursor_left(&u->in) < HEADER_BYTES) {
-        note_cut_packet(u, u->in.offset);
+        if (!is_rest_blank(&u->in))
+            note_cut_packet(u, u->in.offset);
         (void)cursor_skip(&u->in, cursor_left(&u->in));
         return TTR_OK;
     }

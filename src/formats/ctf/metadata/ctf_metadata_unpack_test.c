@@ -146,6 +146,32 @@ static void note_cut(void *ctx, ttr_severity severity, uint64_t offset, const ch
     (void)snprintf(unpacked->error.text, sizeof unpacked->error.text, "%s", text);
 }
 
+static void blanks_after_the_last_packet_are_not_damage(void **state)
+{
+    static const struct {
+        const char *after;
+        uint64_t cut_at;
+    } ends[] = {{"0a", UINT64_MAX}, {"0d0a", UINT64_MAX}, {"0a75", 40}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        uint8_t bytes[100];
+        char hex[300];
+        struct unpacked unpacked = {.text.file = "metadata", .error.offset = UINT64_MAX};
+        (void)snprintf(hex, sizeof hex, HEADER_LE "4001000040010000" TAIL "616263%s",
+                       ends[i].after);
+        size_t n = support_hex(bytes, sizeof bytes, hex);
+        ctf_description_init(&unpacked.description, alloc_default());
+        unpacked.description.note = note_cut;
+        unpacked.description.note_ctx = &unpacked;
+        assert_int_equal(
+            ctf_unpack_metadata(&unpacked.description, bytes, n, NULL, &unpacked.text, NULL),
+            TTR_OK);
+        support_assert_text(unpacked.text.p, unpacked.text.n, "abc");
+        assert_int_equal(unpacked.error.offset, ends[i].cut_at);
+        ctf_description_free(&unpacked.description);
+    }
+}
+
 /* Expects this text from the first n bytes of two packets with "abc" and "de". */
 static void assert_cut(size_t n, const char *text, uint64_t cut_at)
 {
@@ -293,6 +319,7 @@ int main(void)
         cmocka_unit_test(packets_of_version_2_have_long_or_short_headers),
         cmocka_unit_test(text_offsets_map_to_file_offsets),
         cmocka_unit_test(last_packet_without_padding_is_accepted),
+        cmocka_unit_test(blanks_after_the_last_packet_are_not_damage),
         cmocka_unit_test(cut_last_packet_yields_its_available_text),
         cmocka_unit_test(invalid_packets_fail_with_offset),
         cmocka_unit_test(each_packet_has_its_own_byte_order),

@@ -37,7 +37,7 @@ static bool open_with(size_t n, bool *is_odd, bool *is_through)
     bool is_good = false;
     *is_odd = false;
     support_heap_init(&heap, n);
-    struct ctf_trace trace = {.folder = folder_open(&heap.alloc, NULL, place, 1, NULL)};
+    struct ctf_trace trace = {.folder = folder_open(&heap.alloc, NULL, place, 1, false, NULL)};
     if (trace.folder)
         is_good = ctf_index_open(&index, &trace, "s", is_odd);
     if (is_good)

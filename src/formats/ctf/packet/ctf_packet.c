@@ -212,12 +212,15 @@ static enum ctf_framing convert_layout_status_to_framing(struct ctf_frame *frame
 static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
                                             const struct roles *roles)
 {
-    if (roles->has_magic && roles->magic != CTF_MAGIC)
+    const bool has_trace_uuid = roles->uuid_n >= 16 && trace->class->description.has_uuid &&
+                                memcmp(roles->uuid, trace->class->description.uuid, 16) == 0;
+    /* the UUID of the trace proves more than the magic number, which must be damaged */
+    roles->frame->has_bad_magic = roles->has_magic && roles->magic != CTF_MAGIC && has_trace_uuid;
+    if (roles->has_magic && roles->magic != CTF_MAGIC && !has_trace_uuid)
         return fail_framing(roles->frame, "ctf.bad-magic",
                             "the packet begins with 0x%llx, expected the magic number 0x%x",
                             (unsigned long long)roles->magic, CTF_MAGIC);
-    if (roles->uuid_n < 16 || !trace->class->description.has_uuid ||
-        memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
+    if (has_trace_uuid || roles->uuid_n < 16 || !trace->class->description.has_uuid)
         return CTF_FRAME_OK;
     roles->frame->is_foreign = true;
     /* CTF 1.8 packets with another UUID are accepted, as by babeltrace2: some tracers use one per

@@ -327,14 +327,20 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
  * be stream files. */
 static void report_unusable_entries(struct ctf_opening *opening)
 {
+    static const char *const reasons[] = {[FOLDER_SKIP_SPECIAL] = "FIFO, a socket or a device",
+                                          [FOLDER_SKIP_DANGLING] = "broken link",
+                                          [FOLDER_SKIP_OUTSIDE] =
+                                              "link to a file outside of the trace's folder"};
     const char *name;
-    bool is_link;
+    enum folder_skip why;
     for (size_t i = 0;
-         !opening->only && (name = folder_skipped_entry(opening->trace->folder, i, &is_link)); i++)
+         !opening->only && (name = folder_skipped_entry(opening->trace->folder, i, &why)); i++)
         if (!strchr(name, '/'))
-            ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.no-file",
-                                       "%s is a %s: skipped", name,
-                                       is_link ? "broken link" : "FIFO, a socket or a device");
+            ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, NO_OFFSET,
+                                       why == FOLDER_SKIP_OUTSIDE ? "ctf.link" : "ctf.no-file",
+                                       "%s is a %s: skipped%s", name, reasons[why],
+                                       why == FOLDER_SKIP_OUTSIDE ? ", unless links are followed"
+                                                                  : "");
 }
 
 /* Returns true if no stream file has a name that matches a stream class. */

@@ -235,6 +235,17 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
                              "a packet of %s ends before it begins", reader->file);
 }
 
+static ttr_status report_bad_magic(struct ctf_reader *reader, const struct ctf_packet *packet)
+{
+    enum { MAGIC_BYTES = 4 };
+    reader->status = input_add_damage(
+        reader->in, packet->offset, MAGIC_BYTES, "ctf.bad-magic", reader->error,
+        "%s: the magic number of a packet is damaged; the packet has the uuid of the trace and is "
+        "read",
+        reader->file);
+    return reader->status;
+}
+
 /* Returns the time for events without timestamps, ns: the begin of their packet; if unknown, the
  * end of the previous packet; if that is unknown, too, in a new CTF 2 stream the zero of the
  * default clock, else the current time. */
@@ -310,8 +321,8 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     in->packets++;
     reader->is_inside = true;
     reader->is_unpacked = false;
-    reader->is_damaged =
-        frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->is_resized;
+    reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size ||
+                         frame->is_resized || frame->has_bad_magic;
     reader->is_size_reported = reader->is_sealed = false;
     reader->events_read = 0;
     reader->offset = reader->next;
@@ -326,6 +337,8 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
         emit_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_stream_defined = true;
     report_odd_packet(reader, packet);
+    if (frame->has_bad_magic && report_bad_magic(reader, packet) != TTR_OK)
+        return STEP_FAILED;
     report_early_event(reader, packet);
     switch_to_stream(reader, last, packet);
     if (ctf_packet_overlaps_range(reader, packet))

@@ -145,6 +145,7 @@ struct ctf_frame {
     bool is_underfull;
     struct rfc11_packet rfc; /* RFC v1.1: the 48-byte packet header */
     bool is_foreign;         /* the packet has the UUID of another trace */
+    bool has_bad_magic;      /* the magic number is damaged, but the UUID is that of the trace */
     /* diagnostic code of CTF_FRAME_BAD and CTF_FRAME_FOREIGN; `text` describes the fault */
     const char *code;
     char text[160];
@@ -182,7 +183,15 @@ enum ctf_stop_reason {
 
 struct ctf_file_index;
 
+/* The stream class of the event class that was described last. */
+struct ctf_described {
+    size_t stream;   /* its index */
+    size_t first;    /* number of event classes of the streams before it */
+    size_t events_n; /* number of event classes in the description then */
+};
+
 struct ctf_reader {
+    struct ctf_described described;
     /* Members that each call uses come first: with many inputs, the others are rarely in the cache.
      */
     struct input *in;

@@ -283,6 +283,26 @@ static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_ob
     return TTR_OK;
 }
 
+static bool is_same_text(ttr_text a, ttr_text b)
+{
+    return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
+
+/* Returns true if two clock classes have equal properties. */
+static bool is_same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
+{
+    return is_same_text(a->id, b->id) && is_same_text(a->name, b->name) &&
+           is_same_text(a->ns, b->ns) && is_same_text(a->uid, b->uid) &&
+           is_same_text(a->description, b->description) && a->frequency == b->frequency &&
+           a->offset_s == b->offset_s && a->offset_cycles == b->offset_cycles &&
+           a->has_precision == b->has_precision && a->precision == b->precision &&
+           a->has_accuracy == b->has_accuracy && a->accuracy == b->accuracy &&
+           a->has_uuid == b->has_uuid && memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0 &&
+           a->is_unix == b->is_unix && a->is_absolute == b->is_absolute &&
+           is_same_text(a->origin_name, b->origin_name) &&
+           is_same_text(a->origin_ns, b->origin_ns) && is_same_text(a->origin_uid, b->origin_uid);
+}
+
 static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2_object *object)
 {
     struct ctf_description *description = parser->description;
@@ -300,7 +320,13 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
         status = read_origin(parser, object->at[CTF2_ORIGIN], &read);
     if (status != TTR_OK)
         return status;
-    if (find_clock(description, read.id))
+    const struct ctf_clock *same = find_clock(description, read.id);
+    if (same && is_same_clock(same, &read)) {
+        ctf2_note(parser, TTR_SEVERITY_REMARK, object->json, "ctf.same-clock",
+                  "the clock class \"%.60s\" is declared twice, with equal properties", read.id.p);
+        return TTR_OK;
+    }
+    if (same)
         return ctf2_fail(parser, object->json, "there is a clock class \"%.60s\" already",
                          read.id.p);
     if (description->clocks_n >= CLOCKS_MAX)

@@ -431,6 +431,18 @@ static void release_candidate_dialect_parses_with_notes(void **state)
     ctf2_case_free(&c);
 }
 
+static void equal_clock_declared_twice_is_used_once_with_remark(void **state)
+{
+    struct ctf2_case c;
+    (void)state;
+    ctf2_case_parse(&c, alloc_default(),
+                    PREAMBLE "^{'type':'clock-class','id':'a','frequency':7}"
+                             "^{'type':'clock-class','id':'a','frequency':7}");
+    assert_int_equal(c.description.clocks_n, 1);
+    assert_non_null(strstr((const char *)c.notes.bytes, "ctf.same-clock: "));
+    ctf2_case_free(&c);
+}
+
 /* Parses additional text into a description. */
 static ttr_status add_text(struct ctf_description *description, const char *quoted,
                            ttr_error *error)
@@ -685,6 +697,7 @@ int main(void)
         cmocka_unit_test(wide_environment_numbers_become_text),
         cmocka_unit_test(unknown_properties_and_lax_json_are_noted),
         cmocka_unit_test(release_candidate_dialect_parses_with_notes),
+        cmocka_unit_test(equal_clock_declared_twice_is_used_once_with_remark),
         cmocka_unit_test(later_fragments_extend_description),
         cmocka_unit_test(failing_trace_class_adds_nothing),
         cmocka_unit_test(exponential_aliases_end_at_limit),

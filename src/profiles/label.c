@@ -1,0 +1,125 @@
+/* Short labels of frames: "Class.Method".
+ *
+ *   System.Private.CoreLib!System.Collections.List`1[System.Int32].Add(!0)   List`1.Add
+ *   app!ns::Map<int, A<B> >::find(int const&) const                          Map::find
+ *   libc.so.6!malloc                                                         malloc
+ *
+ * A name is read from left to right.  Groups in brackets are dropped, the first "(" after a name
+ * ends it, and the beginnings of the last two components are remembered.  "operator<" and
+ * "(anonymous namespace)" have brackets that are part of a name. */
+#include <string.h>
+
+#include <tracetta/profile.h>
+
+struct scan {
+    char *to;
+    size_t n, room;
+    size_t part[2]; /* start of the last component, and of the one before it */
+};
+
+static void append_byte(struct scan *scan, char byte)
+{
+    if (scan->n < scan->room)
+        scan->to[scan->n++] = byte;
+}
+
+/* Returns the length of the module and the "!" after it; 0 without a module. */
+static size_t module_length(ttr_text name)
+{
+    for (size_t i = 0; i < name.n && name.p[i] != '('; i++)
+        if (name.p[i] == '!')
+            return i + 1 < name.n ? i + 1 : 0;
+    return 0;
+}
+
+/* Returns the length of the group that starts at a bracket; to the end if it is not closed. */
+static size_t group_length(ttr_text rest)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < rest.n; i++) {
+        depth += strchr("<[(", rest.p[i]) && rest.p[i] ? 1 : 0;
+        depth -= strchr(">])", rest.p[i]) && rest.p[i] ? 1 : 0;
+        if (depth == 0)
+            return i + 1;
+    }
+    return rest.n;
+}
+
+static bool begins_with(ttr_text rest, const char *word)
+{
+    return rest.n >= strlen(word) && memcmp(rest.p, word, strlen(word)) == 0;
+}
+
+/* Returns the length of a part that is copied although it has brackets; 0 if there is none. */
+static size_t verbatim_length(ttr_text rest)
+{
+    static const char *const words[] = {"operator()", "operator<<", "operator>>",
+                                        "operator<=", "operator>=", "operator->",
+                                        "operator[]", "operator<",  "operator>"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (begins_with(rest, words[i]))
+            return strlen(words[i]);
+    return 0;
+}
+
+/* Returns true if a dot starts a component, and not a suffix that compilers append to copies of a
+ * function: "f.constprop.0". */
+static bool is_separating_dot(ttr_text rest)
+{
+    static const char *const suffixes[] = {".constprop", ".part.", ".isra.", ".cold",
+                                           ".lto_priv",  ".llvm.", ".clone."};
+    bool separates = rest.n > 1 && rest.p[0] == '.' && (rest.p[1] < '0' || rest.p[1] > '9');
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        separates = separates && !begins_with(rest, suffixes[i]);
+    return separates;
+}
+
+/* Starts a component after a separator of n bytes. */
+static void start_component(struct scan *scan, ttr_text rest, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        append_byte(scan, rest.p[i]);
+    scan->part[1] = scan->part[0];
+    scan->part[0] = scan->n;
+}
+
+/* Copies the next piece of a name. Returns its length; 0 at the arguments, which end the name. */
+static size_t copy_piece(struct scan *scan, ttr_text rest, bool is_at_start)
+{
+    static const char nameless[] = "(anonymous namespace)::";
+    const size_t verbatim = verbatim_length(rest);
+    for (size_t i = 0; i < verbatim; i++)
+        append_byte(scan, rest.p[i]);
+    if (verbatim)
+        return verbatim;
+    if (begins_with(rest, nameless))
+        return strlen(nameless);
+    if (rest.p[0] == '(' || (rest.p[0] == ' ' && !is_at_start))
+        return 0;
+    if (!is_at_start && (rest.p[0] == '<' || rest.p[0] == '['))
+        return group_length(rest);
+    /* ".ctor" is a name that starts with a dot */
+    const size_t separator = begins_with(rest, "::") ? 2 : !is_at_start && is_separating_dot(rest);
+    if (separator == 0 || rest.n == separator) {
+        append_byte(scan, rest.p[0]);
+        return 1;
+    }
+    start_component(scan, rest, separator);
+    return separator;
+}
+
+size_t ttr_profile_label(ttr_text name, char *to, size_t room)
+{
+    struct scan scan = {.to = to, .room = room};
+    for (size_t i = module_length(name), n = 1; i < name.n && n > 0; i += n) {
+        const bool is_at_start = scan.n == scan.part[0];
+        n = copy_piece(&scan, (ttr_text){name.p + i, name.n - i}, is_at_start);
+    }
+    if (scan.n == 0) { /* nothing that looks like a name */
+        scan.n = name.n < room ? name.n : room;
+        memcpy(to, name.p, scan.n);
+        return scan.n;
+    }
+    memmove(to, to + scan.part[1], scan.n - scan.part[1]);
+    return scan.n - scan.part[1];
+}
