@@ -4,6 +4,7 @@
  *        | datagram or bytes of a stream, with the peer
  *   source.c            one sender: packets, losses, queue
  *        | queue of complete packets
+ *   source_counts.c     counts of the source
  *   source_output.c     files of the source, or the merged trace
  *
  * receiver.c has the public functions and the loop. One thread uses all of it. */
@@ -113,14 +114,16 @@ void source_check_idle(struct source *source, uint64_t now_ms);
 /* Returns true if the source may receive: its queue has room, or its policy is to drop packets. */
 bool source_has_room(const struct source *source);
 
-/* Adds the counts of a source to the sums. */
-void source_sum(const struct source *source, ttr_receiver_totals *totals);
+/* --- source_counts.c --- */
 
 /* Returns the index in source->streams; UINT32_MAX if the stream is not tracked. */
 uint32_t source_find_stream(struct source *source, uint32_t id);
 
 /* Sets the counts of losses in source->received. */
 void source_update_counts(struct source *source);
+
+/* Adds the counts of a source to the sums. */
+void source_sum(const struct source *source, ttr_receiver_totals *totals);
 
 /* Records the first failure of a receiver. */
 void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error);

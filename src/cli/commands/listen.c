@@ -103,7 +103,8 @@ static int open_output(struct listening *listening)
         return message_misuse(
             call->command->name,
             "standard output is a terminal, and a trace is not text: use -o FILE");
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (call->set.overwrite ? O_TRUNC : O_EXCL);
+    int flags =
+        O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (call->set.overwrite ? O_TRUNC : O_EXCL);
     listening->options.output = listening->is_stdout ? dup(STDOUT_FILENO) : open(path, flags, 0666);
     if (listening->options.output >= 0)
         return OUTCOME_FINE;
@@ -239,8 +240,8 @@ static void note_totals(const struct call *call, const ttr_receiver_totals *tota
 
 static bool is_enough(const struct listening *listening)
 {
-    return interrupt_came() || (listening->limit_ns && progress_now() - listening->begin_ns >=
-                                                           listening->limit_ns);
+    return interrupt_came() ||
+           (listening->limit_ns && progress_now() - listening->begin_ns >= listening->limit_ns);
 }
 
 static int serve(struct listening *listening)
