@@ -3,6 +3,7 @@
  *     #include <tracetta/trace.h>
  *
  *     #define SHOP_CATEGORIES(X) X(orders, "orders", "customers' orders") X(disk, "disk", "files")
+ *     TTR_CATEGORIES_DECLARE(SHOP_CATEGORIES);
  *     TTR_CATEGORIES_DEFINE(SHOP_CATEGORIES);
  *
  *     static void serve(int customer)
@@ -38,8 +39,7 @@
 #include "trace_inline.h"
 
 #ifdef __cplusplus
-TTR_TRACE_API_ extern "C"
-{
+extern "C" {
 #endif
 
 /* --- Categories --- */
@@ -48,20 +48,17 @@ TTR_TRACE_API_ extern "C"
  * (DSO) has one list, of at most 4,096 categories.  A category has an enable byte, the highest
  * level recorded; 0 = disabled. */
 
-/* Declares the categories of a list, in a header that several files include. */
-#define TTR_CATEGORIES_DECLARE(LIST)                                                     \
-    enum ttr_trace_category_ids { LIST(TTR_TRACE_CATEGORY_ID_) ttr_trace_categories_n }; \
-    TTR_TRACE_HIDDEN_ extern const struct ttr_trace_category ttr_trace_categories[];     \
-    TTR_TRACE_HIDDEN_ extern volatile uint8_t ttr_trace_enabled[TTR_TRACE_PAGE]
+/* Declares the categories of a list, in a header or in the only file that uses them. */
+#define TTR_CATEGORIES_DECLARE(LIST)                                                            \
+    enum ttr_trace_category_ids { LIST(TTR_TRACE_CATEGORY_ID_) ttr_trace_categories_n };        \
+    TTR_TRACE_EXTERN_ TTR_TRACE_HIDDEN_ const struct ttr_trace_category ttr_trace_categories[]; \
+    TTR_TRACE_EXTERN_ TTR_TRACE_HIDDEN_ volatile uint8_t ttr_trace_enabled[TTR_TRACE_PAGE]
 
-/* Defines the categories of a list, in one file of a program or library.  Includes the
- * declaration. */
-#define TTR_CATEGORIES_DEFINE(LIST)                                                                \
-    TTR_CATEGORIES_DECLARE(LIST);                                                                  \
-    TTR_TRACE_EXTERN_C_ TTR_TRACE_HIDDEN_ const struct ttr_trace_category ttr_trace_categories[] = \
-        {LIST(TTR_TRACE_CATEGORY_ROW_){NULL, NULL}};                                               \
-    TTR_TRACE_EXTERN_C_ TTR_TRACE_HIDDEN_ __attribute__((                                          \
-        aligned(TTR_TRACE_PAGE))) volatile uint8_t ttr_trace_enabled[TTR_TRACE_PAGE];              \
+/* Defines the declared categories of a list, in one file of a program or library. */
+#define TTR_CATEGORIES_DEFINE(LIST)                                                              \
+    const struct ttr_trace_category ttr_trace_categories[] = {                                   \
+        LIST(TTR_TRACE_CATEGORY_ROW_){NULL, NULL}};                                              \
+    __attribute__((aligned(TTR_TRACE_PAGE))) volatile uint8_t ttr_trace_enabled[TTR_TRACE_PAGE]; \
     TTR_TRACE_MODULE_
 
 /* Levels of events, as in provider.h.  An event without TTR_..._LEVEL has level 4. */
@@ -107,12 +104,12 @@ TTR_TRACE_API_ extern "C"
 #define TTR_LAP(...) TTR_TRACE_LAP_(TTR_TRACE_INFORMATION, __VA_ARGS__)
 
 /* A zone that starts and ends in different blocks or functions of one thread. */
-#define TTR_BEGIN(...) TTR_TRACE_EVENT_(TTR_TRACE_BEGIN, TTR_TRACE_INFORMATION, 0, __VA_ARGS__)
-#define TTR_END(...) TTR_TRACE_EVENT_(TTR_TRACE_END, TTR_TRACE_INFORMATION, 0, __VA_ARGS__)
+#define TTR_BEGIN(...) TTR_TRACE_EVENT_(TTR_TRACE_BEGIN, TTR_TRACE_INFORMATION, __VA_ARGS__)
+#define TTR_END(...) TTR_TRACE_EVENT_(TTR_TRACE_END, TTR_TRACE_INFORMATION, __VA_ARGS__)
 
 /* A moment: TTR_INSTANT(category, "name", TTR_ARG...). */
-#define TTR_INSTANT(...) TTR_TRACE_EVENT_(TTR_TRACE_INSTANT, TTR_TRACE_INFORMATION, 0, __VA_ARGS__)
-#define TTR_INSTANT_LEVEL(level, ...) TTR_TRACE_EVENT_(TTR_TRACE_INSTANT, level, 0, __VA_ARGS__)
+#define TTR_INSTANT(...) TTR_TRACE_EVENT_(TTR_TRACE_INSTANT, TTR_TRACE_INFORMATION, __VA_ARGS__)
+#define TTR_INSTANT_LEVEL(level, ...) TTR_TRACE_EVENT_(TTR_TRACE_INSTANT, level, __VA_ARGS__)
 
 /* A counter: each argument is the value of one series.  `id` distinguishes counters of one name. */
 #define TTR_COUNTER(category, name, id, ...)                                               \
@@ -155,79 +152,87 @@ TTR_TRACE_API_ extern "C"
             ttr_trace_object(pointer, name);                        \
     } while (0)
 
-    /* --- Threads and sessions --- */
+/* --- Threads and sessions --- */
 
-    /* Names the calling thread in the trace and in the kernel. */
-    TTR_TRACE_API_ void ttr_trace_thread_name(const char *name);
+/* Names the calling thread in the trace and in the kernel. */
+TTR_TRACE_API_ void ttr_trace_thread_name(const char *name);
 
-    /* A virtual thread: a coroutine, a queue of a GPU.  Events between the two calls are recorded
-     * on it instead of on the calling thread. Ids are the caller's; the name is copied.  Returns
-     * false, and changes nothing, if the calling thread is already on a virtual thread. */
-    TTR_TRACE_API_ bool ttr_trace_virtual_thread_enter(uint64_t id, const char *name);
-    TTR_TRACE_API_ void ttr_trace_virtual_thread_leave(void);
+/* A virtual thread: a coroutine, a queue of a GPU.  Events between the two calls are recorded
+ * on it instead of on the calling thread. Ids are the caller's; the name is copied.  Returns
+ * false, and changes nothing, if the calling thread is already on a virtual thread. */
+TTR_TRACE_API_ bool ttr_trace_virtual_thread_enter(uint64_t id, const char *name);
+TTR_TRACE_API_ void ttr_trace_virtual_thread_leave(void);
 
-    /* ttr_trace_now() reads the clock of the trace, in ticks of the session's frequency. */
+/* ttr_trace_now() reads the clock of the trace, in ticks of the session's frequency. */
 
-    /* How rings behave when they are full.  STREAMING: the reader empties them; events that do not
-     * fit are dropped and counted.  CIRCULAR: the newest events replace the oldest (flight
-     * recorder). ONESHOT: recording ends when a thread's ring is full. */
-    enum ttr_trace_mode { TTR_TRACE_STREAMING, TTR_TRACE_CIRCULAR, TTR_TRACE_ONESHOT };
+/* How rings behave when they are full.  STREAMING: the reader empties them; events that do not
+ * fit are dropped and counted.  CIRCULAR: the newest events replace the oldest (flight
+ * recorder). ONESHOT: recording ends when a thread's ring is full. */
+enum ttr_trace_mode { TTR_TRACE_STREAMING, TTR_TRACE_CIRCULAR, TTR_TRACE_ONESHOT };
 
-    typedef struct ttr_trace_options {
-        size_t size; /* sizeof(ttr_trace_options) */
-        enum ttr_trace_mode mode;
-        size_t buffer_bytes;    /* ring size per thread; 0 = 512 KiB; rounded up to 64 KiB */
-        const char *categories; /* "net.*,-net.debug,disk:5"; NULL = all, up to level 5 */
-        uint64_t zone_min_ns;   /* shorter zones are left out; 0 = none */
-    } ttr_trace_options;
+typedef struct ttr_trace_options {
+    size_t size; /* sizeof(ttr_trace_options) */
+    enum ttr_trace_mode mode;
+    size_t buffer_bytes;    /* ring size per thread; 0 = 512 KiB; rounded up to 64 KiB */
+    const char *categories; /* "net.*,-net.debug,disk:5"; NULL = all, up to level 5 */
+    uint64_t zone_min_ns;   /* shorter zones are left out; 0 = none */
+} ttr_trace_options;
 
-    /* Starts recording to a file of this process alone.  NULL options are the defaults.  Returns 0,
-     * or an errno: EBUSY if a session is active, EINVAL for invalid options, or why the file or
-     * memory cannot be had.  The file appears at once and grows; after a crash it holds every
-     * complete chunk of each thread. */
-    TTR_TRACE_API_ int ttr_trace_start_file(const char *path, const ttr_trace_options *options);
+/* Starts recording to a file of this process alone.  NULL options are the defaults.  Returns 0,
+ * or an errno: EBUSY if a session is active, EINVAL for invalid options, or why the file or
+ * memory cannot be had.  The file appears at once and grows; after a crash it holds every
+ * complete chunk of each thread. */
+TTR_TRACE_API_ int ttr_trace_start_file(const char *path, const ttr_trace_options *options);
 
-    /* Writes all events so far.  In circular mode this is a snapshot of the newest events.  Returns
-     * 0 or the errno of the first failed write. */
-    TTR_TRACE_API_ int ttr_trace_flush(void);
+/* Writes all events so far.  In circular mode this is a snapshot of the newest events.  Returns
+ * 0 or the errno of the first failed write. */
+TTR_TRACE_API_ int ttr_trace_flush(void);
 
-    /* Disables all categories, flushes and ends the session.  Returns as ttr_trace_flush.  Called
-     * at the normal exit of the program if a session is active. */
-    TTR_TRACE_API_ int ttr_trace_stop(void);
+/* Disables all categories, flushes and ends the session.  Returns as ttr_trace_flush.  Called
+ * at the normal exit of the program if a session is active. */
+TTR_TRACE_API_ int ttr_trace_stop(void);
 
-    /* Asks the manager to write a snapshot, as configured by "record --trigger=NAME".  Without a
-     * manager it flushes. */
-    TTR_TRACE_API_ void ttr_trace_trigger(const char *name);
+/* Asks the manager to write a snapshot, as configured by "record --trigger=NAME".  Without a
+ * manager it flushes. */
+TTR_TRACE_API_ void ttr_trace_trigger(const char *name);
 
-    /* Counts since the start of the session. */
-    typedef struct ttr_trace_stats {
-        uint64_t written; /* events written to rings */
-        uint64_t dropped; /* events that found no space, or interrupted another event twice */
-        uint32_t threads; /* rings in use or finished */
-        bool is_active;   /* a session is active */
-    } ttr_trace_stats;
+/* Counts since the start of the session. */
+typedef struct ttr_trace_stats {
+    uint64_t written; /* events written to rings */
+    uint64_t dropped; /* events that found no space, or interrupted another event twice */
+    uint32_t threads; /* rings in use or finished */
+    bool is_active;   /* a session is active */
+} ttr_trace_stats;
 
-    TTR_TRACE_API_ void ttr_trace_get_stats(ttr_trace_stats * stats);
+TTR_TRACE_API_ void ttr_trace_get_stats(ttr_trace_stats *stats);
 
-    /* --- Other languages --- */
+/* --- Other languages --- */
 
-    /* Makes a trace point at run time, for languages without macros.  Texts are copied.  Returns
-     * NULL if memory is exhausted.  Points live until the program ends. */
-    TTR_TRACE_API_ ttr_trace_site *ttr_trace_site_new(const char *category, const char *name,
-                                                      enum ttr_trace_type type, uint8_t level,
-                                                      const char *const *arg_names, size_t args_n);
+/* Makes a trace point at run time, for languages without macros.  Texts are copied.  Returns
+ * NULL if memory is exhausted.  Points live until the program ends. */
+TTR_TRACE_API_ ttr_trace_site *ttr_trace_site_new(const char *category, const char *name,
+                                                  enum ttr_trace_type type, uint8_t level,
+                                                  const char *const *arg_names, size_t args_n);
 
-    /* Returns true if events of such a trace point are recorded now. */
-    TTR_TRACE_API_ bool ttr_trace_site_is_enabled(const ttr_trace_site *site);
+/* Returns true if events of such a trace point are recorded now. */
+TTR_TRACE_API_ bool ttr_trace_site_is_enabled(const ttr_trace_site *site);
 
-    /* Records an event with as many values as the trace point has arguments.  `end_or_id` is the
-     * end time of a TTR_TRACE_COMPLETE, and the id of counters, async events and flows. */
-    TTR_TRACE_API_ void ttr_trace_site_write(ttr_trace_site * site, uint64_t time,
-                                             uint64_t end_or_id,
-                                             const struct ttr_trace_value *values);
+/* Records an event with as many values as the trace point has arguments.  `end_or_id` is the
+ * end time of a TTR_TRACE_COMPLETE, and the id of counters, async events and flows. */
+TTR_TRACE_API_ void ttr_trace_site_write(ttr_trace_site *site, uint64_t time, uint64_t end_or_id,
+                                         const struct ttr_trace_value *values);
 
 #ifdef __cplusplus
 }
+#endif
+
+#ifdef TTR_TRACE_DISABLE
+#undef TTR_ZONE_ARG
+#define TTR_ZONE_ARG(name, value) ((void)0)
+#undef TTR_BLOB
+#define TTR_BLOB(category, name, bytes, n) ((void)0)
+#undef TTR_OBJECT
+#define TTR_OBJECT(category, pointer, name) ((void)0)
 #endif
 
 #endif

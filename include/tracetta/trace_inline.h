@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -20,11 +19,10 @@
 #pragma GCC system_header
 
 #ifdef __cplusplus
-#define TTR_TRACE_EXTERN_C_ extern "C"
-TTR_TRACE_API_ extern "C"
-{
+#define TTR_TRACE_EXTERN_ extern "C"
+extern "C" {
 #else
-#define TTR_TRACE_EXTERN_C_
+#define TTR_TRACE_EXTERN_ extern
 #endif
 
 #define TTR_TRACE_HIDDEN_ __attribute__((visibility("hidden")))
@@ -35,112 +33,111 @@ TTR_TRACE_API_ extern "C"
 #define TTR_TRACE_ARGS_MAX 15
 #define TTR_TRACE_TEXT_MAX 4096u /* bytes of a text argument; longer ones are cut */
 
-    /* Types of events; the numbers of FXT. */
-    enum ttr_trace_type {
-        TTR_TRACE_INSTANT = 0,
-        TTR_TRACE_COUNTER = 1,
-        TTR_TRACE_BEGIN = 2,
-        TTR_TRACE_END = 3,
-        TTR_TRACE_COMPLETE = 4,
-        TTR_TRACE_ASYNC_BEGIN = 5,
-        TTR_TRACE_ASYNC_INSTANT = 6,
-        TTR_TRACE_ASYNC_END = 7,
-        TTR_TRACE_FLOW_BEGIN = 8,
-        TTR_TRACE_FLOW_STEP = 9,
-        TTR_TRACE_FLOW_END = 10
-    };
+/* Types of events; the numbers of FXT. */
+enum ttr_trace_type {
+    TTR_TRACE_INSTANT = 0,
+    TTR_TRACE_COUNTER = 1,
+    TTR_TRACE_BEGIN = 2,
+    TTR_TRACE_END = 3,
+    TTR_TRACE_COMPLETE = 4,
+    TTR_TRACE_ASYNC_BEGIN = 5,
+    TTR_TRACE_ASYNC_INSTANT = 6,
+    TTR_TRACE_ASYNC_END = 7,
+    TTR_TRACE_FLOW_BEGIN = 8,
+    TTR_TRACE_FLOW_STEP = 9,
+    TTR_TRACE_FLOW_END = 10
+};
 
-    /* Types of arguments; the numbers of FXT. */
-    enum ttr_trace_value_type {
-        TTR_TRACE_VALUE_NULL = 0,
-        TTR_TRACE_VALUE_I32 = 1,
-        TTR_TRACE_VALUE_U32 = 2,
-        TTR_TRACE_VALUE_I64 = 3,
-        TTR_TRACE_VALUE_U64 = 4,
-        TTR_TRACE_VALUE_F64 = 5,
-        TTR_TRACE_VALUE_TEXT = 6,
-        TTR_TRACE_VALUE_POINTER = 7,
-        TTR_TRACE_VALUE_KOID = 8,
-        TTR_TRACE_VALUE_BOOL = 9
-    };
+/* Types of arguments; the numbers of FXT. */
+enum ttr_trace_value_type {
+    TTR_TRACE_VALUE_NULL = 0,
+    TTR_TRACE_VALUE_I32 = 1,
+    TTR_TRACE_VALUE_U32 = 2,
+    TTR_TRACE_VALUE_I64 = 3,
+    TTR_TRACE_VALUE_U64 = 4,
+    TTR_TRACE_VALUE_F64 = 5,
+    TTR_TRACE_VALUE_TEXT = 6,
+    TTR_TRACE_VALUE_POINTER = 7,
+    TTR_TRACE_VALUE_KOID = 8,
+    TTR_TRACE_VALUE_BOOL = 9
+};
 
-    struct ttr_trace_value {
-        uint64_t bits;    /* the number, sign-extended; of a float its bits */
-        const void *text; /* of TTR_TRACE_VALUE_TEXT */
-        uint32_t text_n;  /* bytes of text */
-        uint32_t type;    /* enum ttr_trace_value_type */
-    };
+struct ttr_trace_value {
+    uint64_t bits;    /* the number, sign-extended; of a float its bits */
+    const void *text; /* of TTR_TRACE_VALUE_TEXT */
+    uint32_t text_n;  /* bytes of text */
+    uint32_t type;    /* enum ttr_trace_value_type */
+};
 
-    struct ttr_trace_category {
-        const char *name, *description;
-    };
+struct ttr_trace_category {
+    const char *name, *description;
+};
 
-    /* A trace point.  The header is 0 until the point is first used. */
-    typedef struct ttr_trace_site {
-        /* first word of the record without its size and thread; 0 = not registered */
-        uint64_t header;
-        uint64_t *arg_headers; /* first word of each argument, without the value; args_n of them */
-        const struct ttr_trace_category *category;
-        const char *name;
-        const char *const *arg_names;
-        const char *file, *function;
-        uint32_t line;
-        uint8_t type; /* enum ttr_trace_type */
-        uint8_t level;
-        uint8_t args_n;
-        uint8_t zero;
-        const volatile uint8_t *enabled; /* enable byte of the category */
-    } ttr_trace_site;
+/* A trace point.  The header is 0 until the point is first used. */
+typedef struct ttr_trace_site {
+    /* first word of the record without its size and thread; 0 = not registered */
+    uint64_t header;
+    uint64_t *arg_headers; /* first word of each argument, without the value; args_n of them */
+    const struct ttr_trace_category *category;
+    const char *name;
+    const char *const *arg_names;
+    const char *file, *function;
+    uint32_t line;
+    uint8_t type; /* enum ttr_trace_type */
+    uint8_t level;
+    uint8_t args_n;
+    uint8_t zero;
+    const volatile uint8_t *enabled; /* enable byte of the category */
+} ttr_trace_site;
 
-    /* A ring as its thread sees it.  `cur` and `end` are never read from shared memory. */
-    struct ttr_trace_ring {
-        uint64_t *cur,
-            *end;         /* next free word, and the end of the chunk; NULL before the first use */
-        uint64_t *commit; /* commit position in shared memory, then the count of events */
-        uint64_t bias;    /* address of `cur` minus commit position */
-        uint64_t events;  /* events written */
-        uint64_t thread_bits; /* thread reference, at its bits of an event's header */
-        void *shared;         /* internal */
-        uint64_t *open_zones; /* stack of open zones in shared memory: depth, then pairs of words */
-    };
+/* A ring as its thread sees it.  `cur` and `end` are never read from shared memory. */
+struct ttr_trace_ring {
+    uint64_t *cur, *end;  /* next free word, and the end of the chunk; NULL before the first use */
+    uint64_t *commit;     /* commit position in shared memory, then the count of events */
+    uint64_t bias;        /* address of `cur` minus commit position */
+    uint64_t events;      /* events written */
+    uint64_t thread_bits; /* thread reference, at its bits of an event's header */
+    void *shared;         /* internal */
+    uint64_t *open_zones; /* stack of open zones in shared memory: depth, then pairs of words */
+};
 
-    /* Rings of a thread: for normal code, for signal handlers that interrupt it between reserving
-     * and committing, and an empty one that refuses events of deeper handlers. */
-    struct ttr_trace_thread {
-        struct ttr_trace_ring ring[3];
-        uint8_t depth;                 /* ring in use + 1 while an event is written, else 0 */
-        uint64_t generation;           /* session of the rings */
-        void *memory;                  /* of that session */
-        uint64_t chunks;               /* per ring */
-        uint64_t virtual_koid;         /* of the virtual thread that runs on it; 0 = none */
-        struct ttr_trace_thread *next; /* list of threads with rings */
-    };
+/* Rings of a thread: for normal code, and for signal handlers that interrupt it while it writes
+ * an event.  Events of handlers that interrupt such a handler are refused. */
+struct ttr_trace_thread {
+    struct ttr_trace_ring ring[2];
+    uint8_t depth;                 /* number of events that are being written */
+    uint8_t finished;              /* number of times that its rings were given back */
+    uint64_t generation;           /* session of the rings */
+    void *memory;                  /* of that session */
+    uint64_t chunks;               /* per ring */
+    uint64_t virtual_koid;         /* of the virtual thread that runs on it; 0 = none */
+    struct ttr_trace_thread *next; /* list of threads with rings */
+};
 
-    TTR_TRACE_API_ extern __thread struct ttr_trace_thread ttr_trace_thread
-        __attribute__((tls_model("initial-exec")));
-    TTR_TRACE_API_ extern bool
-        ttr_trace_uses_tsc; /* ticks are of the processor's time stamp counter */
-    TTR_TRACE_API_ extern uint64_t ttr_trace_zone_min_ticks; /* shorter zones are left out */
+TTR_TRACE_API_ extern __thread struct ttr_trace_thread ttr_trace_thread
+    __attribute__((tls_model("initial-exec")));
+TTR_TRACE_API_ extern bool ttr_trace_uses_tsc; /* ticks are of the processor's time stamp counter */
+TTR_TRACE_API_ extern uint64_t ttr_trace_zone_min_ticks; /* shorter zones are left out */
 
-    TTR_TRACE_API_ uint64_t *ttr_trace_reserve_slow(struct ttr_trace_thread * thread,
-                                                    struct ttr_trace_ring * ring, size_t words);
-    TTR_TRACE_API_ bool ttr_trace_site_register(ttr_trace_site * site,
-                                                const struct ttr_trace_value *values);
+TTR_TRACE_API_ void ttr_trace_write_slow(ttr_trace_site *site, uint64_t time,
+                                         const struct ttr_trace_value *values, unsigned n,
+                                         const uint64_t *tail);
 
-    /* --- Clock --- */
+/* --- Clock --- */
 
-    TTR_TRACE_INLINE_ uint64_t ttr_trace_now(void)
-    {
+/* Reads CLOCK_MONOTONIC, in nanoseconds. */
+TTR_TRACE_API_ uint64_t ttr_trace_now_slow(void);
+
+TTR_TRACE_INLINE_ uint64_t ttr_trace_now(void)
+{
 #if defined(__x86_64__)
-        if (__builtin_expect(ttr_trace_uses_tsc, 1))
-            return __rdtsc();
+    if (__builtin_expect(ttr_trace_uses_tsc, 1))
+        return __rdtsc();
 #endif
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-    }
+    return ttr_trace_now_slow();
+}
 
-    /* --- Values --- */
+/* --- Values --- */
 
 #define TTR_TRACE_VALUE_FUNCTION_(suffix, ctype, kind, expression)                \
     TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_##suffix(ctype x) \
@@ -152,41 +149,41 @@ TTR_TRACE_API_ extern "C"
         value.type = kind;                                                        \
         return value;                                                             \
     }
-    TTR_TRACE_VALUE_FUNCTION_(bool, bool, TTR_TRACE_VALUE_BOOL, x)
-    TTR_TRACE_VALUE_FUNCTION_(i32, int32_t, TTR_TRACE_VALUE_I32, (int64_t)x)
-    TTR_TRACE_VALUE_FUNCTION_(u32, uint32_t, TTR_TRACE_VALUE_U32, x)
-    TTR_TRACE_VALUE_FUNCTION_(i64, int64_t, TTR_TRACE_VALUE_I64, x)
-    TTR_TRACE_VALUE_FUNCTION_(u64, uint64_t, TTR_TRACE_VALUE_U64, x)
-    TTR_TRACE_VALUE_FUNCTION_(koid, uint64_t, TTR_TRACE_VALUE_KOID, x)
-    TTR_TRACE_VALUE_FUNCTION_(pointer, const volatile void *, TTR_TRACE_VALUE_POINTER, (uintptr_t)x)
+TTR_TRACE_VALUE_FUNCTION_(bool, bool, TTR_TRACE_VALUE_BOOL, x)
+TTR_TRACE_VALUE_FUNCTION_(i32, int32_t, TTR_TRACE_VALUE_I32, (int64_t)x)
+TTR_TRACE_VALUE_FUNCTION_(u32, uint32_t, TTR_TRACE_VALUE_U32, x)
+TTR_TRACE_VALUE_FUNCTION_(i64, int64_t, TTR_TRACE_VALUE_I64, x)
+TTR_TRACE_VALUE_FUNCTION_(u64, uint64_t, TTR_TRACE_VALUE_U64, x)
+TTR_TRACE_VALUE_FUNCTION_(koid, uint64_t, TTR_TRACE_VALUE_KOID, x)
+TTR_TRACE_VALUE_FUNCTION_(pointer, const volatile void *, TTR_TRACE_VALUE_POINTER, (uintptr_t)x)
 
-    TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_nothing(void)
-    {
-        struct ttr_trace_value value = {0, NULL, 0, TTR_TRACE_VALUE_NULL};
-        return value;
-    }
+TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_nothing(void)
+{
+    struct ttr_trace_value value = {0, NULL, 0, TTR_TRACE_VALUE_NULL};
+    return value;
+}
 
-    TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_double(double x)
-    {
-        struct ttr_trace_value value = {0, NULL, 0, TTR_TRACE_VALUE_F64};
-        memcpy(&value.bits, &x, sizeof x);
-        return value;
-    }
+TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_double(double x)
+{
+    struct ttr_trace_value value = {0, NULL, 0, TTR_TRACE_VALUE_F64};
+    memcpy(&value.bits, &x, sizeof x);
+    return value;
+}
 
-    TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_bytes(const void *text, size_t n)
-    {
-        struct ttr_trace_value value;
-        value.bits = 0;
-        value.text = text;
-        value.text_n = (uint32_t)(n < TTR_TRACE_TEXT_MAX ? n : TTR_TRACE_TEXT_MAX);
-        value.type = TTR_TRACE_VALUE_TEXT;
-        return value;
-    }
+TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_bytes(const void *text, size_t n)
+{
+    struct ttr_trace_value value;
+    value.bits = 0;
+    value.text = text;
+    value.text_n = (uint32_t)(n < TTR_TRACE_TEXT_MAX ? n : TTR_TRACE_TEXT_MAX);
+    value.type = TTR_TRACE_VALUE_TEXT;
+    return value;
+}
 
-    TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_text(const char *text)
-    {
-        return ttr_trace_value_of_bytes(text, text ? strlen(text) : 0);
-    }
+TTR_TRACE_INLINE_ struct ttr_trace_value ttr_trace_value_of_text(const char *text)
+{
+    return ttr_trace_value_of_bytes(text, text ? strlen(text) : 0);
+}
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -236,8 +233,7 @@ static inline auto ttr_trace_value_of(const T &x)
     return ttr_trace_value_of_bytes(x.data(), x.size());
 }
 #define TTR_TRACE_VALUE_(value) ttr_trace_value_of(value)
-TTR_TRACE_API_ extern "C"
-{
+extern "C" {
 #else
 #define TTR_TRACE_VALUE_(value) \
     _Generic((value),                                                                          \
@@ -260,189 +256,173 @@ TTR_TRACE_API_ extern "C"
         default: ttr_trace_value_of_pointer)(value)
 #endif
 
-    /* --- Records --- */
+/* --- Records --- */
 
-    /* Returns the words of an argument of that type and text size. */
-    TTR_TRACE_INLINE_ size_t ttr_trace_value_words(const struct ttr_trace_value *value)
-    {
-        switch (value->type) {
-        case TTR_TRACE_VALUE_NULL:
-        case TTR_TRACE_VALUE_I32:
-        case TTR_TRACE_VALUE_U32:
-        case TTR_TRACE_VALUE_BOOL:
-            return 1;
-        case TTR_TRACE_VALUE_TEXT:
-            return 1 + (value->text_n + 7u) / 8;
-        default:
-            return 2;
-        }
+/* Returns the words of an argument of that type and text size. */
+TTR_TRACE_INLINE_ size_t ttr_trace_value_words(const struct ttr_trace_value *value)
+{
+    switch (value->type) {
+    case TTR_TRACE_VALUE_NULL:
+    case TTR_TRACE_VALUE_I32:
+    case TTR_TRACE_VALUE_U32:
+    case TTR_TRACE_VALUE_BOOL:
+        return 1;
+    case TTR_TRACE_VALUE_TEXT:
+        return 1 + (value->text_n + 7u) / 8;
+    default:
+        return 2;
     }
+}
 
-    /* Writes an argument; `header` has its type, name, and its size unless it is a text.  Returns
-     * the word after it. */
-    TTR_TRACE_INLINE_ uint64_t *ttr_trace_put_value(uint64_t * p, uint64_t header,
-                                                    const struct ttr_trace_value *value)
-    {
-        switch (value->type) {
-        case TTR_TRACE_VALUE_NULL:
-            *p = header;
-            return p + 1;
-        case TTR_TRACE_VALUE_I32:
-        case TTR_TRACE_VALUE_U32:
-        case TTR_TRACE_VALUE_BOOL:
-            *p = header | value->bits << 32;
-            return p + 1;
-        case TTR_TRACE_VALUE_TEXT: {
-            const size_t words = (value->text_n + 7u) / 8;
-            p[words] = 0;
-            *p = header | (1 + (uint64_t)words) << 4 |
-                 (value->text_n ? (uint64_t)(0x8000u | value->text_n) << 32 : 0);
-            if (value->text_n)
-                memcpy(p + 1, value->text, value->text_n);
-            return p + 1 + words;
-        }
-        default:
-            p[0] = header;
-            p[1] = value->bits;
-            return p + 2;
-        }
+/* Writes an argument; `header` has its type, name, and its size unless it is a text.  Returns
+ * the word after it. */
+TTR_TRACE_INLINE_ uint64_t *ttr_trace_put_value(uint64_t *p, uint64_t header,
+                                                const struct ttr_trace_value *value)
+{
+    switch (value->type) {
+    case TTR_TRACE_VALUE_NULL:
+        *p = header;
+        return p + 1;
+    case TTR_TRACE_VALUE_I32:
+    case TTR_TRACE_VALUE_U32:
+    case TTR_TRACE_VALUE_BOOL:
+        *p = header | value->bits << 32;
+        return p + 1;
+    case TTR_TRACE_VALUE_TEXT: {
+        const size_t words = (value->text_n + 7u) / 8;
+        p[words] = 0;
+        *p = header | (1 + (uint64_t)words) << 4 |
+             (value->text_n ? (uint64_t)(0x8000u | value->text_n) << 32 : 0);
+        if (value->text_n)
+            memcpy(p + 1, value->text, value->text_n);
+        return p + 1 + words;
     }
-
-    /* Reserves words in the calling thread's ring.  Returns NULL if the event must be dropped,
-     * which is then counted.  Each call that returned words is followed by ttr_trace_commit. */
-    TTR_TRACE_INLINE_ uint64_t *ttr_trace_reserve(struct ttr_trace_ring * *ring, size_t words)
-    {
-        struct ttr_trace_thread *thread = &ttr_trace_thread;
-        struct ttr_trace_ring *chosen = &thread->ring[thread->depth];
-        thread->depth++;
-        __asm__ volatile("" ::: "memory");
-        *ring = chosen;
-        uint64_t *p = chosen->cur;
-        if (TTR_TRACE_UNLIKELY_((uintptr_t)p + words * 8 > (uintptr_t)chosen->end))
-            p = ttr_trace_reserve_slow(thread, chosen, words);
-        return p;
+    default:
+        p[0] = header;
+        p[1] = value->bits;
+        return p + 2;
     }
+}
 
-    /* Publishes the words up to `end`, one release store. */
-    TTR_TRACE_INLINE_ void ttr_trace_commit(struct ttr_trace_ring * ring, uint64_t * end)
-    {
-        ring->cur = end;
-        __atomic_store_n(&ring->commit[1], ++ring->events, __ATOMIC_RELAXED);
-        __atomic_store_n(ring->commit, (uint64_t)(uintptr_t)end - ring->bias, __ATOMIC_RELEASE);
-        __asm__ volatile("" ::: "memory");
-        ttr_trace_thread.depth--;
-    }
-
-    /* Writes an event of `n` arguments; `tail_n` (0 or 1) words follow them. */
-    TTR_TRACE_INLINE_ void ttr_trace_write(ttr_trace_site * site, uint64_t time,
-                                           const struct ttr_trace_value *values, unsigned n,
-                                           unsigned tail_n, uint64_t tail)
-    {
-        uint64_t header = __atomic_load_n(&site->header, __ATOMIC_ACQUIRE);
-        if (TTR_TRACE_UNLIKELY_(header == 0)) {
-            /* A copy, so that the compiler keeps the values themselves in registers. */
-            struct ttr_trace_value copy[TTR_TRACE_ARGS_MAX];
-            for (unsigned i = 0; i < n; i++)
-                copy[i] = values[i];
-            if (!ttr_trace_site_register(site, copy))
-                return;
-            header = __atomic_load_n(&site->header, __ATOMIC_ACQUIRE);
-        }
-        size_t words = 2 + tail_n;
+/* Writes an event of `n` arguments; a word `tail` follows them unless it is NULL.  Reserves the
+ * words in the thread's first ring, fills them, and publishes them by one release store. Everything
+ * else is done out of line: the first use of the trace point, a full chunk, and events of signal
+ * handlers that interrupt these lines. */
+TTR_TRACE_INLINE_ void ttr_trace_write(ttr_trace_site *site, const uint64_t *arg_headers,
+                                       uint64_t time, const struct ttr_trace_value *values,
+                                       unsigned n, const uint64_t *tail)
+{
+    struct ttr_trace_thread *thread = &ttr_trace_thread;
+    struct ttr_trace_ring *ring = &thread->ring[0];
+    const uint64_t header = __atomic_load_n(&site->header, __ATOMIC_ACQUIRE);
+    size_t words = tail ? 3 : 2;
 #pragma GCC unroll 15
-        for (unsigned i = 0; i < n; i++)
-            words += ttr_trace_value_words(&values[i]);
-        struct ttr_trace_ring *ring;
-        uint64_t *p = ttr_trace_reserve(&ring, words);
-        if (TTR_TRACE_UNLIKELY_(!p)) {
-            ttr_trace_thread.depth--;
+    for (unsigned i = 0; i < n; i++)
+        words += ttr_trace_value_words(&values[i]);
+    if (__builtin_expect(header != 0 && thread->depth == 0, 1)) {
+        thread->depth = 1;
+        __asm__ volatile("" ::: "memory"); /* a handler uses another ring from here on */
+        uint64_t *p = ring->cur;
+        if (__builtin_expect((uintptr_t)p + words * 8 <= (uintptr_t)ring->end, 1)) {
+            p[0] = header | ring->thread_bits | (uint64_t)words << 4;
+            p[1] = time;
+            p += 2;
+#pragma GCC unroll 15
+            for (unsigned i = 0; i < n; i++)
+                p = ttr_trace_put_value(p, arg_headers[i], &values[i]);
+            if (tail)
+                *p++ = *tail;
+            ring->cur = p;
+            __atomic_store_n(&ring->commit[1], ++ring->events, __ATOMIC_RELAXED);
+            __atomic_store_n(ring->commit, (uint64_t)(uintptr_t)p - ring->bias, __ATOMIC_RELEASE);
+            __asm__ volatile("" ::: "memory");
+            thread->depth = 0;
             return;
         }
-        p[0] = header | ring->thread_bits | (uint64_t)words << 4;
-        p[1] = time;
-        p += 2;
-#pragma GCC unroll 15
-        for (unsigned i = 0; i < n; i++)
-            p = ttr_trace_put_value(p, site->arg_headers[i], &values[i]);
-        if (tail_n)
-            *p++ = tail;
-        ttr_trace_commit(ring, p);
+        thread->depth = 0;
     }
+    /* Copies, so that the compiler keeps the values themselves in registers. */
+    struct ttr_trace_value copy[TTR_TRACE_ARGS_MAX];
+    const uint64_t tail_copy = tail ? *tail : 0;
+    for (unsigned i = 0; i < n; i++)
+        copy[i] = values[i];
+    ttr_trace_write_slow(site, time, copy, n, tail ? &tail_copy : NULL);
+}
 
-    /* --- Zones --- */
+/* --- Zones --- */
 
-    struct ttr_trace_zone {
-        ttr_trace_site *site; /* NULL = disabled, or ended */
-        uint64_t start;
-        uint64_t *open;       /* depth of the stack of open zones, to restore; NULL = not on it */
-        uint32_t n;           /* arguments */
-        uint32_t is_extended; /* arguments were added by TTR_ZONE_ARG */
-        struct ttr_trace_value values[TTR_TRACE_ARGS_MAX];
-        const char *names[TTR_TRACE_ARGS_MAX]; /* of arguments added by TTR_ZONE_ARG */
-    };
+struct ttr_trace_zone {
+    ttr_trace_site *site; /* NULL = disabled, or ended */
+    uint64_t start;
+    uint64_t *open;       /* depth of the stack of open zones, to restore; NULL = not on it */
+    uint32_t n;           /* arguments */
+    uint32_t is_extended; /* arguments were added by TTR_ZONE_ARG */
+    struct ttr_trace_value values[TTR_TRACE_ARGS_MAX];
+    const char *names[TTR_TRACE_ARGS_MAX]; /* of arguments added by TTR_ZONE_ARG */
+};
 
-    TTR_TRACE_API_ void ttr_trace_zone_add(struct ttr_trace_zone * zone, const char *name,
-                                           struct ttr_trace_value value);
-    TTR_TRACE_API_ void ttr_trace_zone_write(struct ttr_trace_zone * zone, uint64_t end);
-    TTR_TRACE_API_ void ttr_trace_zone_open_slow(struct ttr_trace_zone * zone);
+TTR_TRACE_API_ void ttr_trace_zone_add(struct ttr_trace_zone *zone, const char *name,
+                                       struct ttr_trace_value value);
+TTR_TRACE_API_ void ttr_trace_zone_write(struct ttr_trace_zone *zone, uint64_t end);
+TTR_TRACE_API_ void ttr_trace_zone_open_slow(struct ttr_trace_zone *zone);
 
 #define TTR_TRACE_OPEN_ZONES_MAX 63
 
-    /* Puts a zone on the stack of open zones, from which the manager recovers it if the process is
-     * killed. */
-    TTR_TRACE_INLINE_ void ttr_trace_zone_open(struct ttr_trace_zone * zone)
-    {
-        uint64_t *stack = ttr_trace_thread.ring[0].open_zones;
-        const uint64_t header = __atomic_load_n(&zone->site->header, __ATOMIC_RELAXED);
-        if (TTR_TRACE_UNLIKELY_(!stack || !header)) {
-            ttr_trace_zone_open_slow(zone);
-            return;
-        }
-        const uint64_t depth = *stack;
-        if (TTR_TRACE_UNLIKELY_(depth >= TTR_TRACE_OPEN_ZONES_MAX)) {
-            zone->open = NULL;
-            return;
-        }
-        stack[2 + 2 * depth] = header;
-        stack[3 + 2 * depth] = zone->start;
-        __atomic_store_n(stack, depth + 1, __ATOMIC_RELEASE);
-        zone->open = stack;
+/* Puts a zone on the stack of open zones, from which the manager recovers it if the process is
+ * killed. */
+TTR_TRACE_INLINE_ void ttr_trace_zone_open(struct ttr_trace_zone *zone)
+{
+    uint64_t *stack = ttr_trace_thread.ring[0].open_zones;
+    const uint64_t header = __atomic_load_n(&zone->site->header, __ATOMIC_RELAXED);
+    if (TTR_TRACE_UNLIKELY_(!stack || !header)) {
+        ttr_trace_zone_open_slow(zone);
+        return;
     }
-
-    TTR_TRACE_INLINE_ void ttr_trace_zone_end_at(struct ttr_trace_zone * zone, uint64_t end)
-    {
-        if (TTR_TRACE_UNLIKELY_(zone->n > 0))
-            ttr_trace_zone_write(zone, end);
-        else if (end - zone->start >= ttr_trace_zone_min_ticks)
-            ttr_trace_write(zone->site, zone->start, NULL, 0, 1, end);
-        if (zone->open)
-            __atomic_store_n(zone->open, *zone->open - 1, __ATOMIC_RELEASE);
-        zone->site = NULL;
+    const uint64_t depth = __atomic_load_n(stack, __ATOMIC_RELAXED);
+    if (TTR_TRACE_UNLIKELY_(depth >= TTR_TRACE_OPEN_ZONES_MAX)) {
+        zone->open = NULL;
+        return;
     }
+    stack[2 + 2 * depth] = header;
+    stack[3 + 2 * depth] = zone->start;
+    __atomic_store_n(stack, depth + 1, __ATOMIC_RELEASE);
+    zone->open = stack;
+}
 
-    TTR_TRACE_INLINE_ void ttr_trace_zone_end(struct ttr_trace_zone * zone)
-    {
-        if (zone->site)
-            ttr_trace_zone_end_at(zone, ttr_trace_now());
-    }
+TTR_TRACE_INLINE_ void ttr_trace_zone_end_at(struct ttr_trace_zone *zone, uint64_t end)
+{
+    if (TTR_TRACE_UNLIKELY_(zone->n > 0))
+        ttr_trace_zone_write(zone, end);
+    else if (end - zone->start >= ttr_trace_zone_min_ticks)
+        ttr_trace_write(zone->site, NULL, zone->start, NULL, 0, &end);
+    if (zone->open)
+        __atomic_store_n(zone->open, *zone->open - 1, __ATOMIC_RELEASE);
+    zone->site = NULL;
+}
 
-    /* --- Out of line --- */
+TTR_TRACE_INLINE_ void ttr_trace_zone_end(struct ttr_trace_zone *zone)
+{
+    if (zone->site)
+        ttr_trace_zone_end_at(zone, ttr_trace_now());
+}
 
-    TTR_TRACE_API_ void ttr_trace_log(const struct ttr_trace_category *category, const char *format,
-                                      ...) __attribute__((format(printf, 2, 3)));
-    TTR_TRACE_API_ void ttr_trace_blob(const char *name, const void *bytes, size_t n);
-    TTR_TRACE_API_ void ttr_trace_object(const void *pointer, const char *name);
+/* --- Out of line --- */
 
-    /* A program or library with its categories. */
-    struct ttr_trace_module {
-        volatile uint8_t *enabled;                   /* page of enable bytes, one per category */
-        const struct ttr_trace_category *categories; /* a row without a name ends the list */
-        struct ttr_trace_module *next;               /* internal */
-        uint64_t state;                              /* internal */
-    };
+TTR_TRACE_API_ void ttr_trace_log(const struct ttr_trace_category *category, const char *format,
+                                  ...) __attribute__((format(printf, 2, 3)));
+TTR_TRACE_API_ void ttr_trace_blob(const char *name, const void *bytes, size_t n);
+TTR_TRACE_API_ void ttr_trace_object(const void *pointer, const char *name);
 
-    TTR_TRACE_API_ void ttr_trace_module_add(struct ttr_trace_module * module);
-    TTR_TRACE_API_ void ttr_trace_module_remove(struct ttr_trace_module * module);
+/* A program or library with its categories. */
+struct ttr_trace_module {
+    volatile uint8_t *enabled;                   /* page of enable bytes, one per category */
+    const struct ttr_trace_category *categories; /* a row without a name ends the list */
+    struct ttr_trace_module *next;               /* internal */
+    uint64_t state;                              /* internal */
+};
+
+TTR_TRACE_API_ void ttr_trace_module_add(struct ttr_trace_module *module);
+TTR_TRACE_API_ void ttr_trace_module_remove(struct ttr_trace_module *module);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -525,6 +505,8 @@ TTR_TRACE_API_ extern "C"
                                    &ttr_trace_enabled[ttr_trace_category_##category]}
 
 #ifdef TTR_TRACE_DISABLE
+#undef TTR_TRACE_MODULE_
+#define TTR_TRACE_MODULE_ struct ttr_trace_module_end_
 #define TTR_TRACE_EVENT_(...) ((void)0)
 #define TTR_TRACE_EVENT_WITH_ID_(...) ((void)0)
 #define TTR_TRACE_ZONE_(...) ((void)0)
@@ -534,29 +516,29 @@ TTR_TRACE_API_ extern "C"
 #define TTR_TRACE_IS_ENABLED_(category, level) false
 #else
 
-/* An event without an id; `tail_n` is 0. */
-#define TTR_TRACE_EVENT_(event_type, level, tail_n, category, ...)                       \
+/* An event without an id. */
+#define TTR_TRACE_EVENT_(event_type, level, category, ...)                               \
     do {                                                                                 \
         if (TTR_TRACE_IS_ENABLED_(category, level)) {                                    \
             const uint64_t ttr_trace_time = ttr_trace_now();                             \
             TTR_TRACE_POINT_(ttr_trace_point, event_type, level, category, __VA_ARGS__); \
             const struct ttr_trace_value ttr_trace_values[] = {                          \
                 TTR_TRACE_EACH_(TTR_TRACE_ARG_VALUE_, __VA_ARGS__){0, NULL, 0, 0}};      \
-            ttr_trace_write(&ttr_trace_point, ttr_trace_time, ttr_trace_values,          \
-                            TTR_TRACE_COUNT_(__VA_ARGS__) - 1, tail_n, 0);               \
+            ttr_trace_write(&ttr_trace_point, ttr_trace_point_headers, ttr_trace_time,   \
+                            ttr_trace_values, TTR_TRACE_COUNT_(__VA_ARGS__) - 1, NULL);  \
         }                                                                                \
     } while (0)
 
-#define TTR_TRACE_EVENT_WITH_ID_(event_type, level, id, category, ...)                   \
-    do {                                                                                 \
-        if (TTR_TRACE_IS_ENABLED_(category, level)) {                                    \
-            const uint64_t ttr_trace_time = ttr_trace_now();                             \
-            TTR_TRACE_POINT_(ttr_trace_point, event_type, level, category, __VA_ARGS__); \
-            const struct ttr_trace_value ttr_trace_values[] = {                          \
-                TTR_TRACE_EACH_(TTR_TRACE_ARG_VALUE_, __VA_ARGS__){0, NULL, 0, 0}};      \
-            ttr_trace_write(&ttr_trace_point, ttr_trace_time, ttr_trace_values,          \
-                            TTR_TRACE_COUNT_(__VA_ARGS__) - 1, 1, (uint64_t)(id));       \
-        }                                                                                \
+#define TTR_TRACE_EVENT_WITH_ID_(event_type, level, id, category, ...)                           \
+    do {                                                                                         \
+        if (TTR_TRACE_IS_ENABLED_(category, level)) {                                            \
+            const uint64_t ttr_trace_time = ttr_trace_now(), ttr_trace_id = (uint64_t)(id);      \
+            TTR_TRACE_POINT_(ttr_trace_point, event_type, level, category, __VA_ARGS__);         \
+            const struct ttr_trace_value ttr_trace_values[] = {                                  \
+                TTR_TRACE_EACH_(TTR_TRACE_ARG_VALUE_, __VA_ARGS__){0, NULL, 0, 0}};              \
+            ttr_trace_write(&ttr_trace_point, ttr_trace_point_headers, ttr_trace_time,           \
+                            ttr_trace_values, TTR_TRACE_COUNT_(__VA_ARGS__) - 1, &ttr_trace_id); \
+        }                                                                                        \
     } while (0)
 
 /* Fills a zone's values and opens it. */

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "base/saturate.h"
 #include "base/status.h"
 #include "base/utf.h"
 #include "pipeline/order/radix_sort.h"
@@ -370,7 +371,8 @@ static ttr_status write_svg(struct profile_out *out, ttr_error *error)
     size_t n = (size_t)out->nodes_n + 1;
     struct graph graph = {.out = out, .rows = 1};
     for (uint32_t i = 0; i < out->nodes_n; i++)
-        graph.total += out->node[i].parent == TTR_PROFILE_NONE ? out->node[i].total : 0;
+        if (out->node[i].parent == TTR_PROFILE_NONE)
+            graph.total = saturate_add_u64(graph.total, out->node[i].total);
     graph.first = alloc_zero(out->alloc, n, sizeof *graph.first);
     graph.next = alloc_zero(out->alloc, n, sizeof *graph.next);
     graph.x = alloc_zero(out->alloc, n, sizeof *graph.x);

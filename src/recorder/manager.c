@@ -14,6 +14,7 @@
 #include "trace/trace_filter.h"
 
 #define PROGRAMS_DEFAULT 256u
+#define GREETING_MS 5000u
 #define TICK_MS 100u /* time after which records of chunks that are not full are read */
 #define BUFFER_MAX ((size_t)TRACE_CHUNKS_MAX * TRACE_CHUNK)
 
@@ -135,10 +136,29 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Refuses connections that send no greeting in time. Counts programs that are disconnected because
+ * of what they wrote to their memory. */
+static void judge_program(ttr_manager *manager, struct program *program)
+{
+    if (program->is_welcomed || program->socket_fd < 0) {
+        manager->stats.expelled += program->violations >= RECORDER_VIOLATIONS_MAX;
+        return;
+    }
+    if (program->accepted_ms == 0)
+        program->accepted_ms = now_ms();
+    if (now_ms() - program->accepted_ms <= GREETING_MS)
+        return;
+    (void)close(program->socket_fd);
+    program->socket_fd = -1;
+    manager->stats.refused++;
+}
+
 /* Ends the programs that have no connection any more, and closes the gaps in the list. */
 static void sweep(ttr_manager *manager)
 {
     size_t kept = 0;
+    for (size_t i = 0; i < manager->programs_n; i++)
+        judge_program(manager, &manager->programs[i]);
     for (size_t i = 0; i < manager->programs_n; i++) {
         struct program *program = &manager->programs[i];
         if (program->socket_fd >= 0 && program->violations < RECORDER_VIOLATIONS_MAX)

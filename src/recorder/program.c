@@ -22,6 +22,7 @@
 
 #define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define FLAGS_SIZE (TRACE_MODULES_MAX * TRACE_PAGE)
+#define CHUNK_INDEX_MAX (UINT64_MAX >> 20) /* positions of such chunks fit into 64 bits */
 
 static struct trace_header *shared_header(const struct program *program)
 {
@@ -33,6 +34,12 @@ static struct trace_ring_header *ring_at(const ttr_manager *manager, const struc
 {
     return (struct trace_ring_header *)(void *)(program->memory + TRACE_PAGE + TRACE_STRINGS_SIZE +
                                                 i * trace_ring_stride(manager->chunks));
+}
+
+static const uint8_t *chunk_at(const struct trace_ring_header *ring, uint64_t index,
+                               uint64_t chunks)
+{
+    return (const uint8_t *)ring + TRACE_PAGE + index % chunks * TRACE_CHUNK;
 }
 
 static uint32_t rings_used(const struct program *program)
@@ -141,6 +148,7 @@ static void fill_header(const ttr_manager *manager, const struct program *progra
         .zone_min_ticks = manager->zone_min_ticks,
         .ticks_per_second = manager->ticks_per_second,
         .sleeping = 1,
+        .uses_tsc = manager->clock.is_tsc,
     };
 }
 
@@ -185,8 +193,7 @@ static void handle_message(ttr_manager *manager, struct program *program,
         message->text[0] = '\0';
     if (message->kind == TRACE_HELLO && !program->is_welcomed) {
         memcpy(program->name, message->text, sizeof program->name);
-        if (!welcome(manager, program))
-            program->violations = RECORDER_VIOLATIONS_MAX;
+        program->is_refused = !welcome(manager, program);
     } else if (message->kind == TRACE_CATEGORY && program->is_welcomed &&
                message->a < TRACE_MODULES_MAX && message->b < TRACE_PAGE) {
         program->flags[message->a * TRACE_PAGE + message->b] =
@@ -217,10 +224,8 @@ bool program_receive(ttr_manager *manager, struct program *program)
         return false;
     }
     handle_message(manager, program, &message);
-    if (program->violations < RECORDER_VIOLATIONS_MAX)
-        return true;
-    manager->stats.expelled++;
-    return false;
+    manager->stats.refused += program->is_refused;
+    return !program->is_refused && program->violations < RECORDER_VIOLATIONS_MAX;
 }
 
 /* --- Pieces --- */
@@ -243,13 +248,31 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
     return valid;
 }
 
-/* Writes records of a ring, with what a reader needs before them. */
+/* Returns thread and name of a ring, each loaded once; a name that is not UTF-8 is left out. */
+static struct piece_head read_head(const struct trace_ring_header *ring)
+{
+    struct piece_head head = {.tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED)};
+    memcpy(head.name, ring->name, sizeof head.name);
+    head.name[sizeof head.name - 1] = '\0';
+    if (!utf8_is_valid(head.name, strlen(head.name)))
+        head.name[0] = '\0';
+    return head;
+}
+
+/* Remembers where the clock frequency of a program is in the archive. */
+static void keep_frequency(ttr_manager *manager, uint64_t at)
+{
+    if (alloc_reserve(manager->alloc, (void **)&manager->frequencies,
+                      &manager->frequencies_capacity, manager->frequencies_n + 1,
+                      sizeof *manager->frequencies))
+        manager->frequencies[manager->frequencies_n++] = at;
+}
+
+/* Writes records of a thread, with what a reader needs before them. */
 static void write_piece(ttr_manager *manager, struct program *program,
-                        const struct trace_ring_header *ring, uint64_t losses[3],
-                        const void *records, size_t n)
+                        const struct piece_head *about, const void *records, size_t n)
 {
     uint64_t head[4 + 4 * TRACE_FXT_PROVIDER_WORDS];
-    char name[TRACE_THREAD_NAME];
     size_t words = 0, frequency = 0, after;
     const bool is_first = !program->has_head;
     if (is_first)
@@ -258,16 +281,13 @@ static void write_piece(ttr_manager *manager, struct program *program,
     else
         words = trace_fxt_put_section(head, program->provider);
     after = words;
-    trace_put_thread(head + words, TRACE_REAL_THREAD, program->pid, ring->tid);
+    trace_put_thread(head + words, TRACE_REAL_THREAD, program->pid, about->tid);
     words += 3;
-    memcpy(name, ring->name, sizeof name);
-    name[sizeof name - 1] = '\0';
-    if (!utf8_is_valid(name, strlen(name)))
-        name[0] = '\0';
-    words += trace_fxt_put_thread_name(head + words, program->pid, ring->tid, name);
-    if (losses[0])
-        words +=
-            trace_fxt_put_losses(head + words, program->provider, losses[0], losses[1], losses[2]);
+    if (about->name[0])
+        words += trace_fxt_put_thread_name(head + words, program->pid, about->tid, about->name);
+    if (about->losses[0])
+        words += trace_fxt_put_losses(head + words, program->provider, about->losses[0],
+                                      about->losses[1], about->losses[2]);
     const struct archive_part parts[] = {{head, after * 8},
                                          {manager->strings, copy_strings(manager, program)},
                                          {head + after, (words - after) * 8},
@@ -275,44 +295,60 @@ static void write_piece(ttr_manager *manager, struct program *program,
     const uint64_t at = manager->archive.whole;
     if (archive_write(&manager->archive, parts, 4) && is_first) {
         program->has_head = true;
-        if (alloc_reserve(manager->alloc, (void **)&manager->frequencies,
-                          &manager->frequencies_capacity, manager->frequencies_n + 1,
-                          sizeof *manager->frequencies))
-            manager->frequencies[manager->frequencies_n++] = at + frequency * 8;
+        keep_frequency(manager, at + frequency * 8);
     }
 }
 
-/* Reads the drops of a ring that are not in the archive yet: their number, first and last time. */
-static void read_losses(ttr_manager *manager, struct trace_ring_header *ring,
-                        struct ring_state *state, uint64_t losses[3])
+/* Reads drops that are not in the archive yet, and advances `done`. */
+static void read_losses(ttr_manager *manager, struct trace_drops *drops, uint64_t *done,
+                        uint64_t losses[3])
 {
-    const uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_ACQUIRE);
-    losses[0] = dropped > state->dropped ? dropped - state->dropped : 0;
-    losses[1] = losses[0] ? __atomic_exchange_n(&ring->drop_first, 0, __ATOMIC_RELAXED) : 0;
-    losses[2] = __atomic_load_n(&ring->drop_last, __ATOMIC_RELAXED);
+    const uint64_t dropped = __atomic_load_n(&drops->count, __ATOMIC_ACQUIRE);
+    losses[0] = dropped > *done ? dropped - *done : 0;
+    losses[1] = losses[0] ? __atomic_exchange_n(&drops->first, 0, __ATOMIC_RELAXED) : 0;
+    losses[2] = __atomic_load_n(&drops->last, __ATOMIC_RELAXED);
     manager->stats.dropped += losses[0];
-    state->dropped += losses[0];
+    *done += losses[0];
+}
+
+/* Writes the events that had no ring, as losses of the main thread. */
+static void write_lost(ttr_manager *manager, struct program *program)
+{
+    struct piece_head head = {.tid = (uint32_t)program->pid};
+    read_losses(manager, &shared_header(program)->lost, &program->lost, head.losses);
+    if (head.losses[0])
+        write_piece(manager, program, &head, NULL, 0);
 }
 
 /* --- Rings --- */
 
-/* Copies bytes [from, to) of a chunk and writes those that are valid. */
-static void read_records(ttr_manager *manager, struct program *program,
-                         struct trace_ring_header *ring, struct ring_state *state, uint64_t from,
-                         uint64_t to)
+/* Returns true if a chunk that is being read was overwritten, in circular mode. */
+static bool is_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
+                           uint64_t index)
 {
-    const uint64_t index = from / TRACE_CHUNK;
-    uint64_t losses[3];
-    memcpy(manager->copy,
-           (uint8_t *)ring + TRACE_PAGE + index % manager->chunks * TRACE_CHUNK +
-               from % TRACE_CHUNK,
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return manager->mode == TTR_MANAGER_CIRCULAR &&
+           __atomic_load_n(&ring->writing, __ATOMIC_RELAXED) >= index + manager->chunks;
+}
+
+/* Bytes of a chunk, as positions in the ring, and the thread that wrote them. */
+struct chunk_range {
+    uint32_t tid;
+    uint64_t from, to;
+};
+
+/* Copies bytes of a chunk and writes those that are valid. */
+static void read_records(ttr_manager *manager, struct program *program,
+                         struct trace_ring_header *ring, struct ring_state *state,
+                         const struct chunk_range *range)
+{
+    const uint64_t from = range->from, to = range->to;
+    struct piece_head head = read_head(ring);
+    memcpy(manager->copy, chunk_at(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
            to - from);
-    if (manager->mode == TTR_MANAGER_CIRCULAR) {
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&ring->writing, __ATOMIC_RELAXED) >= index + manager->chunks) {
-            manager->stats.overwritten += to - from;
-            return;
-        }
+    if (is_overwritten(manager, ring, from / TRACE_CHUNK)) {
+        manager->stats.overwritten += to - from;
+        return;
     }
     const struct records_report report =
         records_validate((const uint64_t *)(const void *)manager->copy, to - from, program->pid);
@@ -320,53 +356,54 @@ static void read_records(ttr_manager *manager, struct program *program,
         violate(program);
         manager->stats.invalid += to - from - report.valid;
     }
-    read_losses(manager, ring, state, losses);
-    write_piece(manager, program, ring, losses, manager->copy, report.valid);
+    if (head.tid != range->tid) /* a former thread of the ring */
+        head = (struct piece_head){.tid = range->tid};
+    read_losses(manager, &ring->drops, &state->dropped, head.losses);
+    write_piece(manager, program, &head, manager->copy, report.valid);
     if (manager->archive.reason == 0)
         manager->stats.events += report.events;
 }
 
-/* Reads the rest of the chunk that `done` is in. Returns false if the position is invalid. */
+/* Reads the rest of the chunk that `done` is in. Returns false if its size is invalid. */
 static bool read_chunk(ttr_manager *manager, struct program *program,
                        struct trace_ring_header *ring, struct ring_state *state, uint64_t commit)
 {
     const uint64_t index = state->done / TRACE_CHUNK, newest = (commit - 1) / TRACE_CHUNK;
-    uint64_t from = state->done, to = commit;
-    if (from % TRACE_CHUNK < TRACE_CHUNK_HEADER)
-        from = index * TRACE_CHUNK + TRACE_CHUNK_HEADER;
-    if (index != newest) {
-        const struct trace_chunk_header *header =
-            (const void *)((uint8_t *)ring + TRACE_PAGE + index % manager->chunks * TRACE_CHUNK);
-        const uint64_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
-        if (used < TRACE_CHUNK_HEADER || used > TRACE_CHUNK || used % 8 != 0)
-            return false;
-        to = index * TRACE_CHUNK + used;
-    }
-    if (to > from)
-        read_records(manager, program, ring, state, from, to);
+    const struct trace_chunk_header *header = (const void *)chunk_at(ring, index, manager->chunks);
+    const uint32_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE),
+                   tid = __atomic_load_n(&header->tid, __ATOMIC_RELAXED);
+    const uint64_t first = index * TRACE_CHUNK + TRACE_CHUNK_HEADER;
+    const uint64_t from = state->done < first ? first : state->done;
+    const uint64_t to = index == newest ? commit : index * TRACE_CHUNK + used;
     state->done = index == newest ? commit : (index + 1) * TRACE_CHUNK;
+    if (is_overwritten(manager, ring, index)) {
+        manager->stats.overwritten += state->done - from;
+        return true;
+    }
+    if (index != newest && (used < TRACE_CHUNK_HEADER || used > TRACE_CHUNK || used % 8 != 0))
+        return false;
+    if (to > from)
+        read_records(manager, program, ring, state, &(struct chunk_range){tid, from, to});
     __atomic_store_n(&ring->tail, state->done / TRACE_CHUNK, __ATOMIC_RELEASE);
     return true;
 }
 
-/* Returns the commit position of a ring, or 0 if it is invalid. Skips chunks that are overwritten.
- */
+/* Returns the commit position of a ring, or 0 if it is invalid. In circular mode, skips chunks that
+ * are overwritten. */
 static uint64_t check_commit(ttr_manager *manager, struct program *program,
                              const struct trace_ring_header *ring, struct ring_state *state)
 {
     const uint64_t commit = __atomic_load_n(&ring->commit, __ATOMIC_ACQUIRE);
     const uint64_t newest = commit ? (commit - 1) / TRACE_CHUNK : 0;
-    const uint64_t limit =
-        manager->mode == TTR_MANAGER_CIRCULAR ? UINT64_MAX >> 20 : state->done / TRACE_CHUNK;
+    const bool is_circular = manager->mode == TTR_MANAGER_CIRCULAR;
     if (commit == 0 || commit < state->done)
         return 0;
-    if (commit % 8 != 0 ||
-        (manager->mode != TTR_MANAGER_CIRCULAR && newest > limit + manager->chunks) ||
-        newest > UINT64_MAX >> 20) {
+    const bool is_ahead = newest >= state->done / TRACE_CHUNK + manager->chunks;
+    if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !is_circular)) {
         violate(program);
         return 0;
     }
-    if (newest >= state->done / TRACE_CHUNK + manager->chunks) {
+    if (is_ahead) {
         const uint64_t first = (newest + 1 - manager->chunks) * TRACE_CHUNK;
         manager->stats.overwritten += first - state->done;
         state->done = first;
@@ -378,12 +415,10 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
 static void write_last_losses(ttr_manager *manager, struct program *program,
                               struct trace_ring_header *ring, struct ring_state *state)
 {
-    uint64_t losses[3];
-    if (__atomic_load_n(&ring->dropped, __ATOMIC_ACQUIRE) == state->dropped)
-        return;
-    read_losses(manager, ring, state, losses);
-    if (losses[0])
-        write_piece(manager, program, ring, losses, NULL, 0);
+    struct piece_head head = read_head(ring);
+    read_losses(manager, &ring->drops, &state->dropped, head.losses);
+    if (head.losses[0])
+        write_piece(manager, program, &head, NULL, 0);
 }
 
 /* Reads a ring. Returns the bytes read. */
@@ -391,7 +426,7 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
 {
     struct trace_ring_header *ring = ring_at(manager, program, i);
     struct ring_state *state = &program->rings[i];
-    const uint32_t phase = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
+    uint32_t phase = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
     if (phase != RING_ACTIVE && phase != RING_FINISHED)
         return 0;
     const uint64_t commit = check_commit(manager, program, ring, state), before = state->done;
@@ -401,8 +436,10 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
             state->done = commit;
         }
     write_last_losses(manager, program, ring, state);
+    /* A thread may have claimed the ring meanwhile, in circular mode. */
     if (phase == RING_FINISHED)
-        __atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+        (void)__atomic_compare_exchange_n(&ring->state, &phase, RING_FREE, false, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED);
     return state->done - before;
 }
 
@@ -417,6 +454,7 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
         if (!reads_all && bytes > RECORDER_PASS_BYTES)
             return true;
     }
+    write_lost(manager, program);
     return bytes > 0;
 }
 
@@ -426,7 +464,8 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
 static void write_open_zones(ttr_manager *manager, struct program *program, uint32_t i)
 {
     const struct trace_ring_header *ring = ring_at(manager, program, i);
-    uint64_t words[2 * TRACE_OPEN_ZONES], losses[3] = {0};
+    const struct piece_head head = read_head(ring);
+    uint64_t words[2 * TRACE_OPEN_ZONES];
     const uint64_t depth = __atomic_load_n(&ring->open_zones[0], __ATOMIC_ACQUIRE);
     const size_t n = depth < TRACE_OPEN_ZONES ? (size_t)depth : TRACE_OPEN_ZONES;
     if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) != RING_ACTIVE || n == 0)
@@ -437,7 +476,7 @@ static void write_open_zones(ttr_manager *manager, struct program *program, uint
                        TRACE_REAL_THREAD << 24 | strings;
         words[2 * k + 1] = ring->open_zones[3 + 2 * k];
     }
-    write_piece(manager, program, ring, losses, words, n * 16);
+    write_piece(manager, program, &head, words, n * 16);
     manager->stats.open_zones += (uint32_t)n;
     manager->stats.events += n;
 }

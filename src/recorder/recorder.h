@@ -63,6 +63,13 @@ struct ring_state {
     uint64_t dropped; /* drops that are in the archive */
 };
 
+/* The thread that a piece belongs to, and its losses: number, first and last time. */
+struct piece_head {
+    uint32_t tid;
+    char name[TRACE_THREAD_NAME]; /* "" = unknown */
+    uint64_t losses[3];
+};
+
 struct program {
     int socket_fd; /* -1 = the connection has ended */
     int wake_fd;
@@ -73,7 +80,10 @@ struct program {
     uint32_t provider; /* id in the archive */
     uint32_t violations;
     bool is_welcomed;
+    bool is_refused;       /* its memory could not be made */
+    uint64_t accepted_ms;  /* time of the connection */
     bool has_head;         /* its provider record is in the archive */
+    uint64_t lost;         /* events without a ring that are in the archive */
     uint64_t strings_done; /* bytes */
     uint32_t next_string;
     struct ring_state *rings;

@@ -16,6 +16,23 @@ static bool is_allowed_thread(const uint64_t *record, size_t words, uint64_t pid
     return words == 3 && (record[0] >> 16 & 0xff) == TRACE_VIRTUAL_THREAD && record[1] == pid;
 }
 
+/* Returns the words of a text, which is inline or, without that flag, in the string table. */
+static size_t text_words(uint64_t ref)
+{
+    return ref & 0x8000 ? ((ref & 0x7fff) + 7) / 8 : 0;
+}
+
+/* Returns the words that an argument must have. Its name must be in the string table. Returns 0 if
+ * it is invalid. */
+static size_t argument_words(uint64_t header)
+{
+    static const uint8_t words[] = {1, 1, 1, 2, 2, 2, 0, 2, 2, 1}; /* by type; 0 = text */
+    const unsigned type = header & 15;
+    if (type >= sizeof words || header >> 16 & 0x8000)
+        return 0;
+    return words[type] ? words[type] : 1 + text_words(header >> 32 & 0xffff);
+}
+
 /* Returns true if the arguments of an event fill its record exactly, up to what its type needs. */
 static bool has_valid_arguments(const uint64_t *record, size_t words)
 {
@@ -24,25 +41,50 @@ static bool has_valid_arguments(const uint64_t *record, size_t words)
     size_t at = 2;
     for (unsigned i = 0; i < args; i++) {
         const size_t n = at < words ? record[at] >> 4 & 0xfff : 0;
-        if (n == 0 || n > words - at)
+        if (n == 0 || n > words - at || n != argument_words(record[at]))
             return false;
         at += n;
     }
     return at + tail == words;
 }
 
+static bool is_own_thread(unsigned thread)
+{
+    return thread == TRACE_REAL_THREAD || thread == TRACE_VIRTUAL_THREAD;
+}
+
 static bool is_valid_event(const uint64_t *record, size_t words)
 {
-    const unsigned thread = record[0] >> 24 & 0xff, type = record[0] >> 16 & 15;
     const bool has_inline_text = (record[0] >> 32 & 0x8000) || record[0] >> 63;
-    return words >= 2 && type <= 10 && (thread == 1 || thread == 2) && !has_inline_text &&
-           has_valid_arguments(record, words);
+    return words >= 2 && (record[0] >> 16 & 15) <= 10 && is_own_thread(record[0] >> 24 & 0xff) &&
+           !has_inline_text && has_valid_arguments(record, words);
 }
 
 static bool is_valid_log(const uint64_t *record, size_t words)
 {
-    const unsigned thread = record[0] >> 32 & 0xff;
-    return words == 2 + ((record[0] >> 16 & 0x7fff) + 7) / 8 && (thread == 1 || thread == 2);
+    return words == 2 + ((record[0] >> 16 & 0x7fff) + 7) / 8 &&
+           is_own_thread(record[0] >> 32 & 0xff);
+}
+
+static bool is_valid_blob(const uint64_t *record, size_t words)
+{
+    return words == 1 + ((record[0] >> 32 & 0x7fffff) + 7) / 8 && !(record[0] >> 16 & 0x8000);
+}
+
+/* An object of the program: no arguments. */
+static bool is_valid_object(const uint64_t *record, size_t words)
+{
+    return words == 2 + text_words(record[0] >> 24 & 0xffff) &&
+           is_own_thread(record[0] >> 16 & 0xff) && (record[0] >> 40 & 15) == 0;
+}
+
+/* The name of a virtual thread of the program. Names of others are not a program's business. */
+static bool is_valid_kernel_object(const uint64_t *record, size_t words, uint64_t pid)
+{
+    const size_t name = text_words(record[0] >> 24 & 0xffff);
+    return words == 4 + name && (record[0] >> 16 & 0xff) == 2 && (record[0] >> 40 & 15) == 1 &&
+           record[1] >> 63 && (record[2 + name] & 0x8000ffff) == (8 | 2 << 4) &&
+           record[3 + name] == pid;
 }
 
 static bool is_valid(const uint64_t *record, size_t words, uint64_t pid)
@@ -52,10 +94,14 @@ static bool is_valid(const uint64_t *record, size_t words, uint64_t pid)
         return is_allowed_thread(record, words, pid);
     case TRACE_FXT_EVENT:
         return is_valid_event(record, words);
-    case TRACE_FXT_LOG:
-        return is_valid_log(record, words);
+    case TRACE_FXT_BLOB:
+        return is_valid_blob(record, words);
+    case TRACE_FXT_OBJECT:
+        return is_valid_object(record, words);
+    case TRACE_FXT_KERNEL_OBJECT:
+        return is_valid_kernel_object(record, words, pid);
     default:
-        return words >= 2 || (record[0] & 15) == TRACE_FXT_BLOB;
+        return is_valid_log(record, words);
     }
 }
 

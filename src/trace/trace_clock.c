@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tracetta/trace.h>
+
 #include "trace/trace_clock.h"
 
 #if defined(__x86_64__)
@@ -97,4 +99,9 @@ void trace_clock_choose(struct trace_clock *clock)
     clock->is_tsc = is_tsc_invariant() && kernel_uses_tsc();
 #endif
     read_pair(clock, &clock->ticks, &clock->ns);
+}
+
+uint64_t ttr_trace_now_slow(void)
+{
+    return (uint64_t)read_clock(CLOCK_MONOTONIC);
 }

@@ -25,6 +25,16 @@
 #define PATIENCE_MS 1000
 
 static int flags_fd = -1;
+static struct stat wake_status, socket_status, flags_status; /* when they were received */
+
+/* Returns true if a descriptor is still ours. A program that closes all descriptors, as daemons do,
+ * may have opened another file by the same number. */
+static bool is_still_open(int fd, const struct stat *status)
+{
+    struct stat now;
+    return fd >= 0 && fstat(fd, &now) == 0 && now.st_dev == status->st_dev &&
+           now.st_ino == status->st_ino;
+}
 
 /* --- Messages --- */
 
@@ -39,7 +49,8 @@ static void send_message(uint16_t kind, uint32_t a, uint32_t b, const char *text
     const size_t n = strnlen(text, TRACE_MESSAGE_TEXT - 1);
     memcpy(message.text, text, n);
     /* A failure shows as the end of the connection. */
-    (void)send(trace_session.socket_fd, &message, sizeof message, MSG_NOSIGNAL);
+    if (is_still_open(trace_session.socket_fd, &socket_status))
+        (void)send(trace_session.socket_fd, &message, sizeof message, MSG_NOSIGNAL);
 }
 
 /* Waits until the manager has handled all messages, so that no event is missed. */
@@ -48,7 +59,7 @@ static void wait_for_sync(void)
     struct trace_message message;
     struct pollfd wait = {.fd = trace_session.socket_fd, .events = POLLIN};
     send_message(TRACE_SYNC, 0, 0, "");
-    if (poll(&wait, 1, PATIENCE_MS) == 1)
+    if (is_still_open(trace_session.socket_fd, &socket_status) && poll(&wait, 1, PATIENCE_MS) == 1)
         (void)recv(trace_session.socket_fd, &message, sizeof message, MSG_DONTWAIT);
 }
 
@@ -99,7 +110,7 @@ static bool map_rings(const struct trace_message *welcome, int fd)
     if (memory == MAP_FAILED)
         return false;
     (void)madvise(memory, size, MADV_DONTFORK);
-    trace_session.memory = memory;
+    __atomic_store_n(&trace_session.memory, memory, __ATOMIC_RELEASE);
     trace_session.memory_size = size;
     trace_session.rings = welcome->a;
     trace_session.chunks = welcome->b;
@@ -118,18 +129,46 @@ void trace_send_category(const struct ttr_trace_module *module, size_t i)
     wait_for_sync();
 }
 
+static bool has_page[TRACE_MODULES_MAX]; /* pages of enable bytes that modules use */
+
+/* Assigns a page of enable bytes to a module. Returns false if all are in use. */
+static bool assign_page(struct ttr_trace_module *module)
+{
+    uint32_t page = 0;
+    while (module->state == 0 && page < TRACE_MODULES_MAX && has_page[page])
+        page++;
+    if (page == TRACE_MODULES_MAX)
+        return false;
+    if (module->state == 0)
+        module->state = page + 1;
+    has_page[module->state - 1] = true;
+    return true;
+}
+
 static void map_module(struct ttr_trace_module *module)
 {
-    static uint32_t next_page;
-    if (module->state == 0 && next_page == TRACE_MODULES_MAX)
-        return;
-    if (module->state == 0)
-        module->state = ++next_page;
-    if (mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ, MAP_SHARED | MAP_FIXED,
+    if (!assign_page(module) || !is_still_open(flags_fd, &flags_status) ||
+        mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ, MAP_SHARED | MAP_FIXED,
              flags_fd, (off_t)((module->state - 1) * TTR_TRACE_PAGE)) == MAP_FAILED)
         return;
     for (size_t i = 0; module->categories[i].name && i < TTR_TRACE_PAGE; i++)
         send_category(module, i);
+}
+
+/* Replaces the enable bytes of a module by zeros of the process itself. */
+static void disable_module(struct ttr_trace_module *module)
+{
+    (void)mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+void trace_disconnect_module(struct ttr_trace_module *module)
+{
+    if (module->state == 0)
+        return;
+    disable_module(module);
+    has_page[module->state - 1] = false;
+    module->state = 0;
 }
 
 void trace_connect_module(struct ttr_trace_module *module)
@@ -168,6 +207,19 @@ static void close_all(const int fds[TRACE_WELCOME_FDS])
             close(fds[i]);
 }
 
+/* Keeps the descriptor that wakes the manager. Its number never changes and it is never closed,
+ * because another thread may be about to write to it. */
+static void keep_wake_fd(int fd)
+{
+    if (is_still_open(trace_session.wake_fd, &wake_status)) {
+        (void)dup3(fd, trace_session.wake_fd, O_CLOEXEC);
+        close(fd);
+        return;
+    }
+    (void)fstat(fd, &wake_status);
+    __atomic_store_n(&trace_session.wake_fd, fd, __ATOMIC_RELEASE);
+}
+
 static bool begin_session(const struct trace_message *welcome, const int fds[TRACE_WELCOME_FDS])
 {
     if (!is_sealed(fds[1], (uint64_t)TRACE_MODULES_MAX * TTR_TRACE_PAGE) ||
@@ -175,9 +227,9 @@ static bool begin_session(const struct trace_message *welcome, const int fds[TRA
         return false;
     close(fds[0]);
     flags_fd = fds[1];
-    trace_session.wake_fd = fds[2];
-    trace_clock_choose(&trace_session.clock);
-    ttr_trace_uses_tsc = trace_session.clock.is_tsc;
+    (void)fstat(flags_fd, &flags_status);
+    keep_wake_fd(fds[2]);
+    ttr_trace_uses_tsc = trace_header()->uses_tsc;
     ttr_trace_zone_min_ticks = trace_header()->zone_min_ticks;
     trace_session_begin();
     for (struct ttr_trace_module *module = trace_session.modules; module; module = module->next)
@@ -196,6 +248,7 @@ void trace_connect(void)
     trace_session.socket_fd = open_socket(path);
     if (trace_session.socket_fd < 0)
         return;
+    (void)fstat(trace_session.socket_fd, &socket_status);
     send_message(TRACE_HELLO, 0, 0, program_invocation_short_name);
     if (receive_welcome(&welcome, fds) && begin_session(&welcome, fds))
         return;
@@ -204,36 +257,41 @@ void trace_connect(void)
     trace_session.socket_fd = -1;
 }
 
-/* Replaces the enable bytes of all modules by zeros of the process itself. */
-static void disable_modules(void)
-{
-    for (struct ttr_trace_module *module = trace_session.modules; module; module = module->next)
-        (void)mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-}
-
 void trace_disconnect(void)
 {
     if (trace_session.socket_fd < 0)
         return;
-    disable_modules();
-    close(trace_session.socket_fd);
-    close(trace_session.wake_fd);
-    close(flags_fd);
-    trace_session.socket_fd = trace_session.wake_fd = flags_fd = -1;
-    trace_session.memory = NULL;
+    for (struct ttr_trace_module *module = trace_session.modules; module; module = module->next)
+        disable_module(module);
+    if (is_still_open(trace_session.socket_fd, &socket_status))
+        close(trace_session.socket_fd);
+    if (is_still_open(flags_fd, &flags_status))
+        close(flags_fd);
+    trace_session.socket_fd = flags_fd = -1;
+    __atomic_store_n(&trace_session.memory, NULL, __ATOMIC_RELEASE);
     __atomic_fetch_add(&trace_session.generation, 1, __ATOMIC_SEQ_CST);
 }
 
 void trace_check_connection(void)
 {
     char byte;
-    if (!trace_lock())
+    if (!trace_lock_briefly())
         return;
     if (trace_session.socket_fd >= 0 &&
-        recv(trace_session.socket_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        (!is_still_open(trace_session.socket_fd, &socket_status) ||
+         recv(trace_session.socket_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0))
         trace_disconnect();
     trace_unlock();
+}
+
+void trace_wake_manager(const struct trace_header *header)
+{
+    const uint64_t one = 1;
+    const int fd = __atomic_load_n(&trace_session.wake_fd, __ATOMIC_ACQUIRE);
+    if (!__atomic_load_n(&header->sleeping, __ATOMIC_ACQUIRE) || !is_still_open(fd, &wake_status))
+        return;
+    const int64_t n = write(fd, &one, sizeof one);
+    (void)n; /* a full eventfd wakes the manager too */
 }
 
 void trace_send_trigger(const char *name)

@@ -28,7 +28,6 @@
 struct ring_progress {
     uint64_t done;    /* position in the ring */
     uint64_t dropped; /* drops that are in the file */
-    uint32_t session; /* of the ring header, when `done` applies */
 };
 
 struct trace_file {
@@ -38,6 +37,7 @@ struct trace_file {
     uint64_t initialization;     /* offset of the initialization record's frequency */
     uint64_t strings_done;       /* bytes of the string area in the file */
     uint8_t *copy;               /* a chunk, in circular mode */
+    uint64_t lost;               /* events without a ring that are in the file */
     struct ring_progress ring[]; /* trace_session.rings of them */
 };
 
@@ -65,40 +65,51 @@ static void write_all(struct trace_file *file, struct iovec *part, int parts)
 
 /* --- Losses --- */
 
-/* Writes the drops of a ring that are not in the file yet, as an instant event at the time of the
- * first and a provider event. Returns the words. */
-static size_t put_losses(struct trace_ring_header *ring, struct ring_progress *progress,
-                         uint64_t *p)
+/* Writes the drops that are not in the file yet, as an instant event at the time of the first and a
+ * provider event. Returns the words. */
+static size_t put_losses(struct trace_drops *drops, uint64_t *done, uint64_t *p)
 {
-    const uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_ACQUIRE);
-    if (dropped == progress->dropped)
+    const uint64_t dropped = __atomic_load_n(&drops->count, __ATOMIC_ACQUIRE);
+    if (dropped == *done)
         return 0;
-    const uint64_t first = __atomic_exchange_n(&ring->drop_first, 0, __ATOMIC_RELAXED),
-                   last = __atomic_load_n(&ring->drop_last, __ATOMIC_RELAXED);
-    const uint64_t count = dropped - progress->dropped;
-    progress->dropped = dropped;
+    const uint64_t first = __atomic_exchange_n(&drops->first, 0, __ATOMIC_RELAXED),
+                   last = __atomic_load_n(&drops->last, __ATOMIC_RELAXED);
+    const uint64_t count = dropped - *done;
+    *done = dropped;
     return trace_fxt_put_losses(p, PROVIDER_ID, count, first, last);
 }
 
 /* --- Pieces --- */
 
-/* Writes records of a ring, with what a reader needs before them. */
+/* Writes records of a thread, with what a reader needs before them. */
 static void write_piece(struct trace_file *file, struct trace_ring_header *ring,
-                        struct ring_progress *progress, const void *records, size_t n)
+                        struct ring_progress *progress, uint32_t tid, const struct iovec *records)
 {
     uint64_t head[3 + 2 * TRACE_FXT_PROVIDER_WORDS];
     const uint64_t strings = __atomic_load_n(&trace_header()->strings_used, __ATOMIC_ACQUIRE);
-    trace_put_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), ring->tid);
+    trace_put_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), tid);
     size_t words = 3;
-    words += trace_fxt_put_thread_name(head + words, (uint64_t)getpid(), ring->tid, ring->name);
-    words += put_losses(ring, progress, head + words);
+    if (tid == ring->tid)
+        words += trace_fxt_put_thread_name(head + words, (uint64_t)getpid(), tid, ring->name);
+    words += put_losses(&ring->drops, &progress->dropped, head + words);
     struct iovec part[] = {
         {trace_session.memory + TRACE_PAGE + file->strings_done, strings - file->strings_done},
         {head, words * 8},
-        {(void *)(uintptr_t)records, n}};
+        *records};
     write_all(file, part, 3);
     if (file->reason == 0)
         file->strings_done = strings;
+}
+
+/* Writes the events that had no ring, as losses of the main thread. */
+static void write_lost(struct trace_file *file)
+{
+    uint64_t head[3 + TRACE_FXT_PROVIDER_WORDS];
+    trace_put_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), (uint64_t)getpid());
+    const size_t words = put_losses(&trace_header()->lost, &file->lost, head + 3);
+    struct iovec part = {head, (3 + words) * 8};
+    if (words)
+        write_all(file, &part, 1);
 }
 
 /* Copies chunk `index` in circular mode. Returns false if it was overwritten meanwhile. */
@@ -121,13 +132,15 @@ static void drain_chunk(struct trace_file *file, struct trace_ring_header *ring,
         is_intact = copy_chunk(file, ring, index);
         chunk = file->copy;
     }
-    uint64_t from = progress->done % TRACE_CHUNK, to = is_last ? commit - index * TRACE_CHUNK : 0;
+    struct trace_chunk_header header;
+    memcpy(&header, chunk, sizeof header);
+    uint64_t from = progress->done % TRACE_CHUNK,
+             to = is_last ? commit - index * TRACE_CHUNK : header.used;
     if (from < TRACE_CHUNK_HEADER)
         from = TRACE_CHUNK_HEADER;
-    if (!is_last)
-        memcpy(&to, chunk + offsetof(struct trace_chunk_header, used), sizeof to);
+    const struct iovec records = {(void *)(uintptr_t)(chunk + from), to - from};
     if (is_intact && to > from && to <= TRACE_CHUNK)
-        write_piece(file, ring, progress, chunk + from, to - from);
+        write_piece(file, ring, progress, header.tid, &records);
     progress->done = is_last ? commit : (index + 1) * TRACE_CHUNK;
     __atomic_store_n(&ring->tail, progress->done / TRACE_CHUNK, __ATOMIC_RELEASE);
 }
@@ -137,7 +150,8 @@ static void drain_ring(struct trace_file *file, struct trace_ring_header *ring)
     const size_t i = (size_t)((uint8_t *)ring - (uint8_t *)trace_ring_at(0)) /
                      trace_ring_stride(trace_session.chunks);
     struct ring_progress *progress = &file->ring[i];
-    const uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
+    const struct iovec none = {NULL, 0};
+    uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
     if (state == RING_FREE || state == RING_CLAIMED)
         return;
     const uint64_t commit = __atomic_load_n(&ring->commit, __ATOMIC_ACQUIRE);
@@ -146,10 +160,12 @@ static void drain_ring(struct trace_file *file, struct trace_ring_header *ring)
         progress->done = (newest + 1 - trace_session.chunks) * TRACE_CHUNK;
     while (progress->done < commit && file->reason == 0)
         drain_chunk(file, ring, progress, commit);
-    if (ring->dropped != progress->dropped)
-        write_piece(file, ring, progress, NULL, 0);
+    if (__atomic_load_n(&ring->drops.count, __ATOMIC_ACQUIRE) != progress->dropped)
+        write_piece(file, ring, progress, ring->tid, &none);
+    /* A thread may have claimed the ring meanwhile, in circular mode. */
     if (state == RING_FINISHED && file->reason == 0)
-        __atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+        (void)__atomic_compare_exchange_n(&ring->state, &state, RING_FREE, false, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED);
 }
 
 void trace_file_drain(struct trace_file *file, struct trace_ring_header *ring, bool may_wait)
@@ -165,11 +181,15 @@ void trace_file_drain(struct trace_file *file, struct trace_ring_header *ring, b
 
 int trace_file_flush(struct trace_file *file)
 {
+    /* Events of signal handlers use the second ring, and do not wait for the lock. */
+    ttr_trace_thread.depth++;
     pthread_mutex_lock(&file->lock);
     const uint32_t used = __atomic_load_n(&trace_header()->rings_used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < used; i++)
         drain_ring(file, trace_ring_at(i));
+    write_lost(file);
     pthread_mutex_unlock(&file->lock);
+    ttr_trace_thread.depth--;
     return file->reason;
 }
 
@@ -215,10 +235,11 @@ static void close_file(struct trace_file *file)
     pthread_mutex_unlock(&file->lock);
 }
 
+/* One file for all sessions: a thread of an earlier session may still hold a pointer to it. */
+static struct trace_file *the_file;
+
 int trace_file_open(struct trace_file **made, const char *path)
 {
-    /* One file for all sessions: a thread of an earlier session may still hold a pointer to it. */
-    static struct trace_file *the_file;
     const size_t size = trace_session.rings * sizeof(struct ring_progress);
     if (!the_file) {
         the_file = calloc(1, sizeof *the_file + size);
@@ -229,13 +250,22 @@ int trace_file_open(struct trace_file **made, const char *path)
     }
     the_file->reason = 0;
     the_file->strings_done = 0;
+    the_file->lost = 0;
     memset(the_file->ring, 0, size);
     const int reason = start_file(the_file, path);
     if (reason == 0)
-        *made = the_file;
+        __atomic_store_n(made, the_file, __ATOMIC_RELEASE);
     else
         close_file(the_file);
     return reason;
+}
+
+void trace_file_forget(void)
+{
+    if (!the_file)
+        return;
+    pthread_mutex_init(&the_file->lock, NULL); /* a thread of the parent may have held it */
+    close_file(the_file);
 }
 
 int trace_file_close(struct trace_file *file)

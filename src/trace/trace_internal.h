@@ -15,12 +15,12 @@
 
 struct trace_session {
     pthread_mutex_t lock;
-    uint8_t *memory; /* NULL = no session */
+    uint8_t *memory; /* NULL = no session; atomic */
     uint64_t memory_size;
     uint32_t rings, chunks;  /* sizes, never read again from shared memory */
     uint64_t generation;     /* number of the session, atomic; rings of others are stale */
     struct trace_file *file; /* embedded mode: the file of this process; else NULL */
-    int wake_fd;             /* eventfd of the manager; -1 = none */
+    int wake_fd;             /* eventfd of the manager; stays open; -1 = none yet */
     int socket_fd;           /* connection to the manager; -1 = none */
     struct trace_clock clock;
     struct ttr_trace_module *modules;
@@ -34,6 +34,10 @@ extern struct trace_session trace_session;
 /* Acquires the lock of the session. Returns false if the calling thread holds it already: then a
  * signal handler interrupted the holder. */
 bool trace_lock(void);
+
+/* The same for events. Waits for 100 ms at most, because a signal handler may have interrupted a
+ * function that the holder of the lock needs, like malloc. */
+bool trace_lock_briefly(void);
 void trace_unlock(void);
 
 static inline struct trace_header *trace_header(void)
@@ -54,6 +58,25 @@ static inline uint8_t *trace_chunk_at(struct trace_ring_header *ring, uint64_t i
 {
     return (uint8_t *)ring + TRACE_PAGE + index % chunks * TRACE_CHUNK;
 }
+
+/* --- trace_ring.c --- */
+
+/* Reserves words in the ring that the calling thread may use now. Returns NULL if the event is
+ * dropped, which is then counted. Each call that returned words is followed by trace_commit. */
+uint64_t *trace_reserve(struct ttr_trace_ring **ring, size_t words);
+
+/* Publishes the words up to `end`. */
+static inline void trace_commit(struct ttr_trace_ring *ring, uint64_t *end)
+{
+    ring->cur = end;
+    __atomic_store_n(&ring->commit[1], ++ring->events, __ATOMIC_RELAXED);
+    __atomic_store_n(ring->commit, (uint64_t)(uintptr_t)end - ring->bias, __ATOMIC_RELEASE);
+    __asm__ volatile("" ::: "memory");
+    ttr_trace_thread.depth--;
+}
+
+/* Counts an event that has no ring, or whose trace point has no strings. */
+void trace_count_lost(void);
 
 /* --- trace_strings.c --- */
 
@@ -101,6 +124,13 @@ void trace_send_trigger(const char *name);
 /* Disables all categories and closes the connection. Requires the lock. */
 void trace_disconnect(void);
 
+/* Wakes the manager if it waits. */
+void trace_wake_manager(const struct trace_header *header);
+
+/* Gives the memory of a module's enable bytes back before the module is unloaded. Requires the
+ * lock. */
+void trace_disconnect_module(struct ttr_trace_module *module);
+
 /* Disconnects if the manager closed the connection. For the slow path of a thread. */
 void trace_check_connection(void);
 
@@ -117,6 +147,9 @@ int trace_file_flush(struct trace_file *file);
 
 /* Flushes, completes and closes the file. */
 int trace_file_close(struct trace_file *file);
+
+/* Closes the parent's file in the child of a fork. */
+void trace_file_forget(void);
 
 /* Writes the records of a ring of the calling thread up to its commit position. Called when a chunk
  * is full. `may_wait` is false in signal handlers: then nothing is written while another thread

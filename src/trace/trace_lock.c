@@ -1,5 +1,9 @@
 /* The state of the session, its lock, and the variables that trace points read. */
+#include <time.h>
+
 #include "trace/trace_internal.h"
+
+#define PATIENCE_NS 100000000
 
 struct trace_session trace_session = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .wake_fd = -1, .socket_fd = -1};
@@ -7,20 +11,37 @@ struct trace_session trace_session = {
 bool ttr_trace_uses_tsc;
 uint64_t ttr_trace_zone_min_ticks;
 
-static const void *lock_owner; /* identifies the thread that holds the lock; atomic */
+/* True from before the lock is acquired until after it was released, so that a signal handler never
+ * waits for the thread that it interrupted. */
+static __thread volatile bool is_locking __attribute__((tls_model("initial-exec")));
 
 bool trace_lock(void)
 {
-    const void *self = &ttr_trace_thread;
-    if (__atomic_load_n(&lock_owner, __ATOMIC_RELAXED) == self)
+    if (is_locking)
         return false;
+    is_locking = true;
     pthread_mutex_lock(&trace_session.lock);
-    __atomic_store_n(&lock_owner, self, __ATOMIC_RELAXED);
     return true;
+}
+
+bool trace_lock_briefly(void)
+{
+    struct timespec until;
+    if (is_locking)
+        return false;
+    is_locking = true;
+    if (pthread_mutex_trylock(&trace_session.lock) == 0)
+        return true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    is_locking = pthread_mutex_timedlock(&trace_session.lock, &until) == 0;
+    return is_locking;
 }
 
 void trace_unlock(void)
 {
-    __atomic_store_n(&lock_owner, NULL, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&trace_session.lock);
+    is_locking = false;
 }

@@ -1,33 +1,60 @@
 /* The recorded process: its modules, fork and exit. */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "trace/trace_internal.h"
 
+static bool is_locked_for_fork; /* protected by the lock of the session */
+
+/* The lock is held already if a signal handler that interrupted the holder forks. */
 static void before_fork(void)
 {
-    pthread_mutex_lock(&trace_session.lock);
+    if (trace_lock())
+        is_locked_for_fork = true;
 }
 
 static void after_fork_in_parent(void)
 {
-    pthread_mutex_unlock(&trace_session.lock);
+    if (!is_locked_for_fork)
+        return;
+    is_locked_for_fork = false;
+    trace_unlock();
+}
+
+/* Replaces the memory of the parent's session, which a child does not inherit: a zone that is open
+ * or an event that is being written when the process forks still stores there. */
+static void replace_memory(void)
+{
+    if (trace_session.memory)
+        (void)mmap(trace_session.memory, trace_session.memory_size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 /* The child has no session of its parent: its thread has no ring. It connects to the manager as a
  * process of its own. */
 static void after_fork_in_child(void)
 {
+    struct ttr_trace_thread *thread = &ttr_trace_thread;
+    replace_memory();
     if (trace_session.socket_fd >= 0)
         trace_disconnect();
     else
         trace_categories_enable(false);
+    trace_file_forget();
     trace_session.memory = NULL;
     trace_session.file = NULL;
     trace_session.threads = NULL;
     trace_session.generation++;
-    memset(&ttr_trace_thread, 0, sizeof ttr_trace_thread);
+    /* An event that a forking signal handler interrupted still uses the positions. */
+    for (unsigned i = 0; i < 2; i++) {
+        thread->ring[i].end = NULL;
+        thread->ring[i].open_zones = NULL;
+        thread->ring[i].shared = NULL;
+    }
+    thread->virtual_koid = 0;
+    thread->next = NULL;
     trace_connect();
-    pthread_mutex_unlock(&trace_session.lock);
+    after_fork_in_parent();
 }
 
 static void at_exit(void)
@@ -78,5 +105,6 @@ void ttr_trace_module_remove(struct ttr_trace_module *module)
         link = &(*link)->next;
     if (*link)
         *link = module->next;
+    trace_disconnect_module(module);
     trace_unlock();
 }

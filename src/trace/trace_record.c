@@ -35,10 +35,8 @@ static bool register_site(ttr_trace_site *site, const struct ttr_trace_value *va
         if (is_complete)
             site->arg_headers[i] = arg_header((uint64_t)arg_name, values[i].type);
     }
-    if (!is_complete) {
-        __atomic_fetch_add(&trace_header()->sites_refused, 1, __ATOMIC_RELAXED);
+    if (!is_complete)
         return false;
-    }
     const uint64_t header = TRACE_FXT_EVENT | (uint64_t)site->type << 16 |
                             (uint64_t)site->args_n << 20 | (uint64_t)category << 32 |
                             (uint64_t)name << 48;
@@ -46,13 +44,40 @@ static bool register_site(ttr_trace_site *site, const struct ttr_trace_value *va
     return true;
 }
 
-bool ttr_trace_site_register(ttr_trace_site *site, const struct ttr_trace_value *values)
+/* Computes the words of a trace point at its first use. Returns false in a signal handler that
+ * interrupted this function, and if the string table is full. */
+static bool use_site(ttr_trace_site *site, const struct ttr_trace_value *values)
 {
-    if (!trace_lock())
+    if (__atomic_load_n(&site->header, __ATOMIC_ACQUIRE))
+        return true;
+    if (!trace_lock_briefly())
         return false;
     const bool is_registered = site->header != 0 || register_site(site, values);
     trace_unlock();
     return is_registered;
+}
+
+void ttr_trace_write_slow(ttr_trace_site *site, uint64_t time, const struct ttr_trace_value *values,
+                          unsigned n, const uint64_t *tail)
+{
+    struct ttr_trace_ring *ring;
+    size_t words = tail ? 3 : 2;
+    for (unsigned i = 0; i < n; i++)
+        words += ttr_trace_value_words(&values[i]);
+    if (!use_site(site, values)) {
+        trace_count_lost();
+        return;
+    }
+    uint64_t *p = trace_reserve(&ring, words);
+    if (!p)
+        return;
+    *p++ = site->header | ring->thread_bits | (uint64_t)words << 4;
+    *p++ = time;
+    for (unsigned i = 0; i < n; i++)
+        p = ttr_trace_put_value(p, site->arg_headers[i], &values[i]);
+    if (tail)
+        *p++ = *tail;
+    trace_commit(ring, p);
 }
 
 bool ttr_trace_site_is_enabled(const ttr_trace_site *site)
@@ -66,17 +91,17 @@ static __attribute__((aligned(TTR_TRACE_PAGE))) volatile uint8_t run_time_enable
 static struct ttr_trace_module run_time_module = {run_time_enabled, run_time_categories, NULL, 0};
 static size_t run_time_n;
 
-/* Returns the index of a category, which is added if it is new. Returns -1 if memory is exhausted
- * or there are too many categories. Requires the lock. */
-static int find_category(const char *name)
+/* Returns the index of a category. A new one keeps the copy of its name. Returns -1 without a copy,
+ * or if there are too many categories. Requires the lock. */
+static int find_category(const char *name, char **copy)
 {
     for (size_t i = 0; i < run_time_n; i++)
         if (strcmp(run_time_categories[i].name, name) == 0)
             return (int)i;
-    char *copy = run_time_n < TTR_TRACE_PAGE ? strdup(name) : NULL;
-    if (!copy)
+    if (!*copy || run_time_n == TTR_TRACE_PAGE)
         return -1;
-    run_time_categories[run_time_n].name = copy;
+    run_time_categories[run_time_n].name = *copy;
+    *copy = NULL;
     trace_category_added(&run_time_module, run_time_n);
     return (int)run_time_n++;
 }
@@ -84,13 +109,15 @@ static int find_category(const char *name)
 static int add_category(const char *name)
 {
     static bool is_added;
-    if (!is_added)
+    char *copy = strdup(name); /* not while the lock is held: trace_lock_briefly */
+    int i = -1;
+    if (!__atomic_exchange_n(&is_added, true, __ATOMIC_RELAXED))
         ttr_trace_module_add(&run_time_module);
-    is_added = true;
-    if (!trace_lock())
-        return -1;
-    const int i = find_category(name);
-    trace_unlock();
+    if (trace_lock()) {
+        i = find_category(name, &copy);
+        trace_unlock();
+    }
+    free(copy);
     return i;
 }
 
@@ -142,7 +169,8 @@ void ttr_trace_site_write(ttr_trace_site *site, uint64_t time, uint64_t end_or_i
                           const struct ttr_trace_value *values)
 {
     if (ttr_trace_site_is_enabled(site))
-        ttr_trace_write(site, time, values, site->args_n, has_tail(site->type), end_or_id);
+        ttr_trace_write(site, site->arg_headers, time, values, site->args_n,
+                        has_tail(site->type) ? &end_or_id : NULL);
 }
 
 /* --- Zones --- */
@@ -151,13 +179,12 @@ void ttr_trace_zone_open_slow(struct ttr_trace_zone *zone)
 {
     struct ttr_trace_ring *ring;
     zone->open = NULL;
-    if (!zone->site->header && !ttr_trace_site_register(zone->site, zone->values))
+    if (!use_site(zone->site, zone->values))
         return;
-    /* A reservation of no words claims the ring if the thread has none. */
-    if (!ttr_trace_thread.ring[0].open_zones) {
-        (void)ttr_trace_reserve(&ring, 1);
+    /* A reservation claims the ring if the thread has none. */
+    if (!ttr_trace_thread.ring[0].open_zones && ttr_trace_thread.depth == 0 &&
+        trace_reserve(&ring, 1))
         ttr_trace_thread.depth--;
-    }
     if (ttr_trace_thread.ring[0].open_zones)
         ttr_trace_zone_open(zone);
 }
@@ -177,7 +204,7 @@ void ttr_trace_zone_add(struct ttr_trace_zone *zone, const char *name, struct tt
 static bool find_added_headers(const struct ttr_trace_zone *zone, uint64_t *headers)
 {
     const uint32_t first = zone->n - zone->is_extended;
-    bool is_complete = trace_lock();
+    bool is_complete = trace_lock_briefly();
     if (!is_complete)
         return false;
     for (uint32_t i = first; i < zone->n && is_complete; i++) {
@@ -197,29 +224,20 @@ void ttr_trace_zone_write(struct ttr_trace_zone *zone, uint64_t end)
     if (end - zone->start < ttr_trace_zone_min_ticks)
         return;
     if (zone->is_extended) {
-        if (!site->header && !ttr_trace_site_register(site, zone->values))
+        if (!use_site(site, zone->values) || !find_added_headers(zone, headers)) {
+            trace_count_lost();
             return;
+        }
         memcpy(headers, site->arg_headers, site->args_n * sizeof *headers);
-        if (!find_added_headers(zone, headers))
-            return;
         extended = *site;
         extended.arg_headers = headers;
         extended.header += (uint64_t)zone->is_extended << 20;
         site = &extended;
     }
-    ttr_trace_write(site, zone->start, zone->values, zone->n, 1, end);
+    ttr_trace_write(site, site->arg_headers, zone->start, zone->values, zone->n, &end);
 }
 
 /* --- Logs, blobs, objects --- */
-
-/* Reserves a record of `words` words in the ring of the calling thread. */
-static uint64_t *begin_record(struct ttr_trace_ring **ring, size_t words)
-{
-    uint64_t *p = ttr_trace_reserve(ring, words);
-    if (!p)
-        ttr_trace_thread.depth--;
-    return p;
-}
 
 static void put_bytes(uint64_t *p, const void *bytes, size_t n)
 {
@@ -241,20 +259,20 @@ void ttr_trace_log(const struct ttr_trace_category *category, const char *format
     const size_t n = length < 0 ? 0 : length < (int)sizeof text ? (size_t)length : sizeof text - 1;
     const size_t words = 2 + (n + 7) / 8;
     const uint64_t now = ttr_trace_now();
-    uint64_t *p = begin_record(&ring, words);
+    uint64_t *p = trace_reserve(&ring, words);
     if (!p)
         return;
     p[0] = TRACE_FXT_LOG | (uint64_t)words << 4 | (uint64_t)n << 16 | ring->thread_bits << 8;
     p[1] = now;
     put_bytes(p + 2, text, n);
-    ttr_trace_commit(ring, p + words);
+    trace_commit(ring, p + words);
 }
 
 /* Returns the index of a name, or 0. */
 static uint64_t find_name(const char *name)
 {
     int32_t index = 0;
-    if (trace_lock()) {
+    if (trace_lock_briefly()) {
         index = trace_string_add(name);
         trace_unlock();
     }
@@ -266,27 +284,27 @@ void ttr_trace_blob(const char *name, const void *bytes, size_t n)
     struct ttr_trace_ring *ring;
     const size_t size = n < BLOB_MAX ? n : BLOB_MAX, words = 1 + (size + 7) / 8;
     const uint64_t index = find_name(name);
-    uint64_t *p = begin_record(&ring, words);
+    uint64_t *p = trace_reserve(&ring, words);
     if (!p)
         return;
     p[0] = TRACE_FXT_BLOB | (uint64_t)words << 4 | index << 16 | (uint64_t)size << 32 |
            UINT64_C(1) << 48;
     put_bytes(p + 1, bytes, size);
-    ttr_trace_commit(ring, p + words);
+    trace_commit(ring, p + words);
 }
 
 void ttr_trace_object(const void *pointer, const char *name)
 {
     struct ttr_trace_ring *ring;
     const size_t n = strnlen(name, OBJECT_NAME_MAX), words = 2 + (n + 7) / 8;
-    uint64_t *p = begin_record(&ring, words);
+    uint64_t *p = trace_reserve(&ring, words);
     if (!p)
         return;
     p[0] = TRACE_FXT_OBJECT | (uint64_t)words << 4 | (ring->thread_bits >> 24) << 16 |
            (n ? (uint64_t)(0x8000u | n) << 24 : 0);
     p[1] = (uint64_t)(uintptr_t)pointer;
     put_bytes(p + 2, name, n);
-    ttr_trace_commit(ring, p + words);
+    trace_commit(ring, p + words);
 }
 
 /* --- Threads --- */
@@ -306,7 +324,7 @@ static bool write_virtual_thread(uint64_t koid, const char *name)
     const size_t n = strnlen(name, OBJECT_NAME_MAX), name_words = (n + 7) / 8,
                  words = 3 + 4 + name_words;
     const uint64_t process = find_name("process");
-    uint64_t *p = begin_record(&ring, words);
+    uint64_t *p = trace_reserve(&ring, words);
     if (!p)
         return false;
     trace_put_thread(p, TRACE_VIRTUAL_THREAD, (uint64_t)getpid(), koid);
@@ -318,7 +336,7 @@ static bool write_virtual_thread(uint64_t koid, const char *name)
     p[6 + name_words] = (uint64_t)getpid();
     ring->thread_bits = TRACE_VIRTUAL_THREAD << 24;
     ttr_trace_thread.virtual_koid = koid;
-    ttr_trace_commit(ring, p + words);
+    trace_commit(ring, p + words);
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* Ring buffers of threads: claiming, the change to the next chunk, drops.
  *
- * Purpose: everything that trace_inline.h does not do inline.  ttr_trace_reserve_slow runs when the
- * words of a record do not fit into the rest of the current chunk, which is also the case before
- * the first event of a thread, because `cur` and `end` are NULL then.
+ * Purpose: everything that trace_inline.h does not do inline.  trace_reserve runs when the words of
+ * a record do not fit into the rest of the current chunk, which is also the case before the first
+ * event of a thread, because `cur` and `end` are NULL then.
  *
  *   first event      claim a free ring, start chunk 0
  *   chunk is full    close it, start the next one by the rules of the mode:
@@ -10,6 +10,8 @@
  *                      circular   overwrite the oldest chunk
  *                      oneshot    drop after the last chunk
  *   signal handler   the second ring of the thread; an event that interrupts that one is dropped
+ *   thread ends      its rings are finished; when they are read, another thread may claim them.  In
+ *                    circular mode they are claimed unread if no other is free
  *
  * Algorithm: single-producer ring of chunks (trace_shared.h has the layout and the memory order).
  *
@@ -27,6 +29,9 @@
 #include "trace/trace_internal.h"
 
 #define DROPS_PER_CHECK 1023u /* drops after which the connection to the manager is checked */
+#define CHUNKS_PER_CHECK 16u  /* the same in circular mode, which drops nothing */
+#define LOST_PER_CLAIM 256u   /* lost events after which a thread without a ring tries again */
+#define FINISHES_MAX 2u       /* times that the destructors of a thread may claim new rings */
 
 __thread struct ttr_trace_thread ttr_trace_thread __attribute__((tls_model("initial-exec")));
 
@@ -37,13 +42,27 @@ static struct trace_ring_header *ring_header(const struct ttr_trace_ring *ring)
 
 /* --- Drops --- */
 
-static void count_drop(struct trace_ring_header *shared)
+static void count_drop(struct trace_drops *drops)
 {
     const uint64_t now = ttr_trace_now();
-    if (!__atomic_load_n(&shared->drop_first, __ATOMIC_RELAXED))
-        __atomic_store_n(&shared->drop_first, now, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->drop_last, now, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&shared->dropped, 1, __ATOMIC_RELEASE);
+    if (!__atomic_load_n(&drops->first, __ATOMIC_RELAXED))
+        __atomic_store_n(&drops->first, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&drops->last, now, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&drops->count, 1, __ATOMIC_RELEASE);
+}
+
+/* Returns the drops of the session that no ring counts, or NULL without a session. */
+static struct trace_drops *lost_events(void)
+{
+    uint8_t *memory = __atomic_load_n(&trace_session.memory, __ATOMIC_ACQUIRE);
+    return memory ? &((struct trace_header *)(void *)memory)->lost : NULL;
+}
+
+void trace_count_lost(void)
+{
+    struct trace_drops *lost = lost_events();
+    if (lost)
+        count_drop(lost);
 }
 
 /* --- Chunks --- */
@@ -56,8 +75,9 @@ static void start_chunk(struct ttr_trace_ring *ring, uint64_t index)
     struct trace_chunk_header *header = (struct trace_chunk_header *)(void *)chunk;
     header->index = index;
     header->events_before = ring->events;
-    header->dropped_before = __atomic_load_n(&shared->dropped, __ATOMIC_RELAXED);
-    header->used = 0;
+    header->dropped_before = __atomic_load_n(&shared->drops.count, __ATOMIC_RELAXED);
+    header->tid = shared->tid;
+    __atomic_store_n(&header->used, 0, __ATOMIC_RELAXED);
     ring->cur = (uint64_t *)(void *)(chunk + TRACE_CHUNK_HEADER);
     ring->bias = (uint64_t)(uintptr_t)chunk - index * TRACE_CHUNK;
     if (ttr_trace_thread.virtual_koid && ring == &ttr_trace_thread.ring[0]) {
@@ -70,60 +90,70 @@ static void start_chunk(struct ttr_trace_ring *ring, uint64_t index)
                      __ATOMIC_RELEASE);
 }
 
-static void wake_manager(void)
+/* Announces that chunk `next` is overwritten from now on. */
+static void announce_chunk(struct trace_ring_header *shared, uint64_t next)
 {
-    struct trace_header *header = ttr_trace_thread.memory;
-    const uint64_t one = 1;
-    if (trace_session.wake_fd < 0 || !__atomic_load_n(&header->sleeping, __ATOMIC_ACQUIRE))
-        return;
-    const int64_t n = write(trace_session.wake_fd, &one, sizeof one);
-    (void)n; /* a full eventfd wakes the manager too */
+    __atomic_store_n(&shared->writing, next, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+/* Looks at the connection to the manager now and then. */
+static void check_manager(const struct trace_ring_header *shared, uint32_t mode, uint64_t next)
+{
+    const uint64_t drops = __atomic_load_n(&shared->drops.count, __ATOMIC_RELAXED);
+    if (mode == TTR_TRACE_CIRCULAR ? next % CHUNKS_PER_CHECK == 0 : (drops & DROPS_PER_CHECK) == 1)
+        trace_check_connection();
 }
 
 /* Returns true if the thread may start chunk `next`. */
 static bool may_start(const struct ttr_trace_ring *ring, uint64_t next)
 {
     struct trace_ring_header *shared = ring_header(ring);
-    struct trace_header *header = ttr_trace_thread.memory;
+    const struct trace_header *header = ttr_trace_thread.memory;
     const uint32_t mode = __atomic_load_n(&header->mode, __ATOMIC_RELAXED);
     const uint64_t chunks = ttr_trace_thread.chunks;
-    struct trace_file *file = trace_session.file;
-    if (mode == TTR_TRACE_CIRCULAR) {
-        __atomic_store_n(&shared->writing, next, __ATOMIC_RELAXED);
-        __atomic_thread_fence(__ATOMIC_RELEASE);
+    struct trace_file *file = __atomic_load_n(&trace_session.file, __ATOMIC_ACQUIRE);
+    if (!file)
+        check_manager(shared, mode, next);
+    if (mode == TTR_TRACE_CIRCULAR)
         return true;
-    }
     if (mode == TTR_TRACE_ONESHOT)
-        return next < chunks;
+        return next - shared->first < chunks;
     if (file)
         trace_file_drain(file, shared, ring == &ttr_trace_thread.ring[0]);
     else
-        wake_manager();
-    if (!file && (__atomic_load_n(&shared->dropped, __ATOMIC_RELAXED) & DROPS_PER_CHECK) == 1)
-        trace_check_connection();
+        trace_wake_manager(header);
     return next - __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE) < chunks;
+}
+
+/* Marks the chunk before position `at` as complete. Returns its index. */
+static uint64_t close_chunk(struct trace_ring_header *shared, uint64_t at)
+{
+    const uint64_t index = (at - 1) / TRACE_CHUNK;
+    struct trace_chunk_header *header =
+        (struct trace_chunk_header *)(void *)trace_chunk_at(shared, index, ttr_trace_thread.chunks);
+    __atomic_store_n(&header->used, (uint32_t)(at - index * TRACE_CHUNK), __ATOMIC_RELEASE);
+    return index;
 }
 
 /* Closes the current chunk and starts the next one. Returns false if it cannot be started. */
 static bool change_chunk(struct ttr_trace_ring *ring)
 {
     struct trace_ring_header *shared = ring_header(ring);
-    const uint64_t at = (uint64_t)(uintptr_t)ring->cur - ring->bias;
-    const uint64_t index = (at - 1) / TRACE_CHUNK;
-    struct trace_chunk_header *header =
-        (struct trace_chunk_header *)(void *)trace_chunk_at(shared, index, ttr_trace_thread.chunks);
-    __atomic_store_n(&header->used, at - index * TRACE_CHUNK, __ATOMIC_RELEASE);
-    if (!may_start(ring, index + 1))
+    const uint64_t next = close_chunk(shared, (uint64_t)(uintptr_t)ring->cur - ring->bias) + 1;
+    if (!may_start(ring, next))
         return false;
-    __atomic_store_n(&shared->writing, index + 1, __ATOMIC_RELAXED);
-    start_chunk(ring, index + 1);
+    announce_chunk(shared, next);
+    start_chunk(ring, next);
     return true;
 }
 
-/* Marks the rings of an ending thread as finished. */
+/* Marks the rings of an ending thread as finished. Destructors that run later may claim others; the
+ * last ones are refused, because nothing would finish those. */
 static void finish_rings(void *context)
 {
     struct ttr_trace_thread *thread = context;
+    const uint8_t finished = (uint8_t)(thread->finished + 1);
     if (!trace_lock())
         return;
     thread->depth = 2; /* events of signal handlers are refused from here on */
@@ -133,8 +163,10 @@ static void finish_rings(void *context)
             __atomic_store_n(&shared->state, RING_FINISHED, __ATOMIC_RELEASE);
     }
     trace_thread_remove(thread);
-    memset(thread, 0, sizeof *thread);
+    *thread = (struct ttr_trace_thread){.depth = 2, .finished = finished};
     trace_unlock();
+    if (finished < FINISHES_MAX)
+        thread->depth = 0;
 }
 
 /* --- Claiming --- */
@@ -147,23 +179,48 @@ static void make_exit_key(void)
     pthread_key_create(&exit_key, finish_rings);
 }
 
-static struct trace_ring_header *claim_ring(void)
+static void raise_rings_used(uint32_t n)
+{
+    uint32_t used = __atomic_load_n(&trace_header()->rings_used, __ATOMIC_RELAXED);
+    while (used < n && !__atomic_compare_exchange_n(&trace_header()->rings_used, &used, n, true,
+                                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+}
+
+/* Claims the first ring in `state`, beginning at `start`. Returns NULL if there is none. */
+static struct trace_ring_header *claim_ring_in(uint32_t wanted, uint32_t start)
 {
     for (uint32_t i = 0; i < trace_session.rings; i++) {
-        struct trace_ring_header *shared = trace_ring_at(i);
-        uint32_t state = RING_FREE;
-        if (__atomic_load_n(&shared->state, __ATOMIC_RELAXED) != RING_FREE ||
+        const uint32_t k = (start + i) % trace_session.rings;
+        struct trace_ring_header *shared = trace_ring_at(k);
+        uint32_t state = wanted;
+        if (__atomic_load_n(&shared->state, __ATOMIC_RELAXED) != wanted ||
             !__atomic_compare_exchange_n(&shared->state, &state, RING_CLAIMED, false,
                                          __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
-        uint32_t used = __atomic_load_n(&trace_header()->rings_used, __ATOMIC_RELAXED);
-        while (used < i + 1 &&
-               !__atomic_compare_exchange_n(&trace_header()->rings_used, &used, i + 1, true,
-                                            __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-            ;
+        raise_rings_used(k + 1);
         return shared;
     }
     return NULL;
+}
+
+/* Claims a free ring; in circular mode also one of a thread that ended, in turn. */
+static struct trace_ring_header *claim_ring(void)
+{
+    static uint32_t next; /* atomic */
+    struct trace_ring_header *shared = claim_ring_in(RING_FREE, 0);
+    if (!shared && __atomic_load_n(&trace_header()->mode, __ATOMIC_RELAXED) == TTR_TRACE_CIRCULAR)
+        shared = claim_ring_in(RING_FINISHED, __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) %
+                                                  trace_session.rings);
+    return shared;
+}
+
+/* Returns the index of the first chunk of a ring that is claimed again. The last chunk of its
+ * former thread is closed, because its records end there. */
+static uint64_t first_free_chunk(struct trace_ring_header *shared)
+{
+    const uint64_t at = __atomic_load_n(&shared->commit, __ATOMIC_RELAXED);
+    return shared->claims && at ? close_chunk(shared, at) + 1 : 0;
 }
 
 static bool start_ring(struct ttr_trace_thread *thread, struct ttr_trace_ring *ring)
@@ -171,8 +228,8 @@ static bool start_ring(struct ttr_trace_thread *thread, struct ttr_trace_ring *r
     struct trace_ring_header *shared = claim_ring();
     if (!shared)
         return false;
-    const uint64_t first = shared->session ? shared->commit / TRACE_CHUNK + 1 : 0;
-    shared->session++;
+    shared->first = first_free_chunk(shared);
+    shared->claims++;
     shared->tid = (uint32_t)syscall(SYS_gettid);
     shared->is_nested = ring != &thread->ring[0];
     prctl(PR_GET_NAME, shared->name);
@@ -182,14 +239,14 @@ static bool start_ring(struct ttr_trace_thread *thread, struct ttr_trace_ring *r
     ring->open_zones = shared->open_zones;
     ring->thread_bits = TRACE_REAL_THREAD << 24;
     ring->events = __atomic_load_n(&shared->events, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->writing, first, __ATOMIC_RELAXED);
-    start_chunk(ring, first);
+    announce_chunk(shared, shared->first);
+    start_chunk(ring, shared->first);
     __atomic_store_n(&shared->state, RING_ACTIVE, __ATOMIC_RELEASE);
     return true;
 }
 
-/* Claims a ring for the calling thread in the current session. Requires the lock. Both are
- * claimed at the first event, so that a signal handler finds its ring. */
+/* Claims a ring for the calling thread in the current session. Requires the lock. The ring for
+ * signal handlers is claimed when it is first needed. */
 static bool claim_rings(struct ttr_trace_thread *thread)
 {
     if (!trace_session.memory)
@@ -211,31 +268,50 @@ static bool claim_rings(struct ttr_trace_thread *thread)
  * all rings are in use, and in a signal handler that cannot claim. */
 static bool update_rings(struct ttr_trace_thread *thread)
 {
-    if (thread->generation == __atomic_load_n(&trace_session.generation, __ATOMIC_SEQ_CST))
-        return thread->ring[0].shared != NULL;
-    if (thread->depth > 1 || !trace_lock())
+    const struct trace_drops *lost = lost_events();
+    const bool is_current =
+        thread->generation == __atomic_load_n(&trace_session.generation, __ATOMIC_SEQ_CST);
+    if (is_current && thread->ring[0].shared)
+        return true;
+    if (!lost || thread->depth > 1 ||
+        (is_current && __atomic_load_n(&lost->count, __ATOMIC_RELAXED) % LOST_PER_CLAIM))
+        return false;
+    if (!trace_lock_briefly())
         return false;
     const bool is_claimed = claim_rings(thread);
     trace_unlock();
     return is_claimed;
 }
 
-uint64_t *ttr_trace_reserve_slow(struct ttr_trace_thread *thread, struct ttr_trace_ring *ring,
-                                 size_t words)
+/* Makes room in a ring. Returns NULL if there is none; then the drop is counted. */
+static uint64_t *make_room(struct ttr_trace_thread *thread, struct ttr_trace_ring *ring,
+                           size_t words)
 {
-    if (!update_rings(thread))
-        return NULL;
-    if (ring == &thread->ring[1] && !ring->shared)
-        (void)start_ring(thread, ring);
-    if (!ring->shared || words * 8 > TRACE_FXT_RECORD_MAX) {
-        count_drop(thread->ring[0].shared);
+    if (!update_rings(thread)) {
+        trace_count_lost();
         return NULL;
     }
-    while ((uintptr_t)ring->cur + words * 8 > (uintptr_t)ring->end) {
-        if (!change_chunk(ring)) {
-            count_drop(ring->shared);
-            return NULL;
-        }
-    }
-    return ring->cur;
+    bool has_room =
+        ring && words * 8 <= TRACE_FXT_RECORD_MAX && (ring->shared || start_ring(thread, ring));
+    while (has_room && (uintptr_t)ring->cur + words * 8 > (uintptr_t)ring->end)
+        has_room = change_chunk(ring);
+    if (has_room)
+        return ring->cur;
+    struct trace_ring_header *shared = ring && ring->shared ? ring->shared : thread->ring[0].shared;
+    count_drop(&shared->drops);
+    return NULL;
+}
+
+uint64_t *trace_reserve(struct ttr_trace_ring **chosen, size_t words)
+{
+    struct ttr_trace_thread *thread = &ttr_trace_thread;
+    const unsigned depth = thread->depth++;
+    __asm__ volatile("" ::: "memory"); /* a handler uses another ring from here on */
+    struct ttr_trace_ring *ring = depth < 2 ? &thread->ring[depth] : NULL;
+    uint64_t *p = make_room(thread, ring, words);
+    __asm__ volatile("" ::: "memory");
+    if (!p)
+        thread->depth--;
+    *chosen = ring;
+    return p;
 }

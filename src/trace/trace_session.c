@@ -32,7 +32,7 @@ static int make_memory(uint32_t chunks)
     if (memory == MAP_FAILED)
         return errno;
     (void)madvise(memory, size, MADV_DONTFORK);
-    trace_session.memory = memory;
+    __atomic_store_n(&trace_session.memory, memory, __ATOMIC_RELEASE);
     trace_session.memory_size = size;
     trace_session.rings = TRACE_RINGS_MAX;
     trace_session.chunks = chunks;
@@ -51,6 +51,7 @@ static void fill_header(const ttr_trace_options *options, uint64_t frequency)
         .rings_offset = TRACE_PAGE + TRACE_STRINGS_SIZE,
         .ring_stride = trace_ring_stride(trace_session.chunks),
         .ticks_per_second = frequency,
+        .uses_tsc = trace_session.clock.is_tsc,
     };
     ttr_trace_zone_min_ticks =
         (uint64_t)((long double)options->zone_min_ns * (long double)frequency / 1e9L);
@@ -62,14 +63,12 @@ static void fill_header(const ttr_trace_options *options, uint64_t frequency)
 static void drop_memory(void)
 {
     (void)madvise(trace_session.memory, trace_session.memory_size, MADV_DONTNEED);
-    trace_session.memory = NULL;
+    __atomic_store_n(&trace_session.memory, NULL, __ATOMIC_RELEASE);
 }
 
-static int start_file(const char *path, const ttr_trace_options *options)
+/* Starts a session; keeps the filter if that succeeds. */
+static int start_file(const char *path, const ttr_trace_options *options, char **filter)
 {
-    char *filter = options->categories ? strdup(options->categories) : NULL;
-    if (options->categories && !filter)
-        return ENOMEM;
     trace_clock_choose(&trace_session.clock);
     const uint64_t frequency = trace_clock_frequency(&trace_session.clock);
     ttr_trace_uses_tsc = trace_session.clock.is_tsc;
@@ -78,12 +77,11 @@ static int start_file(const char *path, const ttr_trace_options *options)
         fill_header(options, frequency);
     if (reason == 0 && (reason = trace_file_open(&trace_session.file, path)) != 0)
         drop_memory();
-    if (reason != 0) {
-        free(filter);
+    if (reason != 0)
         return reason;
-    }
-    free(trace_session.filter);
-    trace_session.filter = filter;
+    char *former = trace_session.filter;
+    trace_session.filter = *filter;
+    *filter = former;
     trace_session_begin();
     trace_categories_enable(true);
     return 0;
@@ -96,10 +94,17 @@ int ttr_trace_start_file(const char *path, const ttr_trace_options *options)
         options = &defaults;
     if (!path || !are_valid(options))
         return EINVAL;
-    if (!trace_lock())
-        return EDEADLK;
-    const int reason = trace_session.memory ? EBUSY : start_file(path, options);
-    trace_unlock();
+    /* Allocated and freed without the lock; see trace_lock_briefly. */
+    char *filter = options->categories ? strdup(options->categories) : NULL;
+    if (options->categories && !filter)
+        return ENOMEM;
+    const bool is_locked = trace_lock();
+    int reason = EDEADLK;
+    if (is_locked) {
+        reason = trace_session.memory ? EBUSY : start_file(path, options, &filter);
+        trace_unlock();
+    }
+    free(filter);
     return reason;
 }
 
@@ -120,7 +125,7 @@ int ttr_trace_stop(void)
     if (trace_session.file) {
         trace_categories_enable(false);
         reason = trace_file_close(trace_session.file);
-        trace_session.file = NULL;
+        __atomic_store_n(&trace_session.file, NULL, __ATOMIC_RELEASE);
         __atomic_fetch_add(&trace_session.generation, 1, __ATOMIC_SEQ_CST);
         drop_memory();
     }
@@ -147,10 +152,12 @@ void ttr_trace_get_stats(ttr_trace_stats *stats)
     stats->is_active = trace_session.memory != NULL;
     const uint32_t used =
         stats->is_active ? __atomic_load_n(&trace_header()->rings_used, __ATOMIC_ACQUIRE) : 0;
+    if (stats->is_active)
+        stats->dropped = __atomic_load_n(&trace_header()->lost.count, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < used; i++) {
         const struct trace_ring_header *ring = trace_ring_at(i);
         stats->written += __atomic_load_n(&ring->events, __ATOMIC_RELAXED);
-        stats->dropped += __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED);
+        stats->dropped += __atomic_load_n(&ring->drops.count, __ATOMIC_RELAXED);
         stats->threads += !ring->is_nested;
     }
     trace_unlock();

@@ -6,7 +6,7 @@
  *                       ring header    one page
  *                       chunks         `chunks` times TRACE_CHUNK bytes
  *
- *   chunk   | index | events before it | dropped before it | used bytes | FXT records ...
+ *   chunk   | index | events before it | dropped before it | used bytes, thread | FXT records ...
  *
  * One thread writes a ring; the manager, or the thread that writes the file of the process, reads
  * it.  The commit position counts bytes since the start of the session: chunk index times
@@ -47,6 +47,13 @@ enum trace_ring_state {
     RING_FINISHED, /* its thread ended; the reader sets it to RING_FREE when it is empty */
 };
 
+/* Events that were dropped. */
+struct trace_drops {
+    uint64_t count; /* atomic */
+    uint64_t first; /* atomic, ticks; 0 after the reader has consumed it */
+    uint64_t last;  /* atomic, ticks */
+};
+
 struct trace_header {
     uint64_t magic;
     uint32_t version;
@@ -56,9 +63,11 @@ struct trace_header {
     uint64_t strings_used;   /* atomic, bytes */
     uint64_t zone_min_ticks; /* read when the session starts */
     uint64_t ticks_per_second;
-    uint32_t rings_used;    /* atomic; rings from this one on were never claimed */
-    uint32_t sleeping;      /* atomic; 1 = the manager waits for the wake-up descriptor */
-    uint32_t sites_refused; /* atomic; trace points without space for their strings */
+    uint32_t rings_used; /* atomic; rings from this one on were never claimed */
+    uint32_t sleeping;   /* atomic; 1 = the manager waits for the wake-up descriptor */
+    uint32_t uses_tsc;   /* 1 = ticks are of the time stamp counter; read at the start */
+    uint32_t pad;
+    struct trace_drops lost; /* of threads without a ring, and of points without strings */
 };
 
 struct trace_ring_header {
@@ -66,17 +75,15 @@ struct trace_ring_header {
     uint32_t tid;
     char name[TRACE_THREAD_NAME];
     uint32_t is_nested; /* 1 = second ring of the thread, for signal handlers */
-    uint32_t session;   /* number of times that the ring was claimed */
-    uint8_t pad0[48];
+    uint32_t claims;    /* number of times that the ring was claimed */
+    uint64_t first;     /* index of the first chunk of the thread that claimed it */
+    uint8_t pad0[40];
     uint64_t commit;  /* atomic, bytes */
     uint64_t events;  /* atomic, events written; may be ahead of `commit` by one */
     uint64_t writing; /* atomic, index of the newest chunk */
     uint8_t pad1[40];
-    uint64_t dropped;     /* atomic, events */
-    uint64_t drop_first;  /* ticks of the first and the last dropped event since `drop_bursts` */
-    uint64_t drop_last;   /* changed */
-    uint64_t drop_bursts; /* atomic, series of drops without an event between them */
-    uint8_t pad2[32];
+    struct trace_drops drops;
+    uint8_t pad2[40];
     uint64_t tail; /* atomic, written by the reader: chunks below it may be overwritten */
     uint8_t pad3[56];
     /* stack of open zones: depth, a word of padding, then pairs of header and start in ticks */
@@ -88,7 +95,8 @@ struct trace_chunk_header {
     uint64_t index;
     uint64_t events_before;  /* events written to the ring before this chunk */
     uint64_t dropped_before; /* events dropped before it */
-    uint64_t used;           /* bytes, header included, of a chunk that is full; 0 = not full yet */
+    uint32_t used; /* atomic; bytes of a complete chunk, header included; 0 = not complete */
+    uint32_t tid;  /* thread that writes the chunk */
 };
 _Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER, "layout of a chunk header");
 

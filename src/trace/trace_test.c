@@ -13,6 +13,7 @@
 #include "support/support.h"
 
 #define TEST_CATEGORIES(X) X(net, "net", "network") X(disk, "disk.slow", "files")
+TTR_CATEGORIES_DECLARE(TEST_CATEGORIES);
 TTR_CATEGORIES_DEFINE(TEST_CATEGORIES);
 
 #define WORDS_MAX (1u << 20)

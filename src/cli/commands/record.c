@@ -197,7 +197,10 @@ static void print_summary(const struct work *work)
             call, "%s of invalid records were left out, %" PRIu32 " program(s) were disconnected",
             units_size(stats->invalid).s, stats->expelled);
     if (stats->refused)
-        message_note(call, "%" PRIu32 " connection(s) were refused", stats->refused);
+        message_note(call,
+                     "%" PRIu32 " connection(s) were refused: too many programs, no memory for "
+                     "their rings, or another version of libtracetta-trace",
+                     stats->refused);
     if (call->term.error_is_tty || call->set.verbose)
         message_note(call, "recorded %s event(s) of %" PRIu32 " process(es), %s in %s",
                      units_count(stats->events).s, stats->programs, units_size(stats->bytes).s,
@@ -236,6 +239,13 @@ static int choose_status(const struct work *work)
     return WEXITSTATUS(status);
 }
 
+/* Empties the output of a recording that did not start, so that recording_drop removes it. */
+static void drop_output(struct work *work)
+{
+    if (work->recording.is_regular && ftruncate(work->recording.fd, 0) == 0)
+        work->recording.written = 0;
+}
+
 int run_record(struct call *call)
 {
     struct work work = {.call = call, .recording = {.call = call, .fd = -1}};
@@ -263,8 +273,9 @@ int run_record(struct call *call)
     if (is_started) {
         print_summary(&work);
         outcome = choose_status(&work);
-    } else if (outcome != OUTCOME_MISUSE) {
-        outcome = FAILED;
+    } else {
+        drop_output(&work);
+        outcome = outcome == OUTCOME_MISUSE ? outcome : FAILED;
     }
     recording_drop(&work.recording);
     launch_end(&work.launch);

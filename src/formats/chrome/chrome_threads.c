@@ -61,7 +61,8 @@ static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id
                                                  (size_t)id + 1, sizeof *ctx->threads))
         return NULL;
     struct chrome_thread *slot = &ctx->threads[id];
-    if (slot->ids_n > 0 && !slot->is_guess)
+    /* open spans end with the ids with which they began */
+    if (slot->ids_n > 0 && (!slot->is_guess || slot->open_n > 0))
         return slot;
     slot->is_guess = !thread->pid_known || !thread->tid_known;
     if (slot->ids_n == 0 && id)

@@ -414,21 +414,23 @@ static void shared_pid_of_two_inputs_is_counted_as_lost(void **state)
     writing_close(&w);
 }
 
-static void late_pid_is_used_from_then_on(void **state)
+static void late_pid_is_used_when_no_span_is_open(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
-    for (int i = 0; i < 2; i++) {
-        ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "b");
+    static const ttr_kind kinds[] = {TTR_KIND_BEGIN, TTR_KIND_END, TTR_KIND_BEGIN};
+    for (int i = 0; i < 3; i++) {
+        ttr_event_begin(w.builder, kinds[i], 0, "", "b");
         ttr_event_attributes(w.builder)->thread = context_thread_by_tid(w.t, 0, 9);
         writing_end(&w);
         assert_int_not_equal(context_thread(w.t, 0, 7, 9), 0);
     }
     expect_lines(&w,
                  "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":9,\"cat\":\"\",\"name\":\"b\"},"
-                 "\n{\"ph\":\"B\",\"ts\":0.000001,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"b\"}",
-                 "0", "\"event.no-thread\":1");
+                 "\n{\"ph\":\"E\",\"ts\":0.000001,\"pid\":0,\"tid\":9,\"cat\":\"\",\"name\":\"b\"},"
+                 "\n{\"ph\":\"B\",\"ts\":0.000002,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"b\"}",
+                 "0", "\"event.no-thread\":2");
 }
 
 static void any_bytes_write_strict_json(void **state)
@@ -486,7 +488,7 @@ int main(void)
         cmocka_unit_test(unknown_kind_becomes_instant),
         cmocka_unit_test(thread_and_attribute_losses_are_counted),
         cmocka_unit_test(shared_pid_of_two_inputs_is_counted_as_lost),
-        cmocka_unit_test(late_pid_is_used_from_then_on),
+        cmocka_unit_test(late_pid_is_used_when_no_span_is_open),
         cmocka_unit_test(begins_and_ends_at_one_time_are_ranked),
         cmocka_unit_test(ranks_keep_the_order_of_times_before_the_base),
         cmocka_unit_test(named_track_without_threads_is_a_thread),

@@ -107,6 +107,7 @@ struct thread_state {
     bool is_known, is_in_tree;
     bool is_running, is_runnable; /* state that was written last */
     uint32_t cpu;                 /* CPU of a running thread */
+    int64_t running_since;        /* ns; of a running thread */
     ttr_id name;                  /* name in the last written descriptor */
     ttr_id tree_name;             /* name last written to the kernel process tree */
 };

@@ -172,13 +172,24 @@ static void stop_thread(struct perfetto *p, int64_t time, struct task task)
     write_task_state(p, time, &task);
 }
 
+/* Returns the time at which to end the run of a thread that starts another run at `time`: one ns
+ * before, since readers count two states at one time as an error. */
+static int64_t end_before(struct perfetto *p, ttr_id id, int64_t time)
+{
+    const struct thread_state *thread = find_thread(p, id);
+    return thread && thread->running_since < time - 1 ? time - 1 : time;
+}
+
 /* Ends the state "running" of the thread on a CPU (or its idle thread), unless that is `outgoing`.
  * The trace then lacks a switch, and readers accept no unknown state. */
-static void stop_displaced(struct perfetto *p, int64_t time, uint32_t number, ttr_id outgoing)
+static void stop_displaced(struct perfetto *p, int64_t time, uint32_t number, ttr_id outgoing,
+                           ttr_id incoming)
 {
     struct cpu_state *cpu = find_cpu(p, number);
     if (!cpu)
         return;
+    if (cpu->runs == CPU_THREAD && cpu->thread == incoming)
+        time = end_before(p, incoming, time);
     if (cpu->runs == CPU_THREAD && cpu->thread != outgoing)
         stop_thread(p, time,
                     (struct task){.thread = cpu->thread, .state = STATE_RUNNABLE, .cpu = number});
@@ -209,10 +220,12 @@ static void start_thread(struct perfetto *p, int64_t time, const struct task *ta
     if (!thread || !cpu)
         return;
     if (thread->is_running)
-        stop_thread(p, time, (struct task){.thread = task->thread, .state = STATE_RUNNABLE});
+        stop_thread(p, end_before(p, task->thread, time),
+                    (struct task){.thread = task->thread, .state = STATE_RUNNABLE});
     thread->is_running = true;
     thread->is_runnable = false;
     thread->cpu = task->cpu;
+    thread->running_since = time;
     *cpu = (struct cpu_state){
         .runs = CPU_THREAD, .thread = task->thread, .is_in_tree = cpu->is_in_tree};
     write_task_state(p, time, task);
@@ -282,8 +295,8 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
     in.priority = storable_priority(incoming);
     perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE,
                               count_fields(p, event) - priorities_n);
-    stop_displaced(p, event->time, event->cpu, out.thread);
-    if (out.thread && !is_idle_thread(p, out.thread)) {
+    stop_displaced(p, event->time, event->cpu, out.thread, in.thread);
+    if (out.thread && out.thread != in.thread && !is_idle_thread(p, out.thread)) {
         out.state = thread_state_of(p, event->tag);
         stop_thread(p, event->time, out);
     }

@@ -434,6 +434,22 @@ static void thread_never_runs_on_two_cpus(void **state)
                       "8:3 117{1:0 3:8 4:3}\n");
 }
 
+static void thread_has_one_state_at_a_time(void **state)
+{
+    (void)state;
+    begin();
+    write_switch(1, 0, 8, 9);
+    write_switch(5, 0, 8, 9); /* the switch from 9 to 8 is missing */
+    write_switch(9, 0, 9, 9);
+    expect_scheduling("8:1 117{1:0 3:8 4:4}\n"
+                      "8:1 117{1:0 3:9 4:3}\n"
+                      "8:4 117{1:0 3:9 4:2}\n"
+                      "8:5 117{1:0 3:8 4:4}\n"
+                      "8:5 117{1:0 3:9 4:3}\n"
+                      "8:8 117{1:0 3:9 4:2}\n"
+                      "8:9 117{1:0 3:9 4:3}\n");
+}
+
 static void idle_thread_is_one_per_cpu(void **state)
 {
     (void)state;
@@ -836,6 +852,7 @@ int main(void)
         cmocka_unit_test(switch_becomes_two_task_states),
         cmocka_unit_test(displaced_thread_becomes_runnable),
         cmocka_unit_test(thread_never_runs_on_two_cpus),
+        cmocka_unit_test(thread_has_one_state_at_a_time),
         cmocka_unit_test(idle_thread_is_one_per_cpu),
         cmocka_unit_test(wake_of_running_or_runnable_thread_is_ignored),
         cmocka_unit_test(switch_without_cpu_becomes_instant),

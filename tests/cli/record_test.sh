@@ -1,0 +1,95 @@
+#!/bin/bash
+# Programs with trace points under "record".
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+shop=$(realpath "$2")
+loop=$(realpath "$3")
+module=$(realpath "$4")
+cxx=${5:-}
+[ -z "$cxx" ] || cxx=$(realpath "$cxx")
+cd "$work" || exit 1
+
+# events OPTION...: the number of events that the options of cat select.
+events()
+{
+    "$tracetta" cat -q "$@" 2>/dev/null | wc -l
+}
+
+# --- Events ---
+
+run "$tracetta" record -o shop.fxt -- "$shop" 1000
+sold=$(sed -n '1s/.*served \([0-9]*\) orders.*/\1/p' .out)
+killed=$(sed -n '2s/process \([0-9]*\) .*/\1/p' .out)
+before=$(sed -n '2s/.*served \([0-9]*\) orders.*/\1/p' .out)
+[ $run_status = 0 ] && [ "$sold" = 999 ] && [ -n "$before" ]
+verdict "program_runs_under_record" $? "exit status $run_status, $sold, $before"
+[ "$(events --name=served --process="$killed" shop.fxt)" -ge "$before" ] && [ "$(events --name=served shop.fxt)" -ge $((sold + before)) ]
+verdict "killed_process_loses_no_committed_event" $? "$(events --name=served shop.fxt) of $((sold + before))"
+[ "$(events --name=serve --kind=begin --process="$killed" shop.fxt)" -ge 1 ]
+verdict "zones_that_were_open_begin_in_the_trace" $? ""
+succeeds "archive_is_undamaged" "$tracetta" check shop.fxt
+run "$tracetta" cat -n 1 --thread='till 2' --name=served shop.fxt
+[ $run_status = 0 ]
+verdict "threads_have_their_names" $? ""
+run bash -c "'$tracetta' record -q -o - -- '$shop' 90 | '$tracetta' cat --name=served - | wc -l"
+[ "$(cat .out)" -ge 90 ]
+verdict "archive_is_written_to_a_pipe" $? "$(cat .out) events"
+run "$tracetta" record -q --category='disk' -o disk.fxt -- "$shop" 90
+[ "$(events --name=write disk.fxt)" -ge 90 ] && [ "$(events --name=served disk.fxt)" = 0 ]
+verdict "categories_select_events" $? ""
+run "$tracetta" record -q --min=10s -o long.fxt -- "$shop" 90
+[ "$(events --name=serve --kind=span long.fxt)" = 0 ] && [ "$(events --name=served long.fxt)" -ge 90 ]
+verdict "short_zones_are_left_out" $? ""
+run "$tracetta" record -q -o loop.fxt -- "$loop" "$module" 300
+[ $run_status = 0 ] && [ "$(events --name=loaded loop.fxt)" = 300 ] && [ "$(events --name=call loop.fxt)" = 300 ]
+verdict "library_that_is_loaded_300_times_is_recorded" $? "$(events --name=loaded loop.fxt)"
+
+# --- Exit statuses and signals ---
+
+for status in 0 1 7 124; do
+    run "$tracetta" record -q -f -o none.fxt -- sh -c "exit $status"
+    [ $run_status = $status ]
+    verdict "exit_status_${status}_is_passed_on" $? "exit status $run_status"
+done
+run "$tracetta" record -q -f -o none.fxt -- sh -c 'kill -SEGV $$'
+[ $run_status = 139 ]
+verdict "signal_of_the_program_becomes_128_and_its_number" $? "exit status $run_status"
+run "$tracetta" record -o none2.fxt -- ./no-such-program
+[ $run_status = 125 ] && grep -q "cannot be run" .err && [ ! -e none2.fxt ]
+verdict "program_that_cannot_run_is_a_failure_of_record" $? "exit status $run_status"
+run "$tracetta" record -f -o none.fxt -- true
+[ $run_status = 0 ] && grep -q "no program connected" .err
+verdict "program_without_trace_points_is_reported" $? ""
+"$tracetta" record -q -f -o term.fxt -- sh -c 'trap "exit 5" TERM; echo ready >ready; while :; do sleep 0.05; done' >.out 2>.err &
+await_file ready $!
+kill -TERM $!
+wait $!
+[ $? = 5 ]
+verdict "sigterm_is_passed_on" $? ""
+
+# --- Losses and full disks ---
+
+run "$tracetta" record -f --mode=oneshot --buffer=128KiB --fail-on-loss -o lost.fxt -- "$shop" 9000
+[ $run_status = 1 ] && grep -q "dropped" .err && [ "$(events --name='events lost' lost.fxt)" -ge 1 ]
+verdict "fail_on_loss_exits_with_1" $? "exit status $run_status"
+mkdir small
+run unshare -rm bash -c "mount -t tmpfs -o size=300k none small && '$tracetta' record -f -o small/full.fxt -- '$shop' 3000; echo \$? >status
+    '$tracetta' check small/full.fxt; echo \$? >checked; stat -c %s small/full.fxt >size"
+if [ -s size ]; then
+    [ "$(cat status)" = 125 ] && grep -q "served 3000 orders" .out && grep -q "could not be written" .err
+    verdict "full_disk_does_not_stop_the_program" $? "exit status $(cat status)"
+    [ "$(cat checked)" = 0 ] && [ "$(cat size)" -gt 60000 ]
+    verdict "archive_on_a_full_disk_is_valid_up_to_there" $? "exit status $(cat checked), $(cat size) bytes"
+fi
+
+# --- C++ ---
+
+if [ -n "$cxx" ]; then
+    succeeds "program_in_cpp_records_itself" "$cxx" cxx.fxt
+    run "$tracetta" cat --name=all cxx.fxt
+    [ $run_status = 0 ] && grep -q 'of a std::string' .out && grep -q 'int.*-3' .out && grep -q 'double.*1.5' .out
+    verdict "values_of_cpp_have_their_types" $? ""
+    [ "$(events --kind=span cxx.fxt)" = 3 ]
+    verdict "zones_of_cpp_end_with_their_block" $? ""
+    succeeds "trace_of_cpp_is_undamaged" "$tracetta" check cxx.fxt
+fi
