@@ -121,16 +121,16 @@ static void write_sources(struct ttr_receiver *receiver, bool is_final)
     const uint64_t now_ms = socket_now_ms();
     size_t kept = 0;
     for (size_t i = 0; i < receiver->sources_n; i++) {
-        struct source *source = receiver->sources[i];
-        source_check_idle(source, now_ms);
-        source->is_ended |= is_final;
-        source_flush(source, is_final);
+        struct remote *remote = receiver->sources[i];
+        remote_check_idle(remote, now_ms);
+        remote->is_ended |= is_final;
+        remote_flush(remote, is_final);
         bool is_written =
-            !source->has_begun || source->queue.n == source->queue_at || receiver->status != TTR_OK;
-        if (source->is_ended && (is_written || is_final))
-            source_free(source);
+            !remote->has_begun || remote->queue.n == remote->queue_at || receiver->status != TTR_OK;
+        if (remote->is_ended && (is_written || is_final))
+            remote_free(remote);
         else
-            receiver->sources[kept++] = source;
+            receiver->sources[kept++] = remote;
     }
     receiver->sources_n = kept;
 }
@@ -152,8 +152,8 @@ void ttr_receiver_sum(const ttr_receiver *receiver, ttr_receiver_totals *totals)
     *totals = receiver->ended;
     totals->size = size;
     for (size_t i = 0; i < receiver->sources_n; i++) {
-        source_update_counts(receiver->sources[i]);
-        source_sum(receiver->sources[i], totals);
+        remote_update_counts(receiver->sources[i]);
+        remote_sum(receiver->sources[i], totals);
     }
 }
 
@@ -165,7 +165,7 @@ ttr_status ttr_receiver_close(ttr_receiver *receiver, ttr_receiver_totals *total
         receiver_poll(receiver, 0);
     for (size_t i = receiver->sources_n; i-- > 0;)
         if (receiver->sources[i]->fd >= 0)
-            source_end_connection(receiver->sources[i]);
+            remote_end_connection(receiver->sources[i]);
     write_sources(receiver, true);
     const ttr_status status = receiver->status;
     if (status != TTR_OK && error)

@@ -2,10 +2,10 @@
  *
  *   receiver_sockets.c  sockets: listen, accept, datagrams, bytes of connections
  *        | datagram or bytes of a stream, with the peer
- *   source.c            one sender: packets, losses, queue
+ *   remote.c            one sender: packets, losses, queue
  *        | queue of complete packets
- *   source_counts.c     counts of the source
- *   source_output.c     files of the source, or the merged trace
+ *   remote_counts.c     counts of the source
+ *   remote_output.c     files of the source, or the merged trace
  *
  * receiver.c has the public functions and the loop. One thread uses all of it. */
 #ifndef TRACETTA_NETWORK_RECEIVER_H
@@ -31,14 +31,15 @@ struct listener {
     uint32_t overflow; /* kernel's count of dropped datagrams */
 };
 
-struct source_stream {
+struct remote_stream {
     uint32_t id;
     uint32_t merged_id; /* stream in the merged trace */
     struct counter_window window;
 };
 
-/* One sender. It is listed in the receiver from its first byte to its end. */
-struct source {
+/* A source: one sender with one epoch of its trace. It is listed in the receiver from its first
+ * byte to its end. */
+struct remote {
     struct ttr_receiver *receiver;
     const struct format *format; /* NULL until the first bytes of a connection are recognised */
     struct address address;
@@ -54,7 +55,7 @@ struct source {
     struct buffer queue;         /* complete packets to write */
     size_t queue_at;             /* bytes of the queue that were written */
     struct buffer head;          /* packets that are repeated at the head of each file */
-    struct source_stream *streams;
+    struct remote_stream *streams;
     size_t streams_n, streams_capacity;
     struct pair_map stream_index; /* (id, 0) to an index in `streams` */
     struct capture capture;
@@ -68,7 +69,7 @@ struct ttr_receiver {
     char *folder; /* copy of options.folder */
     struct listener *listeners;
     size_t listeners_n;
-    struct source **sources;
+    struct remote **sources;
     size_t sources_n, sources_capacity;
     unsigned next_number;    /* number in the name of the next source's file */
     uint32_t merged_streams; /* streams of the merged trace */
@@ -89,57 +90,60 @@ TTR_MUST ttr_status listener_open(struct listener *listener, const char *text, t
 /* Waits for bytes and passes them to the sources. */
 void receiver_poll(struct ttr_receiver *receiver, unsigned limit_ms);
 
-/* --- source.c --- */
+/* --- remote.c --- */
 
 /* Adds a source. Returns NULL, and counts and reports it, if a limit refuses the peer. `fd` is the
  * connection, owned on success; -1 = datagrams. */
-struct source *source_new(struct ttr_receiver *receiver, const struct address *address, int fd);
+struct remote *remote_new(struct ttr_receiver *receiver, const struct address *address, int fd);
 
-void source_free(struct source *source);
+void remote_free(struct remote *remote);
 
 /* Processes a datagram of a peer. */
-void source_accept_datagram(struct ttr_receiver *receiver, const struct address *address,
+void remote_accept_datagram(struct ttr_receiver *receiver, const struct address *address,
                             const uint8_t *bytes, size_t n);
 
 /* Processes the bytes that a connection has received. Returns the source that has the connection
  * now: a new epoch starts another source, or resumes an earlier one. */
-struct source *source_accept_bytes(struct source *source);
+struct remote *remote_accept_bytes(struct remote *remote);
 
 /* Processes the end of a connection. */
-void source_end_connection(struct source *source);
+void remote_end_connection(struct remote *remote);
 
 /* Ends sources that were silent for too long. */
-void source_check_idle(struct source *source, uint64_t now_ms);
+void remote_check_idle(struct remote *remote, uint64_t now_ms);
 
 /* Returns true if the source may receive: its queue has room, or its policy is to drop packets. */
-bool source_has_room(const struct source *source);
+bool remote_has_room(const struct remote *remote);
 
-/* --- source_counts.c --- */
+/* --- remote_counts.c --- */
 
-/* Returns the index in source->streams; UINT32_MAX if the stream is not tracked. */
-uint32_t source_find_stream(struct source *source, uint32_t id);
+/* Returns the index in remote->streams; UINT32_MAX if the stream is not tracked. */
+uint32_t remote_find_stream(struct remote *remote, uint32_t id);
 
-/* Sets the counts of losses in source->received. */
-void source_update_counts(struct source *source);
+/* Sets the counts of losses in remote->received. */
+void remote_update_counts(struct remote *remote);
+
+/* Calls the caller's function with the current counts. */
+void remote_report(struct remote *remote, ttr_source_stage stage);
 
 /* Adds the counts of a source to the sums. */
-void source_sum(const struct source *source, ttr_receiver_totals *totals);
+void remote_sum(const struct remote *remote, ttr_receiver_totals *totals);
 
 /* Records the first failure of a receiver. */
 void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error);
 
-/* --- source_output.c --- */
+/* --- remote_output.c --- */
 
 /* Prepares the output of a source and reports its begin. Returns false after a failure. */
-bool source_begin(struct source *source);
+bool remote_begin(struct remote *remote);
 
 /* Adds a complete packet or bytes of a stream to the queue. */
-void source_enqueue(struct source *source, const uint8_t *bytes, size_t n);
+void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n);
 
 /* Writes what is queued, as far as the output accepts it; all of it if `is_final`. */
-void source_flush(struct source *source, bool is_final);
+void remote_flush(struct remote *remote, bool is_final);
 
 /* Drops the oldest packets if the queue exceeds its limit. */
-void source_limit_queue(struct source *source);
+void remote_limit_queue(struct remote *remote);
 
 #endif

@@ -110,7 +110,7 @@ static void receive_datagrams(struct ttr_receiver *receiver, struct listener *li
             continue;
         peer.name_n = message.msg_namelen;
         count_overflow(receiver, listener, &message);
-        source_accept_datagram(receiver, &peer, receiver->datagram, (size_t)n);
+        remote_accept_datagram(receiver, &peer, receiver->datagram, (size_t)n);
     }
 }
 
@@ -131,35 +131,35 @@ static void accept_connections(struct ttr_receiver *receiver, const struct liste
             (void)set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL);
             (void)set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
         }
-        if (!source_new(receiver, &peer, fd))
+        if (!remote_new(receiver, &peer, fd))
             (void)close(fd);
     }
 }
 
-static void receive_bytes(struct source *source)
+static void receive_bytes(struct remote *remote)
 {
     ttr_error error = {0};
-    uint8_t *room = packet_framer_room(&source->framer, RECEIVER_PIECE);
+    uint8_t *room = packet_framer_room(&remote->framer, RECEIVER_PIECE);
     if (!room) {
-        receiver_fail(source->receiver, fail_memory(&error), &error);
+        receiver_fail(remote->receiver, fail_memory(&error), &error);
         return;
     }
-    ssize_t n = recv(source->fd, room, RECEIVER_PIECE, 0);
+    ssize_t n = recv(remote->fd, room, RECEIVER_PIECE, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        source_end_connection(source);
+        remote_end_connection(remote);
         return;
     }
-    packet_framer_commit(&source->framer, (size_t)n);
-    (void)source_accept_bytes(source);
+    packet_framer_commit(&remote->framer, (size_t)n);
+    (void)remote_accept_bytes(remote);
 }
 
 /* Returns true if no source of datagrams has a full queue that must not drop packets. */
 static bool can_receive_datagrams(const struct ttr_receiver *receiver)
 {
     for (size_t i = 0; i < receiver->sources_n; i++)
-        if (!receiver->sources[i]->is_stream && !source_has_room(receiver->sources[i]))
+        if (!receiver->sources[i]->is_stream && !remote_has_room(receiver->sources[i]))
             return false;
     return true;
 }
@@ -176,10 +176,10 @@ static nfds_t list_descriptors(const struct ttr_receiver *receiver, struct pollf
         list[n++] = (struct pollfd){.fd = is_on ? listener->fd : -1, .events = POLLIN};
     }
     for (size_t i = 0; i < receiver->sources_n; i++) {
-        const struct source *source = receiver->sources[i];
-        has_queue |= source->has_begun && source->queue.n > source->queue_at;
+        const struct remote *remote = receiver->sources[i];
+        has_queue |= remote->has_begun && remote->queue.n > remote->queue_at;
         list[n++] = (struct pollfd){
-            .fd = !source->is_ended && source_has_room(source) ? source->fd : -1, .events = POLLIN};
+            .fd = !remote->is_ended && remote_has_room(remote) ? remote->fd : -1, .events = POLLIN};
     }
     list[n++] = (struct pollfd){
         .fd = !receiver->folder && has_queue ? receiver->options.output : -1, .events = POLLOUT};
@@ -201,9 +201,9 @@ void receiver_poll(struct ttr_receiver *receiver, unsigned limit_ms)
     int ready = poll(list, n, limit_ms < INT32_MAX ? (int)limit_ms : INT32_MAX);
     for (size_t i = 0; ready > 0 && i < sources_n; i++) {
         const struct pollfd *about = &list[receiver->listeners_n + i];
-        struct source *source = receiver->sources[i];
-        if (about->revents && source->fd == about->fd)
-            receive_bytes(source);
+        struct remote *remote = receiver->sources[i];
+        if (about->revents && remote->fd == about->fd)
+            receive_bytes(remote);
     }
     for (size_t i = 0; ready > 0 && i < receiver->listeners_n; i++) {
         struct listener *listener = &receiver->listeners[i];

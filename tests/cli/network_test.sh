@@ -8,6 +8,7 @@ send=$(dirname "$0")/heph_send.py
 # listen OPTION...: starts a receiver; sets $listener and $port once it listens.
 listen()
 {
+    : >"$work/listen.err" # of the last receiver
     "$tracetta" listen "$@" >"$work/listen.out" 2>"$work/listen.err" &
     listener=$!
     await grep -q 'listening on' "$work/listen.err" || return 1
@@ -71,6 +72,7 @@ stop
 says merged_trace_is_on_one_clock '2023-11-14.*22:13:2[01]' "$tracetta" info "$work/merged.heph"
 
 mkfifo "$work/pipe"
+: >"$work/listen.err"
 "$tracetta" cat - --format=jsonl <"$work/pipe" >"$work/live.out" 2>/dev/null &
 "$tracetta" listen udp::0 -o - >"$work/pipe" 2>"$work/listen.err" &
 listener=$!
