@@ -118,27 +118,30 @@ static inline uint32_t rule_of_event(struct meaning *meaning, unsigned worlds,
 
 /* --- Events --- */
 
-/* Sets the thread of an event that has none to the thread that runs on its CPU, and replaces the
- * idle thread that all CPUs share. */
-static bool set_running_thread(struct meaning *meaning, struct machine *machine, ttr_event *event)
+/* Replaces the idle thread that all CPUs share by that of the event's CPU. */
+static bool set_idle_thread(struct meaning *meaning, struct machine *machine, ttr_event *event)
 {
-    if (event->thread && event->thread < meaning->tasks_n && meaning->task[event->thread].tid)
-        return true;
-    if (!(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
-        return true;
-    if (!event->thread) {
-        if (event->cpu < machine->cpus_n)
-            event->thread = machine->cpu[event->cpu].running;
-        return true;
-    }
     const struct task *task = meaning_task(meaning, event->thread);
     if (!task)
         return false;
-    if (task->tid || !meaning->base.t->threads[event->thread].tid_known || !machine->has_switches)
+    if (task->tid || !meaning->base.t->threads[event->thread].tid_known || !machine->has_switches ||
+        !(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
         return true;
     event->thread =
         meaning_thread(meaning, machine, 0, meaning_cpu(meaning, machine, event), event->cpu);
     return event->thread != 0;
+}
+
+/* Sets the thread of an event that has none to the thread that runs on its CPU. */
+static inline bool set_running_thread(struct meaning *meaning, struct machine *machine,
+                                      ttr_event *event)
+{
+    if (event->thread)
+        return (event->thread < meaning->tasks_n && meaning->task[event->thread].tid) ||
+               set_idle_thread(meaning, machine, event);
+    if (event->flags & TTR_EVENT_HAS_CPU && event->cpu < machine->cpus_n)
+        event->thread = machine->cpu[event->cpu].running;
+    return true;
 }
 
 static enum action_result interpret(struct meaning *meaning, const struct source_state *source,
@@ -211,21 +214,32 @@ static bool fill_batch(struct meaning *meaning)
     return true;
 }
 
-/* Returns true if no event of the input's batch may change. */
-static bool is_batch_untouched(struct meaning *meaning)
+/* Returns true if the rules of a source do not change an event. */
+static inline bool is_untouched(const struct meaning *meaning, const struct source_state *source,
+                                const ttr_event *event)
 {
+    if (!source->worlds)
+        return true;
+    return event->kind == TTR_KIND_INSTANT && !(source->worlds & RULE_KERNEL) &&
+           event->schema < meaning->rule_of_n && meaning->rule_of[event->schema] == NO_RULE;
+}
+
+/* Returns true if no event of the input's batch may change. */
+static bool is_batch_untouched(const struct meaning *meaning)
+{
+    const struct source_state *source = NULL;
+    uint16_t last = 0;
     for (uint32_t i = 0; i < meaning->batch.n; i++) {
         const ttr_event *event = ttr_batch_at(&meaning->batch, i);
-        const struct source_state *source =
-            event->source < meaning->sources_n ? &meaning->source[event->source] : NULL;
-        if (!source || !source->is_known)
-            return false;
-        if (!source->worlds)
+        if (event->kind != TTR_KIND_INSTANT && event->kind != TTR_KIND_GAP)
             continue;
-        if (event->kind == TTR_KIND_GAP || source->worlds & RULE_KERNEL)
-            return false;
-        if (event->kind == TTR_KIND_INSTANT &&
-            (event->schema >= meaning->rule_of_n || meaning->rule_of[event->schema] != NO_RULE))
+        if (!source || event->source != last) {
+            last = event->source;
+            source = last < meaning->sources_n ? &meaning->source[last] : NULL;
+            if (!source || !source->is_known)
+                return false;
+        }
+        if (!is_untouched(meaning, source, event))
             return false;
     }
     return true;

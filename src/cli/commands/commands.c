@@ -119,6 +119,17 @@ static const char *const record_dotnet_examples[] = {
     "record a program from its first instruction to its end",
     NULL};
 
+static const char *const query_examples[] = {
+    "tracetta query trace.fxt",
+    "list tables and columns",
+    "tracetta query trace.fxt \"SELECT name, dur FROM slice ORDER BY dur DESC LIMIT 5\"",
+    "show the five longest spans",
+    "tracetta query lttng-traces/ \"SELECT next_comm, count(*) FROM sched_switch GROUP BY 1\"",
+    "count the events of one class by one of their fields",
+    "tracetta query --format=csv --file=report.sql app.nettrace > report.csv",
+    "run a script",
+    NULL};
+
 static const char *const record_examples[] = {
     "tracetta record -o app.fxt -- ./app",
     "record the trace points of a program and its children",
@@ -258,6 +269,17 @@ static const struct command commands[] = {
      "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
      "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
      record_dotnet_examples, run_record_dotnet},
+    {"query", VERB_QUERY, "FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
+     "Reads traces into tables and runs an SQL statement over them; the last operand is the "
+     "statement if it is not a file. Without a statement the tables are listed with their rows and "
+     "columns, with --verbose also what each column means. Tables have the names of Perfetto's "
+     "trace processor: slice, thread, process, counter, sched, args; also event, log, loss, "
+     "source. "
+     "The name of an event is a table of these events with a column per field; other characters "
+     "than letters and digits become \"_\".\n\n"
+     "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
+     "median(x). Times are in ns. Statements can only read.",
+     query_examples, run_query},
     {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "

@@ -18,14 +18,14 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0xfffff,
+    EVERY = 0x1fffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
     RECORDS = DOTNET | PERF | VERB_RECORD,
     LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS | VERB_LISTEN | VERB_SEND,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
-    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | PROFILES,
+    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | PROFILES,
     COPIES = VERB_CONVERT | VERB_MERGE | VERB_RECOVER,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_DUMP |
               VERB_REPORT | VERB_EVENTS | VERB_LISTEN | COPIES,
@@ -78,6 +78,10 @@ static const struct option_row table[] = {
      "with --of=EVENT: a numeric field of the event is its weight; by default each event counts 1"},
     {"inclusive", 0, OPTION_FLAG, GROUP_VERB, AT(inclusive), VERB_REPORT, NULL, NULL,
      "topn: order by the time in a function and all that it calls"},
+    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_QUERY, "FORMAT",
+     "table|csv|tsv|json|jsonl|markdown", "print the result in this format"},
+    {"file", 0, OPTION_TEXT, GROUP_VERB, AT(script), VERB_QUERY, "FILE", "@file",
+     "run the statements of this file; \"-\" is standard input"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv",
      "print text (default), JSON Lines or CSV"},
     {"overwrite", 'f', OPTION_FLAG, GROUP_VERB, AT(overwrite), WRITES, NULL, NULL,
