@@ -159,8 +159,8 @@ static size_t column_of_field(ttr_store *store, struct table *table, const ttr_f
     for (uint64_t i = 0; i < table->rows; i++)
         if (!column_append(column, TTR_STORE_NULL))
             return SIZE_MAX;
-    table->added[table->added_n++] =
-        (struct column_info){.name = text.p, .description = "field of the event", .type = type};
+    table->added[table->added_n++] = (struct column_info){
+        .name = text.p, .description = "field of the event", .type = (uint8_t)type};
     return table->columns_n++;
 }
 
