@@ -57,7 +57,6 @@ bool layout_find_position(const void *ctx, ttr_group group, ttr_text name,
 const uint8_t *layout_record_bytes(const void *ctx, const ttr_event *event, size_t *n)
 {
     const struct layout_schema *schema = ctx;
-    struct layout_cursor run = {.value = 0};
     if (schema->is_in_payload) {
         const uint32_t bit = event->body & schema->body_mask;
         *n = event->payload_size > bit / 8 ? event->payload_size - bit / 8 : 0;
@@ -65,6 +64,7 @@ const uint8_t *layout_record_bytes(const void *ctx, const ttr_event *event, size
     }
     if (!schema->place)
         return NULL;
+    struct layout_cursor run = {.value = 0};
     schema->place(schema, event, &run);
     if (run.bits.failed || (run.bits.at & 7) || run.bits.at > run.bits.end)
         return NULL;

@@ -14,17 +14,17 @@ struct act {
     struct machine *machine;
     const struct compiled_rule *compiled;
     ttr_event *event;
-    struct rule_record record;
+    struct rule_record *record;
     ttr_id thread, track;   /* of the lane; one of them is 0 */
     struct span_lane *lane; /* NULL if the lane is unknown */
 };
 
 static ttr_event *append(struct meaning *meaning)
 {
-    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
-                       meaning->out_n + 2, sizeof *meaning->out))
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->owed, &meaning->owed_capacity,
+                       meaning->owed_n + 1, sizeof *meaning->owed))
         return NULL;
-    return &meaning->out[meaning->out_n++];
+    return &meaning->owed[meaning->owed_n++];
 }
 
 /* Adds the end of a span of a lane, before the current event. */
@@ -51,8 +51,8 @@ static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thre
 }
 
 /* Ends the innermost `n` spans of a lane as incomplete. */
-static bool end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                          ttr_id track, struct span_lane *lane, uint32_t n)
+static inline bool end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                                 ttr_id track, struct span_lane *lane, uint32_t n)
 {
     for (; n > 0 && lane->top; n--) {
         const struct span span = spans_pop(&meaning->spans, lane);
@@ -89,10 +89,29 @@ bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_
     return owe_end(meaning, cause, thread, 0, &span, true);
 }
 
+/* Returns the lane of the track of an event; NULL if memory runs out. */
+static struct span_lane *track_lane(struct meaning *meaning, ttr_id track)
+{
+    const size_t before = meaning->tracks_n;
+    if (track < before)
+        return &meaning->track[track];
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->track, &meaning->tracks_n,
+                       (size_t)track + 1, sizeof *meaning->track))
+        return NULL;
+    memset(meaning->track + before, 0, (meaning->tracks_n - before) * sizeof *meaning->track);
+    return &meaning->track[track];
+}
+
 /* Finds the lane of an event. Returns false if memory runs out. */
 static bool find_lane(struct act *act)
 {
     struct meaning *meaning = act->meaning;
+    if (act->compiled->rule->worlds & RULE_USER && !act->thread &&
+        act->compiled->rule->lane == RULE_LANE_THREAD) {
+        act->track = act->event->track;
+        act->lane = track_lane(meaning, act->track);
+        return act->lane != NULL;
+    }
     if (act->compiled->rule->lane == RULE_LANE_THREAD) {
         struct task *task = act->thread ? meaning_task(meaning, act->thread) : NULL;
         act->lane = task ? &task->lane : NULL;
@@ -131,8 +150,8 @@ static enum action_result apply_name(struct act *act)
     uint64_t address;
     ttr_text text;
     ttr *t = act->meaning->base.t;
-    if (!rule_read_number(&act->record, &act->compiled->field[0], &address) ||
-        !rule_read_text(&act->record, &act->compiled->field[1], &text) || !text.n ||
+    if (!rule_read_number(act->record, &act->compiled->field[0], &address) ||
+        !rule_read_text(act->record, &act->compiled->field[1], &text) || !text.n ||
         act->meaning->name_of.used >= NAMES_MAX)
         return ACTION_DONE;
     const ttr_id name = ttr_text_add(t, text.p, text.n);
@@ -152,9 +171,9 @@ static ttr_id name_of_event(const struct act *act, uint64_t key)
     const char *softirq = compiled->rule->name[0] == '#' ? rule_softirq_name(key) : NULL;
     if (softirq)
         return ttr_text_add(t, softirq, strlen(softirq));
-    if (rule_read_text(&act->record, &compiled->name_field, &name) && name.n)
+    if (rule_read_text(act->record, &compiled->name_field, &name) && name.n)
         return ttr_text_add(t, name.p, name.n);
-    if (!rule_read_number(&act->record, &compiled->name_field, &number))
+    if (!rule_read_number(act->record, &compiled->name_field, &number))
         number = key;
     const uint32_t *known = pair_map_get(&act->meaning->name_of, process_of(t, act->event), number);
     if (known)
@@ -186,9 +205,9 @@ static void mark(const struct act *act, uint8_t kind, ttr_id name, ttr_id catego
 static bool read_key_part(const struct act *act, const struct rule_field *field, uint64_t *value)
 {
     ttr_text text;
-    if (rule_read_number(&act->record, field, value))
+    if (rule_read_number(act->record, field, value))
         return true;
-    if (!rule_read_text(&act->record, field, &text))
+    if (!rule_read_text(act->record, field, &text))
         return false;
     *value = hash_bytes(text.p, text.n);
     return true;
@@ -267,7 +286,7 @@ static ttr_id call_name(const struct act *act)
     char text[32];
     ttr *t = act->meaning->base.t;
     if (family_of(act->compiled) == FAMILY_NAMED ||
-        !rule_read_number(&act->record, &act->compiled->field[0], &number))
+        !rule_read_number(act->record, &act->compiled->field[0], &number))
         return act->compiled->name;
     const char *name = act->machine->is_x86_64 ? meaning_syscall_name(number) : NULL;
     if (name)
@@ -367,10 +386,40 @@ static enum action_result apply_async(struct act *act)
 static enum action_result apply_counter(struct act *act)
 {
     uint64_t link = 0;
-    (void)rule_read_number(&act->record, &act->compiled->field[1], &link);
+    (void)rule_read_number(act->record, &act->compiled->field[1], &link);
     act->event->schema = act->compiled->series;
     act->event->link = link;
     mark(act, TTR_KIND_COUNTER, act->compiled->name, act->compiled->category);
+    return ACTION_DONE;
+}
+
+/* Finds a field at any depth by alternative names. Returns false if the event has none of them. */
+static bool find_field(const struct act *act, const char *names, ttr_field *field)
+{
+    ttr_fields fields;
+    ttr_fields_begin(act->meaning->base.t, act->event, &fields);
+    while (ttr_fields_next(&fields, field))
+        if (series_is_named(names, field->name))
+            return true;
+    return false;
+}
+
+/* Counters of one name differ by their tags. */
+static enum action_result apply_named_counter(struct act *act)
+{
+    ttr_field name, value, tags;
+    const struct rule *rule = act->compiled->rule;
+    if (!find_field(act, rule->fields[0], &name) || name.value.type != TTR_TYPE_TEXT ||
+        !name.value.text.n || !find_field(act, rule->fields[1], &value))
+        return ACTION_DONE;
+    const ttr_id text = ttr_text_add(act->meaning->base.t, name.value.text.p, name.value.text.n);
+    if (!text)
+        return ACTION_OUT_OF_MEMORY;
+    const bool has_tags = rule->fields[2] && find_field(act, rule->fields[2] + 1, &tags) &&
+                          tags.value.type == TTR_TYPE_TEXT && tags.value.text.n;
+    act->event->link = has_tags ? hash_bytes(tags.value.text.p, tags.value.text.n) : 0;
+    act->event->schema = act->compiled->series;
+    mark(act, TTR_KIND_COUNTER, text, 0);
     return ACTION_DONE;
 }
 
@@ -378,20 +427,27 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                                       const struct compiled_rule *compiled, ttr_event *event)
 {
     static enum action_result (*const actions[])(struct act * act) = {
-        [RULE_NAME] = apply_name,         [RULE_CALL_BEGIN] = apply_call_begin,
-        [RULE_CALL_END] = apply_call_end, [RULE_BEGIN] = apply_begin,
-        [RULE_END] = apply_end,           [RULE_ASYNC_BEGIN] = apply_async,
-        [RULE_ASYNC_END] = apply_async,   [RULE_COUNTER] = apply_counter,
+        [RULE_NAME] = apply_name,
+        [RULE_CALL_BEGIN] = apply_call_begin,
+        [RULE_CALL_END] = apply_call_end,
+        [RULE_BEGIN] = apply_begin,
+        [RULE_END] = apply_end,
+        [RULE_ASYNC_BEGIN] = apply_async,
+        [RULE_ASYNC_END] = apply_async,
+        [RULE_COUNTER] = apply_counter,
+        [RULE_NAMED_COUNTER] = apply_named_counter,
     };
+    struct rule_record record = {.t = meaning->base.t, .event = event};
     struct act act = {.meaning = meaning,
                       .machine = machine,
                       .compiled = compiled,
                       .event = event,
-                      .record = rule_record_of(meaning->base.t, event),
+                      .record = &record,
                       .thread = event->thread};
     const uint8_t action = compiled->rule->action;
-    if (action != RULE_NAME && action != RULE_COUNTER && action != RULE_ASYNC_BEGIN &&
-        action != RULE_ASYNC_END && !find_lane(&act))
+    if ((action == RULE_BEGIN || action == RULE_END || action == RULE_CALL_BEGIN ||
+         action == RULE_CALL_END) &&
+        !find_lane(&act))
         return ACTION_OUT_OF_MEMORY;
     return actions[action](&act);
 }

@@ -52,6 +52,8 @@ uint8_t meaning_worlds_of(const ttr *t, uint16_t source)
     if (strcmp(format, "perf") == 0 || strcmp(format, "trace_dat") == 0 ||
         strcmp(format, "trace_pipe_raw") == 0)
         return RULE_TRACEPOINT;
+    if (strcmp(format, "nettrace") == 0)
+        return RULE_DOTNET;
     if (strcmp(format, "ctf") != 0)
         return 0;
     const ttr_text domain = attribute_text(t, source, "domain", "");
@@ -192,7 +194,7 @@ void meaning_set_cpu(struct meaning *meaning, ttr_event *event)
     }
 }
 
-struct task *meaning_task(struct meaning *meaning, ttr_id thread)
+struct task *meaning_add_task(struct meaning *meaning, ttr_id thread)
 {
     ttr *t = meaning->base.t;
     const size_t before = meaning->tasks_n;

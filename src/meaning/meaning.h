@@ -84,12 +84,16 @@ struct meaning {
     uint32_t at;     /* next event of `batch` */
     ttr_event *out;
     size_t out_n, out_at, out_capacity;
+    ttr_event *owed; /* ends to return before the current event */
+    size_t owed_n, owed_capacity;
     struct source_state *source;
     size_t sources_n;
     struct machine **machine;
     size_t machines_n, machines_capacity;
     struct task *task; /* by ttr_id */
     size_t tasks_n;
+    struct span_lane *track; /* by track: spans of the caller's rules on unknown threads */
+    size_t tracks_n;
     struct compiled_rule *rule;
     size_t rules_n, rules_capacity;
     uint32_t *rule_of; /* by schema: 0 = not compiled yet, 1 = no rule, else index in `rule` + 2 */
@@ -131,8 +135,16 @@ ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t
 /* Returns the thread with a tid if an earlier record was about it, else 0. */
 ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid);
 
+/* Adds the state of a thread. Returns NULL if memory runs out. */
+struct task *meaning_add_task(struct meaning *meaning, ttr_id thread);
+
 /* Returns the state of a thread; NULL if memory runs out. Valid until the next call. */
-struct task *meaning_task(struct meaning *meaning, ttr_id thread);
+static inline struct task *meaning_task(struct meaning *meaning, ttr_id thread)
+{
+    return thread < meaning->tasks_n && meaning->task[thread].is_known
+               ? &meaning->task[thread]
+               : meaning_add_task(meaning, thread);
+}
 
 /* Returns true if naming a thread would replace a name that events of the batch show. */
 bool meaning_renames(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank);
@@ -178,8 +190,11 @@ TTR_MUST bool meaning_apply_gap(struct meaning *meaning, struct machine *machine
 
 struct series_schema;
 
+/* Returns true if a name is one of the alternatives, which `|` separates. */
+bool series_is_named(const char *names, ttr_text name);
+
 /* Returns the id of a schema that returns only the series of a counter: the first field of the
- * rule. Returns 0 if memory runs out. */
+ * rule, the second of RULE_NAMED_COUNTER. Returns 0 if memory runs out. */
 ttr_id series_schema_add(struct meaning *meaning, const struct compiled_rule *compiled,
                          const ttr_event *event);
 void series_schemas_free(struct meaning *meaning);

@@ -184,6 +184,8 @@ static bool compile(ttr *t, const ttr_event *event, const struct rule *rule, ttr
                     struct compiled_rule *compiled, bool *is_out_of_memory)
 {
     *compiled = (struct compiled_rule){.rule = rule};
+    if (rule->action == RULE_NAMED_COUNTER) /* finds its fields in each event */
+        return true;
     if (!resolve_fields(t, event, compiled))
         return false;
     if (rule->worlds & RULE_USER && rule->name) /* the pattern has a `*` */
@@ -225,13 +227,16 @@ bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compil
     return false;
 }
 
-struct rule_record rule_record_of(const ttr *t, const ttr_event *event)
+/* Returns true if the record of the event has fixed positions. */
+static inline bool locate_record(struct rule_record *record)
 {
-    const struct schema *schema = context_schema(t, event->schema);
-    struct rule_record record = {.t = t, .event = event};
-    if (schema->ops && schema->ops->record)
-        record.bytes = schema->ops->record(schema->ctx, event, &record.n);
-    return record;
+    if (record->bytes)
+        return true;
+    const struct schema *schema = context_schema(record->t, record->event->schema);
+    record->bytes = schema->ops && schema->ops->record
+                        ? schema->ops->record(schema->ctx, record->event, &record->n)
+                        : NULL;
+    return record->bytes != NULL;
 }
 
 /* Finds a top-level payload field by name. */
@@ -246,13 +251,12 @@ static bool find_payload_field(const struct rule_record *record, ttr_text name, 
     return false;
 }
 
-bool rule_read_number(const struct rule_record *record, const struct rule_field *field,
-                      uint64_t *value)
+bool rule_read_number(struct rule_record *record, const struct rule_field *field, uint64_t *value)
 {
     ttr_field found;
     if (!field->name.n)
         return false;
-    if (field->is_fixed && record->bytes)
+    if (field->is_fixed && locate_record(record))
         return !field->position.is_text &&
                field_position_load(&field->position, record->bytes, record->n, value);
     if (!find_payload_field(record, field->name, &found) ||
@@ -263,13 +267,12 @@ bool rule_read_number(const struct rule_record *record, const struct rule_field 
     return true;
 }
 
-bool rule_read_text(const struct rule_record *record, const struct rule_field *field,
-                    ttr_text *text)
+bool rule_read_text(struct rule_record *record, const struct rule_field *field, ttr_text *text)
 {
     ttr_field found;
     if (!field->name.n)
         return false;
-    if (field->is_fixed && record->bytes) {
+    if (field->is_fixed && locate_record(record)) {
         if (!field->position.is_text || field->position.bytes > record->n ||
             field->position.offset > record->n - field->position.bytes)
             return false;

@@ -25,11 +25,11 @@ struct compiled_rule {
     struct rule_field name_field; /* rule.name "=FIELD" */
 };
 
-/* The record of an event, for reading several of its fields. */
+/* The record of an event, for reading several of its fields. It is located at the first read. */
 struct rule_record {
     const ttr *t;
     const ttr_event *event;
-    const uint8_t *bytes; /* NULL = the schema has no fixed positions */
+    const uint8_t *bytes; /* NULL = not located yet, or the schema has no fixed positions */
     size_t n;
 };
 
@@ -46,13 +46,9 @@ bool rule_compile_pair(ttr *t, struct user_rule *rules, size_t n, const ttr_even
 /* Returns true if a rule may apply to events of these worlds with a name. */
 bool rule_may_apply(unsigned worlds, ttr_text name);
 
-struct rule_record rule_record_of(const ttr *t, const ttr_event *event);
-
 /* Read a number or a text up to its first zero. Return false if the event lacks the field. */
-bool rule_read_number(const struct rule_record *record, const struct rule_field *field,
-                      uint64_t *value);
-bool rule_read_text(const struct rule_record *record, const struct rule_field *field,
-                    ttr_text *text);
+bool rule_read_number(struct rule_record *record, const struct rule_field *field, uint64_t *value);
+bool rule_read_text(struct rule_record *record, const struct rule_field *field, ttr_text *text);
 
 /* Returns the kernel's name of a softirq, "NET_RX"; NULL for unknown numbers. */
 const char *rule_softirq_name(uint64_t vector);

@@ -3,6 +3,7 @@
 
 const struct rule_table *rule_table_at(size_t i)
 {
-    static const struct rule_table *const tables[] = {&linux_kernel_rules, &lttng_ust_rules};
+    static const struct rule_table *const tables[] = {&linux_kernel_rules, &lttng_ust_rules,
+                                                      &dotnet_rules};
     return i < sizeof tables / sizeof *tables ? tables[i] : NULL;
 }

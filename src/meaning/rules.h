@@ -13,6 +13,7 @@
 #define RULE_LTTNG 1u      /* LTTng's kernel tracer, CTF */
 #define RULE_TRACEPOINT 2u /* ftrace and perf; names may have a prefix "system:" */
 #define RULE_UST 4u        /* LTTng-UST; names have a prefix "provider:" */
+#define RULE_DOTNET 8u     /* .NET event sources, nettrace */
 #define RULE_USER 128u     /* any tracer: a rule of the caller */
 #define RULE_KERNEL (RULE_LTTNG | RULE_TRACEPOINT)
 
@@ -43,7 +44,10 @@ enum rule_action {
     RULE_ASYNC_BEGIN,
     RULE_ASYNC_END,
     /* a counter: the series first, then the field that distinguishes counters of one name */
-    RULE_COUNTER
+    RULE_COUNTER,
+    /* a counter that a text of the event names, at any depth: its name, the value, what
+     * distinguishes counters of one name */
+    RULE_NAMED_COUNTER
 };
 
 enum rule_lane {
@@ -84,5 +88,6 @@ const struct rule_table *rule_table_at(size_t i);
 
 extern const struct rule_table linux_kernel_rules;
 extern const struct rule_table lttng_ust_rules;
+extern const struct rule_table dotnet_rules;
 
 #endif

@@ -3,6 +3,8 @@
  * only the series. */
 #include <string.h>
 
+#include "base/number.h"
+
 #include "meaning/meaning.h"
 
 #define IDLE_STATE_NONE UINT32_MAX /* of cpu_idle: the CPU leaves the idle state; becomes -1 */
@@ -10,7 +12,8 @@
 struct series_schema {
     const struct field_ops *ops; /* functions of the wrapped schema */
     const void *ctx;
-    ttr_text name; /* of the field that is the series */
+    const char *names; /* alternatives for the field that is the series */
+    bool is_at_any_depth;
     bool is_idle_state;
     ttr_id id;
 };
@@ -32,13 +35,40 @@ static bool next_field(ttr_fields *fields, const struct series_schema *series, t
     return has_more;
 }
 
+bool series_is_named(const char *names, ttr_text name)
+{
+    for (size_t n; *names; names += n + (names[n] == '|')) {
+        n = strcspn(names, "|");
+        if (n == name.n && memcmp(names, name.p, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Meters write numbers as texts, with a decimal point or comma. Returns false for other texts. */
+static bool parse_text_value(ttr_value *value)
+{
+    char text[64];
+    double number;
+    if (value->type != TTR_TYPE_TEXT)
+        return true;
+    const size_t n = value->text.n < sizeof text ? value->text.n : sizeof text;
+    for (size_t i = 0; i < n; i++)
+        text[i] = (char)(value->text.p[i] == ',' ? '.' : value->text.p[i]);
+    if (!number_parse_double(text, n, &number))
+        return false;
+    *value = (ttr_value){.type = TTR_TYPE_FLOAT, .v.f = number};
+    return true;
+}
+
 static bool next_series(ttr_fields *fields, ttr_field *field)
 {
     const struct series_schema *series = fields->ctx;
     while (next_field(fields, series, field)) {
-        if (field->depth || field->group != TTR_GROUP_PAYLOAD || field->name.n != series->name.n ||
-            memcmp(field->name.p, series->name.p, series->name.n) != 0)
+        if ((field->depth && !series->is_at_any_depth) || field->group != TTR_GROUP_PAYLOAD ||
+            !series_is_named(series->names, field->name) || !parse_text_value(&field->value))
             continue;
+        field->depth = 0;
         if (series->is_idle_state && field->value.v.u == IDLE_STATE_NONE) {
             field->value.type = TTR_TYPE_INT;
             field->value.v.s = -1;
@@ -65,7 +95,8 @@ ttr_id series_schema_add(struct meaning *meaning, const struct compiled_rule *co
     *series = (struct series_schema){
         .ops = base.ops,
         .ctx = base.ctx,
-        .name = compiled->field[0].name,
+        .names = compiled->rule->fields[compiled->rule->action == RULE_NAMED_COUNTER],
+        .is_at_any_depth = compiled->rule->action == RULE_NAMED_COUNTER,
         .is_idle_state = compiled->rule->name && strcmp(compiled->rule->name, "cpu_idle") == 0};
     series->id = context_add_schema(t, &(struct schema){.ops = &series_ops,
                                                         .ctx = series,

@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "meaning/meaning.h"
 
-#define BATCH 256u
+#define BATCH 64u /* events; small, so that a batch stays in the cache of the processor */
 #define NO_RULE 1u
 #define FIRST_RULE 2u
 
@@ -30,9 +30,11 @@ static void meaning_close(ttr_reader *base)
     alloc_free(alloc, meaning->machine, meaning->machines_capacity, sizeof *meaning->machine);
     alloc_free(alloc, meaning->source, meaning->sources_n, sizeof *meaning->source);
     alloc_free(alloc, meaning->task, meaning->tasks_n, sizeof *meaning->task);
+    alloc_free(alloc, meaning->track, meaning->tracks_n, sizeof *meaning->track);
     alloc_free(alloc, meaning->rule, meaning->rules_capacity, sizeof *meaning->rule);
     alloc_free(alloc, meaning->rule_of, meaning->rule_of_n, sizeof *meaning->rule_of);
     alloc_free(alloc, meaning->out, meaning->out_capacity, sizeof *meaning->out);
+    alloc_free(alloc, meaning->owed, meaning->owed_capacity, sizeof *meaning->owed);
     pair_map_free(&meaning->rule_by_name);
     pair_map_free(&meaning->async);
     pair_map_free(&meaning->name_of);
@@ -56,7 +58,7 @@ static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_eve
                            &is_out_of_memory) &&
         !rule_compile(t, worlds, event, &compiled, &is_out_of_memory))
         return NO_RULE;
-    if (compiled.rule->action == RULE_COUNTER) {
+    if (compiled.rule->action == RULE_COUNTER || compiled.rule->action == RULE_NAMED_COUNTER) {
         compiled.series = series_schema_add(meaning, &compiled, event);
         is_out_of_memory |= !compiled.series;
     }
@@ -72,8 +74,8 @@ static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_eve
 static bool has_one_class(const ttr *t, const ttr_event *event)
 {
     const struct schema *schema = context_schema(t, event->schema);
-    return event->schema &&
-           (schema->event_class || schema->class_name || (schema->ops && schema->ops->locate));
+    return event->schema && (schema->event_class || schema->class_name || schema->has_number ||
+                             (schema->ops && schema->ops->locate));
 }
 
 /* Finds the rule for an event whose schema is seen for the first time, or is shared by classes. */
@@ -116,27 +118,30 @@ static inline uint32_t rule_of_event(struct meaning *meaning, unsigned worlds,
 
 /* --- Events --- */
 
-/* Sets the thread of an event that has none to the thread that runs on its CPU, and replaces the
- * idle thread that all CPUs share. */
-static bool set_running_thread(struct meaning *meaning, struct machine *machine, ttr_event *event)
+/* Replaces the idle thread that all CPUs share by that of the event's CPU. */
+static bool set_idle_thread(struct meaning *meaning, struct machine *machine, ttr_event *event)
 {
-    if (event->thread && event->thread < meaning->tasks_n && meaning->task[event->thread].tid)
-        return true;
-    if (!(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
-        return true;
-    if (!event->thread) {
-        if (event->cpu < machine->cpus_n)
-            event->thread = machine->cpu[event->cpu].running;
-        return true;
-    }
     const struct task *task = meaning_task(meaning, event->thread);
     if (!task)
         return false;
-    if (task->tid || !meaning->base.t->threads[event->thread].tid_known || !machine->has_switches)
+    if (task->tid || !meaning->base.t->threads[event->thread].tid_known || !machine->has_switches ||
+        !(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
         return true;
     event->thread =
         meaning_thread(meaning, machine, 0, meaning_cpu(meaning, machine, event), event->cpu);
     return event->thread != 0;
+}
+
+/* Sets the thread of an event that has none to the thread that runs on its CPU. */
+static inline bool set_running_thread(struct meaning *meaning, struct machine *machine,
+                                      ttr_event *event)
+{
+    if (event->thread)
+        return (event->thread < meaning->tasks_n && meaning->task[event->thread].tid) ||
+               set_idle_thread(meaning, machine, event);
+    if (event->flags & TTR_EVENT_HAS_CPU && event->cpu < machine->cpus_n)
+        event->thread = machine->cpu[event->cpu].running;
+    return true;
 }
 
 static enum action_result interpret(struct meaning *meaning, const struct source_state *source,
@@ -170,44 +175,71 @@ static inline const struct source_state *source_of_event(struct meaning *meaning
                : meaning_source(meaning, event->source);
 }
 
+/* Inserts the ends that are owed before the event at the end of the output. */
+static bool insert_owed(struct meaning *meaning)
+{
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
+                       meaning->out_n + meaning->owed_n + 1, sizeof *meaning->out))
+        return false;
+    ttr_event *at = &meaning->out[meaning->out_n];
+    at[meaning->owed_n] = *at;
+    memcpy(at, meaning->owed, meaning->owed_n * sizeof *at);
+    meaning->out_n += meaning->owed_n;
+    meaning->owed_n = 0;
+    return true;
+}
+
 /* Interprets events of the input's batch until the output is full, or an event must start a new
  * batch. Returns false if memory runs out. */
 static bool fill_batch(struct meaning *meaning)
 {
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
+                       BATCH + 1, sizeof *meaning->out))
+        return false;
     while (meaning->at < meaning->batch.n && meaning->out_n < BATCH) {
-        ttr_event event = *ttr_batch_at(&meaning->batch, meaning->at);
-        const struct source_state *source = source_of_event(meaning, &event);
+        ttr_event *event = &meaning->out[meaning->out_n];
+        *event = *ttr_batch_at(&meaning->batch, meaning->at);
+        const struct source_state *source = source_of_event(meaning, event);
         if (!source)
             return false;
         const enum action_result result =
-            source->worlds ? interpret(meaning, source, &event) : ACTION_DONE;
+            source->worlds ? interpret(meaning, source, event) : ACTION_DONE;
         if (result == ACTION_CUT)
             return true;
-        if (result == ACTION_OUT_OF_MEMORY ||
-            !alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out,
-                           &meaning->out_capacity, meaning->out_n + 1, sizeof *meaning->out))
+        if (result == ACTION_OUT_OF_MEMORY || (meaning->owed_n && !insert_owed(meaning)))
             return false;
-        meaning->out[meaning->out_n++] = event;
+        meaning->out_n++;
         meaning->at++;
     }
     return true;
 }
 
-/* Returns true if no event of the input's batch may change. */
-static bool is_batch_untouched(struct meaning *meaning)
+/* Returns true if the rules of a source do not change an event. */
+static inline bool is_untouched(const struct meaning *meaning, const struct source_state *source,
+                                const ttr_event *event)
 {
+    if (!source->worlds)
+        return true;
+    return event->kind == TTR_KIND_INSTANT && !(source->worlds & RULE_KERNEL) &&
+           event->schema < meaning->rule_of_n && meaning->rule_of[event->schema] == NO_RULE;
+}
+
+/* Returns true if no event of the input's batch may change. */
+static bool is_batch_untouched(const struct meaning *meaning)
+{
+    const struct source_state *source = NULL;
+    uint16_t last = 0;
     for (uint32_t i = 0; i < meaning->batch.n; i++) {
         const ttr_event *event = ttr_batch_at(&meaning->batch, i);
-        const struct source_state *source =
-            event->source < meaning->sources_n ? &meaning->source[event->source] : NULL;
-        if (!source || !source->is_known)
-            return false;
-        if (!source->worlds)
+        if (event->kind != TTR_KIND_INSTANT && event->kind != TTR_KIND_GAP)
             continue;
-        if (event->kind == TTR_KIND_GAP || source->worlds & RULE_KERNEL)
-            return false;
-        if (event->kind == TTR_KIND_INSTANT &&
-            (event->schema >= meaning->rule_of_n || meaning->rule_of[event->schema] != NO_RULE))
+        if (!source || event->source != last) {
+            last = event->source;
+            source = last < meaning->sources_n ? &meaning->source[last] : NULL;
+            if (!source || !source->is_known)
+                return false;
+        }
+        if (!is_untouched(meaning, source, event))
             return false;
     }
     return true;
@@ -313,6 +345,16 @@ static bool may_apply_to_any(ttr_reader *in)
     return i == 0; /* no report yet: the inputs are unknown */
 }
 
+/* Returns true if the rules of a trace depend on earlier events of other streams. */
+static bool needs_order(ttr_reader *in)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
+        if (meaning_worlds_of(in->t, report.source) & (RULE_KERNEL | RULE_UST))
+            return true;
+    return false;
+}
+
 ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = meaning_next,
@@ -329,7 +371,9 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
     const bool has_pairs = !is_misuse && options && options->pairs && options->pairs[0];
     if (!is_misuse && !has_pairs && !may_apply_to_any(in))
         return in;
-    in = is_misuse || in->order == TTR_ORDER_TIME ? in : ttr_sort(in, error);
+    in = is_misuse || in->order == TTR_ORDER_TIME || (!has_pairs && !needs_order(in))
+             ? in
+             : ttr_sort(in, error);
     if (!in)
         return NULL;
     struct meaning *meaning = is_misuse ? NULL : alloc_zero(&in->t->counted, 1, sizeof *meaning);
@@ -398,6 +442,7 @@ bool ttr_interpret_rule(size_t i, ttr_interpret_row *row)
         [RULE_ASYNC_BEGIN] = "async_begin",
         [RULE_ASYNC_END] = "async_end",
         [RULE_COUNTER] = "counter",
+        [RULE_NAMED_COUNTER] = "counter with the name in the first field",
     };
     const struct rule_table *table;
     const size_t size = row->size;

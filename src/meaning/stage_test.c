@@ -421,7 +421,7 @@ static void every_rule_is_listed(void **state)
         assert_non_null(row.becomes);
         assert_true(strlen(row.events) > 0);
     }
-    assert_int_equal(n, linux_kernel_rules.n + lttng_ust_rules.n);
+    assert_int_equal(n, linux_kernel_rules.n + lttng_ust_rules.n + dotnet_rules.n);
 }
 
 /* --- Allocation failures --- */

@@ -16,20 +16,20 @@ struct act {
     struct machine *machine;
     const struct compiled_rule *compiled;
     ttr_event *event;
-    struct rule_record record;
+    struct rule_record *record;
 };
 
 static bool read_number(const struct act *act, unsigned field, uint64_t *value)
 {
-    return rule_read_number(&act->record, &act->compiled->field[field], value);
+    return rule_read_number(act->record, &act->compiled->field[field], value);
 }
 
 /* Returns the text of a field; "" if the event lacks it. */
 static ttr_text read_text(const struct act *act, unsigned field)
 {
     ttr_text text;
-    return rule_read_text(&act->record, &act->compiled->field[field], &text) ? text
-                                                                             : (ttr_text){"", 0};
+    return rule_read_text(act->record, &act->compiled->field[field], &text) ? text
+                                                                            : (ttr_text){"", 0};
 }
 
 /* Returns true if the record must start a new batch, since it renames a thread. */
@@ -253,8 +253,8 @@ enum action_result meaning_apply_thread(struct meaning *meaning, struct machine 
         [RULE_RENAME] = apply_rename,     [RULE_EXIT] = apply_exit, [RULE_FREE] = apply_free,
         [RULE_SNAPSHOT] = apply_snapshot,
     };
-    const struct act act = {meaning, machine, compiled, event,
-                            rule_record_of(meaning->base.t, event)};
+    struct rule_record record = {.t = meaning->base.t, .event = event};
+    const struct act act = {meaning, machine, compiled, event, &record};
     return actions[compiled->rule->action](&act);
 }
 

@@ -327,6 +327,6 @@ static ttr_status write_firefox(struct profile_out *out, ttr_error *error)
 }
 
 const struct profile_writer profile_firefox = {
-    .about = {"firefox", "profile for profiler.firefox.com", "json", TTR_PROFILE_TIMELINE},
+    .about = {"firefox", "profile for profiler.firefox.com", "json", TTR_PROFILE_TIMELINE, 0},
     .write = write_firefox,
 };

@@ -386,6 +386,6 @@ static ttr_status write_svg(struct profile_out *out, ttr_error *error)
 
 const struct profile_writer profile_svg = {
     .about = {"svg", "a flame graph to look at in a browser, with search and zoom", "svg",
-              TTR_PROFILE_MERGED},
+              TTR_PROFILE_MERGED, 0},
     .write = write_svg,
 };

@@ -266,7 +266,7 @@ struct tally {
 static size_t count_kept(const struct reading *whole, const struct reading *read, size_t *undamaged,
                          size_t *added)
 {
-    size_t kept = 0, k = 0, i = 0, hit = 0;
+    size_t kept = 0, k = 0, i = 0;
     *undamaged = *added = 0;
     while (i < whole->n) {
         uint64_t hash = whole->events[i].hash;
@@ -280,7 +280,6 @@ static size_t count_kept(const struct reading *whole, const struct reading *read
         *undamaged += fine;
         kept += found < fine ? found : fine;
         *added += found > all ? found - all : 0;
-        hit += all - fine;
     }
     *added += read->n - k;
     return kept;

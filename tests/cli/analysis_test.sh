@@ -39,6 +39,27 @@ says "stat_shows_all_columns_on_a_wide_terminal" "rate/s +bytes .* min +p50 +p90
 says "stat_shows_all_columns_when_verbose" "rate/s +bytes .* min +p50 +p90 " "$tracetta" stat --verbose "$trace"
 refuses "a_column_must_be_one" 2 "total\|self" "$tracetta" stat --sort-by=beauty "$trace"
 
+# Interpretation
+says "formats_lists_the_rules" "^ +sched_switch$" "$tracetta" formats --rules
+/usr/bin/python3 -c 'import json, subprocess, sys
+rows = json.loads(subprocess.check_output([sys.argv[1], "formats", "--rules", "--json"]))["rules"]
+sys.exit(not any(row["events"] == "EventCounters" and row["becomes"].startswith("counter") for row in rows))' "$tracetta"
+verdict "rules_are_listed_as_json" $? "no rule EventCounters"
+refuses "a_pair_has_two_names" 2 "START,END" "$tracetta" stat --pair=one "$trace"
+run "$tracetta" stat --pair=no-such-event,other "$trace"
+grep -q 'no event is named "no-such-event"' "$work/.err"
+verdict "a_pair_without_events_is_reported" $? "$(cat "$work/.err")"
+if [ -n "$corpus" ] && [ -d "$corpus/ctf/tracecompass/many-threads" ]; then
+    kernel=$corpus/ctf/tracecompass/many-threads
+    json "system_calls_are_spans" "rows['open']['count'] == 8192 and rows['open']['total_ns'] == 32127464" "$tracetta" stat --json "$kernel"
+    json "both_names_of_an_event_select_it" "list(rows) == ['open']" "$tracetta" stat --json --name='syscall_entry_open' --name='open' "$kernel"
+    json "raw_events_have_no_spans" "rows['syscall_entry_open']['kind'] == 'instant'" "$tracetta" stat --raw --json "$kernel"
+    "$tracetta" cat --style=babeltrace2 "$kernel" | head -n 1000 | grep -c " syscall_entry_" >"$work/.out" 2>/dev/null
+    verdict "lines_of_babeltrace2_are_raw" $? "no syscall_entry_"
+else
+    skip "system_calls_are_spans" "TTR_CORPUS has no many-threads"
+fi
+
 run "$tracetta" tree -q -n 1 "$trace"
 [ "$(wc -l <"$work/.out")" = 3 ]
 verdict "tree_with_a_limit_prints_no_more_threads" $? "$(cat "$work/.out")"

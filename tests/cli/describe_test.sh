@@ -50,6 +50,13 @@ for line in open(sys.argv[2]).read().splitlines():
     verdict "$name" $? "exit status $run_status from: $*"
 }
 
+make truncated
+head -c 20 truncated/a >truncated/part
+mv truncated/part truncated/a
+run "$tracetta" info truncated
+grep -q "^damage    1 place, 4 B; a file ends early, so more is missing$" "$work/.out"
+verdict "truncated_file_is_never_nearly_complete" $? "stdout has no line about the end of the file"
+
 make session/one
 lines "a_trace_of_many_files_is_one_trace" "$tracetta" info session/one <<'TEXT'
 format    ctf 1.8, 4 packets in 2 streams
@@ -64,12 +71,6 @@ classes   3, 2 with events (--classes shows their fields)
                1  p:one
 TEXT
 
-mkdir -p cut
-cp session/one/metadata session/one/b cut/
-head -c 20 session/one/a >cut/a
-run "$tracetta" info cut
-grep -q "^damage    1 place, 4 B; a file ends early, so more is missing$" "$work/.out"
-verdict "truncated_file_is_never_nearly_complete" $? "stdout has no line about the end of the file"
 [ "$(grep -c 'missing' "$work/.err")" = 1 ] && grep -q 'one: warning: 7 events missing in 2 streams$' "$work/.err"
 verdict "missing_events_are_reported_once_per_trace" $? "see stderr"
 lines "verbose_lists_streams_and_all_classes" "$tracetta" info -v session/one <<'TEXT'
@@ -630,4 +631,5 @@ says "and_messages_and_descriptions" '^  message: msg$' "$tracetta" info --class
 json "messages_are_in_json" "[(c['message'], c['description']) for c in it['traces'][0]['classes']] == [('msg', 'text')]" \
     "$tracetta" info --json --classes texts.nettrace
 "$tracetta" convert -v --option=version=5 texts.nettrace -o texts5.nettrace 2>told
+
 says "reencoding_reports_lost_texts" 'class.texts' cat told

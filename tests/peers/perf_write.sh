@@ -47,9 +47,9 @@ if [ -n "$corpus" ]; then
         while read -r trace; do
             [ "${trace##*/}" != metadata ] || trace=$(dirname "$trace")
             rm -f "$work/out.data"
-            "$tracetta" convert -q --to=perf "$trace" -o "$work/out.data" 2>/dev/null
+            "$tracetta" convert -q --raw --to=perf "$trace" -o "$work/out.data" 2>/dev/null
             [ -s "$work/out.data" ] || continue # what cannot be read
-            expected=$("$tracetta" cat --sort --format=jsonl "$trace" 2>/dev/null | grep -vc '"kind":"gap"\|"kind":"object".*"fields":{"start"')
+            expected=$("$tracetta" cat --raw --sort --format=jsonl "$trace" 2>/dev/null | grep -vc '"kind":"gap"\|"kind":"object".*"fields":{"start"')
             found=$(timeout 60 perf script -i "$work/out.data" 2>/dev/null | grep -c 'eventheader_flags=')
             traces=$((traces + 1))
             [ "$found" = "$expected" ] || different+=("$(basename "$trace") $found of $expected")

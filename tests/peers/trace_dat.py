@@ -33,7 +33,7 @@ def reported(path):
 
 
 def read(tracetta, path):
-    got = subprocess.run([tracetta, "cat", "--format=jsonl", path], stdout=subprocess.PIPE, check=True).stdout
+    got = subprocess.run([tracetta, "cat", "--raw", "--format=jsonl", path], stdout=subprocess.PIPE, check=True).stdout
     for line in got.decode("utf-8").splitlines():
         event = json.loads(line)
         if event["kind"] == "gap":
@@ -43,6 +43,8 @@ def read(tracetta, path):
         thread, cpu = event["tid"], event["cpu"]
         if event["kind"] == "switch":
             thread = event["fields"]["prev_pid"]
+        if name in ("sched_wakeup", "sched_wakeup_new"):
+            thread = 0
         if event["kind"] == "wake":
             thread, cpu = 0, event.get("tag", 0)  # the woken thread and its CPU are the event's own
         yield (micros, cpu, thread, name), event["kind"]

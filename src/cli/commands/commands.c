@@ -119,6 +119,17 @@ static const char *const record_dotnet_examples[] = {
     "record a program from its first instruction to its end",
     NULL};
 
+static const char *const query_examples[] = {
+    "tracetta query trace.fxt",
+    "list tables and columns",
+    "tracetta query trace.fxt \"SELECT name, dur FROM slice ORDER BY dur DESC LIMIT 5\"",
+    "show the five longest spans",
+    "tracetta query lttng-traces/ \"SELECT next_comm, count(*) FROM sched_switch GROUP BY 1\"",
+    "count the events of one class by one of their fields",
+    "tracetta query --format=csv --file=report.sql app.nettrace > report.csv",
+    "run a script",
+    NULL};
+
 static const char *const record_examples[] = {
     "tracetta record -o app.fxt -- ./app",
     "record the trace points of a program and its children",
@@ -155,6 +166,15 @@ static const char *const events_examples[] = {
     "register tracepoints before the program runs, to record them",
     "tracetta events delete Example_Shop_L4K2",
     "delete one of them",
+    NULL};
+
+static const char *const listen_examples[] = {
+    "tracetta listen udp:127.0.0.1:7000 -o traces/",
+    "write a file per sender",
+    "tracetta listen udp::7000 -o - | tracetta cat -",
+    "print the events of all senders after Ctrl-C",
+    "tracetta listen tcp:0.0.0.0:7000 unix:/run/traces -o traces/ --rotate-size=100MiB",
+    "accept connections from any host; start another file at 100 MiB",
     NULL};
 
 static const struct command commands[] = {
@@ -249,6 +269,17 @@ static const struct command commands[] = {
      "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
      "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
      record_dotnet_examples, run_record_dotnet},
+    {"query", VERB_QUERY, "FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
+     "Reads traces into tables and runs an SQL statement over them; the last operand is the "
+     "statement if it is not a file. Without a statement the tables are listed with their rows and "
+     "columns, with --verbose also what each column means. Tables have the names of Perfetto's "
+     "trace processor: slice, thread, process, counter, sched, args; also event, log, loss, "
+     "source. "
+     "The name of an event is a table of these events with a column per field; other characters "
+     "than letters and digits become \"_\".\n\n"
+     "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
+     "median(x). Times are in ns. Statements can only read.",
+     query_examples, run_query},
     {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "
@@ -288,6 +319,19 @@ static const struct command commands[] = {
      "events that are not in use. Both need CAP_PERFMON and a kernel with user_events (Linux 6.4 "
      "and later, built with CONFIG_USER_EVENTS).",
      events_examples, run_events},
+    {"listen", VERB_LISTEN, "ADDRESS... -o OUTPUT", 1, SIZE_MAX,
+     "an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH", "receive traces over a network",
+     "Receives traces until Ctrl-C or --duration. Without HOST it listens on the loopback "
+     "interface; port 0 selects a free port. Heph packets are received by UDP, TCP and Unix "
+     "sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
+     "connection. Any program that writes these formats can send.\n\n"
+     "A folder gets a file per sender, with the packets as they came. A sender that restarts with "
+     "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
+     "merged trace of Heph.\n\n"
+     "Three losses are reported: events that are missing by their counters, datagrams that the "
+     "kernel dropped, and packets that a full queue dropped. Nothing is encrypted: across hosts "
+     "use ssh -L, stunnel or WireGuard.",
+     listen_examples, run_listen},
 };
 
 const struct command *command_at(size_t i)

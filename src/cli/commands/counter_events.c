@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tracetta/meaning.h>
 #include <tracetta/tracetta.h>
 
 #define METERS "System.Diagnostics.Metrics"
@@ -88,6 +89,9 @@ static void read_meter_field(struct counter_sample *said, const ttr_field *field
 
 bool counter_read(const ttr *t, const ttr_event *event, struct counter_sample *said)
 {
+    ttr_event original; /* the event may have been interpreted as a counter */
+    (void)ttr_event_original(t, event, &original);
+    event = &original;
     ttr_text name = ttr_text_get(t, event->name);
     *said =
         (struct counter_sample){.provider = ttr_text_get(t, event->provider), .time = event->time};

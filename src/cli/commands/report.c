@@ -123,12 +123,16 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
     return sum->damage_regions > 0;
 }
 
-/* Warns of events that a filter left out because it could not decide. */
+/* Warns of events that a filter left out because it could not decide, and of names of --pair that
+ * no event has. */
 static void warn_of_unknown(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
-    if (!selection_is_given(call) || !ttr_reader_report(reader, 0, &report))
+    if ((!selection_is_given(call) && !call->set.pairs.n) || !ttr_reader_report(reader, 0, &report))
         return;
+    for (size_t i = 0; i < report.notes_n; i++)
+        if (strcmp(report.notes[i].code, "meaning.no-event") == 0)
+            message_note(call, "warning: --pair: %s", report.notes[i].text);
     for (size_t i = 0; i < report.notes_n; i++)
         if (strcmp(report.notes[i].code, "filter.unknown") == 0)
             message_note(call,

@@ -14,6 +14,8 @@ static const struct {
     [LIBRARY_SYMBOLS] = {"libtracetta-symbols.so.0",
                          "install the package libtracetta-symbols0, or build tracetta with "
                          "elfutils: libelf-dev and libdw-dev"},
+    [LIBRARY_QUERY] = {"libtracetta-query.so.0", "install the package libtracetta-query0, or build "
+                                                 "tracetta with SQLite: libsqlite3-dev"},
 };
 
 /* Finds a file in the folder of libtracetta and stores its path. Returns false if the file does not

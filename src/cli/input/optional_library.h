@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 enum optional_library {
-    LIBRARY_SYMBOLS /* libtracetta-symbols: tracetta/symbols.h */
+    LIBRARY_SYMBOLS, /* libtracetta-symbols: tracetta/symbols.h */
+    LIBRARY_QUERY    /* libtracetta-query: tracetta/query.h */
 };
 
 /* A function to find in the library: its name, and the function pointer to set. */

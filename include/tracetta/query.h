@@ -1,0 +1,68 @@
+/* SQL over a column store: libtracetta-query.
+ *
+ *     ttr_query *query = ttr_query_new(t, store, &error);
+ *     ttr_result *result = query ? ttr_query_prepare(query, sql, &error) : NULL;
+ *     while (result && ttr_result_step(result, &error) == TTR_OK)
+ *         puts(ttr_result_text(result, 0).p);
+ *
+ * The language is SQLite's.  Each table of the store (store.h) is a table.  Added functions:
+ * percentile(x, p), with p from 0 to 100, interpolating; median(x).  Statements can only read: no
+ * files are opened, and nothing outside of memory is written.
+ *
+ * Conventions as in tracetta.h.  A query and its results belong to one thread.  The store must not
+ * be freed before its query. */
+#ifndef TRACETTA_QUERY_H
+#define TRACETTA_QUERY_H
+
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ttr_query ttr_query;
+typedef struct ttr_result ttr_result;
+
+/* Calls `see` with each identifier of a statement that is not a word of SQL: names of tables, of
+ * columns, and of event classes.  Needs no store: call it to find out what to build. */
+TTR_API void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *name),
+                             void *user_data);
+
+/* Creates a database over a store of the same context. */
+TTR_API ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error);
+TTR_API void ttr_query_free(ttr_query *query);
+
+/* Called regularly while a statement runs; returning false ends it with TTR_AGAIN. */
+TTR_API void ttr_query_set_progress(ttr_query *query, ttr_progress progress, void *user_data);
+
+/* Compiles the first statement of a text.  Returns NULL with `error`: TTR_E_MISUSE for an error in
+ * the statement, with the byte of the text in error->offset if it is known.  *rest is the text
+ * after the statement. */
+TTR_API ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
+                                      ttr_error *error);
+
+/* Reads the next row.  Returns TTR_OK, TTR_END after the last, TTR_AGAIN if stopped, or an error.
+ */
+TTR_API TTR_MUST ttr_status ttr_result_step(ttr_result *result, ttr_error *error);
+
+/* Returns the number of columns; 0 for statements that return nothing. */
+TTR_API size_t ttr_result_columns(const ttr_result *result);
+
+/* Returns the name of a column, valid as long as the result. */
+TTR_API const char *ttr_result_name(const ttr_result *result, size_t column);
+
+/* Returns the type of a value of the row: TTR_TYPE_NULL, INT, FLOAT, TEXT or BYTES. */
+TTR_API ttr_type ttr_result_type(const ttr_result *result, size_t column);
+
+/* Return a value of the row; texts are valid until the next call on the result. */
+TTR_API int64_t ttr_result_int(const ttr_result *result, size_t column);
+TTR_API double ttr_result_real(const ttr_result *result, size_t column);
+TTR_API ttr_text ttr_result_text(ttr_result *result, size_t column);
+
+/* Frees a result, before its query. */
+TTR_API void ttr_result_free(ttr_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

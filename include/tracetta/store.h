@@ -1,0 +1,80 @@
+/* A column store of a trace: tables of events, slices, threads, counters, scheduling.
+ *
+ *     ttr_store *store = ttr_store_new(t, NULL, &error);
+ *     if (store && ttr_store_read(store, in, NULL, NULL, &error) == TTR_OK)
+ *         for (size_t i = 0; ttr_store_table_at(store, i, &table); i++)
+ *             ...
+ *
+ * One pass over a reader fills the tables that are wanted.  Values are 64-bit numbers in compressed
+ * blocks: integers, floating-point numbers as their bits, and ids of strings of the context.  The
+ * names of tables and columns are those of Perfetto's trace processor where the meaning is the
+ * same.
+ *
+ * Conventions as in tracetta.h.  Texts are static, or valid as long as the store. */
+#ifndef TRACETTA_STORE_H
+#define TRACETTA_STORE_H
+
+#include "tracetta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ttr_store ttr_store;
+
+/* The value of a cell without a value, of any type. */
+#define TTR_STORE_NULL INT64_MIN
+
+typedef enum ttr_store_type {
+    TTR_STORE_INT = 0,
+    TTR_STORE_REAL = 1, /* the bits of a double */
+    TTR_STORE_TEXT = 2  /* id of a string of the context */
+} ttr_store_type;
+
+typedef struct ttr_store_options {
+    size_t size;
+    /* Names of tables and of event classes; ends with NULL.  Only these tables are filled; a name
+     * that is not a table gets a table with a row per event of that name, in which characters other
+     * than letters, digits and "_" count as "_".  NULL: all tables, no event classes. */
+    const char *const *names;
+} ttr_store_options;
+
+/* Creates an empty store of a context, to be freed before it. */
+TTR_API ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *error);
+TTR_API void ttr_store_free(ttr_store *store);
+
+/* Reads all events of a reader into the store, once per store.  The reader should be in order of
+ * time, and stays the caller's.  Returns TTR_OK, TTR_AGAIN if `progress` stopped it (the store then
+ * has the events so far), or the error of the reader, with the events before it in the store. */
+TTR_API TTR_MUST ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress,
+                                           void *user_data, ttr_error *error);
+
+typedef struct ttr_store_table {
+    const char *name, *description;
+    uint64_t rows;
+    size_t columns;
+    bool is_class; /* a table of one event class */
+} ttr_store_table;
+
+typedef struct ttr_store_column {
+    const char *name, *description;
+    ttr_store_type type;
+    bool is_ordered; /* rows are in ascending order of it */
+} ttr_store_column;
+
+/* Copies the i-th table; returns false after the last. */
+TTR_API bool ttr_store_table_at(const ttr_store *store, size_t i, ttr_store_table *table);
+
+/* Copies a column of the i-th table; returns false after the last. */
+TTR_API bool ttr_store_column_at(const ttr_store *store, size_t i, size_t column,
+                                 ttr_store_column *about);
+
+/* Copies the values of n rows of a column, from `row` on.  Rows after the last are
+ * TTR_STORE_NULL. */
+TTR_API void ttr_store_values(const ttr_store *store, size_t i, size_t column, uint64_t row,
+                              size_t n, int64_t *values);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,282 @@
+/* Databases and results (tracetta/query.h). */
+#include "query/query.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRESS_STEPS 10000 /* instructions of SQLite between two calls of progress */
+#define NAME_MAX_BYTES 256u
+
+struct ttr_result {
+    ttr_query *query;
+    sqlite3_stmt *statement;
+};
+
+/* --- Errors --- */
+
+static void set_error(ttr_error *error, ttr_status status, uint64_t offset, const char *text)
+{
+    if (!error)
+        return;
+    *error = (ttr_error){.status = status, .offset = offset};
+    (void)snprintf(error->text, sizeof error->text, "%s", text);
+}
+
+static ttr_status status_of(int result)
+{
+    switch (result & 0xff) {
+    case SQLITE_NOMEM:
+        return TTR_E_NOMEM;
+    case SQLITE_INTERRUPT:
+        return TTR_AGAIN;
+    case SQLITE_TOOBIG:
+    case SQLITE_FULL:
+        return TTR_E_LIMIT;
+    default:
+        return TTR_E_MISUSE;
+    }
+}
+
+/* --- Names --- */
+
+static bool is_name_byte(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 128;
+}
+
+/* Returns the end of a quoted text or a comment that starts at p, or p. */
+static const char *skip_quoted(const char *p)
+{
+    if (*p == '\'') {
+        for (p++; *p && *p != '\''; p++)
+            ;
+        return *p ? p + 1 : p;
+    }
+    if (p[0] == '-' && p[1] == '-')
+        return p + strcspn(p, "\n");
+    if (p[0] == '/' && p[1] == '*') {
+        const char *end = strstr(p + 2, "*/");
+        return end ? end + 2 : p + strlen(p);
+    }
+    return p;
+}
+
+/* Copies the identifier at *p, quoted or not. Returns false if there is none. */
+static bool copy_name(const char **p, char name[NAME_MAX_BYTES])
+{
+    const char *at = *p;
+    const char end = *at == '"' ? '"' : *at == '`' ? '`' : *at == '[' ? ']' : 0;
+    size_t n;
+    if (end) {
+        at++;
+        n = strcspn(at, (char[]){end, 0});
+        *p = at + n + (at[n] != 0);
+    } else {
+        if (!is_name_byte(*at) || isdigit((unsigned char)*at))
+            return false;
+        for (n = 0; is_name_byte(at[n]); n++)
+            ;
+        *p = at + n;
+        if (sqlite3_keyword_check(at, (int)n))
+            return false;
+    }
+    if (n == 0 || n >= NAME_MAX_BYTES)
+        return false;
+    memcpy(name, at, n);
+    name[n] = '\0';
+    return true;
+}
+
+void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *name),
+                     void *user_data)
+{
+    char name[NAME_MAX_BYTES];
+    while (*sql) {
+        const char *next = skip_quoted(sql), *begin = sql;
+        if (next != sql) {
+            sql = next;
+            continue;
+        }
+        if (copy_name(&sql, name))
+            see(user_data, name);
+        if (sql == begin)
+            sql++;
+        /* "1e5" and the rest of a number are not names. */
+        if (isdigit((unsigned char)*begin))
+            while (is_name_byte(*sql))
+                sql++;
+    }
+}
+
+/* --- Database --- */
+
+/* Allows reading, and temporary views. */
+static int authorize(void *context, int action, const char *a, const char *b, const char *c,
+                     const char *d)
+{
+    (void)context;
+    (void)b;
+    (void)d;
+    switch (action) {
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH:
+    case SQLITE_PRAGMA:
+        return SQLITE_DENY;
+    case SQLITE_FUNCTION:
+        return b && (strcmp(b, "load_extension") == 0 || strcmp(b, "writefile") == 0 ||
+                     strcmp(b, "readfile") == 0)
+                   ? SQLITE_DENY
+                   : SQLITE_OK;
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_CREATE_TRIGGER:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+    case SQLITE_DELETE:
+        return c && strcmp(c, "temp") != 0 && a && strncmp(a, "sqlite_", 7) != 0 ? SQLITE_DENY
+                                                                                 : SQLITE_OK;
+    default:
+        return SQLITE_OK;
+    }
+}
+
+static int report_progress(void *context)
+{
+    const ttr_query *query = context;
+    return query->progress && !query->progress(query->user_data);
+}
+
+void ttr_query_set_progress(ttr_query *query, ttr_progress progress, void *user_data)
+{
+    query->progress = progress;
+    query->user_data = user_data;
+}
+
+ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
+{
+    ttr_query *query = calloc(1, sizeof *query);
+    if (!query) {
+        set_error(error, TTR_E_NOMEM, 0, "out of memory");
+        return NULL;
+    }
+    query->t = t;
+    query->store = store;
+    int result =
+        sqlite3_open_v2(":memory:", &query->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, NULL);
+    if (result == SQLITE_OK)
+        result = query_add_tables(query);
+    if (result == SQLITE_OK)
+        result = query_add_functions(query->db);
+    if (result != SQLITE_OK) {
+        set_error(error, status_of(result), 0, sqlite3_errmsg(query->db));
+        ttr_query_free(query);
+        return NULL;
+    }
+    (void)sqlite3_limit(query->db, SQLITE_LIMIT_EXPR_DEPTH, 500);
+    (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
+    (void)sqlite3_set_authorizer(query->db, authorize, query);
+    sqlite3_progress_handler(query->db, PROGRESS_STEPS, report_progress, query);
+    return query;
+}
+
+void ttr_query_free(ttr_query *query)
+{
+    if (!query)
+        return;
+    (void)sqlite3_close_v2(query->db);
+    free(query);
+}
+
+/* --- Results --- */
+
+ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
+                              ttr_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *after = sql;
+    const int status = sqlite3_prepare_v2(query->db, sql, -1, &statement, &after);
+    if (rest)
+        *rest = after;
+    if (status != SQLITE_OK) {
+        const int at = sqlite3_error_offset(query->db);
+        set_error(error, status_of(status), at < 0 ? 0 : (uint64_t)at, sqlite3_errmsg(query->db));
+        return NULL;
+    }
+    ttr_result *result = statement ? calloc(1, sizeof *result) : NULL;
+    if (!result) {
+        (void)sqlite3_finalize(statement);
+        set_error(error, statement ? TTR_E_NOMEM : TTR_E_MISUSE, 0,
+                  statement ? "out of memory" : "there is no statement");
+        return NULL;
+    }
+    result->query = query;
+    result->statement = statement;
+    return result;
+}
+
+ttr_status ttr_result_step(ttr_result *result, ttr_error *error)
+{
+    const int status = sqlite3_step(result->statement);
+    if (status == SQLITE_ROW)
+        return TTR_OK;
+    if (status == SQLITE_DONE)
+        return TTR_END;
+    set_error(error, status_of(status), 0, sqlite3_errmsg(result->query->db));
+    return status_of(status);
+}
+
+size_t ttr_result_columns(const ttr_result *result)
+{
+    return (size_t)sqlite3_column_count(result->statement);
+}
+
+const char *ttr_result_name(const ttr_result *result, size_t column)
+{
+    return sqlite3_column_name(result->statement, (int)column);
+}
+
+ttr_type ttr_result_type(const ttr_result *result, size_t column)
+{
+    switch (sqlite3_column_type(result->statement, (int)column)) {
+    case SQLITE_INTEGER:
+        return TTR_TYPE_INT;
+    case SQLITE_FLOAT:
+        return TTR_TYPE_FLOAT;
+    case SQLITE_TEXT:
+        return TTR_TYPE_TEXT;
+    case SQLITE_BLOB:
+        return TTR_TYPE_BYTES;
+    default:
+        return TTR_TYPE_NULL;
+    }
+}
+
+int64_t ttr_result_int(const ttr_result *result, size_t column)
+{
+    return sqlite3_column_int64(result->statement, (int)column);
+}
+
+double ttr_result_real(const ttr_result *result, size_t column)
+{
+    return sqlite3_column_double(result->statement, (int)column);
+}
+
+ttr_text ttr_result_text(ttr_result *result, size_t column)
+{
+    const char *text = (const char *)sqlite3_column_text(result->statement, (int)column);
+    const int n = sqlite3_column_bytes(result->statement, (int)column);
+    return (ttr_text){text ? text : "", text ? (size_t)n : 0};
+}
+
+void ttr_result_free(ttr_result *result)
+{
+    if (!result)
+        return;
+    (void)sqlite3_finalize(result->statement);
+    free(result);
+}

@@ -1,0 +1,370 @@
+/* The store: its tables, and the pass over a reader that fills them (tracetta/store.h). */
+#include "store/store.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include <tracetta/advanced.h>
+
+#include "base/status.h"
+
+#define INT TTR_STORE_INT
+#define REAL TTR_STORE_REAL
+#define TEXT TTR_STORE_TEXT
+
+static const struct column_info event_columns[] = {
+    {"id", "number of the event", INT, true},
+    {"ts", "time in ns", INT, true},
+    {"dur", "duration in ns of complete spans and gaps, else 0", INT, false},
+    {"kind", "kind of event, as in JSON Lines", TEXT, false},
+    {"category", "categories, separated by commas", TEXT, false},
+    {"name", "name of the event", TEXT, false},
+    {"provider", "component that wrote it", TEXT, false},
+    {"utid", "thread, a row of table thread", INT, false},
+    {"cpu", "processor", INT, false},
+    {"level", "severity: 1 trace to 6 fatal", INT, false},
+    {"source", "input, a row of table source", INT, false},
+    {"offset", "byte offset in the input", INT, false},
+};
+static const struct column_info args_columns[] = {
+    {"arg_set_id", "number of the event", INT, true},
+    {"key", "name of the argument", TEXT, false},
+    {"int_value", "value of an integer or a boolean", INT, false},
+    {"string_value", "value of a text", TEXT, false},
+    {"real_value", "value of a floating-point number", REAL, false},
+    {"value_type", "type of the value", TEXT, false},
+};
+static const struct column_info slice_columns[] = {
+    {"id", "number of the slice", INT, true},
+    {"ts", "start in ns", INT, true},
+    {"dur", "duration in ns; -1 = it did not end; 0 for instants", INT, false},
+    {"track_id", "a row of table track", INT, false},
+    {"category", "categories, separated by commas", TEXT, false},
+    {"name", "name", TEXT, false},
+    {"depth", "number of slices around it on its track", INT, false},
+    {"parent_id", "slice around it", INT, false},
+    {"arg_set_id", "number of its first event; key of table args", INT, false},
+    {"self_dur", "duration without the slices directly inside", INT, false},
+    {"utid", "thread, a row of table thread", INT, false},
+    {"tid", "thread id", INT, false},
+    {"pid", "process id", INT, false},
+    {"thread_name", "name of the thread", TEXT, false},
+    {"process_name", "name of the process", TEXT, false},
+};
+static const struct column_info track_columns[] = {
+    {"id", "number of the track", INT, true},
+    {"name", "name of the events of an async track", TEXT, false},
+    {"type", "thread_track or async_track", TEXT, false},
+    {"utid", "thread, a row of table thread", INT, false},
+};
+static const struct column_info counter_columns[] = {
+    {"id", "number of the value", INT, true},
+    {"ts", "time in ns", INT, true},
+    {"track_id", "a row of table counter_track", INT, false},
+    {"value", "value", REAL, false},
+};
+static const struct column_info counter_track_columns[] = {
+    {"id", "number of the track", INT, true},
+    {"name", "name of the counter", TEXT, false},
+    {"series", "name of the series", TEXT, false},
+    {"counter_id", "id among the counters of that name", INT, false},
+    {"utid", "thread, a row of table thread", INT, false},
+};
+static const struct column_info sched_columns[] = {
+    {"id", "number of the row", INT, true},
+    {"ts", "start in ns", INT, true},
+    {"dur", "time on the processor in ns; -1 = to the end of the trace", INT, false},
+    {"cpu", "processor", INT, false},
+    {"utid", "thread, a row of table thread", INT, false},
+    {"end_state", "state of the thread when it left", TEXT, false},
+};
+static const struct column_info thread_columns[] = {
+    {"utid", "number of the thread", INT, true},
+    {"tid", "thread id", INT, false},
+    {"name", "name", TEXT, false},
+    {"upid", "process, a row of table process", INT, false},
+};
+static const struct column_info process_columns[] = {
+    {"upid", "number of the process", INT, true},
+    {"pid", "process id", INT, false},
+    {"name", "name", TEXT, false},
+};
+static const struct column_info log_columns[] = {
+    {"id", "number of the event", INT, true},
+    {"ts", "time in ns", INT, true},
+    {"utid", "thread, a row of table thread", INT, false},
+    {"level", "severity: 1 trace to 6 fatal, 0 unknown", INT, false},
+    {"message", "text", TEXT, false},
+};
+static const struct column_info loss_columns[] = {
+    {"ts", "start of the gap in ns", INT, true},
+    {"dur", "length of the gap in ns, 0 = near ts", INT, false},
+    {"count", "missing events or packets; NULL = unknown", INT, false},
+    {"unit", "events or packets", TEXT, false},
+    {"source", "input, a row of table source", INT, false},
+};
+static const struct column_info source_columns[] = {
+    {"id", "number of the input", INT, true},
+    {"path", "path as given", TEXT, false},
+    {"format", "name of the format", TEXT, false},
+};
+
+#define TABLE(name, description, columns)                               \
+    {                                                                   \
+        name, description, columns, sizeof(columns) / sizeof *(columns) \
+    }
+static const struct {
+    const char *name, *description;
+    const struct column_info *infos;
+    size_t n;
+} definitions[STORE_TABLES] = {
+    [STORE_EVENT] = TABLE("event", "all events, in order of the trace", event_columns),
+    [STORE_ARGS] = TABLE("args", "arguments of events, a row each", args_columns),
+    [STORE_SLICE] = TABLE("slice", "spans and instants with their nesting", slice_columns),
+    [STORE_TRACK] = TABLE("track", "tracks of slices", track_columns),
+    [STORE_COUNTER] = TABLE("counter", "values of counters", counter_columns),
+    [STORE_COUNTER_TRACK] = TABLE("counter_track", "series of counters", counter_track_columns),
+    [STORE_SCHED] = TABLE("sched", "threads on processors", sched_columns),
+    [STORE_THREAD] = TABLE("thread", "threads", thread_columns),
+    [STORE_PROCESS] = TABLE("process", "processes", process_columns),
+    [STORE_LOG] = TABLE("log", "messages", log_columns),
+    [STORE_LOSS] = TABLE("loss", "gaps: lost events and packets", loss_columns),
+    [STORE_SOURCE] = TABLE("source", "inputs", source_columns),
+};
+
+/* Tables that are filled together. */
+static const uint8_t needs[][2] = {
+    {STORE_TRACK, STORE_SLICE},
+    {STORE_SLICE, STORE_TRACK},
+    {STORE_COUNTER, STORE_COUNTER_TRACK},
+    {STORE_COUNTER_TRACK, STORE_COUNTER},
+};
+
+/* --- Creating --- */
+
+static bool is_named(const ttr_store_options *options, const char *name)
+{
+    if (!options || !options->names)
+        return true;
+    for (size_t i = 0; options->names[i]; i++)
+        if (strcmp(options->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_table(const char *name)
+{
+    for (size_t i = 0; i < STORE_TABLES; i++)
+        if (strcmp(definitions[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Adds a table for the events of a name. Returns false if memory is exhausted. */
+static bool add_class(ttr_store *store, const char *name)
+{
+    const ttr_id id = ttr_text_add(store->t, name, strlen(name));
+    struct table *table = alloc_zero(store->alloc, 1, sizeof *table);
+    if (!table || !id ||
+        !alloc_reserve(store->alloc, (void **)&store->classes, &store->classes_capacity,
+                       store->classes_n + 1, sizeof *store->classes) ||
+        !table_init(table, store->alloc, ttr_text_get(store->t, id).p, "events of this name",
+                    store_class_columns, STORE_CLASS_COLUMNS)) {
+        alloc_free(store->alloc, table, 1, sizeof *table);
+        return false;
+    }
+    table->is_class = true;
+    store->classes[store->classes_n++] = table;
+    return true;
+}
+
+static bool add_tables(ttr_store *store, const ttr_store_options *options)
+{
+    for (size_t i = 0; i < STORE_TABLES; i++) {
+        if (!table_init(&store->tables[i], store->alloc, definitions[i].name,
+                        definitions[i].description, definitions[i].infos, definitions[i].n))
+            return false;
+        store->tables[i].is_wanted = is_named(options, definitions[i].name);
+    }
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
+    for (size_t i = 0; options && options->names && options->names[i]; i++)
+        if (!is_table(options->names[i]) && !add_class(store, options->names[i]))
+            return false;
+    return true;
+}
+
+ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *error)
+{
+    const struct alloc *alloc = alloc_default();
+    if (!t || (options && options->size != sizeof *options)) {
+        (void)fail(error, TTR_E_MISUSE, 0, "options of the store are invalid");
+        return NULL;
+    }
+    ttr_store *store = alloc_zero(alloc, 1, sizeof *store);
+    if (store) {
+        store->t = t;
+        store->alloc = alloc;
+        pair_map_init(&store->track_ids, alloc);
+        pair_map_init(&store->counter_ids, alloc);
+        store->fields = ttr_field_buffer_new(t);
+        if (store->fields && add_tables(store, options))
+            return store;
+    }
+    ttr_store_free(store);
+    (void)fail(error, TTR_E_NOMEM, 0, "out of memory");
+    return NULL;
+}
+
+void ttr_store_free(ttr_store *store)
+{
+    if (!store)
+        return;
+    const struct alloc *alloc = store->alloc;
+    for (size_t i = 0; i < STORE_TABLES; i++)
+        table_free(&store->tables[i], alloc);
+    for (size_t i = 0; i < store->classes_n; i++) {
+        table_free(store->classes[i], alloc);
+        alloc_free(alloc, store->classes[i], 1, sizeof *store->classes[i]);
+    }
+    alloc_free(alloc, store->classes, store->classes_capacity, sizeof *store->classes);
+    alloc_free(alloc, store->class_of_name, store->class_of_name_n, sizeof *store->class_of_name);
+    alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
+    alloc_free(alloc, store->outer, store->outer_capacity, sizeof *store->outer);
+    alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
+    alloc_free(alloc, store->cpus, store->cpus_capacity, sizeof *store->cpus);
+    alloc_free(alloc, store->sched, store->sched_capacity, sizeof *store->sched);
+    pair_map_free(&store->track_ids);
+    pair_map_free(&store->counter_ids);
+    ttr_field_buffer_free(store->fields);
+    alloc_free(alloc, store, 1, sizeof *store);
+}
+
+/* --- Reading --- */
+
+/* Compares an event's name with that of a class table: other characters than letters, digits and
+ * "_" count as "_", and case is ignored, as in SQL. */
+static bool is_name_of(ttr_text name, const char *table)
+{
+    if (name.n != strlen(table))
+        return false;
+    for (size_t i = 0; i < name.n; i++) {
+        const unsigned char c = (unsigned char)name.p[i];
+        if (tolower(isalnum(c) || c >= 128 ? c : '_') != tolower((unsigned char)table[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the table of an event's class, or NULL. Sets *is_full if memory is exhausted. */
+static struct table *class_of(ttr_store *store, const ttr_event *event, bool *is_full)
+{
+    if (event->name >= store->class_of_name_n) {
+        const size_t n = 2 * (size_t)event->name + 64;
+        uint32_t *grown = alloc_resize(store->alloc, store->class_of_name, store->class_of_name_n,
+                                       n, sizeof *grown);
+        *is_full = !grown;
+        if (!grown)
+            return NULL;
+        memset(grown + store->class_of_name_n, 0, (n - store->class_of_name_n) * sizeof *grown);
+        store->class_of_name = grown;
+        store->class_of_name_n = n;
+    }
+    uint32_t *known = &store->class_of_name[event->name];
+    if (*known == 0) {
+        *known = 1;
+        for (size_t i = 0; i < store->classes_n && event->name; i++)
+            if (is_name_of(ttr_text_get(store->t, event->name), store->classes[i]->name))
+                *known = (uint32_t)i + 2;
+    }
+    return *known > 1 ? store->classes[*known - 2] : NULL;
+}
+
+static bool add_event(ttr_store *store, const ttr_event *event)
+{
+    bool is_full = false;
+    const bool is_switch = event->kind == TTR_KIND_SWITCH,
+               is_counter = event->kind == TTR_KIND_COUNTER;
+    struct table *class = store->classes_n ? class_of(store, event, &is_full) : NULL;
+    if (is_full || !store_add_event(store, event) ||
+        (store->tables[STORE_SLICE].is_wanted && !store_add_slice(store, event)) ||
+        (is_counter && store->tables[STORE_COUNTER].is_wanted &&
+         !store_add_counter(store, event)) ||
+        (is_switch && store->tables[STORE_SCHED].is_wanted && !store_add_switch(store, event)) ||
+        (class && !store_add_class_row(store, class, event)))
+        return false;
+    store->is_disordered |= store->events > 0 && event->time < store->latest;
+    store->latest = event->time;
+    store->events++;
+    return true;
+}
+
+static bool end_tables(ttr_store *store)
+{
+    return store_end_slices(store) && store_end_sched(store) && store_end_threads(store);
+}
+
+ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
+                          ttr_error *error)
+{
+    ttr_batch batch;
+    ttr_status status;
+    bool is_full = false;
+    while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
+        for (uint32_t i = 0; status == TTR_OK && i < batch.n && !is_full; i++)
+            is_full = !add_event(store, ttr_batch_at(&batch, i));
+        if (is_full || (progress && !progress(user_data))) {
+            status = TTR_AGAIN;
+            break;
+        }
+    }
+    if (is_full || !end_tables(store))
+        return fail(error, TTR_E_NOMEM, 0, "out of memory");
+    return status == TTR_END ? TTR_OK : status;
+}
+
+/* --- Tables --- */
+
+static const struct table *table_of(const ttr_store *store, size_t i)
+{
+    if (i < STORE_TABLES)
+        return &store->tables[i];
+    return i - STORE_TABLES < store->classes_n ? store->classes[i - STORE_TABLES] : NULL;
+}
+
+bool ttr_store_table_at(const ttr_store *store, size_t i, ttr_store_table *about)
+{
+    const struct table *table = table_of(store, i);
+    if (!table)
+        return false;
+    *about = (ttr_store_table){.name = table->name,
+                               .description = table->description,
+                               .rows = table->rows,
+                               .columns = table->columns_n,
+                               .is_class = table->is_class};
+    return true;
+}
+
+bool ttr_store_column_at(const ttr_store *store, size_t i, size_t column, ttr_store_column *about)
+{
+    const struct table *table = table_of(store, i);
+    if (!table || column >= table->columns_n)
+        return false;
+    const struct column_info *info = table_column(table, column);
+    /* Rows of slices are sorted; those of other tables are in the order of the events. */
+    const bool is_in_order = table == &store->tables[STORE_SLICE] || !store->is_disordered ||
+                             strcmp(info->name, "ts") != 0;
+    *about = (ttr_store_column){.name = info->name,
+                                .description = info->description,
+                                .type = (ttr_store_type)info->type,
+                                .is_ordered = info->is_ordered && is_in_order};
+    return true;
+}
+
+void ttr_store_values(const ttr_store *store, size_t i, size_t column, uint64_t row, size_t n,
+                      int64_t *values)
+{
+    const struct table *table = table_of(store, i);
+    if (table && column < table->columns_n)
+        column_read(&table->columns[column], row, n, values);
+}

@@ -1,0 +1,170 @@
+/* Inside of the column store: columns, tables, and the builders that fill them.
+ *
+ * A builder is a struct of its own with three functions: one that adds its tables, one per event,
+ * one at the end.  store.c calls those of the wanted tables. */
+#ifndef TRACETTA_STORE_STORE_H
+#define TRACETTA_STORE_STORE_H
+
+#include <tracetta/fields.h>
+#include <tracetta/store.h>
+
+#include "base/alloc.h"
+#include "base/pair_map.h"
+
+#define STORE_BLOCK 1024u
+#define STORE_COLUMNS_MAX 512u
+
+/* --- Columns (column.c) --- */
+
+struct column_block {
+    int64_t base;  /* smallest value */
+    void *data;    /* STORE_BLOCK numbers of `width` bytes; NULL if the width is 0 */
+    uint8_t width; /* 0, 1, 2, 4 or 8 bytes */
+    bool has_null; /* 0 means NULL, other numbers are 1 larger */
+};
+
+/* Values that are appended and never change, in compressed blocks. */
+struct column {
+    const struct alloc *alloc;
+    struct column_block *blocks;
+    size_t blocks_n, blocks_capacity;
+    int64_t *tail; /* values of the last block, not compressed yet */
+    uint32_t tail_n;
+    uint64_t rows;
+};
+
+void column_init(struct column *column, const struct alloc *alloc);
+void column_free(struct column *column);
+TTR_MUST bool column_append(struct column *column, int64_t value);
+void column_read(const struct column *column, uint64_t row, size_t n, int64_t *values);
+
+/* --- Tables (table.c) --- */
+
+struct column_info {
+    const char *name, *description;
+    uint8_t type; /* ttr_store_type */
+    bool is_ordered;
+};
+
+struct table {
+    const char *name, *description;
+    const struct column_info *infos; /* of the columns that are known when the table is made */
+    struct column_info *added;       /* of a class table: the columns of its fields */
+    size_t infos_n, added_n, added_capacity;
+    struct column *columns;
+    size_t columns_n, columns_capacity;
+    uint64_t rows;
+    bool is_class, is_wanted;
+    char *owned_name; /* of a class table */
+};
+
+TTR_MUST bool table_init(struct table *table, const struct alloc *alloc, const char *name,
+                         const char *description, const struct column_info *infos, size_t n);
+void table_free(struct table *table, const struct alloc *alloc);
+
+/* Appends a row with a value per column that the table was made with. */
+TTR_MUST bool table_append(struct table *table, const int64_t *values);
+
+const struct column_info *table_column(const struct table *table, size_t i);
+
+/* --- The store --- */
+
+struct raw_slice {
+    int64_t ts, end; /* INT64_MAX = open */
+    uint64_t event;  /* row of its first event */
+    uint32_t track, name, category, thread;
+};
+
+struct raw_track {
+    uint32_t thread, name;
+    uint32_t open; /* open slice + 1; 0 = none */
+    uint8_t is_async;
+};
+
+struct class_entry {
+    struct table *table;
+    uint32_t *field_names; /* text ids of the fields' names, in the order of the columns */
+};
+
+enum store_table {
+    STORE_EVENT,
+    STORE_ARGS,
+    STORE_SLICE,
+    STORE_TRACK,
+    STORE_COUNTER,
+    STORE_COUNTER_TRACK,
+    STORE_SCHED,
+    STORE_THREAD,
+    STORE_PROCESS,
+    STORE_LOG,
+    STORE_LOSS,
+    STORE_SOURCE,
+    STORE_TABLES
+};
+
+struct running {
+    int64_t ts;
+    uint32_t thread;
+    uint64_t row; /* of the last switch; UINT64_MAX = none */
+};
+
+struct ttr_store {
+    ttr *t;
+    const struct alloc *alloc;
+    struct table tables[STORE_TABLES];
+    struct table **classes; /* tables of event classes */
+    size_t classes_n, classes_capacity;
+    uint32_t *class_of_name; /* by text id: 0 = not looked up, 1 = none, else index + 2 */
+    size_t class_of_name_n;
+    ttr_field_buffer *fields;
+    uint64_t events;
+    int64_t latest;     /* greatest time so far */
+    bool is_disordered; /* an event was earlier than the one before it */
+    /* slices */
+    struct raw_slice *slices;
+    size_t slices_n, slices_capacity;
+    uint32_t *outer; /* per slice: open slice below it on the stack + 1 */
+    size_t outer_capacity;
+    struct raw_track *tracks;
+    size_t tracks_n, tracks_capacity;
+    struct pair_map track_ids;
+    /* counters */
+    struct pair_map counter_ids;
+    uint32_t counter_tracks;
+    /* scheduling: last switch of each CPU */
+    struct running *cpus;
+    size_t cpus_n, cpus_capacity;
+    struct raw_sched {
+        int64_t ts, dur;
+        uint32_t cpu, thread, state;
+    } * sched;
+    size_t sched_n, sched_capacity;
+};
+
+/* Builders; each returns false if memory is exhausted. */
+TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
+TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_slices(ttr_store *store);
+TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_add_switch(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_sched(ttr_store *store);
+TTR_MUST bool store_end_threads(ttr_store *store);
+
+extern const struct column_info store_class_columns[];
+#define STORE_CLASS_COLUMNS 5u
+
+/* Values of cells. */
+static inline int64_t store_text_or_null(uint32_t id)
+{
+    return id ? (int64_t)id : TTR_STORE_NULL;
+}
+
+static inline int64_t store_clamp(uint64_t value)
+{
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+int64_t store_real(double value);
+
+#endif

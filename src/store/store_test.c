@@ -1,0 +1,239 @@
+/* The store: columns against plain arrays, and tables of small traces that are built by hand. */
+#include <tracetta/advanced.h>
+
+#include "store/store.h"
+#include "support/memory_reader.h"
+#include "support/support.h"
+
+/* --- Columns --- */
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 11;
+}
+
+static void check_column(const int64_t *values, size_t n)
+{
+    struct column column;
+    int64_t read[STORE_BLOCK + 10];
+    column_init(&column, alloc_default());
+    for (size_t i = 0; i < n; i++)
+        assert_true(column_append(&column, values[i]));
+    for (size_t at = 0; at < n + 5; at += 97) {
+        column_read(&column, at, sizeof read / sizeof *read, read);
+        for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+            assert_int_equal(read[i], at + i < n ? values[at + i] : TTR_STORE_NULL);
+    }
+    column_free(&column);
+}
+
+static void column_returns_what_was_appended(void **state)
+{
+    (void)state;
+    static int64_t values[5 * STORE_BLOCK + 3];
+    const size_t n = sizeof values / sizeof *values;
+    uint64_t seed = 1;
+    for (unsigned bits = 0; bits <= 64; bits += 4)
+        for (unsigned nulls = 0; nulls < 3; nulls++) {
+            for (size_t i = 0; i < n; i++) {
+                const uint64_t random = next_random(&seed) << 13 ^ next_random(&seed);
+                values[i] = (int64_t)(bits ? random >> (64 - bits) : 7);
+                if (nulls == 2 || (nulls == 1 && random % 5 == 0))
+                    values[i] = TTR_STORE_NULL;
+            }
+            check_column(values, n);
+        }
+}
+
+static void column_has_the_extremes(void **state)
+{
+    (void)state;
+    static int64_t values[STORE_BLOCK + 1];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        values[i] = i % 3 == 0 ? INT64_MAX : i % 3 == 1 ? INT64_MIN + 1 : 0;
+    check_column(values, sizeof values / sizeof *values);
+    values[5] = TTR_STORE_NULL;
+    check_column(values, sizeof values / sizeof *values);
+}
+
+/* --- Tables --- */
+
+static ttr *t;
+static ttr_event events[64];
+static size_t events_n;
+
+static int set_up(void **state)
+{
+    (void)state;
+    t = ttr_new(NULL);
+    events_n = 0;
+    return t == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ttr_free(t);
+    return 0;
+}
+
+static ttr_event *add(ttr_kind kind, const char *name, int64_t time)
+{
+    ttr_event *event = &events[events_n++];
+    *event = (ttr_event){.kind = (uint8_t)kind,
+                         .time = time,
+                         .name = ttr_text_add(t, name, strlen(name)),
+                         .thread = 1};
+    return event;
+}
+
+static ttr_store *build(void)
+{
+    ttr_error error;
+    const struct memory_events list = {.event = events, .n = events_n, .order = TTR_ORDER_TIME};
+    ttr_reader *reader = memory_reader(t, &list);
+    ttr_store *store = ttr_store_new(t, NULL, &error);
+    assert_non_null(store);
+    assert_int_equal(ttr_store_read(store, reader, NULL, NULL, &error), TTR_OK);
+    ttr_close(reader);
+    return store;
+}
+
+/* Returns a value of a table by the names of table and column. */
+static int64_t cell(const ttr_store *store, const char *table_name, const char *column_name,
+                    uint64_t row)
+{
+    ttr_store_table table;
+    ttr_store_column column;
+    int64_t value = 0;
+    for (size_t i = 0; ttr_store_table_at(store, i, &table); i++)
+        for (size_t k = 0;
+             strcmp(table.name, table_name) == 0 && ttr_store_column_at(store, i, k, &column); k++)
+            if (strcmp(column.name, column_name) == 0) {
+                ttr_store_values(store, i, k, row, 1, &value);
+                return value;
+            }
+    fail_msg("no column %s.%s", table_name, column_name);
+    return value;
+}
+
+static const char *text_cell(const ttr_store *store, const char *table, const char *column,
+                             uint64_t row)
+{
+    const int64_t id = cell(store, table, column, row);
+    return id == TTR_STORE_NULL ? "" : ttr_text_get(t, (ttr_id)id).p;
+}
+
+static void begins_and_ends_become_nested_slices(void **state)
+{
+    (void)state;
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_BEGIN, "inner", 20);
+    add(TTR_KIND_END, "inner", 30);
+    add(TTR_KIND_INSTANT, "moment", 35);
+    add(TTR_KIND_END, "outer", 50);
+    add(TTR_KIND_BEGIN, "open", 60);
+    ttr_store *store = build();
+    const int64_t dur[] = {40, 10, 0, -1}, depth[] = {0, 1, 1, 0},
+                  parent[] = {TTR_STORE_NULL, 0, 0, TTR_STORE_NULL},
+                  self[] = {30, 10, 0, TTR_STORE_NULL}, event[] = {0, 1, 3, 5};
+    static const char *const names[] = {"outer", "inner", "moment", "open"};
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_string_equal(text_cell(store, "slice", "name", i), names[i]);
+        assert_int_equal(cell(store, "slice", "dur", i), dur[i]);
+        assert_int_equal(cell(store, "slice", "depth", i), depth[i]);
+        assert_int_equal(cell(store, "slice", "parent_id", i), parent[i]);
+        assert_int_equal(cell(store, "slice", "self_dur", i), self[i]);
+        assert_int_equal(cell(store, "slice", "arg_set_id", i), event[i]);
+    }
+    assert_int_equal(cell(store, "event", "id", 5), 5);
+    ttr_store_free(store);
+}
+
+static void spans_that_come_at_their_end_are_nested(void **state)
+{
+    (void)state;
+    add(TTR_KIND_SPAN, "inner", 20)->duration = 5;
+    add(TTR_KIND_SPAN, "outer", 10)->duration = 30;
+    ttr_store *store = build();
+    assert_string_equal(text_cell(store, "slice", "name", 0), "outer");
+    assert_int_equal(cell(store, "slice", "self_dur", 0), 25);
+    assert_int_equal(cell(store, "slice", "parent_id", 1), 0);
+    ttr_store_free(store);
+}
+
+static void async_spans_end_by_their_id(void **state)
+{
+    (void)state;
+    add(TTR_KIND_ASYNC_BEGIN, "start", 10)->link = 7;
+    add(TTR_KIND_ASYNC_BEGIN, "start", 12)->link = 8;
+    ttr_event *end = add(TTR_KIND_ASYNC_END, "stop", 30);
+    end->link = 7;
+    end->thread = 2;
+    ttr_store *store = build();
+    assert_int_equal(cell(store, "slice", "dur", 0), 20);
+    assert_int_equal(cell(store, "slice", "dur", 1), -1);
+    assert_string_equal(text_cell(store, "track", "type", 0), "async_track");
+    ttr_store_free(store);
+}
+
+static void switches_become_times_on_processors(void **state)
+{
+    (void)state;
+    ttr_event *first = add(TTR_KIND_SWITCH, "switch", 100);
+    first->thread = 1;
+    first->cpu = 3;
+    first->flags = TTR_EVENT_HAS_CPU;
+    ttr_event *second = add(TTR_KIND_SWITCH, "switch", 140);
+    second->thread = 2;
+    second->link = 1;
+    second->tag = TTR_THREAD_BLOCKED;
+    second->cpu = 3;
+    second->flags = TTR_EVENT_HAS_CPU;
+    ttr_store *store = build();
+    assert_int_equal(cell(store, "sched", "dur", 0), 40);
+    assert_int_equal(cell(store, "sched", "cpu", 0), 3);
+    assert_string_equal(text_cell(store, "sched", "end_state", 0), "blocked");
+    assert_int_equal(cell(store, "sched", "dur", 1), -1);
+    ttr_store_free(store);
+}
+
+static void only_named_tables_are_filled(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"slice", "my_event", NULL};
+    const ttr_store_options options = {.size = sizeof options, .names = names};
+    ttr_store_table table;
+    ttr_error error;
+    add(TTR_KIND_INSTANT, "My:Event", 1);
+    add(TTR_KIND_INSTANT, "other", 2);
+    const struct memory_events list = {.event = events, .n = events_n, .order = TTR_ORDER_TIME};
+    ttr_reader *reader = memory_reader(t, &list);
+    ttr_store *store = ttr_store_new(t, &options, &error);
+    assert_int_equal(ttr_store_read(store, reader, NULL, NULL, &error), TTR_OK);
+    for (size_t i = 0; ttr_store_table_at(store, i, &table); i++) {
+        if (strcmp(table.name, "event") == 0)
+            assert_int_equal(table.rows, 0);
+        if (strcmp(table.name, "slice") == 0)
+            assert_int_equal(table.rows, 2);
+        if (strcmp(table.name, "my_event") == 0)
+            assert_int_equal(table.rows, 1);
+    }
+    ttr_close(reader);
+    ttr_store_free(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(column_returns_what_was_appended),
+        cmocka_unit_test(column_has_the_extremes),
+        cmocka_unit_test_setup_teardown(begins_and_ends_become_nested_slices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(switches_become_times_on_processors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_named_tables_are_filled, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* Tables: named columns of equal length. */
+#include "store/store.h"
+
+bool table_init(struct table *table, const struct alloc *alloc, const char *name,
+                const char *description, const struct column_info *infos, size_t n)
+{
+    *table = (struct table){
+        .name = name, .description = description, .infos = infos, .infos_n = n, .columns_n = n};
+    if (!alloc_reserve(alloc, (void **)&table->columns, &table->columns_capacity, n,
+                       sizeof *table->columns))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        column_init(&table->columns[i], alloc);
+    return true;
+}
+
+void table_free(struct table *table, const struct alloc *alloc)
+{
+    for (size_t i = 0; i < table->columns_n; i++)
+        column_free(&table->columns[i]);
+    alloc_free(alloc, table->columns, table->columns_capacity, sizeof *table->columns);
+    alloc_free(alloc, table->added, table->added_capacity, sizeof *table->added);
+    *table = (struct table){.name = table->name};
+}
+
+bool table_append(struct table *table, const int64_t *values)
+{
+    for (size_t i = 0; i < table->infos_n; i++)
+        if (!column_append(&table->columns[i], values[i]))
+            return false;
+    table->rows++;
+    return true;
+}
+
+const struct column_info *table_column(const struct table *table, size_t i)
+{
+    return i < table->infos_n ? &table->infos[i] : &table->added[i - table->infos_n];
+}

@@ -1,0 +1,87 @@
+#!/bin/bash
+# SQL over traces: query.  usage: query_test.sh TRACETTA GENERATE_FXT PYTHON
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+generate=$2
+python=$3
+
+"$generate" --events 3000 --seed 5 --mix bench "$work/t.fxt" || exit 1
+query()
+{
+    "$tracetta" query -q "$work/t.fxt" "$@"
+}
+
+says "tables_are_listed_without_a_statement" "^slice +[0-9]+ " "$tracetta" query "$work/t.fxt"
+says "columns_are_explained_with_verbose" "self_dur +integer +duration without" "$tracetta" query -v "$work/t.fxt"
+
+# The rows of the table of events are the events of the trace: an independent engine sums JSON Lines.
+"$tracetta" cat -q --format=jsonl "$work/t.fxt" >"$work/t.jsonl"
+"$python" - "$work/t.jsonl" >"$work/expected" <<'PROGRAM'
+import collections, json, sys
+counts = collections.Counter()
+for line in open(sys.argv[1], encoding="utf-8"):
+    event = json.loads(line)
+    counts[event["kind"], event.get("name", "")] += 1
+for (kind, name), n in sorted(counts.items()):
+    print(f"{kind}\t{name}\t{n}")
+PROGRAM
+sed -i '1i kind\tname\tn' "$work/expected"
+same "events_are_those_of_the_trace" "$work/expected" \
+    "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT kind, ifnull(name, '') name, count(*) n FROM event GROUP BY 1, 2 ORDER BY 1, 2"
+
+# Totals and counts of spans are those of stat.
+"$tracetta" stat -q --json "$work/t.fxt" >"$work/stat.json"
+"$python" - "$work/stat.json" >"$work/expected" <<'PROGRAM'
+import collections, json, sys
+rows = collections.defaultdict(lambda: [0, 0])
+for row in json.load(open(sys.argv[1], encoding="utf-8"))["rows"]:
+    if row["kind"] == "span":
+        rows[row["name"]][0] += row["count"]
+print("name,n")
+for name, (count, _) in sorted(rows.items()):
+    print(f"{name},{count}")
+PROGRAM
+"$tracetta" query -q --format=csv "$work/t.fxt" \
+    "SELECT s.name, count(*) n FROM slice s JOIN event e ON e.id = s.arg_set_id WHERE e.kind <> 'instant' GROUP BY 1 ORDER BY 1" | tr -d '\r' >"$work/found"
+cmp "$work/expected" "$work/found" >"$work/.err" 2>&1
+verdict "spans_are_those_of_stat" $? "$(diff "$work/expected" "$work/found" | head -5)"
+
+# Conditions and orders that the scan applies give what SQLite itself gives with them hidden.
+for condition in "ts > 1000000" "ts BETWEEN 200000 AND 900000" "dur = 0" "name = 'no such name'" "depth >= 1 AND dur < 5000" \
+    "utid = 2" "id < 17" "parent_id = 3" "ts >= 1e3" "name IS NULL"; do
+    hidden=$(sed -E 's/\b(ts|dur|name|depth|utid|id|parent_id)\b/+\1/g' <<<"$condition")
+    query --format=tsv "SELECT * FROM slice WHERE $condition ORDER BY ts, id" >"$work/scan"
+    query --format=tsv "SELECT * FROM slice WHERE $hidden ORDER BY +ts, +id" >"$work/full"
+    cmp -s "$work/scan" "$work/full"
+    verdict "scan_with_${condition// /_}_is_exact" $? "$(diff "$work/scan" "$work/full" | head -3)"
+done
+
+says "percentile_interpolates" "^25\.5$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT percentile(column1, 50) FROM (VALUES (1), (50), (2), (49))"
+says "json_is_a_list_of_objects" '"n": 1' "$tracetta" query -q --format=json "$work/t.fxt" "SELECT 1 n"
+says "markdown_has_a_rule" '^\| --- \| --- \|$' "$tracetta" query -q --format=markdown "$work/t.fxt" "SELECT 1 a, 'b|c' b"
+says "csv_quotes_what_needs_it" '^"a,""b"""' "$tracetta" query -q --format=csv "$work/t.fxt" "SELECT 'a,\"b\"' x"
+printf 'SELECT 1 one;\n-- a comment\nSELECT 2 two;\n' >"$work/script.sql"
+says "scripts_run_all_statements" "^  2$" "$tracetta" query -q --file="$work/script.sql" "$work/t.fxt"
+
+refuses "wrong_column_names_the_nearest" 2 "no such column: nme \(did you mean name" "$tracetta" query "$work/t.fxt" "SELECT nme FROM slice"
+refuses "wrong_statement_has_a_caret" 2 '\^' "$tracetta" query "$work/t.fxt" "SELEC 1 x"
+refuses "files_cannot_be_attached" 2 "not authorized" "$tracetta" query "$work/t.fxt" "ATTACH '$work/x.db' AS x"
+refuses "tables_cannot_be_written" 2 "not authorized|may not be modified" "$tracetta" query "$work/t.fxt" "DELETE FROM slice WHERE 1"
+refuses "pragmas_are_refused" 2 "not authorized" "$tracetta" query "$work/t.fxt" "PRAGMA database_list ;"
+refuses "statement_without_a_trace_is_refused" 2 "expected a trace" "$tracetta" query "SELECT 1 x"
+refuses "unknown_format_is_refused" 2 "table\|csv" "$tracetta" query --format=xml "$work/t.fxt" "SELECT 1 x"
+run timeout -s INT -k 20 2 "$tracetta" query -q "$work/t.fxt" "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
+[ $run_status != 137 ] # killed
+verdict "endless_statement_ends_by_a_signal" $? "exit status $run_status"
+
+if [ -n "$corpus" ] && [ -d "$corpus/ctf/tracecompass/many-threads" ]; then
+    "$tracetta" query -q --format=tsv "$corpus/ctf/tracecompass/many-threads" \
+        "SELECT next_comm, count(*) n FROM sched_switch GROUP BY 1 ORDER BY 2 DESC, 1" >"$work/found"
+    "$tracetta" cat -q --raw --style=babeltrace2 --name=sched_switch "$corpus/ctf/tracecompass/many-threads" |
+        grep -o 'next_comm = "[^"]*"' | sed 's/next_comm = "//; s/"$//' | LC_ALL=C sort | uniq -c |
+        awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' | LC_ALL=C sort -t "$(printf '\t')" -k2,2nr -k1,1 | sed '1i next_comm\tn' >"$work/expected"
+    cmp -s "$work/expected" "$work/found"
+    verdict "class_table_of_a_recorded_kernel_trace_counts_its_events" $? "$(diff "$work/expected" "$work/found" | head -3)"
+else
+    skip "class_table_of_a_recorded_kernel_trace_counts_its_events" "no recorded traces"
+fi
