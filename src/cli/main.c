@@ -82,7 +82,8 @@ static int run_command(const struct command *command, char **argv, int n)
     outcome = end_output(&call.term, outcome);
     settings_free(&call.set);
     /* Ctrl-C is the usual end of recording and watching, not an interruption. */
-    const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS;
+    const uint32_t lasting =
+        VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS | VERB_LISTEN;
     if (interrupt_came() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
         message_note(&call, "interrupted");
         return 128 + interrupt_came();

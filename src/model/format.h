@@ -123,6 +123,33 @@ struct format_url {
     ttr_reader *(*open)(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error);
 };
 
+/* Facts about one packet. */
+struct packet_facts {
+    bool is_event; /* the packet is an event; `stream`, `counter` and `time_ns` are valid */
+    bool is_head;  /* the packet is repeated at the head of each file of a source */
+    bool has_epoch;
+    uint32_t stream, counter; /* `counter` numbers the events of `stream` */
+    uint64_t time_ns;         /* end of the event, in ns after the epoch */
+    uint64_t epoch_ns;        /* Unix time of time 0, in ns; valid with has_epoch */
+};
+
+/* Packets of a format that need no earlier ones to be decoded, so that they can be sent and
+ * received one by one. */
+struct format_transfer {
+    size_t frame_size;     /* number of bytes of which get_size returns a packet's size */
+    bool allows_datagrams; /* the loss of a packet leaves the others readable */
+    /* Returns the size of the packet that starts with these bytes; 0 if none starts with them or it
+     * exceeds `max`. */
+    uint64_t (*get_size)(const uint8_t *frame, uint64_t max);
+    /* Returns the facts of a complete packet, which `get_size` accepts. Returns false if its
+     * content is invalid; the facts are then valid as far as the header. */
+    bool (*parse)(const uint8_t *packet, size_t n, struct packet_facts *facts);
+    /* Adds a time to an event, and sets its stream. Does nothing to other packets. */
+    void (*rebase)(uint8_t *packet, uint32_t stream, uint64_t delta_ns);
+    const uint8_t *merged_head; /* first packet of a trace whose time 0 is at 1970 */
+    size_t merged_head_n;
+};
+
 /* Declarations of event classes, and metadata text. */
 struct format_description {
     /* Describes event class i in `about`; returns false after the last. `events`: number of events
@@ -174,6 +201,7 @@ struct format {
     const struct format_url *url;
     const struct format_description *description;
     const struct format_writer *writer;
+    const struct format_transfer *transfer; /* NULL = only complete files can be sent */
     const struct format_hints *hints;
     const ttr_option_info *options; /* options of the reader and the writer */
     size_t options_n;

@@ -284,7 +284,7 @@ rm -f "$TMPDIR/log"
 record --stopping-event-provider-name=Demo --stopping-event-event-name=EventCounters --stopping-event-payload-filter=Name:load,Mean:3.5 --duration=100s "$pid"
 [ $run_status = 0 ] && [ "$(tail -c 1 "$work/out.nettrace" | od -An -tx1)" = " 01" ]
 verdict "an_event_ends_a_recording" $? "exit status $run_status"
-run "$tracetta" cat --format=csv --name=EventCounters "$work/out.nettrace"
+run "$tracetta" cat --raw --format=csv --name=EventCounters "$work/out.nettrace"
 [ "$(grep -c '""load""' "$work/.out")" = 3 ]
 verdict "as_soon_as_it_comes" $? "$(grep -c load "$work/.out") of them"
 refuses "a_stopping_event_wants_its_provider" 2 'expects its provider' "$tracetta" record dotnet --stopping-event-event-name=GCStart "$pid"

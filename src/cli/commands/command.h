@@ -39,7 +39,9 @@ enum verb {
     VERB_DUMP = 1u << 15,
     VERB_RECORD_PERF = 1u << 16,
     VERB_RECORD = 1u << 17,
-    VERB_QUERY = 1u << 18
+    VERB_QUERY = 1u << 18,
+    VERB_LISTEN = 1u << 19,
+    VERB_SEND = 1u << 20
 };
 
 struct call {
@@ -107,5 +109,6 @@ int run_record(struct call *call);
 int run_query(struct call *call);
 int run_counters(struct call *call);
 int run_events(struct call *call);
+int run_listen(struct call *call);
 
 #endif

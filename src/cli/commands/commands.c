@@ -168,6 +168,15 @@ static const char *const events_examples[] = {
     "delete one of them",
     NULL};
 
+static const char *const listen_examples[] = {
+    "tracetta listen udp:127.0.0.1:7000 -o traces/",
+    "write a file per sender",
+    "tracetta listen udp::7000 -o - | tracetta cat -",
+    "print the events of all senders after Ctrl-C",
+    "tracetta listen tcp:0.0.0.0:7000 unix:/run/traces -o traces/ --rotate-size=100MiB",
+    "accept connections from any host; start another file at 100 MiB",
+    NULL};
+
 static const struct command commands[] = {
     {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, NULL, "show what is in a trace",
      "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage. "
@@ -310,6 +319,19 @@ static const struct command commands[] = {
      "events that are not in use. Both need CAP_PERFMON and a kernel with user_events (Linux 6.4 "
      "and later, built with CONFIG_USER_EVENTS).",
      events_examples, run_events},
+    {"listen", VERB_LISTEN, "ADDRESS... -o OUTPUT", 1, SIZE_MAX,
+     "an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH", "receive traces over a network",
+     "Receives traces until Ctrl-C or --duration. Without HOST it listens on the loopback "
+     "interface; port 0 selects a free port. Heph packets are received by UDP, TCP and Unix "
+     "sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
+     "connection. Any program that writes these formats can send.\n\n"
+     "A folder gets a file per sender, with the packets as they came. A sender that restarts with "
+     "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
+     "merged trace of Heph.\n\n"
+     "Three losses are reported: events that are missing by their counters, datagrams that the "
+     "kernel dropped, and packets that a full queue dropped. Nothing is encrypted: across hosts "
+     "use ssh -L, stunnel or WireGuard.",
+     listen_examples, run_listen},
 };
 
 const struct command *command_at(size_t i)

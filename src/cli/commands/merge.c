@@ -171,6 +171,14 @@ static const char *choose_format(const struct call *call, ttr_reader *reader)
                                                          : format_query_able(TTR_FORMAT_GENERAL);
 }
 
+/* Returns the reading flags that the output format needs, if the options name the format. */
+static uint32_t reading_flags(const struct call *call)
+{
+    const char *guess = call->set.output ? convert_guess_format(call->set.output) : NULL;
+    const char *format = call->set.to ? call->set.to : guess;
+    return format && format_query_has(format, TTR_FORMAT_SYMBOLS) ? TTR_READ_SYMBOLS : 0;
+}
+
 int run_merge(struct call *call)
 {
     struct inputs inputs;
@@ -183,12 +191,14 @@ int run_merge(struct call *call)
     if (outcome == OUTCOME_FINE)
         outcome = output_check(call, call->set.output, call->set.to);
     if (outcome == OUTCOME_FINE)
-        outcome = inputs_open(&inputs, call, 0);
+        outcome = inputs_open(&inputs, call, reading_flags(call));
     if (outcome != OUTCOME_FINE)
         return outcome;
     const char *format = choose_format(call, inputs.reader);
     convert_explain(call, format);
     outcome = convert_ensure_order(&inputs, call, format);
+    if (outcome == OUTCOME_FINE && format_query_has(format, TTR_FORMAT_SYMBOLS))
+        outcome = inputs_load_symbols(&inputs, call);
     if (outcome != OUTCOME_FINE) {
         inputs_close(&inputs);
         return outcome;

@@ -18,22 +18,22 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x7ffff,
+    EVERY = 0x1fffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
     RECORDS = DOTNET | PERF | VERB_RECORD,
-    LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS,
+    LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS | VERB_LISTEN | VERB_SEND,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
     MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | PROFILES,
     COPIES = VERB_CONVERT | VERB_MERGE | VERB_RECOVER,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_DUMP |
-              VERB_REPORT | VERB_EVENTS | COPIES,
+              VERB_REPORT | VERB_EVENTS | VERB_LISTEN | COPIES,
     TIMED = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_REPORT | VERB_CONVERT |
             VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
     INTERPRETS = VERB_INFO | MANY,
-    WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME
+    WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME | VERB_LISTEN
 };
 
 static const struct option_row table[] = {
@@ -206,6 +206,23 @@ static const struct option_row table[] = {
      "set the level of --clrevents, as for --providers"},
     {"duration", 0, OPTION_TEXT, GROUP_VERB, AT(duration), RECORDS | VERB_COUNTERS, "TIME", NULL,
      "stop after this time: 30s, 5min, or dd:hh:mm:ss"},
+    {"duration", 0, OPTION_TEXT, GROUP_VERB, AT(duration), VERB_LISTEN, "TIME", NULL,
+     "stop after this time: 30s, 5min, or dd:hh:mm:ss"},
+    {"rotate-size", 0, OPTION_SIZE, GROUP_VERB, AT(rotate_size), VERB_LISTEN, "SIZE", NULL,
+     "start another file before a file exceeds this size (\"100MiB\")"},
+    {"rotate-time", 0, OPTION_TEXT, GROUP_VERB, AT(rotate_time), VERB_LISTEN, "TIME", NULL,
+     "start another file when a file is this old (\"10min\")"},
+    {"queue-size", 0, OPTION_SIZE, GROUP_VERB, AT(queue_size), VERB_LISTEN, "SIZE", NULL,
+     "hold at most this much per sender while the output is slow (default 4MiB)"},
+    {"when-full", 0, OPTION_TEXT, GROUP_VERB, AT(when_full), VERB_LISTEN, "HOW", "auto|drop|wait",
+     "when the queue of a sender is full, drop its oldest packets or stop reading (default: UDP "
+     "drops, connections wait)"},
+    {"max-packet", 0, OPTION_SIZE, GROUP_VERB, AT(max_packet), VERB_LISTEN, "SIZE", NULL,
+     "skip larger packets (default 1MiB)"},
+    {"max-sources", 0, OPTION_COUNT, GROUP_VERB, AT(max_sources), VERB_LISTEN, "N", NULL,
+     "refuse senders beyond this number (default 64)"},
+    {"idle", 0, OPTION_TEXT, GROUP_VERB, AT(idle), VERB_LISTEN, "TIME", NULL,
+     "end a sender after this silence (default 1min)"},
     {"stopping-event-provider-name", 0, OPTION_TEXT, GROUP_VERB, AT(stop_provider), DOTNET, "NAME",
      NULL, "stop at the first event of this provider"},
     {"stopping-event-event-name", 0, OPTION_TEXT, GROUP_VERB, AT(stop_event), DOTNET, "NAME", NULL,

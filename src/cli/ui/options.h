@@ -25,6 +25,8 @@ struct settings {
     bool environment, no_stacks, no_resume;
     struct words events; /* kernel events to record */
     uint64_t pid, frequency, max_size;
+    uint64_t rotate_size, queue_size, max_packet, max_sources; /* of a receiver */
+    const char *rotate_time, *idle, *when_full;
     const char *script;    /* file with SQL statements */
     const char *ring_mode; /* streaming, circular or oneshot */
     uint64_t ring_size;    /* bytes per thread */

@@ -38,6 +38,7 @@ const struct format format_heph = {
     .diagnostics = heph_diagnostics,
     .reader = &reader,
     .writer = &writer,
+    .transfer = &heph_transfer,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -165,6 +165,9 @@ ttr_status heph_open(struct input *in, ttr_error *error);
 ttr_status heph_next(struct input *in, ttr_error *error);
 void heph_close(struct input *in);
 
+/* --- heph_transfer.c: packets over a network --- */
+extern const struct format_transfer heph_transfer;
+
 /* --- heph_diagnostics.c: table of diagnostic codes --- */
 extern const ttr_diagnostic_info heph_diagnostics[];
 

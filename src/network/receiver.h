@@ -1,0 +1,149 @@
+/* State of a receiver, and the functions that its files share.
+ *
+ *   receiver_sockets.c  sockets: listen, accept, datagrams, bytes of connections
+ *        | datagram or bytes of a stream, with the peer
+ *   remote.c            one sender: packets, losses, queue
+ *        | queue of complete packets
+ *   remote_counts.c     counts of the source
+ *   remote_output.c     files of the source, or the merged trace
+ *
+ * receiver.c has the public functions and the loop. One thread uses all of it. */
+#ifndef TRACETTA_NETWORK_RECEIVER_H
+#define TRACETTA_NETWORK_RECEIVER_H
+
+#include <tracetta/network.h>
+
+#include "base/pair_map.h"
+#include "network/address.h"
+#include "network/capture.h"
+#include "network/counter_window.h"
+#include "network/packet_framer.h"
+
+#define RECEIVER_PIECE 65536u        /* bytes read from a connection at a time */
+#define RECEIVER_SOURCE_STREAMS 256u /* streams per source of which losses are counted */
+#define RECEIVER_HEAD_MAX 65536u     /* bytes of head packets per source */
+
+/* A socket that receives datagrams or connections. */
+struct listener {
+    int fd;
+    struct address address;
+    char text[ADDRESS_TEXT_MAX];
+    uint32_t overflow; /* kernel's count of dropped datagrams */
+};
+
+struct remote_stream {
+    uint32_t id;
+    uint32_t merged_id; /* stream in the merged trace */
+    struct counter_window window;
+};
+
+/* A source: one sender with one epoch of its trace. It is listed in the receiver from its first
+ * byte to its end. */
+struct remote {
+    struct ttr_receiver *receiver;
+    const struct format *format; /* NULL until the first bytes of a connection are recognised */
+    struct address address;
+    char peer[ADDRESS_TEXT_MAX];
+    int fd;                      /* connection; -1 = datagrams, or the connection has ended */
+    bool is_stream;              /* the source came by a connection */
+    bool has_begun;              /* the file exists, or the source is part of the merged trace */
+    bool is_ended;               /* remove the source after its queue is written */
+    bool is_discarding;          /* after a reconnection: discard events that have arrived */
+    uint64_t discard_until;      /* value of received.bytes at which discarding ends */
+    uint64_t begun_ms, heard_ms; /* socket_now_ms of the first and the last bytes */
+    struct packet_framer framer; /* of a connection */
+    struct buffer queue;         /* complete packets to write */
+    size_t queue_at;             /* bytes of the queue that were written */
+    struct buffer head;          /* packets that are repeated at the head of each file */
+    struct remote_stream *streams;
+    size_t streams_n, streams_capacity;
+    struct pair_map stream_index; /* (id, 0) to an index in `streams` */
+    struct capture capture;
+    char extension[16]; /* of its files, without the dot */
+    ttr_received received;
+};
+
+struct ttr_receiver {
+    struct alloc alloc;
+    ttr_receiver_options options;
+    char *folder; /* copy of options.folder */
+    struct listener *listeners;
+    size_t listeners_n;
+    struct remote **sources;
+    size_t sources_n, sources_capacity;
+    unsigned next_number;    /* number in the name of the next source's file */
+    uint32_t merged_streams; /* streams of the merged trace */
+    bool is_merged_begun;
+    /* bytes of the merged trace that its output has not accepted; complete packets but the first */
+    struct buffer partial;
+    ttr_receiver_totals ended; /* sums of ended sources, and counts of no source */
+    ttr_status status;         /* first failure */
+    ttr_error error;
+    uint8_t *datagram;
+};
+
+/* --- receiver_sockets.c --- */
+
+/* Opens the socket of an address. */
+TTR_MUST ttr_status listener_open(struct listener *listener, const char *text, ttr_error *error);
+
+/* Waits for bytes and passes them to the sources. */
+void receiver_poll(struct ttr_receiver *receiver, unsigned limit_ms);
+
+/* --- remote.c --- */
+
+/* Adds a source. Returns NULL, and counts and reports it, if a limit refuses the peer. `fd` is the
+ * connection, owned on success; -1 = datagrams. */
+struct remote *remote_new(struct ttr_receiver *receiver, const struct address *address, int fd);
+
+void remote_free(struct remote *remote);
+
+/* Processes a datagram of a peer. */
+void remote_accept_datagram(struct ttr_receiver *receiver, const struct address *address,
+                            const uint8_t *bytes, size_t n);
+
+/* Processes the bytes that a connection has received. Returns the source that has the connection
+ * now: a new epoch starts another source, or resumes an earlier one. */
+struct remote *remote_accept_bytes(struct remote *remote);
+
+/* Processes the end of a connection. */
+void remote_end_connection(struct remote *remote);
+
+/* Ends sources that were silent for too long. */
+void remote_check_idle(struct remote *remote, uint64_t now_ms);
+
+/* Returns true if the source may receive: its queue has room, or its policy is to drop packets. */
+bool remote_has_room(const struct remote *remote);
+
+/* --- remote_counts.c --- */
+
+/* Returns the index in remote->streams; UINT32_MAX if the stream is not tracked. */
+uint32_t remote_find_stream(struct remote *remote, uint32_t id);
+
+/* Sets the counts of losses in remote->received. */
+void remote_update_counts(struct remote *remote);
+
+/* Calls the caller's function with the current counts. */
+void remote_report(struct remote *remote, ttr_source_stage stage);
+
+/* Adds the counts of a source to the sums. */
+void remote_sum(const struct remote *remote, ttr_receiver_totals *totals);
+
+/* Records the first failure of a receiver. */
+void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error);
+
+/* --- remote_output.c --- */
+
+/* Prepares the output of a source and reports its begin. Returns false after a failure. */
+bool remote_begin(struct remote *remote);
+
+/* Adds a complete packet or bytes of a stream to the queue. */
+void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n);
+
+/* Writes what is queued, as far as the output accepts it; all of it if `is_final`. */
+void remote_flush(struct remote *remote, bool is_final);
+
+/* Drops the oldest packets if the queue exceeds its limit. */
+void remote_limit_queue(struct remote *remote);
+
+#endif

@@ -1,0 +1,673 @@
+/* Tests of a receiver with sockets on the loopback interface: what it stores, what it counts, and
+ * what it does with hostile senders. The packets are made by hand. */
+#include <tracetta/network.h>
+#include <tracetta/tracetta.h>
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "io/socket.h"
+#include "support/files.h"
+#include "support/heph_packets.h"
+#include "support/support.h"
+
+#define EPOCH UINT64_C(1700000000000000000)
+#define PATIENCE_MS 60000u
+
+static char work[] = "/tmp/receiver_test.XXXXXX";
+
+struct scene {
+    ttr_receiver *receiver;
+    ttr_receiver_options options;
+    char folder[64];
+    char address[2][128];
+    const char *addresses[2];
+    unsigned begun, ended, refused;
+    ttr_received last;    /* of the last source that ended */
+    char last_path[4096]; /* last.path */
+};
+
+static void on_source(void *user_data, ttr_source_stage stage, const ttr_received *received)
+{
+    struct scene *scene = user_data;
+    scene->begun += stage == TTR_SOURCE_BEGUN;
+    scene->refused += stage == TTR_SOURCE_REFUSED;
+    if (stage != TTR_SOURCE_ENDED)
+        return;
+    scene->ended++;
+    scene->last = *received;
+    (void)snprintf(scene->last_path, sizeof scene->last_path, "%s", received->path);
+}
+
+/* Opens a receiver for one address; `folder` names its folder below `work`, NULL = options.output.
+ */
+static void scene_open(struct scene *scene, const char *address, const char *folder)
+{
+    ttr_error error = {0};
+    (void)snprintf(scene->address[0], sizeof scene->address[0], "%s", address);
+    scene->addresses[0] = scene->address[0];
+    scene->options.size = sizeof scene->options;
+    scene->options.addresses = scene->addresses;
+    scene->options.addresses_n = 1;
+    scene->options.wake_fd = -1;
+    scene->options.source = on_source;
+    scene->options.user_data = scene;
+    if (folder)
+        (void)snprintf(scene->folder, sizeof scene->folder, "%s/%s", work, folder);
+    scene->options.folder = folder ? scene->folder : NULL;
+    scene->receiver = ttr_receiver_open(&scene->options, &error);
+    if (!scene->receiver)
+        fail_msg("%s: %s", address, error.text);
+    assert_null(ttr_receiver_address(scene->receiver, 1));
+}
+
+static void step(struct scene *scene, unsigned limit_ms)
+{
+    ttr_error error = {0};
+    if (ttr_receiver_step(scene->receiver, limit_ms, &error) != TTR_OK)
+        fail_msg("%s", error.text);
+}
+
+static void scene_close(struct scene *scene, ttr_receiver_totals *totals)
+{
+    ttr_error error = {0};
+    totals->size = sizeof *totals;
+    if (ttr_receiver_close(scene->receiver, totals, &error) != TTR_OK)
+        fail_msg("%s", error.text);
+}
+
+/* Receives until `packets` packets have arrived. */
+static void await_packets(struct scene *scene, uint64_t packets)
+{
+    ttr_receiver_totals totals = {.size = sizeof totals};
+    uint64_t end_ms = socket_now_ms() + PATIENCE_MS;
+    while (totals.packets < packets && socket_now_ms() < end_ms) {
+        step(scene, 20);
+        ttr_receiver_sum(scene->receiver, &totals);
+    }
+    assert_int_equal(totals.packets, packets);
+}
+
+/* Connects to the receiver's address. */
+static int dial(const struct scene *scene)
+{
+    const char *text = ttr_receiver_address(scene->receiver, 0);
+    int fd, type = strncmp(text, "udp", 3) == 0 ? SOCK_DGRAM : SOCK_STREAM;
+    if (strncmp(text, "unix:", 5) == 0) {
+        struct sockaddr_un name = {.sun_family = AF_UNIX};
+        (void)snprintf(name.sun_path, sizeof name.sun_path, "%s", text + 5);
+        fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
+        return fd;
+    }
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    name.sin_port = htons((uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10));
+    fd = socket(AF_INET, type, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
+    return fd;
+}
+
+static void send_all(int fd, const struct buffer *bytes)
+{
+    assert_int_equal(send(fd, bytes->bytes, bytes->n, MSG_NOSIGNAL), bytes->n);
+}
+
+/* Appends an epoch and the events from `from` to `to` of stream 1. */
+static void add_packets(struct buffer *bytes, uint32_t from, uint32_t to)
+{
+    heph_packets_add_epoch(bytes, EPOCH);
+    for (uint32_t i = from; i < to; i++)
+        heph_packets_add_event(bytes, 1, i, "work");
+}
+
+static void read_file(const char *path, struct buffer *to)
+{
+    uint8_t piece[4096];
+    size_t n;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("%s cannot be opened", path);
+    while ((n = fread(piece, 1, sizeof piece, file)) > 0)
+        buffer_add(to, piece, n);
+    (void)fclose(file);
+}
+
+static void expect_file(const char *path, const struct buffer *expected)
+{
+    struct buffer got;
+    buffer_init(&got, alloc_default());
+    read_file(path, &got);
+    assert_int_equal(got.n, expected->n);
+    assert_memory_equal(got.bytes, expected->bytes, got.n);
+    buffer_free(&got);
+}
+
+static void check_transport(const char *address, const char *folder)
+{
+    struct scene scene = {.options.output = -1};
+    struct buffer bytes;
+    ttr_receiver_totals totals;
+    buffer_init(&bytes, alloc_default());
+    add_packets(&bytes, 0, 20);
+    scene_open(&scene, address, folder);
+    int fd = dial(&scene);
+    send_all(fd, &bytes);
+    await_packets(&scene, 21);
+    (void)close(fd);
+    scene_close(&scene, &totals);
+    assert_int_equal(scene.begun, 1);
+    assert_int_equal(scene.ended, 1);
+    assert_true(scene.last.has_epoch && scene.last.epoch_ns == EPOCH);
+    assert_true(scene.last.is_complete);
+    assert_string_equal(scene.last.format, "heph");
+    assert_int_equal(totals.events, 20);
+    assert_int_equal(totals.lost + totals.before_first + totals.duplicates + totals.garbage, 0);
+    expect_file(scene.last_path, &bytes);
+    buffer_free(&bytes);
+}
+
+static void packets_are_stored_as_they_came(void **state)
+{
+    (void)state;
+    char path[80];
+    check_transport("udp::0", "by-udp");
+    check_transport("tcp::0", "by-tcp");
+    (void)snprintf(path, sizeof path, "unix:%s/socket", work);
+    check_transport(path, "by-unix");
+    assert_int_not_equal(access(path + 5, F_OK), 0);
+}
+
+/* Sends events 0 to n - 1 in datagrams of one to eight packets, of which some are dropped, repeated
+ * or delayed by up to 30 datagrams. The receiver must count exactly what was done. */
+static void check_proxy(uint64_t seed)
+{
+    enum { DATAGRAMS = 600, DELAY_MAX = 30 };
+    static struct {
+        struct buffer bytes;
+        uint64_t when;
+        uint32_t events;
+    } datagrams[2 * DATAGRAMS], moved;
+    struct scene scene = {.options.output = -1};
+    ttr_receiver_totals totals;
+    uint64_t random = seed, dropped = 0, repeated = 0, packets = 0;
+    uint32_t counter = 0;
+    size_t n = 0;
+    char folder[32];
+    for (uint64_t i = 0; i < DATAGRAMS; i++) {
+        uint64_t luck = support_random(&random) % 100;
+        uint32_t events = 1 + (uint32_t)(support_random(&random) % 8);
+        bool is_kept = i + 1 == DATAGRAMS || i == 0;
+        unsigned copies = is_kept ? 1 : luck < 10 ? 0 : luck < 20 ? 2 : 1;
+        dropped += copies == 0 ? events : 0;
+        repeated += copies == 2 ? events : 0;
+        for (unsigned copy = 0; copy < copies; copy++) {
+            bool is_late = !is_kept && support_random(&random) % 5 == 0;
+            size_t at = n++;
+            buffer_init(&datagrams[at].bytes, alloc_default());
+            for (uint32_t j = 0; j < events; j++)
+                heph_packets_add_event(&datagrams[at].bytes, 1, counter + j, "work");
+            datagrams[at].when = i + (is_late ? support_random(&random) % DELAY_MAX : 0);
+            datagrams[at].events = events;
+            for (; at > 0 && datagrams[at - 1].when > datagrams[at].when; at--) {
+                moved = datagrams[at];
+                datagrams[at] = datagrams[at - 1];
+                datagrams[at - 1] = moved;
+            }
+        }
+        counter += events;
+    }
+    (void)snprintf(folder, sizeof folder, "proxy-%u", (unsigned)seed);
+    scene_open(&scene, "udp::0", folder);
+    int fd = dial(&scene);
+    for (size_t i = 0; i < n; i++) {
+        send_all(fd, &datagrams[i].bytes);
+        packets += datagrams[i].events;
+        if (i % 20 == 19)
+            await_packets(&scene, packets);
+        buffer_free(&datagrams[i].bytes);
+    }
+    await_packets(&scene, packets);
+    (void)close(fd);
+    scene_close(&scene, &totals);
+    assert_int_equal(totals.kernel_drops, 0);
+    assert_int_equal(totals.lost + totals.before_first, dropped);
+    assert_int_equal(totals.duplicates, repeated);
+    assert_int_equal(totals.events, counter - dropped + repeated);
+}
+
+static void losses_of_a_bad_network_are_counted_exactly(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= support_rounds(3, 50); seed++)
+        check_proxy(seed);
+}
+
+static void new_epoch_of_a_peer_is_another_source(void **state)
+{
+    (void)state;
+    static const char *const transports[] = {"udp::0", "tcp::0"};
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene = {.options.output = -1};
+        struct buffer bytes;
+        ttr_receiver_totals totals;
+        buffer_init(&bytes, alloc_default());
+        scene_open(&scene, transports[i], i ? "restart-tcp" : "restart-udp");
+        int fd = dial(&scene);
+        add_packets(&bytes, 0, 10);
+        heph_packets_add_epoch(&bytes, EPOCH + 5);
+        heph_packets_add_event(&bytes, 1, 0, "work");
+        send_all(fd, &bytes);
+        await_packets(&scene, 13);
+        (void)close(fd);
+        scene_close(&scene, &totals);
+        assert_int_equal(totals.sources, 2);
+        assert_int_equal(scene.ended, 2);
+        assert_int_equal(totals.duplicates + totals.lost, 0);
+        assert_int_equal(files_count(scene.folder), 2);
+        buffer_free(&bytes);
+    }
+}
+
+static void reconnection_with_the_same_epoch_resumes_its_source(void **state)
+{
+    (void)state;
+    struct scene scene = {.options.output = -1};
+    struct buffer bytes, expected;
+    ttr_receiver_totals totals;
+    buffer_init(&bytes, alloc_default());
+    buffer_init(&expected, alloc_default());
+    scene_open(&scene, "tcp::0", "resume");
+    int fd = dial(&scene);
+    add_packets(&bytes, 0, 10);
+    buffer_add(&expected, bytes.bytes, bytes.n);
+    send_all(fd, &bytes);
+    await_packets(&scene, 11);
+    (void)close(fd);
+    step(&scene, 20);
+    fd = dial(&scene);
+    buffer_clear(&bytes);
+    add_packets(&bytes, 5, 15); /* 5 to 9 are repeated */
+    send_all(fd, &bytes);
+    await_packets(&scene, 11 + 6);
+    (void)close(fd);
+    scene_close(&scene, &totals);
+    heph_packets_add_epoch(&expected, EPOCH);
+    for (uint32_t i = 10; i < 15; i++)
+        heph_packets_add_event(&expected, 1, i, "work");
+    assert_int_equal(totals.sources, 1);
+    assert_int_equal(scene.last.resumed, 1);
+    assert_int_equal(totals.lost, 0);
+    assert_int_equal(totals.events, 15);
+    expect_file(scene.last_path, &expected);
+    buffer_free(&bytes);
+    buffer_free(&expected);
+}
+
+static void each_rotated_file_starts_with_the_epoch(void **state)
+{
+    (void)state;
+    struct scene scene = {.options = {.output = -1, .rotate_bytes = 300}};
+    struct buffer bytes, got, head;
+    ttr_receiver_totals totals;
+    uint32_t events = 0;
+    buffer_init(&bytes, alloc_default());
+    buffer_init(&got, alloc_default());
+    buffer_init(&head, alloc_default());
+    heph_packets_add_epoch(&head, EPOCH);
+    scene_open(&scene, "udp::0", "rotate");
+    int fd = dial(&scene);
+    add_packets(&bytes, 0, 20);
+    send_all(fd, &bytes);
+    await_packets(&scene, 21);
+    (void)close(fd);
+    scene_close(&scene, &totals);
+    assert_int_equal(scene.last.files, 4); /* (300 - 23) / 46 = 6 events per file */
+    assert_int_equal(files_count(scene.folder), 4);
+    DIR *folder = opendir(scene.folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char path[400];
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", scene.folder, entry->d_name);
+        buffer_clear(&got);
+        read_file(path, &got);
+        assert_in_range(got.n, head.n + 46, 300);
+        assert_memory_equal(got.bytes, head.bytes, head.n);
+        assert_int_equal((got.n - head.n) % 46, 0);
+        events += (uint32_t)(got.n - head.n) / 46;
+    }
+    (void)closedir(folder);
+    assert_int_equal(events, 20);
+    buffer_free(&bytes);
+    buffer_free(&got);
+    buffer_free(&head);
+}
+
+static uint64_t count_events(const char *path, int64_t *first_ns, int64_t *last_ns)
+{
+    uint64_t events = 0;
+    ttr_batch batch;
+    ttr_error error = {0};
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_sort(ttr_open(t, path, NULL, &error), &error);
+    if (!reader)
+        fail_msg("%s: %s", path, error.text);
+    ttr_status status;
+    while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            if (event->kind != TTR_KIND_SPAN)
+                fail_msg("event %u has kind %u", i, event->kind);
+            *first_ns = events++ ? *first_ns : event->time;
+            *last_ns = event->time;
+        }
+    assert_int_equal(status, TTR_END);
+    ttr_close(reader);
+    ttr_free(t);
+    return events;
+}
+
+static void merged_trace_has_all_sources_on_one_clock(void **state)
+{
+    (void)state;
+    char path[64];
+    struct buffer one, two;
+    ttr_receiver_totals totals;
+    int64_t first_ns = 0, last_ns = 0;
+    (void)snprintf(path, sizeof path, "%s/merged.heph", work);
+    struct scene scene = {.options.output = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600)};
+    buffer_init(&one, alloc_default());
+    buffer_init(&two, alloc_default());
+    scene_open(&scene, "udp::0", NULL);
+    int fd = dial(&scene), fd2 = dial(&scene);
+    add_packets(&one, 0, 10);
+    for (uint32_t i = 0; i < 10; i++) /* the epoch of the second source comes last */
+        heph_packets_add_event(&two, 1, i, "work");
+    heph_packets_add_epoch(&two, EPOCH + 1000000);
+    send_all(fd, &one);
+    send_all(fd2, &two);
+    await_packets(&scene, 22);
+    (void)close(fd);
+    (void)close(fd2);
+    scene_close(&scene, &totals);
+    (void)close(scene.options.output);
+    assert_int_equal(totals.sources, 2);
+    assert_int_equal(count_events(path, &first_ns, &last_ns), 20);
+    assert_int_equal(first_ns, EPOCH);
+    assert_int_equal(last_ns, EPOCH + 1000000 + 9);
+    buffer_free(&one);
+    buffer_free(&two);
+}
+
+static void full_queue_drops_the_oldest_packets_and_counts_them(void **state)
+{
+    (void)state;
+    enum { DATAGRAMS = 200, EVENTS = 20 };
+    int pipe_fds[2];
+    struct buffer bytes;
+    ttr_receiver_totals totals = {.size = sizeof totals};
+    assert_int_equal(pipe(pipe_fds), 0);
+    (void)fcntl(pipe_fds[1], F_SETPIPE_SZ, 4096);
+    struct scene scene = {.options = {.output = pipe_fds[1], .queue_bytes = 10000}};
+    buffer_init(&bytes, alloc_default());
+    scene_open(&scene, "udp::0", NULL);
+    int fd = dial(&scene);
+    heph_packets_add_epoch(&bytes, EPOCH);
+    for (uint32_t i = 0; i < DATAGRAMS; i++) {
+        for (uint32_t j = 0; j < EVENTS; j++)
+            heph_packets_add_event(&bytes, 1, i * EVENTS + j, "work");
+        send_all(fd, &bytes);
+        buffer_clear(&bytes);
+        await_packets(&scene, 1 + (i + 1) * EVENTS);
+    }
+    ttr_receiver_sum(scene.receiver, &totals);
+    assert_int_equal(totals.lost, 0); /* all have arrived: the network lost none */
+    assert_int_equal(totals.kernel_drops, 0);
+    /* the pipe, the prepared bytes and the queue hold the others, of 46 bytes each */
+    uint64_t kept = DATAGRAMS * EVENTS - totals.dropped_events;
+    assert_in_range(kept, 10000 / 46, (4096 + 32768 + 10000 + 3 * 46) / 46);
+    (void)close(pipe_fds[0]); /* the receiver fails to write the rest */
+    (void)close(fd);
+    assert_int_equal(ttr_receiver_close(scene.receiver, NULL, NULL), TTR_E_IO);
+    (void)close(pipe_fds[1]);
+    buffer_free(&bytes);
+}
+
+static void full_disk_keeps_complete_packets(void **state)
+{
+    (void)state;
+    struct scene scene = {.options.output = open("/dev/full", O_WRONLY)};
+    struct buffer bytes;
+    ttr_error error = {0};
+    ttr_status status = TTR_OK;
+    if (scene.options.output < 0)
+        skip();
+    buffer_init(&bytes, alloc_default());
+    add_packets(&bytes, 0, 10);
+    scene_open(&scene, "udp::0", NULL);
+    int fd = dial(&scene);
+    send_all(fd, &bytes);
+    for (unsigned i = 0; i < 100 && status == TTR_OK; i++)
+        status = ttr_receiver_step(scene.receiver, 100, &error);
+    assert_int_equal(status, TTR_E_IO);
+    assert_int_equal(error.sys, ENOSPC);
+    assert_int_equal(ttr_receiver_step(scene.receiver, 100, &error), TTR_E_IO);
+    assert_int_equal(ttr_receiver_close(scene.receiver, NULL, &error), TTR_E_IO);
+    (void)close(fd);
+    (void)close(scene.options.output);
+    buffer_free(&bytes);
+}
+
+/* Sends what the n-th hostile sender of a kind sends. */
+static void send_hostile(unsigned kind, int fd, uint64_t *random)
+{
+    struct buffer bytes;
+    buffer_init(&bytes, alloc_default());
+    switch (kind) {
+    case 0: /* random bytes */
+        for (unsigned i = 0; i < 1000; i++)
+            buffer_add_byte(&bytes, (uint8_t)support_random(random));
+        break;
+    case 1: /* a packet of 4 GiB */
+        buffer_add(&bytes, "\xC1\xFC\x1F\xB7\xFF\xFF\xFF\xFFxxxxxxxxxxxxxxxx", 24);
+        buffer_add_zeros(&bytes, 1000);
+        break;
+    case 2: /* lying counters */
+        for (unsigned i = 0; i < 20; i++)
+            heph_packets_add_event(&bytes, 1, (uint32_t)support_random(random), "lie");
+        break;
+    case 3: /* another stream in each packet */
+        for (unsigned i = 0; i < 20; i++)
+            heph_packets_add_event(&bytes, (uint32_t)support_random(random), 0, "");
+        break;
+    case 4: /* a magic number in each string, and a torn packet */
+        for (unsigned i = 0; i < 5; i++)
+            heph_packets_add_event(&bytes, 1, i, "\xC1\xFC\x1F\xB7\x01\x02");
+        bytes.n -= 3;
+        break;
+    default: /* the start of a packet, and then silence */
+        buffer_add(&bytes, "\xC1\xFC\x1F\xB7\x01", 5);
+        break;
+    }
+    (void)send(fd, bytes.bytes, bytes.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    buffer_free(&bytes);
+}
+
+static void honest_sender_loses_nothing_beside_16_hostile_ones(void **state)
+{
+    (void)state;
+    enum { HOSTILE = 16, ROUNDS = 60, EVENTS = 20 };
+    static const char *const transports[] = {"udp::0", "tcp::0"};
+    for (size_t way = 0; way < 2; way++) {
+        struct scene scene = {.options.output = -1};
+        struct buffer bytes, sent;
+        ttr_receiver_totals totals;
+        uint64_t random = 42, found = 0;
+        int hostile[HOSTILE];
+        buffer_init(&bytes, alloc_default());
+        buffer_init(&sent, alloc_default());
+        scene_open(&scene, transports[way], way ? "hostile-tcp" : "hostile-udp");
+        for (unsigned i = 0; i < HOSTILE; i++)
+            hostile[i] = dial(&scene);
+        int honest = dial(&scene);
+        heph_packets_add_epoch(&bytes, EPOCH);
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            for (unsigned i = 0; i < HOSTILE; i++)
+                send_hostile((i + round) % 6, hostile[i], &random);
+            for (uint32_t j = 0; j < EVENTS; j++)
+                heph_packets_add_event(&bytes, 1, round * EVENTS + j, "work");
+            send_all(honest, &bytes);
+            buffer_add(&sent, bytes.bytes, bytes.n);
+            buffer_clear(&bytes);
+            for (unsigned i = 0; i < 4; i++)
+                step(&scene, 5);
+        }
+        (void)close(honest);
+        for (unsigned i = 0; i < HOSTILE; i++)
+            (void)close(hostile[i]);
+        scene_close(&scene, &totals);
+        assert_true(totals.garbage > 0);
+        DIR *folder = opendir(scene.folder);
+        for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+            char path[400];
+            struct buffer got;
+            buffer_init(&got, alloc_default());
+            (void)snprintf(path, sizeof path, "%s/%s", scene.folder, entry->d_name);
+            if (entry->d_name[0] != '.')
+                read_file(path, &got);
+            found += got.n == sent.n && memcmp(got.bytes, sent.bytes, sent.n) == 0;
+            buffer_free(&got);
+        }
+        (void)closedir(folder);
+        assert_int_equal(found, 1);
+        buffer_free(&bytes);
+        buffer_free(&sent);
+    }
+}
+
+static void senders_above_the_limit_are_refused(void **state)
+{
+    (void)state;
+    struct scene scene = {.options = {.output = -1, .sources_max = 2}};
+    struct buffer bytes;
+    ttr_receiver_totals totals;
+    int fds[4];
+    buffer_init(&bytes, alloc_default());
+    add_packets(&bytes, 0, 1);
+    scene_open(&scene, "tcp::0", "refused");
+    for (unsigned i = 0; i < 4; i++) {
+        fds[i] = dial(&scene);
+        send_all(fds[i], &bytes);
+        step(&scene, 100);
+    }
+    await_packets(&scene, 4);
+    scene_close(&scene, &totals);
+    assert_int_equal(totals.refused, 2);
+    assert_int_equal(scene.refused, 2);
+    for (unsigned i = 0; i < 4; i++)
+        (void)close(fds[i]);
+    buffer_free(&bytes);
+}
+
+static void silent_connection_is_cut_off(void **state)
+{
+    (void)state;
+    struct scene scene = {.options = {.output = -1, .idle_ms = 50}};
+    ttr_receiver_totals totals = {.size = sizeof totals};
+    uint64_t end_ms = socket_now_ms() + PATIENCE_MS;
+    scene_open(&scene, "tcp::0", "silent");
+    int fd = dial(&scene);
+    while (totals.cut_off == 0 && socket_now_ms() < end_ms) {
+        step(&scene, 20);
+        ttr_receiver_sum(scene.receiver, &totals);
+    }
+    char byte;
+    assert_int_equal(totals.cut_off, 1);
+    assert_int_equal(recv(fd, &byte, 1, 0), 0);
+    (void)close(fd);
+    scene_close(&scene, &totals);
+}
+
+static void other_format_is_stored_as_a_stream(void **state)
+{
+    (void)state;
+    struct scene scene = {.options.output = -1};
+    struct buffer bytes;
+    ttr_receiver_totals totals = {.size = sizeof totals};
+    buffer_init(&bytes, alloc_default());
+    /* the magic record of FXT, and initialization records (1,000,000 ticks per second) */
+    buffer_add(&bytes, "\x10\x00\x04\x46\x78\x54\x16\x00", 8);
+    for (unsigned i = 0; i < 10; i++)
+        buffer_add(&bytes, "\x21\0\0\0\0\0\0\0\x40\x42\x0F\0\0\0\0\0", 16);
+    scene_open(&scene, "tcp::0", "stream");
+    int fd = dial(&scene);
+    send_all(fd, &bytes);
+    (void)close(fd);
+    for (unsigned i = 0; i < 100 && scene.ended == 0; i++)
+        step(&scene, 100);
+    assert_int_equal(scene.ended, 1);
+    assert_string_equal(scene.last.format, "fxt");
+    assert_false(scene.last.is_packets);
+    assert_non_null(strstr(scene.last_path, ".fxt"));
+    expect_file(scene.last_path, &bytes);
+    scene_close(&scene, &totals);
+    buffer_free(&bytes);
+}
+
+static void wrong_options_are_misuse(void **state)
+{
+    (void)state;
+    const char *addresses[] = {"udp:nonsense"};
+    ttr_error error = {0};
+    ttr_receiver_options options = {.size = sizeof options, .output = -1, .wake_fd = -1};
+    assert_null(ttr_receiver_open(&options, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    options.addresses = addresses;
+    options.addresses_n = 1;
+    options.folder = work;
+    assert_null(ttr_receiver_open(&options, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_int_equal(ttr_receiver_close(NULL, NULL, NULL), TTR_OK);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    (void)signal(SIGPIPE, SIG_IGN);
+    return mkdtemp(work) ? 0 : 1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return files_remove(work);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packets_are_stored_as_they_came),
+        cmocka_unit_test(losses_of_a_bad_network_are_counted_exactly),
+        cmocka_unit_test(new_epoch_of_a_peer_is_another_source),
+        cmocka_unit_test(reconnection_with_the_same_epoch_resumes_its_source),
+        cmocka_unit_test(each_rotated_file_starts_with_the_epoch),
+        cmocka_unit_test(merged_trace_has_all_sources_on_one_clock),
+        cmocka_unit_test(full_queue_drops_the_oldest_packets_and_counts_them),
+        cmocka_unit_test(full_disk_keeps_complete_packets),
+        cmocka_unit_test(honest_sender_loses_nothing_beside_16_hostile_ones),
+        cmocka_unit_test(senders_above_the_limit_are_refused),
+        cmocka_unit_test(silent_connection_is_cut_off),
+        cmocka_unit_test(other_format_is_stored_as_a_stream),
+        cmocka_unit_test(wrong_options_are_misuse),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,380 @@
+/* One sender: recognises its format, tracks its epoch and the counters of its streams, and queues
+ * its packets.
+ *
+ * A source of datagrams begins with the first valid packet of its peer. If an epoch arrives that
+ * differs from the known one, the sender has restarted: the source ends and another one begins. A
+ * connection that ends leaves its source for idle_ms, so that the sender can resume it by the same
+ * epoch. */
+#include "network/receiver.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "formats/table.h"
+#include "io/socket.h"
+
+#define PEEK_PADDING 64u
+#define RECOGNISE_MAX 65536u             /* bytes from which a format must be recognised */
+#define RESUME_BYTES (UINT64_C(8) << 20) /* bytes that a sender may repeat after a reconnection */
+#define RECOGNISE_MIN 64u                /* bytes that are awaited before a format is recognised */
+#define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
+
+static void refuse(struct ttr_receiver *receiver, const struct address *address)
+{
+    char peer[ADDRESS_TEXT_MAX];
+    address_print(address, peer);
+    const ttr_received received = {.size = sizeof received, .peer = peer, .format = "", .path = ""};
+    receiver->ended.refused++;
+    if (receiver->options.source)
+        receiver->options.source(receiver->options.user_data, TTR_SOURCE_REFUSED, &received);
+}
+
+struct remote *remote_new(struct ttr_receiver *receiver, const struct address *address, int fd)
+{
+    const struct alloc *alloc = &receiver->alloc;
+    void *list = receiver->sources;
+    if (receiver->sources_n >= receiver->options.sources_max) {
+        refuse(receiver, address);
+        return NULL;
+    }
+    bool has_room = alloc_reserve(alloc, &list, &receiver->sources_capacity,
+                                  receiver->sources_n + 1, sizeof *receiver->sources);
+    receiver->sources = list;
+    struct remote *remote = has_room ? alloc_zero(alloc, 1, sizeof *remote) : NULL;
+    if (!remote) {
+        refuse(receiver, address);
+        return NULL;
+    }
+    *remote = (struct remote){.receiver = receiver,
+                              .address = *address,
+                              .fd = fd,
+                              .is_stream = fd >= 0,
+                              .begun_ms = socket_now_ms(),
+                              .capture.fd = -1,
+                              .received.size = sizeof remote->received};
+    remote->heard_ms = remote->begun_ms;
+    address_print(address, remote->peer);
+    remote->received.peer = remote->peer;
+    remote->received.path = "";
+    remote->received.is_complete = true;
+    buffer_init(&remote->queue, alloc);
+    buffer_init(&remote->head, alloc);
+    pair_map_init(&remote->stream_index, alloc);
+    packet_framer_init(&remote->framer, alloc, NULL, receiver->options.packet_max);
+    receiver->sources[receiver->sources_n++] = remote;
+    return remote;
+}
+
+void remote_free(struct remote *remote)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    ttr_error error = {0};
+    if (remote->fd >= 0)
+        (void)close(remote->fd);
+    ttr_status status = capture_close(&remote->capture, &error);
+    if (status != TTR_OK)
+        receiver_fail(receiver, status, &error);
+    if (remote->has_begun)
+        remote_report(remote, TTR_SOURCE_ENDED);
+    remote_sum(remote, &receiver->ended);
+    for (size_t i = 0; i < remote->streams_n; i++)
+        counter_window_free(&remote->streams[i].window, &receiver->alloc);
+    alloc_free(&receiver->alloc, remote->streams, remote->streams_capacity,
+               sizeof *remote->streams);
+    pair_map_free(&remote->stream_index);
+    packet_framer_free(&remote->framer);
+    buffer_free(&remote->queue);
+    buffer_free(&remote->head);
+    alloc_free(&receiver->alloc, remote, 1, sizeof *remote);
+}
+
+/* --- Packets --- */
+
+bool remote_has_room(const struct remote *remote)
+{
+    const ttr_receiver_options *options = &remote->receiver->options;
+    bool waits = options->policy == TTR_QUEUE_WAIT ||
+                 (options->policy == TTR_QUEUE_AUTO && remote->is_stream);
+    return !waits || remote->queue.n - remote->queue_at < options->queue_bytes;
+}
+
+/* Remembers a packet for the head of the next file. A packet that is already there is not
+ * repeated. */
+static void keep_head(struct remote *remote, const uint8_t *bytes, size_t n)
+{
+    const struct buffer *head = &remote->head;
+    for (size_t at = 0; at + n <= head->n; at++)
+        if (memcmp(head->bytes + at, bytes, n) == 0)
+            return;
+    if (head->n + n <= RECEIVER_HEAD_MAX)
+        buffer_add(&remote->head, bytes, n);
+}
+
+/* Accepts one packet of a source whose output is ready. */
+static void accept_packet(struct remote *remote, const struct framed_packet *packet)
+{
+    const struct packet_facts *facts = &packet->facts;
+    ttr_received *received = &remote->received;
+    received->bytes += packet->n;
+    uint32_t at = facts->is_event ? remote_find_stream(remote, facts->stream) : UINT32_MAX;
+    enum counter_result result = COUNTER_NEW;
+    if (at != UINT32_MAX)
+        result = counter_window_add(&remote->streams[at].window, &remote->receiver->alloc,
+                                    facts->counter);
+    remote->is_discarding &= received->bytes < remote->discard_until;
+    if (remote->is_discarding && result == COUNTER_DUPLICATE) {
+        remote->streams[at].window.duplicates--;
+        return;
+    }
+    received->packets++;
+    received->events += facts->is_event;
+    if (facts->has_epoch && !received->has_epoch) {
+        received->has_epoch = true;
+        received->epoch_ns = facts->epoch_ns;
+    }
+    if (facts->is_head)
+        keep_head(remote, packet->bytes, packet->n);
+    remote_enqueue(remote, packet->bytes, packet->n);
+    remote_limit_queue(remote);
+}
+
+/* Returns the source that a connection with this epoch resumes: its own connection has ended or is
+ * silent. Returns NULL if there is none. */
+static struct remote *find_resumable(const struct remote *remote, uint64_t epoch_ns)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    for (size_t i = 0; i < receiver->sources_n; i++) {
+        struct remote *other = receiver->sources[i];
+        if (other != remote && other->is_stream && !other->is_ended &&
+            (other->fd < 0 || remote->heard_ms - other->heard_ms > RESUME_SILENCE_MS) &&
+            other->received.has_epoch && other->received.epoch_ns == epoch_ns &&
+            address_has_same_host(&other->address, &remote->address))
+            return other;
+    }
+    return NULL;
+}
+
+/* Gives the state of a resumed source to the source of the new connection. Returns the resumed
+ * source, which has the new connection; the new one is empty and ended. */
+static struct remote *resume(struct remote *resumed, struct remote *remote)
+{
+    struct packet_framer framer = resumed->framer;
+    resumed->framer = remote->framer;
+    resumed->framer.garbage += framer.garbage;
+    remote->framer = framer;
+    remote->framer.garbage = 0;
+    if (resumed->fd >= 0)
+        (void)close(resumed->fd);
+    resumed->fd = remote->fd;
+    resumed->heard_ms = remote->heard_ms;
+    resumed->received.resumed++;
+    resumed->is_discarding = true;
+    resumed->discard_until = resumed->received.bytes + RESUME_BYTES;
+    remote->fd = -1;
+    remote->is_ended = true;
+    return resumed;
+}
+
+/* Makes sure that the source of a packet has begun, and that its epoch is that of the packet.
+ * Returns the source that the packet belongs to; NULL on failure. */
+static struct remote *prepare_source(struct remote *remote, const struct packet_facts *facts)
+{
+    if (facts->has_epoch && remote->received.has_epoch &&
+        facts->epoch_ns != remote->received.epoch_ns) {
+        const struct format *format = remote->format;
+        remote->is_ended = true;
+        struct remote *next = remote_new(remote->receiver, &remote->address, remote->fd);
+        if (!next)
+            return NULL;
+        next->format = format;
+        next->is_stream = remote->is_stream;
+        remote->fd = -1;
+        struct packet_framer framer = remote->framer;
+        remote->framer = next->framer;
+        remote->framer.garbage = framer.garbage;
+        framer.garbage = 0;
+        next->framer = framer;
+        remote = next;
+    }
+    if (remote->has_begun)
+        return remote;
+    struct remote *resumed =
+        facts->has_epoch && remote->is_stream ? find_resumable(remote, facts->epoch_ns) : NULL;
+    if (resumed)
+        return resume(resumed, remote);
+    return remote_begin(remote) ? remote : NULL;
+}
+
+/* --- Datagrams --- */
+
+static const struct format *find_datagram_format(const uint8_t *bytes, size_t n, uint64_t max)
+{
+    for (size_t i = 0; format_at(i); i++) {
+        const struct format_transfer *transfer = format_at(i)->transfer;
+        if (transfer && transfer->allows_datagrams && n >= transfer->frame_size &&
+            transfer->get_size(bytes, max) > 0)
+            return format_at(i);
+    }
+    return NULL;
+}
+
+static struct remote *find_peer(const struct ttr_receiver *receiver, const struct address *address)
+{
+    for (size_t i = receiver->sources_n; i-- > 0;) {
+        struct remote *remote = receiver->sources[i];
+        if (!remote->is_stream && !remote->is_ended && remote->address.name_n == address->name_n &&
+            memcmp(&remote->address.name, &address->name, address->name_n) == 0)
+            return remote;
+    }
+    return NULL;
+}
+
+void remote_accept_datagram(struct ttr_receiver *receiver, const struct address *address,
+                            const uint8_t *bytes, size_t n)
+{
+    struct remote *remote = find_peer(receiver, address);
+    const uint64_t max = receiver->options.packet_max;
+    const struct format *format = remote ? remote->format : find_datagram_format(bytes, n, max);
+    size_t at = 0;
+    while (format && at < n) {
+        struct framed_packet packet = {.bytes = bytes + at};
+        uint64_t size = n - at >= format->transfer->frame_size
+                            ? format->transfer->get_size(packet.bytes, max)
+                            : 0;
+        packet.n = (size_t)size;
+        if (size == 0 || size > n - at ||
+            !format->transfer->parse(packet.bytes, packet.n, &packet.facts))
+            break;
+        remote = remote ? remote : remote_new(receiver, address, -1);
+        if (!remote)
+            return;
+        remote->format = format;
+        remote = prepare_source(remote, &packet.facts);
+        if (!remote)
+            return;
+        remote->heard_ms = socket_now_ms();
+        accept_packet(remote, &packet);
+        at += packet.n;
+    }
+    receiver->ended.garbage_datagrams += at == 0;
+    if (at < n && remote)
+        remote->received.garbage += n - at;
+    else if (at < n)
+        receiver->ended.garbage += n - at;
+}
+
+/* --- Connections --- */
+
+/* Selects the format with the highest bid for the first bytes of a connection. Returns NULL if none
+ * is recognised. */
+static const struct format *recognise(const struct remote *remote)
+{
+    const struct buffer *buffer = &remote->framer.buffer;
+    const struct format *best = NULL;
+    unsigned most = 0;
+    struct peek peek = {.bytes = buffer->bytes,
+                        .n = buffer->n,
+                        .is_whole = remote->framer.is_ended,
+                        .path = remote->peer};
+    for (size_t i = 0; format_at(i); i++) {
+        const struct format *format = format_at(i);
+        unsigned bid = format->reader && format->reader->bid ? format->reader->bid(&peek) : 0;
+        if (bid > most)
+            best = format;
+        most = bid > most ? bid : most;
+    }
+    return best;
+}
+
+static void cut_off(struct remote *remote)
+{
+    remote->receiver->ended.cut_off++;
+    if (remote->fd >= 0)
+        (void)close(remote->fd);
+    remote->fd = -1;
+    remote->is_ended = true;
+}
+
+/* Recognises the format of a connection. Returns true once the format is known. */
+static bool find_format(struct remote *remote)
+{
+    struct packet_framer *framer = &remote->framer;
+    if (remote->format)
+        return true;
+    if (framer->buffer.n < RECOGNISE_MIN && !framer->is_ended)
+        return false;
+    /* Bids may read zeros after the bytes. */
+    uint8_t *padding = packet_framer_room(framer, PEEK_PADDING);
+    if (padding)
+        memset(padding, 0, PEEK_PADDING);
+    remote->format = padding && framer->buffer.n ? recognise(remote) : NULL;
+    if (remote->format && !remote->format->transfer && !remote->receiver->folder)
+        remote->format = NULL;
+    else if (!remote->format && framer->buffer.n < RECOGNISE_MAX && !framer->is_ended)
+        return false;
+    if (remote->format)
+        framer->format = remote->format->transfer;
+    if (!remote->format) {
+        refuse(remote->receiver, &remote->address);
+        cut_off(remote);
+    }
+    return remote->format != NULL;
+}
+
+/* Passes on the bytes of a format that has no packets. */
+static void accept_stream(struct remote *remote)
+{
+    struct packet_framer *framer = &remote->framer;
+    const size_t n = framer->buffer.n - framer->at;
+    if (n == 0 || (!remote->has_begun && !remote_begin(remote)))
+        return;
+    remote_enqueue(remote, framer->buffer.bytes + framer->at, n);
+    remote->received.bytes += n;
+    framer->at += n;
+}
+
+struct remote *remote_accept_bytes(struct remote *remote)
+{
+    struct framed_packet packet;
+    enum framer_result result;
+    remote->heard_ms = socket_now_ms();
+    if (!find_format(remote))
+        return remote;
+    if (!remote->format->transfer) {
+        accept_stream(remote);
+        return remote;
+    }
+    while ((result = packet_framer_next(&remote->framer, &packet)) == FRAMER_PACKET) {
+        struct remote *next = prepare_source(remote, &packet.facts);
+        if (!next)
+            return remote;
+        remote = next;
+        accept_packet(remote, &packet);
+    }
+    if (result == FRAMER_HOSTILE)
+        cut_off(remote);
+    return remote;
+}
+
+void remote_end_connection(struct remote *remote)
+{
+    remote->framer.is_ended = true;
+    remote = remote_accept_bytes(remote);
+    remote->framer.is_ended = false;
+    if (remote->fd >= 0)
+        (void)close(remote->fd);
+    remote->fd = -1;
+    if (!remote->has_begun || !remote->received.has_epoch)
+        remote->is_ended = true;
+}
+
+void remote_check_idle(struct remote *remote, uint64_t now_ms)
+{
+    if (remote->is_ended || now_ms - remote->heard_ms < remote->receiver->options.idle_ms ||
+        !remote_has_room(remote))
+        return;
+    if (remote->fd >= 0)
+        cut_off(remote);
+    remote->is_ended = true;
+}

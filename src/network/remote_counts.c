@@ -1,0 +1,72 @@
+/* Counts of a source: its streams with their windows, and the sums of all sources. Also the first
+ * failure of a receiver, which the other files report. */
+#include "network/receiver.h"
+
+void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error)
+{
+    if (receiver->status != TTR_OK)
+        return;
+    receiver->status = status;
+    receiver->error = *error;
+}
+
+uint32_t remote_find_stream(struct remote *remote, uint32_t id)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    const uint32_t *known = pair_map_get(&remote->stream_index, id, 0);
+    void *list = remote->streams;
+    if (known)
+        return *known;
+    remote->received.is_complete &= remote->streams_n < RECEIVER_SOURCE_STREAMS;
+    if (remote->streams_n >= RECEIVER_SOURCE_STREAMS)
+        return UINT32_MAX;
+    bool has_room = alloc_reserve(&receiver->alloc, &list, &remote->streams_capacity,
+                                  remote->streams_n + 1, sizeof *remote->streams);
+    remote->streams = list;
+    if (!has_room || !pair_map_put(&remote->stream_index, id, 0, (uint32_t)remote->streams_n))
+        return UINT32_MAX;
+    remote->streams[remote->streams_n] =
+        (struct remote_stream){.id = id, .merged_id = receiver->merged_streams++};
+    return (uint32_t)remote->streams_n++;
+}
+
+void remote_update_counts(struct remote *remote)
+{
+    ttr_received *received = &remote->received;
+    received->lost = received->before_first = received->late = received->duplicates = 0;
+    for (size_t i = 0; i < remote->streams_n; i++) {
+        const struct counter_window *window = &remote->streams[i].window;
+        received->is_complete &= window->restarts == 0;
+        if (!window->any) /* the sender does not number its events */
+            continue;
+        received->lost += window->lost;
+        received->before_first += window->before;
+        received->late += window->late;
+        received->duplicates += window->duplicates;
+    }
+    if (remote->is_stream)
+        received->garbage = remote->framer.garbage;
+}
+
+void remote_sum(const struct remote *remote, ttr_receiver_totals *totals)
+{
+    const ttr_received *received = &remote->received;
+    totals->bytes += received->bytes;
+    totals->packets += received->packets;
+    totals->events += received->events;
+    totals->lost += received->lost;
+    totals->before_first += received->before_first;
+    totals->late += received->late;
+    totals->duplicates += received->duplicates;
+    totals->dropped += received->dropped;
+    totals->dropped_events += received->dropped_events;
+    totals->garbage += received->garbage;
+}
+
+void remote_report(struct remote *remote, ttr_source_stage stage)
+{
+    const ttr_receiver_options *options = &remote->receiver->options;
+    remote_update_counts(remote);
+    if (options->source)
+        options->source(options->user_data, stage, &remote->received);
+}

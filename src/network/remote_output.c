@@ -1,0 +1,265 @@
+/* Output of a source: its files, or its share of the merged trace.
+ *
+ * Files get the bytes as they came. The merged trace gets one packet at a time: its times are
+ * relative to 1970 instead of the epoch of the source, and its stream gets a number of its own.
+ * Without an epoch the packets wait for HOLD_MS, since an epoch may come late. */
+#include "network/receiver.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "io/socket.h"
+
+#define HOLD_MS 1000u
+#define MERGED_PIECE 32768u   /* bytes that are prepared for writing at a time */
+#define OUTPUT_WAIT_MS 10000u /* time for a final write to an output that accepts nothing */
+
+static const char *first_extension(const struct format *format, char *to, size_t size)
+{
+    const char *words = format->extensions ? format->extensions : format->name;
+    /* "trace" names no format, so the name of the format is used if it is an extension. */
+    const char *own = strstr(words, format->name);
+    words = own ? own : words;
+    size_t n = strcspn(words, " ");
+    n = n < size ? n : size - 1;
+    memcpy(to, words, n);
+    to[n] = '\0';
+    return to;
+}
+
+bool remote_begin(struct remote *remote)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    ttr_error error = {0};
+    remote->has_begun = true;
+    remote->received.format = remote->format->name;
+    remote->received.is_packets = remote->format->transfer != NULL;
+    receiver->ended.sources++;
+    if (receiver->folder) {
+        capture_init(&remote->capture, receiver->folder, remote->peer, "");
+        (void)first_extension(remote->format, remote->extension, sizeof remote->extension);
+        remote->capture.extension = remote->extension;
+        ttr_status status = capture_create(&remote->capture, &receiver->next_number, &error);
+        if (status != TTR_OK) {
+            receiver_fail(receiver, status, &error);
+            return false;
+        }
+        remote->received.path = remote->capture.path;
+        remote->received.files = 1;
+    }
+    remote_report(remote, TTR_SOURCE_BEGUN);
+    return true;
+}
+
+void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n)
+{
+    ttr_error error = {0};
+    buffer_add(&remote->queue, bytes, n);
+    if (remote->queue.failed)
+        receiver_fail(remote->receiver, fail_memory(&error), &error);
+}
+
+/* Removes written bytes from the queue. */
+static void compact_queue(struct remote *remote)
+{
+    struct buffer *queue = &remote->queue;
+    if (remote->queue_at == queue->n) {
+        buffer_clear(queue);
+        remote->queue_at = 0;
+    } else if (remote->queue_at > queue->n / 2) {
+        memmove(queue->bytes, queue->bytes + remote->queue_at, queue->n - remote->queue_at);
+        queue->n -= remote->queue_at;
+        remote->queue_at = 0;
+    }
+}
+
+/* Returns the size of the packet at the start of the queue. */
+static size_t first_packet_size(const struct remote *remote)
+{
+    return (size_t)remote->format->transfer->get_size(remote->queue.bytes + remote->queue_at,
+                                                      UINT32_MAX);
+}
+
+/* --- Files --- */
+
+/* Returns the number of complete packets' bytes among the first `n` bytes of the queue. */
+static size_t whole_packets(const struct remote *remote, size_t n)
+{
+    size_t at = 0;
+    const struct format_transfer *transfer = remote->format->transfer;
+    while (transfer && at < n) {
+        uint64_t size = transfer->get_size(remote->queue.bytes + remote->queue_at + at, UINT32_MAX);
+        if (size == 0 || size > n - at)
+            break;
+        at += (size_t)size;
+    }
+    return transfer ? at : n;
+}
+
+static bool must_rotate(const struct remote *remote, size_t n)
+{
+    const ttr_receiver_options *options = &remote->receiver->options;
+    const struct capture *capture = &remote->capture;
+    if (!remote->format->transfer || capture->size <= remote->head.n)
+        return false;
+    return (options->rotate_bytes && capture->size + n > options->rotate_bytes) ||
+           (options->rotate_ms && socket_now_ms() - capture->begun_ms >= options->rotate_ms);
+}
+
+static ttr_status append(struct remote *remote, const uint8_t *bytes, size_t n, ttr_error *error)
+{
+    size_t written;
+    ttr_status status = capture_append(&remote->capture, bytes, n, &written, error);
+    if (status == TTR_OK)
+        return TTR_OK;
+    size_t whole = whole_packets(remote, written);
+    if (whole < written)
+        capture_truncate(&remote->capture, remote->capture.size - (written - whole));
+    return status;
+}
+
+static ttr_status rotate(struct remote *remote, ttr_error *error)
+{
+    size_t written;
+    ttr_status status = capture_rotate(&remote->capture, error);
+    if (status != TTR_OK)
+        return status;
+    remote->received.files++;
+    return capture_append(&remote->capture, remote->head.bytes, remote->head.n, &written, error);
+}
+
+/* Returns the number of bytes, from the start of the queue, that the current file may have. */
+static size_t bytes_before_rotation(const struct remote *remote)
+{
+    size_t left = remote->queue.n - remote->queue_at;
+    uint64_t limit = remote->receiver->options.rotate_bytes;
+    if (!limit || !remote->format->transfer || remote->capture.size + left <= limit)
+        return left;
+    size_t n = whole_packets(
+        remote, remote->capture.size < limit ? (size_t)(limit - remote->capture.size) : 0);
+    return n ? n : first_packet_size(remote);
+}
+
+static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    while (status == TTR_OK && remote->queue_at < remote->queue.n) {
+        if (must_rotate(remote, remote->format->transfer ? first_packet_size(remote) : 0))
+            status = rotate(remote, error);
+        size_t n = bytes_before_rotation(remote);
+        if (status == TTR_OK)
+            status = append(remote, remote->queue.bytes + remote->queue_at, n, error);
+        remote->queue_at += n;
+    }
+    return status;
+}
+
+/* --- The merged trace --- */
+
+/* Writes bytes without blocking: pipes accept up to PIPE_BUF bytes if poll reports room. Returns
+ * the number of bytes written, or -1 with errno. */
+static ssize_t write_some(int fd, const uint8_t *bytes, size_t n, int wait_ms)
+{
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
+    if (poll(&room, 1, wait_ms) <= 0)
+        return 0;
+    ssize_t got = write(fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
+    return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : got;
+}
+
+/* Writes the bytes in receiver->partial. Returns false if the output accepts no more now, or
+ * failed. */
+static bool write_partial(struct ttr_receiver *receiver, int wait_ms)
+{
+    struct buffer *partial = &receiver->partial;
+    ttr_error error = {0};
+    size_t at = 0;
+    while (at < partial->n) {
+        ssize_t got =
+            write_some(receiver->options.output, partial->bytes + at, partial->n - at, wait_ms);
+        if (got < 0)
+            receiver_fail(receiver,
+                          fail_sys(&error, errno, NO_OFFSET, "cannot write the merged trace"),
+                          &error);
+        if (got <= 0)
+            break;
+        at += (size_t)got;
+    }
+    memmove(partial->bytes, partial->bytes + at, partial->n - at);
+    partial->n -= at;
+    return partial->n == 0;
+}
+
+/* Moves the first packet of the queue to receiver->partial, with the times and streams of the
+ * merged trace. */
+static void move_packet(struct remote *remote)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    const struct format_transfer *transfer = remote->format->transfer;
+    struct buffer *partial = &receiver->partial;
+    if (!receiver->is_merged_begun)
+        buffer_add(partial, transfer->merged_head, transfer->merged_head_n);
+    receiver->is_merged_begun = true;
+    size_t n = first_packet_size(remote), at = partial->n;
+    struct packet_facts facts = {0};
+    const uint8_t *packet = remote->queue.bytes + remote->queue_at;
+    (void)transfer->parse(packet, n, &facts);
+    remote->queue_at += n;
+    if (facts.has_epoch)
+        return;
+    buffer_add(partial, packet, n);
+    uint32_t stream = facts.is_event ? remote_find_stream(remote, facts.stream) : UINT32_MAX;
+    if (!partial->failed)
+        transfer->rebase(partial->bytes + at,
+                         stream == UINT32_MAX ? UINT32_MAX : remote->streams[stream].merged_id,
+                         remote->received.epoch_ns);
+}
+
+static void flush_to_merged(struct remote *remote, bool is_final)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    bool is_held = !remote->received.has_epoch && !remote->is_ended && !is_final &&
+                   socket_now_ms() - remote->begun_ms < HOLD_MS;
+    int wait_ms = is_final ? (int)OUTPUT_WAIT_MS : 0;
+    while (!is_held && receiver->status == TTR_OK && write_partial(receiver, wait_ms) &&
+           remote->queue_at < remote->queue.n)
+        while (remote->queue_at < remote->queue.n && receiver->partial.n < MERGED_PIECE)
+            move_packet(remote);
+}
+
+void remote_flush(struct remote *remote, bool is_final)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    ttr_error error = {0};
+    if (!remote->has_begun || receiver->status != TTR_OK)
+        return;
+    if (receiver->folder) {
+        ttr_status status = flush_to_files(remote, &error);
+        if (status != TTR_OK)
+            receiver_fail(receiver, status, &error);
+    } else {
+        flush_to_merged(remote, is_final);
+    }
+    compact_queue(remote);
+}
+
+void remote_limit_queue(struct remote *remote)
+{
+    const ttr_receiver_options *options = &remote->receiver->options;
+    bool drops = options->policy == TTR_QUEUE_DROP ||
+                 (options->policy == TTR_QUEUE_AUTO && !remote->is_stream);
+    if (!drops || !remote->format || !remote->format->transfer)
+        return;
+    while (remote->queue.n - remote->queue_at > options->queue_bytes) {
+        size_t n = first_packet_size(remote);
+        struct packet_facts facts = {0};
+        (void)remote->format->transfer->parse(remote->queue.bytes + remote->queue_at, n, &facts);
+        remote->received.dropped++;
+        remote->received.dropped_events += facts.is_event;
+        remote->queue_at += n;
+    }
+    compact_queue(remote);
+}

@@ -1,0 +1,98 @@
+#!/bin/bash
+# listen, with senders in another language that write Heph by hand.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+python=$2
+send=$(dirname "$0")/heph_send.py
+
+# listen OPTION...: starts a receiver; sets $listener and $port once it listens.
+listen()
+{
+    : >"$work/listen.err" # of the last receiver
+    "$tracetta" listen "$@" >"$work/listen.out" 2>"$work/listen.err" &
+    listener=$!
+    await grep -q 'listening on' "$work/listen.err" || return 1
+    port=$(sed -n 's/.*listening on .*:\([0-9]*\)$/\1/p' "$work/listen.err" | head -n 1)
+}
+
+# stop: ends the receiver by a signal; its exit status is in $listen_status.
+stop()
+{
+    kill -TERM "$listener"
+    wait "$listener"
+    listen_status=$?
+}
+
+# has_files FOLDER N BYTES: the folder has N files with BYTES bytes in all.
+has_files()
+{
+    [ "$(find "$1" -type f | wc -l)" = "$2" ] && [ "$(find "$1" -type f -exec cat {} + | wc -c)" = "$3" ]
+}
+
+# holds NAME COMMAND...: a case that passes if the command succeeds.
+holds()
+{
+    local name=$1
+    shift
+    : >"$work/.out"
+    cat "$work/listen.err" >"$work/.err"
+    "$@"
+    verdict "$name" $? "$* failed"
+}
+
+# An event of heph_send.py has 42 + 7 bytes, and 2 + 5 + 1 + 8 of an attribute; an epoch has 23.
+for transport in udp tcp; do
+    listen "$transport::0" -o "$work/$transport"
+    "$python" "$send" $transport "$port" 100
+    holds ${transport}_packets_of_a_python_program_are_received await has_files "$work/$transport" 1 $((23 + 100 * 65))
+    stop
+    verdict ${transport}_receiver_ends_well_at_a_signal $listen_status "exit status $listen_status"
+    says ${transport}_receiver_reports_the_sender '100 events' cat "$work/listen.err"
+    says ${transport}_file_has_the_attributes 'ready = 99' "$tracetta" cat "$work/$transport"
+    says ${transport}_file_is_complete 'whole.*100 events' "$tracetta" check "$work/$transport"
+done
+listen "unix:$work/socket" -o "$work/unix"
+"$python" "$send" unix "$work/socket" 10
+holds unix_packets_are_received await has_files "$work/unix" 1 $((23 + 10 * 65))
+stop
+
+listen udp::0 -o "$work/lossy" --json
+"$python" "$send" udp "$port" 100 1700000000000000000 10 # 0, 10, ... 90
+holds lossy_packets_are_received await has_files "$work/lossy" 1 $((23 + 90 * 65))
+stop
+says missing_counters_are_lost '"lost": *9, *"before_first": *1,' grep '"what": *"end"' "$work/listen.out"
+says totals_have_three_losses '"lost": *9,.*"kernel_drops": *0, *"dropped_packets": *0' grep '"what": *"total"' "$work/listen.out"
+says stored_trace_has_a_gap 'lost' "$tracetta" info "$work/lossy"
+
+listen udp::0 -o "$work/merged.heph"
+"$python" "$send" udp "$port" 10 1700000000000000000
+"$python" "$send" udp "$port" 10 1700000001000000000
+holds merged_packets_are_received await has_files "$work/merged.heph" 1 $((23 + 20 * 65))
+stop
+says merged_trace_is_on_one_clock '2023-11-14.*22:13:2[01]' "$tracetta" info "$work/merged.heph"
+
+mkfifo "$work/pipe"
+: >"$work/listen.err"
+"$tracetta" cat - --format=jsonl <"$work/pipe" >"$work/live.out" 2>/dev/null &
+"$tracetta" listen udp::0 -o - >"$work/pipe" 2>"$work/listen.err" &
+listener=$!
+await grep -q 'listening on' "$work/listen.err"
+port=$(sed -n 's/.*listening on .*:\([0-9]*\)$/\1/p' "$work/listen.err")
+"$python" "$send" udp "$port" 10
+await grep -q 'receiving' "$work/listen.err"
+kill -TERM "$listener"
+wait
+says events_are_piped_to_another_command '"ready": *9' cat "$work/live.out"
+
+listen tcp::0 -o "$work/killed"
+"$python" "$send" tcp "$port" 50
+await has_files "$work/killed" 1 $((23 + 50 * 65))
+kill -KILL "$listener"
+wait "$listener" 2>/dev/null
+says file_of_a_killed_receiver_is_complete 'whole.*50 events' "$tracetta" check "$work/killed"
+
+refuses address_is_needed 2 'expects an address' "$tracetta" listen
+refuses address_must_be_one 2 'expected udp:HOST:PORT' "$tracetta" listen nonsense -o "$work/x"
+refuses output_is_needed 2 'no output' "$tracetta" listen udp::0
+refuses rotation_needs_a_folder 2 'need a folder' "$tracetta" listen udp::0 -o "$work/x.heph" --rotate-size=1MiB
+refuses times_are_checked 2 'rotate-time cannot be' "$tracetta" listen udp::0 -o "$work/x" --rotate-time=soon
