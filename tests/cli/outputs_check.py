@@ -37,7 +37,7 @@ def check_chrome(lines, document):
               "async_end": "e", "flow_begin": "s", "flow_step": "t", "flow_end": "f"}
     wanted = [line for line in lines if line["kind"] in phases]
     found = [event for event in document["traceEvents"]
-             if event["ph"] in phases.values() and event.get("pid") != 4294967295]
+             if event["ph"] in phases.values() and event.get("pid") != 2147483647]  # the processors
     base = int(document["otherData"]["tracetta.base_ns"])
     assert len(found) == len(wanted), f"{len(found)} Chrome events for {len(wanted)}"
     for line, event in zip(wanted, found):
