@@ -1,0 +1,211 @@
+/* Cost of trace points (tracetta/trace.h), and of the manager per byte.
+ *
+ *   usage: bench_trace [SLICES]
+ *
+ * Each operation runs in slices of 2,000; slices of all operations alternate, so that a busy
+ * machine disturbs all alike.  Prints the median of the thread's CPU time per operation, in
+ * nanoseconds. The rings are circular, so that nothing is dropped.  If LTTng-UST was found when
+ * this was built, and a session with the event tracetta_bench:instant is active, its cost is in the
+ * same table. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tracetta/record.h>
+#include <tracetta/trace.h>
+
+#ifdef BENCH_LTTNG
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "trace_lttng.h"
+#endif
+
+#define BENCH_CATEGORIES(X) X(on, "bench.on", "recorded") X(off, "skipped", "not recorded")
+TTR_CATEGORIES_DECLARE(BENCH_CATEGORIES);
+TTR_CATEGORIES_DEFINE(BENCH_CATEGORIES);
+
+#define LOOPS 2000
+#define SLICES_MAX 2000
+#define COLLECT_SECONDS 2
+
+static volatile uint64_t sink;
+
+static void run_empty(void)
+{
+    for (int i = 0; i < LOOPS; i++)
+        __asm__ volatile("" ::: "memory");
+}
+
+static void run_disabled(void)
+{
+    for (int i = 0; i < LOOPS; i++) {
+        TTR_INSTANT(off, "disabled", TTR_ARG("n", i));
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+static void run_clock(void)
+{
+    for (int i = 0; i < LOOPS; i++)
+        sink = ttr_trace_now();
+}
+
+static void run_two_clocks(void)
+{
+    for (int i = 0; i < LOOPS; i++) {
+        sink = ttr_trace_now();
+        sink = ttr_trace_now();
+    }
+}
+
+static void run_instant(void)
+{
+    for (int i = 0; i < LOOPS; i++)
+        TTR_INSTANT(on, "instant", TTR_ARG("n", i));
+}
+
+static void run_text(void)
+{
+    for (int i = 0; i < LOOPS; i++)
+        TTR_INSTANT(on, "text", TTR_ARG("name", "hello"));
+}
+
+static void run_zone(void)
+{
+    for (int i = 0; i < LOOPS; i++) {
+        TTR_ZONE(on, "zone");
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+static void run_zone_argument(void)
+{
+    for (int i = 0; i < LOOPS; i++) {
+        TTR_ZONE(on, "zone with an argument", TTR_ARG("n", i));
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+static void run_laps(void)
+{
+    TTR_ZONE(on, "first lap");
+    for (int i = 0; i < LOOPS; i++)
+        TTR_LAP(on, "lap");
+}
+
+#ifdef BENCH_LTTNG
+static void run_lttng(void)
+{
+    for (int i = 0; i < LOOPS; i++)
+        lttng_ust_tracepoint(tracetta_bench, instant, i);
+}
+#endif
+
+static const struct operation {
+    const char *name;
+    void (*run)(void);
+} operations[] = {
+    {"empty loop", run_empty},
+    {"disabled site", run_disabled},
+    {"clock", run_clock},
+    {"two clocks", run_two_clocks},
+    {"instant, integer", run_instant},
+    {"instant, text", run_text},
+    {"zone", run_zone},
+    {"zone, integer", run_zone_argument},
+    {"lap", run_laps},
+#ifdef BENCH_LTTNG
+    {"LTTng-UST, integer", run_lttng},
+#endif
+};
+#define OPERATIONS (sizeof operations / sizeof *operations)
+
+static double cpu_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure_operations(size_t slices)
+{
+    static double times[OPERATIONS][SLICES_MAX];
+    for (size_t k = 0; k < slices; k++)
+        for (size_t i = 0; i < OPERATIONS; i++) {
+            const double start = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+            operations[i].run();
+            times[i][k] = (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - start) / LOOPS;
+        }
+    for (size_t i = 0; i < OPERATIONS; i++) {
+        qsort(times[i], slices, sizeof **times, compare);
+        printf("%-20s %6.1f ns   p99 %6.1f\n", operations[i].name, times[i][slices / 2],
+               times[i][slices * 99 / 100]);
+    }
+}
+
+/* --- The manager --- */
+
+static void write_without_end(void)
+{
+    for (;;)
+        run_instant();
+}
+
+/* Serves a program that writes at full speed. Prints the bytes per second of the manager's CPU. */
+static void measure_manager(void)
+{
+    char folder[] = "/tmp/tracetta-bench-XXXXXX", path[64];
+    ttr_error error;
+    FILE *output = fopen("/dev/null", "w");
+    if (!output || !mkdtemp(folder))
+        return;
+    (void)snprintf(path, sizeof path, "%s/socket", folder);
+    const ttr_manager_options options = {
+        .size = sizeof options, .fd = fileno(output), .socket = path, .buffer_bytes = 4 << 20};
+    ttr_manager *manager = ttr_manager_open(&options, &error);
+    setenv("TRACETTA_TRACE_SOCKET", path, 1);
+    const pid_t child = manager ? fork() : -1;
+    if (child == 0)
+        write_without_end();
+    const double start = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (manager && ttr_manager_run(manager, COLLECT_SECONDS * 1000, -1, &error) == TTR_OK) {
+        ttr_manager_stats stats;
+        const double cpu = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
+        ttr_manager_get_stats(manager, &stats);
+        printf("manager: %.2f GB/s, %.1f ns per event, %" PRIu64 " events, %" PRIu64 " dropped\n",
+               (double)stats.bytes / cpu, cpu / (double)stats.events, stats.events, stats.dropped);
+    }
+    if (child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    (void)!ttr_manager_close(manager, &error);
+    (void)rmdir(folder);
+    fclose(output);
+}
+
+int main(int count, char **words)
+{
+    const size_t slices = count > 1 ? strtoul(words[1], NULL, 10) : 200;
+    const ttr_trace_options options = {
+        .size = sizeof options, .mode = TTR_TRACE_CIRCULAR, .categories = "bench.*"};
+    if (slices == 0 || slices > SLICES_MAX || ttr_trace_start_file("/dev/null", &options) != 0)
+        return 1;
+    measure_operations(slices);
+    if (ttr_trace_stop() != 0)
+        return 1;
+    measure_manager();
+    return 0;
+}
