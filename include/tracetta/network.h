@@ -1,4 +1,4 @@
-/* Receiving traces over a network.
+/* Receiving and sending traces over a network.
  *
  * A receiver listens on UDP, TCP and Unix sockets and stores the packets of every sender as they
  * came.  Order of calls: ttr_receiver_open, ttr_receiver_step until the caller wants to stop,
@@ -119,6 +119,51 @@ TTR_API void ttr_receiver_sum(const ttr_receiver *receiver, ttr_receiver_totals 
  * be NULL.  Frees the receiver even on failure.  NULL is allowed. */
 TTR_API ttr_status ttr_receiver_close(ttr_receiver *receiver, ttr_receiver_totals *totals,
                                       ttr_error *error);
+
+/* --- Sending --- */
+
+/* Sends one trace, given as the bytes of its file.  Heph packets go by UDP, TCP and Unix sockets,
+ * other formats by TCP and Unix sockets. */
+typedef struct ttr_sender ttr_sender;
+
+typedef struct ttr_sender_options {
+    size_t size;
+    const char *address;
+    uint32_t datagram_bytes;    /* bytes of packets per datagram; 0 = 1400 */
+    uint64_t events_per_second; /* limit of the rate; 0 = none */
+    bool is_realtime;           /* send each event at its distance from the first one */
+    uint64_t reconnect_ms;      /* time for connecting, also again; 0 = 30 seconds */
+    /* Called several times per second while the sender waits; returning false cancels.  May be
+     * NULL. */
+    bool (*goes_on)(void *user_data);
+    void *user_data;
+} ttr_sender_options;
+
+typedef struct ttr_sent {
+    size_t size;
+    uint64_t bytes, packets, events, datagrams;
+    uint64_t oversized;     /* packets that exceed a datagram and were not sent */
+    uint64_t skipped;       /* bytes that are no packet and were not sent */
+    uint64_t refused;       /* datagrams that no process received, as far as reported */
+    uint64_t reconnections; /* the connection was made again; the last 4 MiB were repeated */
+} ttr_sent;
+
+/* Returns NULL with `error`: TTR_E_MISUSE for a wrong address.  Connects with the first bytes. */
+TTR_API ttr_sender *ttr_sender_open(const ttr_sender_options *options, ttr_error *error);
+
+/* Sends the next bytes of the trace, in pieces of any size.  Fails with TTR_E_UNSUPPORTED if the
+ * format is unknown or does not suit the transport, TTR_E_IO if the connection cannot be made
+ * again, TTR_AGAIN if goes_on cancelled it. */
+TTR_MUST TTR_API ttr_status ttr_sender_write(ttr_sender *sender, const void *bytes, size_t n,
+                                             ttr_error *error);
+
+/* Sends packets that wait for others to share a datagram. */
+TTR_MUST TTR_API ttr_status ttr_sender_flush(ttr_sender *sender, ttr_error *error);
+
+/* Sends the rest if `is_complete`, and frees the sender, even on failure.  `sent` may be NULL.
+ * A NULL sender is allowed. */
+TTR_API ttr_status ttr_sender_close(ttr_sender *sender, bool is_complete, ttr_sent *sent,
+                                    ttr_error *error);
 
 #ifdef __cplusplus
 }

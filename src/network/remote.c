@@ -13,11 +13,9 @@
 #include "base/status.h"
 #include "formats/table.h"
 #include "io/socket.h"
+#include "network/recognise.h"
 
-#define PEEK_PADDING 64u
-#define RECOGNISE_MAX 65536u             /* bytes from which a format must be recognised */
 #define RESUME_BYTES (UINT64_C(8) << 20) /* bytes that a sender may repeat after a reconnection */
-#define RECOGNISE_MIN 64u                /* bytes that are awaited before a format is recognised */
 #define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
 
 static void refuse(struct ttr_receiver *receiver, const struct address *address)
@@ -266,27 +264,6 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
 
 /* --- Connections --- */
 
-/* Selects the format with the highest bid for the first bytes of a connection. Returns NULL if none
- * is recognised. */
-static const struct format *recognise(const struct remote *remote)
-{
-    const struct buffer *buffer = &remote->framer.buffer;
-    const struct format *best = NULL;
-    unsigned most = 0;
-    struct peek peek = {.bytes = buffer->bytes,
-                        .n = buffer->n,
-                        .is_whole = remote->framer.is_ended,
-                        .path = remote->peer};
-    for (size_t i = 0; format_at(i); i++) {
-        const struct format *format = format_at(i);
-        unsigned bid = format->reader && format->reader->bid ? format->reader->bid(&peek) : 0;
-        if (bid > most)
-            best = format;
-        most = bid > most ? bid : most;
-    }
-    return best;
-}
-
 static void cut_off(struct remote *remote)
 {
     remote->receiver->ended.cut_off++;
@@ -302,24 +279,18 @@ static bool find_format(struct remote *remote)
     struct packet_framer *framer = &remote->framer;
     if (remote->format)
         return true;
-    if (framer->buffer.n < RECOGNISE_MIN && !framer->is_ended)
+    const struct format *format = recognise_format(framer, remote->peer);
+    if (!format && framer->buffer.n < RECOGNISE_MAX && !framer->is_ended)
         return false;
-    /* Bids may read zeros after the bytes. */
-    uint8_t *padding = packet_framer_room(framer, PEEK_PADDING);
-    if (padding)
-        memset(padding, 0, PEEK_PADDING);
-    remote->format = padding && framer->buffer.n ? recognise(remote) : NULL;
-    if (remote->format && !remote->format->transfer && !remote->receiver->folder)
-        remote->format = NULL;
-    else if (!remote->format && framer->buffer.n < RECOGNISE_MAX && !framer->is_ended)
-        return false;
-    if (remote->format)
-        framer->format = remote->format->transfer;
-    if (!remote->format) {
-        refuse(remote->receiver, &remote->address);
-        cut_off(remote);
+    /* The merged trace has packets only. */
+    if (format && (format->transfer || remote->receiver->folder)) {
+        remote->format = format;
+        framer->format = format->transfer;
+        return true;
     }
-    return remote->format != NULL;
+    refuse(remote->receiver, &remote->address);
+    cut_off(remote);
+    return false;
 }
 
 /* Passes on the bytes of a format that has no packets. */

@@ -29,6 +29,16 @@ has_files()
     [ "$(find "$1" -type f | wc -l)" = "$2" ] && [ "$(find "$1" -type f -exec cat {} + | wc -c)" = "$3" ]
 }
 
+# await_events FOLDER N: N events of 46 bytes arrive; epochs may be repeated.
+has_events()
+{
+    [ "$(find "$1" -type f -exec cat {} + | wc -c)" -ge $(($2 * 46)) ]
+}
+await_events()
+{
+    await has_events "$@" && [ "$("$tracetta" cat "$1" --format=jsonl | wc -l)" = "$2" ]
+}
+
 # holds NAME COMMAND...: a case that passes if the command succeeds.
 holds()
 {
@@ -91,6 +101,25 @@ kill -KILL "$listener"
 wait "$listener" 2>/dev/null
 says file_of_a_killed_receiver_is_complete 'whole.*50 events' "$tracetta" check "$work/killed"
 
+"$python" - "$work/many.heph" <<'END'
+import struct, sys
+with open(sys.argv[1], "wb") as to:
+    to.write(struct.pack(">IIH5sQ", 0x75D11D4D, 23, 5, b"epoch", 1700000000000000000))
+    for counter in range(200000):
+        to.write(struct.pack(">IIIIQQQH4s", 0xC1FC1FB7, 46, counter % 4, counter // 4, 0, counter * 10000, counter * 10000 + 10, 4, b"work"))
+END
+for transport in udp tcp; do
+    listen "$transport::0" -o "$work/rate-$transport" --json
+    run "$tracetta" send --rate=100k "$work/many.heph" "$transport:127.0.0.1:$port"
+    verdict "${transport}_sender_ends_well" "$run_status" "exit status $run_status"
+    holds "${transport}_sender_of_100000_events_per_second_loses_nothing" await_events "$work/rate-$transport" 200000
+    stop
+    says "${transport}_receiver_drops_nothing" '"lost": *0,.*"kernel_drops": *0, *"dropped_packets": *0' grep '"what": *"total"' "$work/listen.out"
+done
+{ printf '\x10\x00\x04\x46\x78\x54\x16\x00' && head -c 120 /dev/zero; } >"$work/some.fxt"
+refuses other_format_cannot_be_sent_by_udp 3 'use tcp:' "$tracetta" send "$work/some.fxt" udp::9
+refuses rate_excludes_realtime 2 'exclude each other' "$tracetta" send --rate=1 --realtime "$work/many.heph" udp::9
+refuses sender_needs_an_address 2 'expects' "$tracetta" send "$work/many.heph"
 refuses address_is_needed 2 'expects an address' "$tracetta" listen
 refuses address_must_be_one 2 'expected udp:HOST:PORT' "$tracetta" listen nonsense -o "$work/x"
 refuses output_is_needed 2 'no output' "$tracetta" listen udp::0

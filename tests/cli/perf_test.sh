@@ -60,7 +60,7 @@ refuses "two_of_three_are_one_too_many" 2 "expected one of -a" "$tracetta" recor
 refuses "an_operand_is_not_a_process" 2 "unexpected \"app\": expected -a" "$tracetta" record perf app
 for option in --profile=gc-verbose --no-stacks --buffering-mode=drop --no-resume --clreventlevel=4 --stopping-event-event-name=x --format=nettrace; do
     name=${option%%=*}
-    refuses "option_${name#--}_is_no_option_of_perf" 2 "unknown option $name: it is an option of \"tracetta (record dotnet|cat)\"" "$tracetta" record perf -a "$option"
+    refuses "option_${name#--}_is_no_option_of_perf" 2 "unknown option $name: it is an option of \"tracetta (record dotnet|cat|query)\"" "$tracetta" record perf -a "$option"
 done
 for value in max-size=0 max-size=-1 max-size= max-size=10XB max-size=99999999999999999999 frequency=0 frequency=-5 frequency=1000001 frequency=fast buffersize=0 \
     buffersize=513 duration=0 duration=-3s duration=5parsecs pid=0 pid=-1 output= event= event=,; do

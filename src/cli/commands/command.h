@@ -110,5 +110,6 @@ int run_query(struct call *call);
 int run_counters(struct call *call);
 int run_events(struct call *call);
 int run_listen(struct call *call);
+int run_send(struct call *call);
 
 #endif

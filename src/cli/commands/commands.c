@@ -179,6 +179,14 @@ static const char *const listen_examples[] = {
     "accept connections from any host; start another file at 100 MiB",
     NULL};
 
+static const char *const send_examples[] = {"tracetta send app.trace udp:127.0.0.1:7000",
+                                            "send a Heph trace in datagrams of 1,400 bytes",
+                                            "tracetta send --realtime app.trace tcp:127.0.0.1:7000",
+                                            "send it as slowly as it was recorded",
+                                            "gen-trace | tracetta send - unix:/run/traces",
+                                            "pass on the output of a program",
+                                            NULL};
+
 static const struct command commands[] = {
     {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, NULL, "show what is in a trace",
      "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage. "
@@ -335,6 +343,16 @@ static const struct command commands[] = {
      "kernel dropped, and packets that a full queue dropped. Nothing is encrypted: across hosts "
      "use ssh -L, stunnel or WireGuard.",
      listen_examples, run_listen},
+    {"send", VERB_SEND, "FILE ADDRESS", 2, 2,
+     "a file (\"-\" is standard input), and an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH",
+     "send a trace over a network",
+     "Sends a trace to \"tracetta listen\" or any other receiver. Heph is sent by UDP, TCP and "
+     "Unix "
+     "sockets. All other formats need TCP or Unix sockets, since their tables do not survive loss. "
+     "By UDP the packet with the epoch is repeated every second. If a connection is lost, it is "
+     "made again for 30 seconds, and the last 4 MiB of Heph packets are repeated; \"tracetta "
+     "listen\" discards those that it has.",
+     send_examples, run_send},
 };
 
 const struct command *command_at(size_t i)

@@ -27,6 +27,8 @@ struct settings {
     uint64_t pid, frequency, max_size;
     uint64_t rotate_size, queue_size, max_packet, max_sources; /* of a receiver */
     const char *rotate_time, *idle, *when_full;
+    uint64_t rate, datagram_size; /* of a sender */
+    bool realtime;
     const char *script;    /* file with SQL statements */
     const char *ring_mode; /* streaming, circular or oneshot */
     uint64_t ring_size;    /* bytes per thread */

@@ -33,6 +33,7 @@ struct perfscript_line_attributes {
 
 struct perfscript {
     bool is_trace_cmd;
+    struct pair_map names;     /* names of threads that trace-cmd learns from events */
     bool has_escaped_controls; /* control characters are escaped as "\x1b" */
     /* buffer for the lines with control characters escaped */
     struct buffer escaped;
@@ -49,6 +50,7 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
     const char *lines = output_option(out, "lines"), *controls = output_option(out, "controls");
     buffer_init(&writer->escaped, out->buffer.alloc);
     perfscript_counters_init(&writer->counters, out->buffer.alloc);
+    pair_map_init(&writer->names, out->buffer.alloc);
     writer->has_escaped_controls = controls && strcmp(controls, "shown") == 0;
     if (controls && !writer->has_escaped_controls && strcmp(controls, "raw") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "controls=%s: expected raw or shown", controls);
@@ -117,7 +119,8 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
 
 /* Returns the name to print for a thread. The idle thread and threads without a name get the
  * placeholder of the imitated program, which `room` may store. */
-static ttr_text printed_name_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
+static ttr_text printed_name_of(const struct ttr_writer *out, const ttr_thread *thread,
+                                uint16_t source, char *room)
 {
     const struct perfscript *writer = out->ctx;
     if (thread->tid == 0)
@@ -125,8 +128,10 @@ static ttr_text printed_name_of(const struct ttr_writer *out, const ttr_thread *
     ttr_text name = ttr_text_get(out->t, thread->thread_name);
     if (name.n)
         return name;
-    if (writer->is_trace_cmd)
-        return (ttr_text){"<...>", 5};
+    if (writer->is_trace_cmd) {
+        const uint32_t *learnt = pair_map_get(&writer->names, thread->tid, source);
+        return learnt ? ttr_text_get(out->t, *learnt) : (ttr_text){"<...>", 5};
+    }
     bool is_gone = thread->tid > INT32_MAX && thread->tid <= UINT32_MAX;
     char *end = emit_i64(emit_constant(room, ":"),
                          is_gone ? (int32_t)(uint32_t)thread->tid : (int64_t)thread->tid);
@@ -211,7 +216,8 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
     bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
-    ttr_text comm = has_thread ? printed_name_of(out, &thread, room) : (ttr_text){"", 0};
+    ttr_text comm =
+        has_thread ? printed_name_of(out, &thread, event->source, room) : (ttr_text){"", 0};
     char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + comm.n), *at = begin;
     if (!begin)
         return;
@@ -360,9 +366,12 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
 static void add_event_line(struct ttr_writer *out, const ttr_event *event,
                            const struct perfscript_counter *counter)
 {
-    const struct perfscript *writer = out->ctx;
+    struct perfscript *writer = out->ctx;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
     const struct tracepoint *tp = is_sample ? NULL : tracepoint_of_event(out->t, event);
+    if (writer->is_trace_cmd && tp &&
+        !perfscript_learn_name(&writer->names, out->t, event, tracepoint_name(tp)))
+        out->buffer.failed = true;
     bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !writer->is_trace_cmd;
     add_line_columns(out, event, has_chain);
     if (is_sample && !writer->is_trace_cmd)
@@ -493,6 +502,7 @@ static void perfscript_drop(struct ttr_writer *out)
     buffer_free(&writer->escaped);
     alloc_free(writer->escaped.alloc, writer->lines, writer->lines_capacity, sizeof *writer->lines);
     perfscript_counters_free(&writer->counters);
+    pair_map_free(&writer->names);
 }
 
 static const ttr_option_info options[] = {

@@ -6,6 +6,8 @@
  *
  * Texts for which the event has no field are omitted. The letters of thread states are those of old
  * kernels for every kernel, as in the plugin. */
+#include <tracetta/advanced.h>
+
 #include "encodings/json/emit.h"
 #include "formats/perfscript/perfscript.h"
 
@@ -113,5 +115,31 @@ bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_te
     add_thread_state(&words);
     buffer_add_text(words.to, " ==> ");
     (void)add_sched_thread(&words, "next_comm", "next_pid", "next_prio");
+    return true;
+}
+
+/* Events that name a thread: the fields with its id and its name. */
+static const struct {
+    const char *event, *pid, *comm;
+} namers[] = {
+    {"sched_switch", "next_pid", "next_comm"}, {"sched_wakeup", "pid", "comm"},
+    {"sched_wakeup_new", "pid", "comm"},       {"sched_process_fork", "child_pid", "child_comm"},
+    {"task_newtask", "pid", "comm"},           {"task_rename", "pid", "newcomm"},
+};
+
+bool perfscript_learn_name(struct pair_map *names, ttr *t, const ttr_event *event, ttr_text name)
+{
+    const struct words words = {t, event, NULL};
+    ttr_field comm;
+    uint64_t pid;
+    for (size_t i = 0; i < sizeof namers / sizeof *namers; i++) {
+        if (!is_event_name(name, namers[i].event) ||
+            !find_sched_number(&words, namers[i].pid, &pid) || pid == 0 ||
+            !ttr_field_find(t, event, namers[i].comm, &comm) ||
+            pair_map_get(names, pid, event->source))
+            continue;
+        const ttr_id text = ttr_text_add(t, comm.value.text.p, comm.value.text.n);
+        return !text || pair_map_put(names, pid, event->source, text);
+    }
     return true;
 }

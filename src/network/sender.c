@@ -1,0 +1,417 @@
+/* The sender: splits the bytes of a trace into packets and sends them in batches.
+ *
+ *   bytes -> packet_framer -> pace -> batch -> datagram, or bytes of a connection
+ *
+ * Datagrams get as many complete packets as fit, and every HEAD_MS the packets of the head again,
+ * for receivers that started late. A connection that fails is made again; then the head and the
+ * last RESEND_BYTES are repeated, since it is not known what has arrived. Receivers discard what
+ * they have.  Formats without packets are sent by connections only, byte by byte. */
+#include <tracetta/network.h>
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "io/socket.h"
+#include "network/address.h"
+#include "network/packet_framer.h"
+#include "network/recognise.h"
+
+#define DATAGRAM_DEFAULT 1400u /* fits into a packet of Ethernet */
+#define DATAGRAM_MAX 65507u    /* limit of UDP over IPv4 */
+#define STREAM_BATCH 65536u
+#define HEAD_BYTES_MAX 65536u
+#define HEAD_MS 1000u
+#define RESEND_BYTES ((size_t)4 << 20)
+#define RECONNECT_DEFAULT_MS 30000u
+#define RETRY_MS 200u
+#define SLICE_MS 100u
+#define PACKET_MAX (UINT64_C(16) << 20)
+/* Shortest pause: shorter ones are saved up, so that packets can share a datagram. */
+#define PAUSE_MIN_NS 1000000u
+
+struct ttr_sender {
+    struct alloc alloc;
+    ttr_sender_options options;
+    struct address address;
+    char text[ADDRESS_TEXT_MAX];
+    int fd; /* -1 = not connected */
+    const struct format *format;
+    struct packet_framer framer;
+    struct buffer batch;  /* complete packets that are not sent yet */
+    struct buffer head;   /* packets that are repeated */
+    struct buffer resend; /* last bytes sent over a connection */
+    uint64_t head_ms;     /* time of the last repetition */
+    uint64_t begin_ns, paced_events;
+    uint64_t first_time_ns; /* time of the first event, if has_time */
+    bool has_time;
+    ttr_sent sent;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool goes_on(const struct ttr_sender *sender)
+{
+    return !sender->options.goes_on || sender->options.goes_on(sender->options.user_data);
+}
+
+static ttr_status fail_cancelled(ttr_error *error)
+{
+    return fail(error, TTR_AGAIN, NO_OFFSET, "sending was cancelled");
+}
+
+/* --- Connection --- */
+
+/* Tries once to connect. Returns the descriptor, or -1 with errno. */
+static int try_connect(const struct ttr_sender *sender)
+{
+    const struct address *to = &sender->address;
+    bool is_udp = to->transport == TRANSPORT_UDP;
+    int fd = socket(to->name.ss_family,
+                    (is_udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    int failed = connect(fd, (const struct sockaddr *)&to->name, to->name_n) == 0 ? 0 : errno;
+    struct pollfd wait = {.fd = fd, .events = POLLOUT};
+    socklen_t size = sizeof failed;
+    for (unsigned i = 0; failed == EINPROGRESS && i < 50 && goes_on(sender); i++)
+        if (poll(&wait, 1, (int)SLICE_MS) > 0 &&
+            getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) != 0)
+            failed = errno;
+    if (!failed && to->transport == TRANSPORT_TCP) {
+        unsigned limit_ms = 10000; /* a peer that acknowledges nothing for this long is lost */
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
+    }
+    if (!failed)
+        return fd;
+    (void)close(fd);
+    errno = failed;
+    return -1;
+}
+
+/* Connects, again and again for reconnect_ms if the peer does not answer. */
+static ttr_status connect_peer(struct ttr_sender *sender, ttr_error *error)
+{
+    const uint64_t end_ms = socket_now_ms() + sender->options.reconnect_ms;
+    while ((sender->fd = try_connect(sender)) < 0) {
+        int reason = errno;
+        if (!goes_on(sender))
+            return fail_cancelled(error);
+        if (socket_now_ms() >= end_ms)
+            return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s%s", sender->text,
+                            reason == ECONNREFUSED || reason == ENOENT
+                                ? " (is the receiver running, and is that its address?)"
+                                : "");
+        (void)poll(NULL, 0, (int)RETRY_MS);
+    }
+    return TTR_OK;
+}
+
+/* Sends bytes over the connection. Returns false if the connection failed, or sending was
+ * cancelled. */
+static bool send_bytes(struct ttr_sender *sender, const uint8_t *bytes, size_t n)
+{
+    while (n > 0 && goes_on(sender)) {
+        struct pollfd wait = {.fd = sender->fd, .events = POLLOUT};
+        ssize_t sent = send(sender->fd, bytes, n, MSG_NOSIGNAL);
+        if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
+            (void)poll(&wait, 1, (int)SLICE_MS);
+            continue;
+        }
+        if (sent < 0)
+            return false;
+        bytes += sent;
+        n -= (size_t)sent;
+    }
+    return n == 0;
+}
+
+/* Keeps complete packets for a repetition, at most RESEND_BYTES of the last ones. */
+static void keep_resend(struct ttr_sender *sender, const struct buffer *batch)
+{
+    struct buffer *resend = &sender->resend;
+    size_t dropped = 0;
+    while (resend->n - dropped + batch->n > RESEND_BYTES && dropped < resend->n)
+        dropped += (size_t)sender->format->transfer->get_size(resend->bytes + dropped, PACKET_MAX);
+    if (dropped) {
+        memmove(resend->bytes, resend->bytes + dropped, resend->n - dropped);
+        resend->n -= dropped;
+    }
+    buffer_add(resend, batch->bytes, batch->n);
+}
+
+/* Connects again and repeats the head and the last packets. */
+static ttr_status resume(struct ttr_sender *sender, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    bool is_sent = false;
+    while (status == TTR_OK && !is_sent) {
+        (void)close(sender->fd);
+        sender->fd = -1;
+        if (!goes_on(sender))
+            return fail_cancelled(error);
+        status = connect_peer(sender, error);
+        sender->sent.reconnections += status == TTR_OK;
+        is_sent = status == TTR_OK && send_bytes(sender, sender->head.bytes, sender->head.n) &&
+                  send_bytes(sender, sender->resend.bytes, sender->resend.n);
+    }
+    return status;
+}
+
+static ttr_status send_stream(struct ttr_sender *sender, ttr_error *error)
+{
+    struct buffer *batch = &sender->batch;
+    const bool has_packets = sender->format->transfer != NULL;
+    if (has_packets)
+        keep_resend(sender, batch);
+    if (sender->resend.failed)
+        return fail_memory(error);
+    if (send_bytes(sender, batch->bytes, batch->n))
+        return TTR_OK;
+    int reason = errno;
+    if (!goes_on(sender))
+        return fail_cancelled(error);
+    if (!has_packets)
+        return fail_sys(error, reason, NO_OFFSET,
+                        "%s: the connection is lost; a trace of %s cannot be continued",
+                        sender->text, sender->format->name);
+    return resume(sender, error);
+}
+
+static ttr_status send_datagram(struct ttr_sender *sender, const struct buffer *batch,
+                                ttr_error *error)
+{
+    struct pollfd wait = {.fd = sender->fd, .events = POLLOUT};
+    while (goes_on(sender)) {
+        ssize_t n = send(sender->fd, batch->bytes, batch->n, MSG_NOSIGNAL);
+        sender->sent.datagrams += n >= 0;
+        if (n >= 0)
+            return TTR_OK;
+        if (errno == ECONNREFUSED) { /* an earlier datagram met no receiver; this one may */
+            sender->sent.refused++;
+            continue;
+        }
+        if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
+            return fail_sys(error, errno, NO_OFFSET, "cannot send to %s", sender->text);
+        (void)poll(&wait, 1, 1);
+    }
+    return fail_cancelled(error);
+}
+
+/* --- Batches --- */
+
+static ttr_status flush_batch(struct ttr_sender *sender, ttr_error *error)
+{
+    if (sender->batch.failed)
+        return fail_memory(error);
+    if (sender->batch.n == 0)
+        return TTR_OK;
+    ttr_status status = sender->address.transport == TRANSPORT_UDP
+                            ? send_datagram(sender, &sender->batch, error)
+                            : send_stream(sender, error);
+    sender->sent.bytes += status == TTR_OK ? sender->batch.n : 0;
+    buffer_clear(&sender->batch);
+    return status;
+}
+
+/* Waits until the packet is due, by the rate or by its own time. */
+static ttr_status pace(struct ttr_sender *sender, const struct packet_facts *facts,
+                       ttr_error *error)
+{
+    const ttr_sender_options *options = &sender->options;
+    uint64_t due_ns = sender->begin_ns;
+    if (!facts->is_event || (!options->events_per_second && !options->is_realtime))
+        return TTR_OK;
+    if (!sender->has_time)
+        sender->first_time_ns = facts->time_ns;
+    sender->has_time = true;
+    if (options->is_realtime && facts->time_ns > sender->first_time_ns)
+        due_ns += facts->time_ns - sender->first_time_ns;
+    else if (options->events_per_second)
+        due_ns += sender->paced_events * 1000000000 / options->events_per_second;
+    sender->paced_events++;
+    ttr_status status = TTR_OK;
+    for (uint64_t now = now_ns(); due_ns > now + PAUSE_MIN_NS && status == TTR_OK; now = now_ns()) {
+        uint64_t left_ns = due_ns - now;
+        status = flush_batch(sender, error);
+        if (status == TTR_OK && !goes_on(sender))
+            status = fail_cancelled(error);
+        struct timespec pause = {.tv_nsec = left_ns < SLICE_MS * 1000000 ? (long)left_ns
+                                                                         : SLICE_MS * 1000000L};
+        if (status == TTR_OK)
+            (void)nanosleep(&pause, NULL);
+    }
+    return status;
+}
+
+static void keep_head(struct ttr_sender *sender, const struct framed_packet *packet)
+{
+    if (packet->facts.has_epoch) /* another epoch replaces the head */
+        buffer_clear(&sender->head);
+    if (sender->head.n + packet->n <= HEAD_BYTES_MAX)
+        buffer_add(&sender->head, packet->bytes, packet->n);
+    sender->head_ms = socket_now_ms();
+}
+
+static ttr_status send_packet(struct ttr_sender *sender, const struct framed_packet *packet,
+                              ttr_error *error)
+{
+    const bool is_udp = sender->address.transport == TRANSPORT_UDP;
+    const size_t batch_max = is_udp ? sender->options.datagram_bytes : STREAM_BATCH;
+    ttr_status status = pace(sender, &packet->facts, error);
+    if (is_udp && packet->n > DATAGRAM_MAX) {
+        sender->sent.oversized++;
+        return status;
+    }
+    if (status == TTR_OK && sender->batch.n + packet->n > batch_max)
+        status = flush_batch(sender, error);
+    if (status != TTR_OK)
+        return status;
+    if (packet->facts.is_head)
+        keep_head(sender, packet);
+    else if (is_udp && sender->batch.n == 0 && sender->head.n + packet->n <= batch_max &&
+             socket_now_ms() - sender->head_ms >= HEAD_MS) {
+        buffer_add(&sender->batch, sender->head.bytes, sender->head.n);
+        sender->head_ms = socket_now_ms();
+    }
+    buffer_add(&sender->batch, packet->bytes, packet->n);
+    sender->sent.packets++;
+    sender->sent.events += packet->facts.is_event;
+    return TTR_OK;
+}
+
+static ttr_status send_packets(struct ttr_sender *sender, ttr_error *error)
+{
+    struct framed_packet packet;
+    ttr_status status = TTR_OK;
+    enum framer_result result = FRAMER_PACKET;
+    while (status == TTR_OK &&
+           (result = packet_framer_next(&sender->framer, &packet)) == FRAMER_PACKET)
+        status = send_packet(sender, &packet, error);
+    sender->sent.skipped = sender->framer.garbage;
+    if (status == TTR_OK && result == FRAMER_HOSTILE)
+        return fail(error, TTR_E_MALFORMED, NO_OFFSET,
+                    "the trace is damaged: use \"recover\" before sending it");
+    return status;
+}
+
+/* Recognises the format from the first bytes. Leaves it NULL if more bytes are needed. */
+static ttr_status choose_format(struct ttr_sender *sender, ttr_error *error)
+{
+    struct packet_framer *framer = &sender->framer;
+    sender->format = recognise_format(framer, "");
+    if (!sender->format)
+        return framer->is_ended && framer->buffer.n
+                   ? fail(error, TTR_E_UNSUPPORTED, 0, "not a trace of a known format")
+                   : TTR_OK;
+    framer->format = sender->format->transfer;
+    if (sender->address.transport == TRANSPORT_UDP &&
+        (!framer->format || !framer->format->allows_datagrams))
+        return fail(error, TTR_E_UNSUPPORTED, 0,
+                    "%s cannot be sent by UDP, since its tables do not survive loss: use tcp: or "
+                    "unix:",
+                    sender->format->name);
+    return connect_peer(sender, error);
+}
+
+static ttr_status send_available(struct ttr_sender *sender, ttr_error *error)
+{
+    struct packet_framer *framer = &sender->framer;
+    ttr_status status = sender->format ? TTR_OK : choose_format(sender, error);
+    if (status != TTR_OK || !sender->format)
+        return status;
+    if (framer->format)
+        return send_packets(sender, error);
+    buffer_add(&sender->batch, framer->buffer.bytes + framer->at, framer->buffer.n - framer->at);
+    framer->at = framer->buffer.n;
+    return flush_batch(sender, error);
+}
+
+/* --- Public functions --- */
+
+ttr_sender *ttr_sender_open(const ttr_sender_options *options, ttr_error *error)
+{
+    struct address address;
+    if (!options || options->size != sizeof *options || !options->address) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "ttr_sender_open wants options with their size and an address");
+        return NULL;
+    }
+    if (options->datagram_bytes > DATAGRAM_MAX) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "a datagram has at most %u bytes", DATAGRAM_MAX);
+        return NULL;
+    }
+    if (address_parse(options->address, &address, error) != TTR_OK)
+        return NULL;
+    struct ttr_sender *sender = alloc_zero(alloc_default(), 1, sizeof *sender);
+    if (!sender) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    *sender = (struct ttr_sender){.alloc = *alloc_default(),
+                                  .options = *options,
+                                  .address = address,
+                                  .fd = -1,
+                                  .begin_ns = now_ns()};
+    address_print(&address, sender->text);
+    if (!sender->options.datagram_bytes)
+        sender->options.datagram_bytes = DATAGRAM_DEFAULT;
+    if (!sender->options.reconnect_ms)
+        sender->options.reconnect_ms = RECONNECT_DEFAULT_MS;
+    packet_framer_init(&sender->framer, &sender->alloc, NULL, PACKET_MAX);
+    buffer_init(&sender->batch, &sender->alloc);
+    buffer_init(&sender->head, &sender->alloc);
+    buffer_init(&sender->resend, &sender->alloc);
+    return sender;
+}
+
+ttr_status ttr_sender_write(ttr_sender *sender, const void *bytes, size_t n, ttr_error *error)
+{
+    uint8_t *room = packet_framer_room(&sender->framer, n);
+    if (!room)
+        return fail_memory(error);
+    if (n)
+        memcpy(room, bytes, n);
+    packet_framer_commit(&sender->framer, n);
+    return send_available(sender, error);
+}
+
+ttr_status ttr_sender_flush(ttr_sender *sender, ttr_error *error)
+{
+    return sender->format ? flush_batch(sender, error) : TTR_OK;
+}
+
+ttr_status ttr_sender_close(ttr_sender *sender, bool is_complete, ttr_sent *sent, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    if (!sender)
+        return TTR_OK;
+    if (is_complete) {
+        sender->framer.is_ended = true;
+        status = send_available(sender, error);
+        if (status == TTR_OK)
+            status = ttr_sender_flush(sender, error);
+    }
+    if (sent) {
+        sender->sent.size = sent->size;
+        *sent = sender->sent;
+    }
+    if (sender->fd >= 0)
+        (void)close(sender->fd);
+    packet_framer_free(&sender->framer);
+    buffer_free(&sender->batch);
+    buffer_free(&sender->head);
+    buffer_free(&sender->resend);
+    alloc_free(&sender->alloc, sender, 1, sizeof *sender);
+    return status;
+}

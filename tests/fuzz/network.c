@@ -1,0 +1,66 @@
+/* Fuzzes the receiver's parsers: the input as a byte stream in pieces and at once, which must give
+ * the same packets, and each packet's counters as a window. The first byte selects the pieces. */
+#include "formats/table.h"
+#include "fuzz/fuzz.h"
+#include "network/counter_window.h"
+#include "network/packet_framer.h"
+
+#include <string.h>
+
+#define PACKET_MAX 4096u
+
+static const struct format_transfer *find_transfer(void)
+{
+    for (size_t i = 0; format_at(i); i++)
+        if (format_at(i)->transfer)
+            return format_at(i)->transfer;
+    return NULL;
+}
+
+/* Frames the input and appends the packets to `to`. Returns the garbage bytes. */
+static uint64_t frame(const uint8_t *bytes, size_t n, size_t piece, struct buffer *to)
+{
+    struct packet_framer framer;
+    struct framed_packet packet;
+    struct counter_window window = {0};
+    enum framer_result result = FRAMER_NEEDS_MORE;
+    packet_framer_init(&framer, alloc_default(), find_transfer(), PACKET_MAX);
+    for (size_t at = 0; at <= n && result == FRAMER_NEEDS_MORE; at += piece) {
+        size_t part = n - at < piece ? n - at : piece;
+        uint8_t *room = packet_framer_room(&framer, part);
+        if (!room)
+            break;
+        if (part)
+            memcpy(room, bytes + at, part);
+        packet_framer_commit(&framer, part);
+        framer.is_ended = at + part == n;
+        while ((result = packet_framer_next(&framer, &packet)) == FRAMER_PACKET) {
+            buffer_add(to, packet.bytes, packet.n);
+            if (packet.facts.is_event)
+                (void)counter_window_add(&window, alloc_default(), packet.facts.counter);
+        }
+        if (framer.buffer.n > n)
+            fuzz_stop("the framer holds more bytes than it received");
+    }
+    uint64_t garbage = framer.garbage;
+    if (result == FRAMER_NEEDS_MORE && to->n + garbage != n)
+        fuzz_stop("packets and garbage are not the input");
+    counter_window_free(&window, alloc_default());
+    packet_framer_free(&framer);
+    return garbage;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    struct buffer whole, parts;
+    size_t piece = n ? (size_t)bytes[0] + 1 : 1;
+    buffer_init(&whole, alloc_default());
+    buffer_init(&parts, alloc_default());
+    uint64_t one = frame(bytes + (n > 0), n - (n > 0), n + 1, &whole);
+    uint64_t two = frame(bytes + (n > 0), n - (n > 0), piece, &parts);
+    if (one != two || whole.n != parts.n || (whole.n && memcmp(whole.bytes, parts.bytes, whole.n)))
+        fuzz_stop("framing in pieces differs from framing at once");
+    buffer_free(&whole);
+    buffer_free(&parts);
+    return 0;
+}
