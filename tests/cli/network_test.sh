@@ -81,6 +81,19 @@ holds merged_packets_are_received await has_files "$work/merged.heph" 1 $((23 + 
 stop
 says merged_trace_is_on_one_clock '2023-11-14.*22:13:2[01]' "$tracetta" info "$work/merged.heph"
 
+listen udp::0 -o "$work/converted.fxt"
+"$python" "$send" udp "$port" 10 1700000000000000000
+"$python" "$send" udp "$port" 10 1700000001000000000
+await grep -q '0002-udp' "$work/listen.err"
+sleep 0.2
+stop
+verdict captured_files_are_converted_at_the_end $listen_status "exit status $listen_status: $(cat "$work/listen.err")"
+says converted_trace_has_the_events_of_both '"events": 20' "$tracetta" info --json "$work/converted.fxt"
+holds no_captured_files_remain test -z "$(find "$work" -name 'converted.fxt.*')"
+listen tcp::0 -o "$work/empty.fxt"
+stop
+verdict no_sender_is_no_output $((listen_status != 1)) "exit status $listen_status"
+
 mkfifo "$work/pipe"
 : >"$work/listen.err"
 "$tracetta" cat - --format=jsonl <"$work/pipe" >"$work/live.out" 2>/dev/null &
