@@ -10,7 +10,7 @@ agree()
 {
     local name=$1 trace=$2 format
     for format in jsonl csv chrome; do
-        run "$tracetta" convert -f --to=$format -o "$work/out.$format" "$trace"
+        run "$tracetta" convert --raw --sort -f --to=$format -o "$work/out.$format" "$trace"
         case $run_status in
         0 | 4) ;;
         *) verdict "$name" 1 "exit status $run_status converting to $format"; return ;;

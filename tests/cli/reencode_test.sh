@@ -454,9 +454,11 @@ open(sys.argv[1], "wb").write(stream)' "$work/struck/s"
 cp -r "$work/struck" "$work/bare"
 rm -r "$work/bare/index"
 "$tracetta" cat --end=50000 "$work/bare" >"$work/wanted" 2>/dev/null
-same "one_packet_of_a_time_behind_a_range_does_not_end_it" "$work/wanted" "$tracetta" cat --end=50000 "$work/struck"
-[ "$(wc -l <"$work/wanted")" = 98 ]
-verdict "all_other_events_are_there" $? "$(wc -l <"$work/wanted") lines"
+run "$tracetta" cat --end=50000 "$work/struck"
+cmp -s "$work/wanted" "$work/.out"
+verdict "one_packet_of_a_time_after_a_range_does_not_end_it" $? "$(diff "$work/wanted" "$work/.out" | head -3)"
+[ "$(wc -l <"$work/wanted")" = 100 ]
+verdict "all_events_are_there" $? "$(wc -l <"$work/wanted") lines"
 
 # Fields of events that are mapped to a clock move it, which CTF 1.8 alone can say; they are fields all the same.
 mkdir "$work/moving"

@@ -57,6 +57,8 @@ static const struct option_row table[] = {
      "write this format; by default the suffix of the output decides"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_LISTEN, "FORMAT", "@writers",
      "write one trace of this format; by default the suffix of the output decides"},
+    {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_RECORD, "FORMAT", "@writers",
+     "convert the events to this format at the end; by default the suffix of the output decides"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_MERGE, "FORMAT", "@writers",
      "write this format; by default the suffix of the output decides"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_FLAME, "FORMAT",
