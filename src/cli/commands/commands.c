@@ -338,7 +338,9 @@ static const struct command commands[] = {
      "connection. Any program that writes these formats can send.\n\n"
      "A folder gets a file per sender, with the packets as they came. A sender that restarts with "
      "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
-     "merged trace of Heph.\n\n"
+     "merged trace. Heph is merged as it comes; for other formats the traces are captured in a "
+     "folder "
+     "next to the output and converted at the end.\n\n"
      "Three losses are reported: events that are missing by their counters, datagrams that the "
      "kernel dropped, and packets that a full queue dropped. Nothing is encrypted: across hosts "
      "use ssh -L, stunnel or WireGuard.",

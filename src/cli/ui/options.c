@@ -55,6 +55,8 @@ static const struct option_row table[] = {
      "write to this file, or to this folder if a trace is a folder; \"-\" is standard output"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_CONVERT, "FORMAT", "@outputs",
      "write this format; by default the suffix of the output decides"},
+    {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_LISTEN, "FORMAT", "@writers",
+     "write one trace of this format; by default the suffix of the output decides"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_RECORD, "FORMAT", "@writers",
      "convert the events to this format at the end; by default the suffix of the output decides"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_MERGE, "FORMAT", "@writers",
