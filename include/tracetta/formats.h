@@ -21,6 +21,8 @@ extern "C" {
 #define TTR_FORMAT_SYMBOLS 64u
 /* traces may have their symbols at the end: see ttr_copy_symbols */
 #define TTR_FORMAT_LATE_SYMBOLS 128u
+/* packets are decoded one by one, so that a receiver can merge them: see network.h */
+#define TTR_FORMAT_PACKETS 256u
 
 typedef struct ttr_format_info {
     /* "fxt", its full name, "fxt fxt.gz", the specification */

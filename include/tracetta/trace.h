@@ -93,10 +93,12 @@ extern "C" {
 #define TTR_ZONE_LEVEL(level, ...) TTR_TRACE_ZONE_(level, __VA_ARGS__)
 
 /* Adds an argument to the innermost zone of the enclosing block: TTR_ZONE_ARG("rows", n). */
-#define TTR_ZONE_ARG(name, value)                                                    \
-    do {                                                                             \
-        if (ttr_trace_zone_here.site)                                                \
-            ttr_trace_zone_add(&ttr_trace_zone_here, name, TTR_TRACE_VALUE_(value)); \
+#define TTR_ZONE_ARG(name, value)                                                         \
+    do {                                                                                  \
+        if (ttr_trace_zone_here.site) {                                                   \
+            ttr_trace_zone_here.args = &ttr_trace_zone_args_here;                         \
+            ttr_trace_zone_add(&ttr_trace_zone_args_here, name, TTR_TRACE_VALUE_(value)); \
+        }                                                                                 \
     } while (0)
 
 /* Ends the innermost zone here and starts another one that lasts to the end of the block.  The end

@@ -351,20 +351,31 @@ TTR_TRACE_INLINE_ void ttr_trace_write(ttr_trace_site *site, const uint64_t *arg
 
 /* --- Zones --- */
 
-struct ttr_trace_zone {
-    ttr_trace_site *site; /* NULL = disabled, or ended */
-    uint64_t start;
-    uint64_t *open;       /* depth of the stack of open zones, to restore; NULL = not on it */
-    uint32_t n;           /* arguments */
-    uint32_t is_extended; /* arguments were added by TTR_ZONE_ARG */
+/* Arguments of a zone. */
+struct ttr_trace_zone_args {
+    uint32_t n;     /* arguments */
+    uint32_t added; /* of them by TTR_ZONE_ARG, at the end */
     struct ttr_trace_value values[TTR_TRACE_ARGS_MAX];
-    const char *names[TTR_TRACE_ARGS_MAX]; /* of arguments added by TTR_ZONE_ARG */
+    const char *names[TTR_TRACE_ARGS_MAX]; /* of added ones */
 };
 
-TTR_TRACE_API_ void ttr_trace_zone_add(struct ttr_trace_zone *zone, const char *name,
+/* A zone that is open. No function out of line has its address, so that the compiler keeps it in
+ * registers. */
+struct ttr_trace_zone {
+    ttr_trace_site *site;             /* NULL = disabled, or ended */
+    struct ttr_trace_zone_args *args; /* NULL = none */
+    uint64_t start;
+    uint64_t *open; /* stack of open zones that it is on; NULL = none */
+    uint64_t depth; /* depth of the stack below it */
+    unsigned n;     /* arguments, without added ones */
+};
+
+TTR_TRACE_API_ void ttr_trace_zone_add(struct ttr_trace_zone_args *args, const char *name,
                                        struct ttr_trace_value value);
-TTR_TRACE_API_ void ttr_trace_zone_write(struct ttr_trace_zone *zone, uint64_t end);
-TTR_TRACE_API_ void ttr_trace_zone_open_slow(struct ttr_trace_zone *zone);
+TTR_TRACE_API_ void ttr_trace_zone_write(ttr_trace_site *site, uint64_t start, uint64_t end,
+                                         const struct ttr_trace_zone_args *args);
+TTR_TRACE_API_ uint64_t *ttr_trace_zone_open_slow(ttr_trace_site *site,
+                                                  const struct ttr_trace_zone_args *args);
 
 #define TTR_TRACE_OPEN_ZONES_MAX 63
 
@@ -373,30 +384,35 @@ TTR_TRACE_API_ void ttr_trace_zone_open_slow(struct ttr_trace_zone *zone);
 TTR_TRACE_INLINE_ void ttr_trace_zone_open(struct ttr_trace_zone *zone)
 {
     uint64_t *stack = ttr_trace_thread.ring[0].open_zones;
-    const uint64_t header = __atomic_load_n(&zone->site->header, __ATOMIC_RELAXED);
+    uint64_t header = __atomic_load_n(&zone->site->header, __ATOMIC_RELAXED);
     if (TTR_TRACE_UNLIKELY_(!stack || !header)) {
-        ttr_trace_zone_open_slow(zone);
-        return;
+        stack = ttr_trace_zone_open_slow(zone->site, zone->args);
+        header = __atomic_load_n(&zone->site->header, __ATOMIC_RELAXED);
     }
-    const uint64_t depth = __atomic_load_n(stack, __ATOMIC_RELAXED);
-    if (TTR_TRACE_UNLIKELY_(depth >= TTR_TRACE_OPEN_ZONES_MAX)) {
-        zone->open = NULL;
+    zone->open = NULL;
+    zone->depth = stack ? __atomic_load_n(stack, __ATOMIC_RELAXED) : TTR_TRACE_OPEN_ZONES_MAX;
+    if (TTR_TRACE_UNLIKELY_(zone->depth >= TTR_TRACE_OPEN_ZONES_MAX))
         return;
-    }
-    stack[2 + 2 * depth] = header;
-    stack[3 + 2 * depth] = zone->start;
-    __atomic_store_n(stack, depth + 1, __ATOMIC_RELEASE);
+    stack[2 + 2 * zone->depth] = header;
+    stack[3 + 2 * zone->depth] = zone->start;
+    __atomic_store_n(stack, zone->depth + 1, __ATOMIC_RELEASE);
     zone->open = stack;
 }
 
 TTR_TRACE_INLINE_ void ttr_trace_zone_end_at(struct ttr_trace_zone *zone, uint64_t end)
 {
-    if (TTR_TRACE_UNLIKELY_(zone->n > 0))
-        ttr_trace_zone_write(zone, end);
-    else if (end - zone->start >= ttr_trace_zone_min_ticks)
-        ttr_trace_write(zone->site, NULL, zone->start, NULL, 0, &end);
+    const struct ttr_trace_zone_args *args = zone->args;
+    if (end - zone->start >= ttr_trace_zone_min_ticks) {
+        if (!args)
+            ttr_trace_write(zone->site, NULL, zone->start, NULL, 0, &end);
+        else if (__builtin_constant_p(zone->n) && args->added == 0)
+            ttr_trace_write(zone->site, zone->site->arg_headers, zone->start, args->values, zone->n,
+                            &end);
+        else
+            ttr_trace_zone_write(zone->site, zone->start, end, args);
+    }
     if (zone->open)
-        __atomic_store_n(zone->open, *zone->open - 1, __ATOMIC_RELEASE);
+        __atomic_store_n(zone->open, zone->depth, __ATOMIC_RELEASE);
     zone->site = NULL;
 }
 
@@ -548,19 +564,24 @@ TTR_TRACE_API_ void ttr_trace_module_remove(struct ttr_trace_module *module);
         TTR_TRACE_EACH_(TTR_TRACE_ARG_VALUE_, __VA_ARGS__){0, NULL, 0, 0}};              \
     ttr_trace_zone_here.site = &ttr_trace_point;                                         \
     ttr_trace_zone_here.n = TTR_TRACE_COUNT_(__VA_ARGS__) - 1;                           \
-    ttr_trace_zone_here.is_extended = 0;                                                 \
-    if (TTR_TRACE_COUNT_(__VA_ARGS__) > 1)                                               \
-        memcpy(ttr_trace_zone_here.values, ttr_trace_values,                             \
+    ttr_trace_zone_here.args = NULL;                                                     \
+    ttr_trace_zone_args_here.n = TTR_TRACE_COUNT_(__VA_ARGS__) - 1;                      \
+    ttr_trace_zone_args_here.added = 0;                                                  \
+    if (TTR_TRACE_COUNT_(__VA_ARGS__) > 1) {                                             \
+        memcpy(ttr_trace_zone_args_here.values, ttr_trace_values,                        \
                sizeof ttr_trace_values - sizeof ttr_trace_values[0]);                    \
+        ttr_trace_zone_here.args = &ttr_trace_zone_args_here;                            \
+    }                                                                                    \
     ttr_trace_zone_here.start = zone_start;                                              \
     ttr_trace_zone_open(&ttr_trace_zone_here)
 
-#define TTR_TRACE_ZONE_(level, category, ...)                                               \
-    __attribute__((cleanup(ttr_trace_zone_end))) struct ttr_trace_zone ttr_trace_zone_here; \
-    ttr_trace_zone_here.site = NULL;                                                        \
-    if (TTR_TRACE_IS_ENABLED_(category, level)) {                                           \
-        TTR_TRACE_ZONE_FILL_(level, ttr_trace_now(), category, __VA_ARGS__);                \
-    }                                                                                       \
+#define TTR_TRACE_ZONE_(level, category, ...)                                                  \
+    struct ttr_trace_zone_args ttr_trace_zone_args_here;                                       \
+    __attribute__((cleanup(ttr_trace_zone_end))) struct ttr_trace_zone ttr_trace_zone_here = { \
+        NULL, NULL, 0, NULL, 0, 0};                                                            \
+    if (TTR_TRACE_IS_ENABLED_(category, level)) {                                              \
+        TTR_TRACE_ZONE_FILL_(level, ttr_trace_now(), category, __VA_ARGS__);                   \
+    }                                                                                          \
     (void)0
 
 #define TTR_TRACE_LAP_(level, category, ...)                                        \

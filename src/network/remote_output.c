@@ -188,7 +188,8 @@ static bool write_partial(struct ttr_receiver *receiver, int wait_ms)
             break;
         at += (size_t)got;
     }
-    memmove(partial->bytes, partial->bytes + at, partial->n - at);
+    if (at)
+        memmove(partial->bytes, partial->bytes + at, partial->n - at);
     partial->n -= at;
     return partial->n == 0;
 }

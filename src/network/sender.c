@@ -201,6 +201,10 @@ static ttr_status send_datagram(struct ttr_sender *sender, const struct buffer *
             sender->sent.refused++;
             continue;
         }
+        if (errno == EHOSTUNREACH || errno == ENETUNREACH || errno == ENETDOWN) {
+            sender->sent.refused++; /* the network may come back */
+            return TTR_OK;
+        }
         if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
             return fail_sys(error, errno, NO_OFFSET, "cannot send to %s", sender->text);
         (void)poll(&wait, 1, 1);

@@ -175,66 +175,64 @@ void ttr_trace_site_write(ttr_trace_site *site, uint64_t time, uint64_t end_or_i
 
 /* --- Zones --- */
 
-void ttr_trace_zone_open_slow(struct ttr_trace_zone *zone)
+uint64_t *ttr_trace_zone_open_slow(ttr_trace_site *site, const struct ttr_trace_zone_args *args)
 {
     struct ttr_trace_ring *ring;
-    zone->open = NULL;
-    if (!use_site(zone->site, zone->values))
-        return;
+    if (!use_site(site, args ? args->values : NULL))
+        return NULL;
     /* A reservation claims the ring if the thread has none. */
     if (!ttr_trace_thread.ring[0].open_zones && ttr_trace_thread.depth == 0 &&
         trace_reserve(&ring, 1))
         ttr_trace_thread.depth--;
-    if (ttr_trace_thread.ring[0].open_zones)
-        ttr_trace_zone_open(zone);
+    return ttr_trace_thread.ring[0].open_zones;
 }
 
-void ttr_trace_zone_add(struct ttr_trace_zone *zone, const char *name, struct ttr_trace_value value)
+void ttr_trace_zone_add(struct ttr_trace_zone_args *args, const char *name,
+                        struct ttr_trace_value value)
 {
-    if (zone->n >= TTR_TRACE_ARGS_MAX)
+    if (args->n >= TTR_TRACE_ARGS_MAX)
         return;
-    zone->values[zone->n] = value;
-    zone->names[zone->n] = name;
-    zone->n++;
-    zone->is_extended++;
+    args->values[args->n] = value;
+    args->names[args->n] = name;
+    args->n++;
+    args->added++;
 }
 
 /* Completes the headers of arguments that were added to a zone. Their names are interned at each
  * use. Returns false if the string table is full. */
-static bool find_added_headers(const struct ttr_trace_zone *zone, uint64_t *headers)
+static bool find_added_headers(const struct ttr_trace_zone_args *args, uint64_t *headers)
 {
-    const uint32_t first = zone->n - zone->is_extended;
     bool is_complete = trace_lock_briefly();
     if (!is_complete)
         return false;
-    for (uint32_t i = first; i < zone->n && is_complete; i++) {
-        const int32_t name = trace_string_add(zone->names[i]);
+    for (uint32_t i = args->n - args->added; i < args->n && is_complete; i++) {
+        const int32_t name = trace_string_add(args->names[i]);
         is_complete = name >= 0;
-        headers[i] = arg_header((uint64_t)name, zone->values[i].type);
+        headers[i] = arg_header((uint64_t)name, args->values[i].type);
     }
     trace_unlock();
     return is_complete;
 }
 
-void ttr_trace_zone_write(struct ttr_trace_zone *zone, uint64_t end)
+void ttr_trace_zone_write(ttr_trace_site *site, uint64_t start, uint64_t end,
+                          const struct ttr_trace_zone_args *args)
 {
-    ttr_trace_site *site = zone->site;
     ttr_trace_site extended;
     uint64_t headers[TTR_TRACE_ARGS_MAX];
-    if (end - zone->start < ttr_trace_zone_min_ticks)
+    if (end - start < ttr_trace_zone_min_ticks)
         return;
-    if (zone->is_extended) {
-        if (!use_site(site, zone->values) || !find_added_headers(zone, headers)) {
+    if (args->added) {
+        if (!use_site(site, args->values) || !find_added_headers(args, headers)) {
             trace_count_lost();
             return;
         }
         memcpy(headers, site->arg_headers, site->args_n * sizeof *headers);
         extended = *site;
         extended.arg_headers = headers;
-        extended.header += (uint64_t)zone->is_extended << 20;
+        extended.header += (uint64_t)args->added << 20;
         site = &extended;
     }
-    ttr_trace_write(site, site->arg_headers, zone->start, zone->values, zone->n, &end);
+    ttr_trace_write(site, site->arg_headers, start, args->values, args->n, &end);
 }
 
 /* --- Logs, blobs, objects --- */

@@ -81,6 +81,19 @@ holds merged_packets_are_received await has_files "$work/merged.heph" 1 $((23 + 
 stop
 says merged_trace_is_on_one_clock '2023-11-14.*22:13:2[01]' "$tracetta" info "$work/merged.heph"
 
+listen udp::0 -o "$work/converted.fxt"
+"$python" "$send" udp "$port" 10 1700000000000000000
+"$python" "$send" udp "$port" 10 1700000001000000000
+await grep -q '0002-udp' "$work/listen.err"
+sleep 0.2
+stop
+verdict captured_files_are_converted_at_the_end $listen_status "exit status $listen_status: $(cat "$work/listen.err")"
+says converted_trace_has_the_events_of_both '"events": 20' "$tracetta" info --json "$work/converted.fxt"
+holds no_captured_files_remain test -z "$(find "$work" -name 'converted.fxt.*')"
+listen tcp::0 -o "$work/empty.fxt"
+stop
+verdict no_sender_is_no_output $((listen_status != 1)) "exit status $listen_status"
+
 mkfifo "$work/pipe"
 : >"$work/listen.err"
 "$tracetta" cat - --format=jsonl <"$work/pipe" >"$work/live.out" 2>/dev/null &
@@ -116,6 +129,34 @@ for transport in udp tcp; do
     stop
     says "${transport}_receiver_drops_nothing" '"lost": *0,.*"kernel_drops": *0, *"dropped_packets": *0' grep '"what": *"total"' "$work/listen.out"
 done
+head -c $((23 + 20000 * 46)) "$work/many.heph" >"$work/some.heph"
+# Two hosts: this one with a network interface whose other end is in another namespace. The cable is cut and joined again.
+if ip netns add "tracetta-$$" 2>/dev/null && ip link add "tr$$" type veth peer name "tp$$" netns "tracetta-$$" 2>/dev/null; then
+    ip addr add 10.213.77.1/24 dev "tr$$" && ip link set "tr$$" up
+    ip netns exec "tracetta-$$" sh -c "ip addr add 10.213.77.2/24 dev tp$$ && ip link set tp$$ up && ip link set lo up"
+    for transport in udp tcp; do
+        listen "$transport:10.213.77.1:0" -o "$work/hosts-$transport" --json
+        ip netns exec "tracetta-$$" "$tracetta" send --rate=10k "$work/some.heph" "$transport:10.213.77.1:$port" 2>"$work/send.err" &
+        sender=$!
+        await has_events "$work/hosts-$transport" 2000
+        ip link set "tr$$" down
+        sleep 0.5
+        ip link set "tr$$" up
+        wait $sender
+        verdict "${transport}_sender_survives_a_cut_cable" $? "$(cat "$work/send.err")"
+        sleep 0.5
+        stop
+        lost=$(sed -n 's/.*"what": *"total".*"lost": *\([0-9]*\),.*/\1/p' "$work/listen.out")
+        events=$(sed -n 's/.*"what": *"total".*"events": *\([0-9]*\),.*/\1/p' "$work/listen.out")
+        echo "# $transport: $events received, $lost lost"
+        verdict "${transport}_events_received_and_lost_are_those_sent" $((events + lost != 20000)) "$events + $lost"
+        [ $transport = udp ] || verdict tcp_loses_nothing "$lost" "$lost"
+    done
+    ip netns del "tracetta-$$"
+else
+    skip hosts_in_namespaces "no rights to make network namespaces"
+fi
+
 { printf '\x10\x00\x04\x46\x78\x54\x16\x00' && head -c 120 /dev/zero; } >"$work/some.fxt"
 refuses other_format_cannot_be_sent_by_udp 3 'use tcp:' "$tracetta" send "$work/some.fxt" udp::9
 refuses rate_excludes_realtime 2 'exclude each other' "$tracetta" send --rate=1 --realtime "$work/many.heph" udp::9

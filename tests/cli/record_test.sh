@@ -44,6 +44,21 @@ run "$tracetta" record -q -o loop.fxt -- "$loop" "$module" 300
 [ $run_status = 0 ] && [ "$(events --name=loaded loop.fxt)" = 300 ] && [ "$(events --name=call loop.fxt)" = 300 ]
 verdict "library_that_is_loaded_300_times_is_recorded" $? "$(events --name=loaded loop.fxt)"
 
+# --- Other formats ---
+
+run "$tracetta" record -q -o shop.jsonl -- "$shop" 90
+[ $run_status = 0 ] && [ "$(grep -c '"served"' shop.jsonl)" -ge 90 ] && [ ! -e shop.jsonl.events.fxt ]
+verdict "suffix_of_the_output_selects_its_format" $? "exit status $run_status"
+run "$tracetta" record -q --to=ctf --category=orders -o shop.ctf -- sh -c "'$shop' 90; exit 4"
+[ $run_status = 4 ] && [ "$(events --name=served shop.ctf)" -ge 90 ]
+verdict "to_selects_the_format" $? "exit status $run_status"
+run "$tracetta" record -q -o shop.jsonl -- touch ran
+[ $run_status = 125 ] && [ ! -e ran ] && [ ! -e shop.jsonl.events.fxt ]
+verdict "existing_output_stops_before_the_program_runs" $? "exit status $run_status"
+run "$tracetta" record --to=perfetto -o - -- touch ran
+[ $run_status = 2 ] && [ ! -e ran ]
+verdict "other_formats_are_not_written_to_a_pipe" $? "exit status $run_status"
+
 # --- Exit statuses and signals ---
 
 for status in 0 1 7 124; do

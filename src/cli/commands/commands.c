@@ -135,6 +135,8 @@ static const char *const record_examples[] = {
     "record the trace points of a program and its children",
     "tracetta record --category='net.*,-net.debug' --min=10us -- ./app",
     "record some categories, and no zones below 10 us",
+    "tracetta record -o app.pftrace -- ./app",
+    "write a trace for ui.perfetto.dev",
     "tracetta record --mode=circular --buffer=4MiB -- ./server",
     "keep the latest events; write them at SIGUSR2 and at the end",
     NULL};
@@ -291,7 +293,8 @@ static const struct command commands[] = {
     {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "
-     "points (tracetta/trace.h) to an FXT file, trace.fxt by default. Processes that it starts by "
+     "points (tracetta/trace.h) to an FXT file, trace.fxt by default, or converts them to another "
+     "format at the end. Processes that it starts by "
      "fork and exec are recorded too. If a process is killed, all events that it had written are "
      "in "
      "the file, and the zones that were open begin there. Signals are passed on to the program.\n\n"
@@ -335,7 +338,9 @@ static const struct command commands[] = {
      "connection. Any program that writes these formats can send.\n\n"
      "A folder gets a file per sender, with the packets as they came. A sender that restarts with "
      "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
-     "merged trace of Heph.\n\n"
+     "merged trace. Heph is merged as it comes; for other formats the traces are captured in a "
+     "folder "
+     "next to the output and converted at the end.\n\n"
      "Three losses are reported: events that are missing by their counters, datagrams that the "
      "kernel dropped, and packets that a full queue dropped. Nothing is encrypted: across hosts "
      "use ssh -L, stunnel or WireGuard.",

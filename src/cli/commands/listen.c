@@ -1,24 +1,29 @@
 /* listen: receives traces over a network until Ctrl-C, and writes a file per sender or one merged
  * trace. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/formats.h>
 #include <tracetta/network.h>
 
 #include "cli/commands/command.h"
 #include "cli/commands/convert.h"
 #include "cli/dotnet/dotnet_choice.h"
+#include "cli/input/format_query.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
 #include "cli/ui/messages.h"
 #include "cli/ui/progress.h"
 
 #define SLICE_MS 100u
+#define PATH_LIMIT 4096u
 
 /* The state of one call. */
 struct listening {
@@ -27,6 +32,10 @@ struct listening {
     ttr_receiver_options options;
     uint64_t limit_ns, begin_ns;
     bool is_stdout; /* the merged trace is written to standard output */
+    /* format that the captured files are converted to at the end; NULL = the files are the output
+     */
+    const char *format;
+    char parts[PATH_LIMIT]; /* folder of the captured files if `format` is set */
 };
 
 /* --- Options --- */
@@ -76,6 +85,26 @@ static int read_options(struct listening *listening)
     return outcome;
 }
 
+/* Creates the folder of files that are converted at the end: next to the output, or a temporary
+ * one.
+ */
+static int open_parts(struct listening *listening)
+{
+    const char *path = listening->call->set.output, *temporary = getenv("TMPDIR");
+    bool is_stdout = strcmp(path, "-") == 0;
+    int n = snprintf(listening->parts, sizeof listening->parts, "%s%s",
+                     !is_stdout  ? path
+                     : temporary ? temporary
+                                 : "/tmp",
+                     is_stdout ? "/tracetta-listen-XXXXXX" : ".parts-XXXXXX");
+    if (n < 0 || (size_t)n >= sizeof listening->parts)
+        return message_misuse(listening->call->command->name, "the path of the output is too long");
+    if (!mkdtemp(listening->parts))
+        return message_cannot_write(listening->parts, errno);
+    listening->options.folder = listening->parts;
+    return OUTCOME_FINE;
+}
+
 /* Opens the output: "-" and a file with the suffix of a format are one merged trace, any other path
  * is a folder. */
 static int open_output(struct listening *listening)
@@ -88,7 +117,9 @@ static int open_output(struct listening *listening)
                               "no output: use -o FOLDER for a file per sender, or -o FILE or -o - "
                               "for one merged trace");
     listening->is_stdout = strcmp(path, "-") == 0;
-    bool is_folder = stat(path, &about) == 0 ? S_ISDIR(about.st_mode) : !convert_guess_format(path);
+    const bool is_there = stat(path, &about) == 0;
+    const char *format = call->set.to ? call->set.to : convert_guess_format(path);
+    bool is_folder = !call->set.to && (is_there ? S_ISDIR(about.st_mode) : !format);
     if (is_folder && !listening->is_stdout) {
         listening->options.folder = path;
         return OUTCOME_FINE;
@@ -96,6 +127,14 @@ static int open_output(struct listening *listening)
     if (listening->options.rotate_bytes || listening->options.rotate_ms)
         return message_misuse(call->command->name,
                               "--rotate-size and --rotate-time need a folder: use -o FOLDER");
+    if (format && !is_folder && !format_query_has(format, TTR_FORMAT_PACKETS)) {
+        listening->format = format;
+        if (is_there && !call->set.overwrite) {
+            message_failure(path, "the file exists; --overwrite replaces it");
+            return OUTCOME_OUTPUT;
+        }
+        return open_parts(listening);
+    }
     if (listening->is_stdout && call->set.json)
         return message_misuse(call->command->name,
                               "--json prints to standard output, which is the trace: use -o FILE");
@@ -268,6 +307,40 @@ static int serve(struct listening *listening)
     return OUTCOME_OUTPUT;
 }
 
+/* Removes the captured files and their folder. */
+static void remove_parts(const struct listening *listening)
+{
+    DIR *folder = opendir(listening->parts);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        (void)closedir(folder);
+    (void)rmdir(listening->parts);
+}
+
+/* Merges the captured files into the output, as "convert" does. Keeps them if that fails. */
+static int convert_parts(struct listening *listening, int outcome)
+{
+    struct call *call = listening->call;
+    char *path[] = {listening->parts, NULL};
+    if (rmdir(listening->parts) == 0) {
+        message_note(call, "nothing was received: no output is written");
+        return outcome == OUTCOME_FINE ? OUTCOME_NO : outcome;
+    }
+    if (outcome == OUTCOME_FINE) {
+        interrupt_clear();
+        call->path = path;
+        call->paths_n = 1;
+        call->set.to = listening->format;
+        outcome = run_convert(call);
+    }
+    if (outcome == OUTCOME_FINE)
+        remove_parts(listening);
+    else
+        message_note(call, "the received traces are in %s", listening->parts);
+    return outcome;
+}
+
 int run_listen(struct call *call)
 {
     struct listening listening = {.call = call};
@@ -290,5 +363,5 @@ int run_listen(struct call *call)
     }
     if (listening.options.output >= 0)
         (void)close(listening.options.output);
-    return outcome;
+    return listening.format ? convert_parts(&listening, outcome) : outcome;
 }

@@ -16,14 +16,18 @@
 #include <tracetta/record.h>
 
 #include "cli/commands/command.h"
+#include "cli/commands/convert.h"
 #include "cli/dotnet/dotnet_choice.h"
 #include "cli/dotnet/launch.h"
 #include "cli/dotnet/recording.h"
+#include "cli/input/output_check.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 #include "cli/ui/progress.h"
 
 #define SLICE_MS 50u
+#define DEFAULT_OUTPUT "trace.fxt"
+#define EVENTS_SUFFIX ".events.fxt"
 #define FAILED 125 /* exit status if recording failed */
 #define SOCKET_VARIABLE "TRACETTA_TRACE_SOCKET"
 
@@ -37,6 +41,8 @@ struct work {
     char folder[64];
     char variable[160]; /* "NAME=path of the socket" */
     char *categories;   /* the values of --category, joined by commas */
+    const char *format; /* of the output, if the events are converted at the end; else NULL */
+    char *events_path;  /* FXT file that is converted then */
     bool has_failed;
     int forwarded; /* signal that was sent to the program */
 };
@@ -73,6 +79,67 @@ static enum ttr_manager_mode choose_mode(const struct settings *set)
         return TTR_MANAGER_CIRCULAR;
     return set->ring_mode && strcmp(set->ring_mode, "oneshot") == 0 ? TTR_MANAGER_ONESHOT
                                                                     : TTR_MANAGER_STREAMING;
+}
+
+/* Chooses the format of the output. Events that are converted are first written to a file next to
+ * it. Returns the outcome. */
+static int choose_format(struct work *work)
+{
+    const struct call *call = work->call;
+    const char *output = call->set.output ? call->set.output : DEFAULT_OUTPUT;
+    const char *format = call->set.to ? call->set.to : convert_guess_format(output);
+    if (!format || strcmp(format, "fxt") == 0)
+        return OUTCOME_FINE;
+    if (strcmp(output, "-") == 0 || !convert_can_write(format))
+        return message_misuse(call->command->name,
+                              "%s cannot be written to \"%s\" while events come: record FXT, then "
+                              "use \"tracetta convert\"",
+                              format, output);
+    if (!call->set.overwrite && access(output, F_OK) == 0) {
+        message_failure(output, "exists already; --overwrite (-f) replaces it");
+        return OUTCOME_OUTPUT;
+    }
+    const int outcome = output_check(call, output, format);
+    const size_t n = strlen(output) + sizeof EVENTS_SUFFIX;
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    work->events_path = malloc(n);
+    if (!work->events_path)
+        return message_cannot_write(output, ENOMEM);
+    (void)snprintf(work->events_path, n, "%s" EVENTS_SUFFIX, output);
+    work->format = format;
+    return OUTCOME_FINE;
+}
+
+/* Opens the file that the events are written to. Returns the outcome. */
+static int open_output(struct work *work)
+{
+    const struct settings *set = &work->call->set;
+    const char *path = set->output ? set->output : DEFAULT_OUTPUT;
+    const int outcome = recording_open(
+        &work->recording, work->events_path ? work->events_path : path, set->overwrite);
+    if (outcome == OUTCOME_FINE && work->recording.is_regular &&
+        ftruncate(work->recording.fd, 0) != 0)
+        return message_cannot_write(work->recording.path, errno);
+    return outcome;
+}
+
+/* Converts the recorded events. Keeps their file if that fails. */
+static void convert_events(struct work *work)
+{
+    struct call call = *work->call;
+    char *paths[] = {work->events_path, NULL};
+    call.set.to = work->format;
+    call.set.categories = (struct words){0}; /* the events are filtered already */
+    call.set.min_duration = 0;
+    call.path = paths;
+    call.paths_n = 1;
+    if (run_convert(&call) <= OUTCOME_NO) {
+        (void)unlink(work->events_path);
+        return;
+    }
+    work->has_failed = true;
+    message_note(work->call, "the recorded events are in %s", work->events_path);
 }
 
 /* --- The session --- */
@@ -140,8 +207,11 @@ static void forward_signal(struct work *work)
 static ttr_status write_snapshots(struct work *work, ttr_error *error)
 {
     char trigger[108];
+    const char *name = work->call->set.trigger;
     const bool is_dump = interrupt_dump_came();
-    if (!ttr_manager_triggered(work->manager, trigger) && !is_dump)
+    const bool is_triggered =
+        ttr_manager_triggered(work->manager, trigger) && (!name || strcmp(name, trigger) == 0);
+    if (!is_triggered && !is_dump)
         return TTR_OK;
     return ttr_manager_snapshot(work->manager, error);
 }
@@ -257,11 +327,9 @@ int run_record(struct call *call)
                                  call->set.duration);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    outcome = recording_open(&work.recording, call->set.output ? call->set.output : "trace.fxt",
-                             call->set.overwrite);
-    if (outcome == OUTCOME_FINE && work.recording.is_regular &&
-        ftruncate(work.recording.fd, 0) != 0)
-        outcome = message_cannot_write(work.recording.path, errno);
+    outcome = choose_format(&work);
+    if (outcome == OUTCOME_FINE)
+        outcome = open_output(&work);
     if (outcome == OUTCOME_FINE)
         outcome = open_manager(&work);
     if (outcome == OUTCOME_FINE)
@@ -272,6 +340,8 @@ int run_record(struct call *call)
     end_session(&work);
     if (is_started) {
         print_summary(&work);
+        if (work.format)
+            convert_events(&work);
         outcome = choose_status(&work);
     } else {
         drop_output(&work);
@@ -279,5 +349,6 @@ int run_record(struct call *call)
     }
     recording_drop(&work.recording);
     launch_end(&work.launch);
+    free(work.events_path);
     return outcome;
 }

@@ -127,6 +127,11 @@ bool interrupt_dump_came(void)
     return has_come;
 }
 
+void interrupt_clear(void)
+{
+    came = 0;
+}
+
 int interrupt_came(void)
 {
     return came;

@@ -12,6 +12,10 @@ void interrupt_init(void);
 /* Returns the number of the signal that was received, or 0. */
 int interrupt_came(void);
 
+/* Forgets the signal, for work that follows the usual end of a command. The next signal interrupts
+ * that work. */
+void interrupt_clear(void);
+
 /* Returns a descriptor for poll that becomes readable at a signal, or -1. */
 int interrupt_wait_fd(void);
 
