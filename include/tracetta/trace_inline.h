@@ -367,6 +367,7 @@ struct ttr_trace_zone {
     uint64_t start;
     uint64_t *open; /* stack of open zones that it is on; NULL = none */
     uint64_t depth; /* depth of the stack below it */
+    unsigned n;     /* arguments, without added ones */
 };
 
 TTR_TRACE_API_ void ttr_trace_zone_add(struct ttr_trace_zone_args *args, const char *name,
@@ -400,10 +401,16 @@ TTR_TRACE_INLINE_ void ttr_trace_zone_open(struct ttr_trace_zone *zone)
 
 TTR_TRACE_INLINE_ void ttr_trace_zone_end_at(struct ttr_trace_zone *zone, uint64_t end)
 {
-    if (TTR_TRACE_UNLIKELY_(zone->args != NULL))
-        ttr_trace_zone_write(zone->site, zone->start, end, zone->args);
-    else if (end - zone->start >= ttr_trace_zone_min_ticks)
-        ttr_trace_write(zone->site, NULL, zone->start, NULL, 0, &end);
+    const struct ttr_trace_zone_args *args = zone->args;
+    if (end - zone->start >= ttr_trace_zone_min_ticks) {
+        if (!args)
+            ttr_trace_write(zone->site, NULL, zone->start, NULL, 0, &end);
+        else if (__builtin_constant_p(zone->n) && args->added == 0)
+            ttr_trace_write(zone->site, zone->site->arg_headers, zone->start, args->values, zone->n,
+                            &end);
+        else
+            ttr_trace_zone_write(zone->site, zone->start, end, args);
+    }
     if (zone->open)
         __atomic_store_n(zone->open, zone->depth, __ATOMIC_RELEASE);
     zone->site = NULL;
@@ -556,6 +563,7 @@ TTR_TRACE_API_ void ttr_trace_module_remove(struct ttr_trace_module *module);
     const struct ttr_trace_value ttr_trace_values[] = {                                  \
         TTR_TRACE_EACH_(TTR_TRACE_ARG_VALUE_, __VA_ARGS__){0, NULL, 0, 0}};              \
     ttr_trace_zone_here.site = &ttr_trace_point;                                         \
+    ttr_trace_zone_here.n = TTR_TRACE_COUNT_(__VA_ARGS__) - 1;                           \
     ttr_trace_zone_here.args = NULL;                                                     \
     ttr_trace_zone_args_here.n = TTR_TRACE_COUNT_(__VA_ARGS__) - 1;                      \
     ttr_trace_zone_args_here.added = 0;                                                  \
@@ -567,13 +575,13 @@ TTR_TRACE_API_ void ttr_trace_module_remove(struct ttr_trace_module *module);
     ttr_trace_zone_here.start = zone_start;                                              \
     ttr_trace_zone_open(&ttr_trace_zone_here)
 
-#define TTR_TRACE_ZONE_(level, category, ...)                                               \
-    struct ttr_trace_zone_args ttr_trace_zone_args_here;                                    \
-    __attribute__((cleanup(ttr_trace_zone_end))) struct ttr_trace_zone ttr_trace_zone_here; \
-    ttr_trace_zone_here.site = NULL;                                                        \
-    if (TTR_TRACE_IS_ENABLED_(category, level)) {                                           \
-        TTR_TRACE_ZONE_FILL_(level, ttr_trace_now(), category, __VA_ARGS__);                \
-    }                                                                                       \
+#define TTR_TRACE_ZONE_(level, category, ...)                                                  \
+    struct ttr_trace_zone_args ttr_trace_zone_args_here;                                       \
+    __attribute__((cleanup(ttr_trace_zone_end))) struct ttr_trace_zone ttr_trace_zone_here = { \
+        NULL, NULL, 0, NULL, 0, 0};                                                            \
+    if (TTR_TRACE_IS_ENABLED_(category, level)) {                                              \
+        TTR_TRACE_ZONE_FILL_(level, ttr_trace_now(), category, __VA_ARGS__);                   \
+    }                                                                                          \
     (void)0
 
 #define TTR_TRACE_LAP_(level, category, ...)                                        \

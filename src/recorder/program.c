@@ -259,6 +259,17 @@ static struct piece_head read_head(const struct trace_ring_header *ring)
     return head;
 }
 
+/* Removes the name from a head if the archive has it already. */
+static void skip_known_name(struct ring_state *state, struct piece_head *head)
+{
+    uint64_t hash = (UINT64_C(14695981039346656037) ^ head->tid) * UINT64_C(1099511628211);
+    for (const char *at = head->name; *at; at++)
+        hash = (hash ^ (uint8_t)*at) * UINT64_C(1099511628211); /* FNV-1a */
+    if (hash == state->name)
+        head->name[0] = '\0';
+    state->name = hash;
+}
+
 /* Remembers where the clock frequency of a program is in the archive. */
 static void keep_frequency(ttr_manager *manager, uint64_t at)
 {
@@ -358,6 +369,8 @@ static void read_records(ttr_manager *manager, struct program *program,
     }
     if (head.tid != range->tid) /* a former thread of the ring */
         head = (struct piece_head){.tid = range->tid};
+    else
+        skip_known_name(state, &head);
     read_losses(manager, &ring->drops, &state->dropped, head.losses);
     write_piece(manager, program, &head, manager->copy, report.valid);
     if (manager->archive.reason == 0)

@@ -61,6 +61,7 @@ size_t records_validate_strings(const uint64_t *words, size_t n_bytes, uint32_t 
 struct ring_state {
     uint64_t done;    /* position up to which the ring was read */
     uint64_t dropped; /* drops that are in the archive */
+    uint64_t name;    /* hash of the thread and name that are in the archive; 0 = none */
 };
 
 /* The thread that a piece belongs to, and its losses: number, first and last time. */

@@ -207,8 +207,11 @@ static void forward_signal(struct work *work)
 static ttr_status write_snapshots(struct work *work, ttr_error *error)
 {
     char trigger[108];
+    const char *name = work->call->set.trigger;
     const bool is_dump = interrupt_dump_came();
-    if (!ttr_manager_triggered(work->manager, trigger) && !is_dump)
+    const bool is_triggered =
+        ttr_manager_triggered(work->manager, trigger) && (!name || strcmp(name, trigger) == 0);
+    if (!is_triggered && !is_dump)
         return TTR_OK;
     return ttr_manager_snapshot(work->manager, error);
 }

@@ -192,6 +192,9 @@ static const struct option_row table[] = {
      "record these categories: globs with levels 1 to 5, \"net.*,-net.debug,disk:3\""},
     {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_RECORD, "TIME", NULL,
      "leave out zones that are shorter"},
+    {"trigger", 0, OPTION_TEXT, GROUP_VERB, AT(trigger), VERB_RECORD, "NAME", NULL,
+     "in circular mode, write the rings when a program calls ttr_trace_trigger(NAME) (default: any "
+     "name)"},
     {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
      "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,

@@ -31,6 +31,7 @@ struct settings {
     bool realtime;
     const char *script;    /* file with SQL statements */
     const char *ring_mode; /* streaming, circular or oneshot */
+    const char *trigger;   /* name of the trigger that writes a snapshot; NULL = any */
     uint64_t ring_size;    /* bytes per thread */
     bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
