@@ -1,11 +1,15 @@
-/* Fuzzes the receiver's parsers: the input as a byte stream in pieces and at once, which must give
- * the same packets, and each packet's counters as a window. The first byte selects the pieces. */
+/* Fuzzes the receiver. The input is framed as a byte stream in pieces and at once, which must give
+ * the same packets. Then it is cut into datagrams of two peers, which a receiver merges into
+ * /dev/null. The first byte selects the size of pieces and datagrams. */
 #include "formats/table.h"
 #include "fuzz/fuzz.h"
 #include "network/counter_window.h"
 #include "network/packet_framer.h"
+#include "network/receiver.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PACKET_MAX 4096u
 
@@ -50,6 +54,34 @@ static uint64_t frame(const uint8_t *bytes, size_t n, size_t piece, struct buffe
     return garbage;
 }
 
+/* Passes the input to a receiver as datagrams. */
+static void receive(const uint8_t *bytes, size_t n, size_t piece)
+{
+    static const char *const addresses[] = {"udp::0"};
+    ttr_receiver_totals totals = {.size = sizeof totals};
+    const ttr_receiver_options options = {.size = sizeof options,
+                                          .addresses = addresses,
+                                          .addresses_n = 1,
+                                          .output = open("/dev/null", O_WRONLY | O_CLOEXEC),
+                                          .queue_bytes = 1000,
+                                          .packet_max = PACKET_MAX,
+                                          .sources_max = 4,
+                                          .wake_fd = -1};
+    ttr_receiver *receiver = ttr_receiver_open(&options, NULL);
+    struct address peer[2] = {{.name_n = sizeof(struct sockaddr)},
+                              {.name_n = sizeof(struct sockaddr)}};
+    peer[0].name.ss_family = AF_INET;
+    for (size_t at = 0; receiver && at < n; at += piece)
+        remote_accept_datagram(receiver, &peer[at / piece % 2], bytes + at,
+                               n - at < piece ? n - at : piece);
+    if (receiver && ttr_receiver_close(receiver, &totals, NULL) != TTR_OK)
+        fuzz_stop("the receiver failed");
+    /* the bytes of refused sources are not counted */
+    if (receiver && totals.refused == 0 && totals.bytes + totals.garbage != n)
+        fuzz_stop("packets and garbage are not the datagrams");
+    (void)close(options.output);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct buffer whole, parts;
@@ -60,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     uint64_t two = frame(bytes + (n > 0), n - (n > 0), piece, &parts);
     if (one != two || whole.n != parts.n || (whole.n && memcmp(whole.bytes, parts.bytes, whole.n)))
         fuzz_stop("framing in pieces differs from framing at once");
+    receive(bytes + (n > 0), n - (n > 0), 16 * piece);
     buffer_free(&whole);
     buffer_free(&parts);
     return 0;
