@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/recorder_scene.h"
@@ -156,6 +157,42 @@ static void filter_is_applied_by_the_manager(void **state)
     assert_int_equal(stats.events, 0);
 }
 
+static void write_and_trigger(uint64_t n)
+{
+    const struct timespec rest = {0, 200000000};
+    scene_write_numbers(n);
+    ttr_trace_trigger("slow");
+    nanosleep(&rest, NULL);
+    scene_write_numbers(100000); /* overwrites the ring */
+}
+
+static void trigger_has_its_name_and_snapshots_keep_what_is_overwritten_later(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    ttr_error error;
+    char name[108];
+    scene.options.mode = TTR_MANAGER_CIRCULAR;
+    scene.options.buffer_bytes = 2 * TRACE_CHUNK;
+    scene_open();
+    pid_t child = scene_start(write_and_trigger, 10);
+    do
+        assert_int_equal(ttr_manager_run(scene.manager, 5, -1, &error), TTR_OK);
+    while (!ttr_manager_triggered(scene.manager, name));
+    assert_string_equal(name, "slow");
+    assert_false(ttr_manager_triggered(scene.manager, name));
+    assert_int_equal(ttr_manager_snapshot(scene.manager, &error), TTR_OK);
+    scene_serve(&child, 1);
+    scene_close(&stats);
+    /* The first instants of the thread are the ten of the snapshot. */
+    uint64_t n = 0;
+    for (size_t at = 1; at < scene.words_n && n < 10; at += scene.words[at] >> 4 & 0xfff)
+        if ((scene.words[at] & 0xf000f) == TRACE_FXT_EVENT)
+            assert_int_equal(scene.words[at + 3], n++);
+    assert_int_equal(n, 10);
+    assert_true(stats.overwritten > 0);
+}
+
 /* --- Hostile programs --- */
 
 static int connect_by_hand(void)
@@ -277,6 +314,9 @@ int main(void)
                                         scene_tear_down),
         cmocka_unit_test_setup_teardown(circular_mode_has_the_newest_events, scene_set_up,
                                         scene_tear_down),
+        cmocka_unit_test_setup_teardown(
+            trigger_has_its_name_and_snapshots_keep_what_is_overwritten_later, scene_set_up,
+            scene_tear_down),
         cmocka_unit_test_setup_teardown(filter_is_applied_by_the_manager, scene_set_up,
                                         scene_tear_down),
         cmocka_unit_test_setup_teardown(garbage_in_messages_is_refused, scene_set_up,
