@@ -227,7 +227,8 @@ static void take_session(ttr_dotnet_session *session, uint8_t options)
     ttr_dotnet_report report = {.size = sizeof report};
     ttr_dotnet_session_report(session, &report);
     /* Bytes that show another kind of stream are counted, but not returned. */
-    if ((status != TTR_E_MALFORMED && report.bytes != all) || report.complete_bytes > all || (report.has_end && !report.is_known))
+    if ((status != TTR_E_MALFORMED && report.bytes != all) || report.complete_bytes > all ||
+        (report.has_end && !report.is_known))
         fuzz_stop("a report says what was not");
 }
 
