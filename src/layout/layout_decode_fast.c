@@ -17,8 +17,8 @@
  *
  * Invariants: `p` is the byte at which the last field of variable size ended. After each such field
  * one check covers all bytes up to the next one (`reach`), so fixed-size fields need no check. The
- * templates of all fields up to the next array are in the cache. An array whose element count
- * differs from that of the previous event prepares its elements and the fields after them.
+ * templates of all fields up to the next array are in the cache. An array with an element count
+ * that differs from that of the previous event prepares its elements and the fields after them.
  *
  * Left out: bit fields, LEB128 numbers, loops and variants. At such a step, at the end of a
  * truncated record, or if an array does not fit, the field iterator continues
@@ -112,7 +112,7 @@ static OUT_OF_LINE void write_new_elements(const struct op *op, const uint8_t *p
 }
 
 /* Writes only the values of array elements. The fields have name and type from an earlier event,
- * whose array was equally long. */
+ * with an equally long array. */
 static OUT_OF_LINE void overwrite_elements(const struct op *op, const uint8_t *p, ttr_field *field,
                                            uint32_t n)
 {

@@ -379,7 +379,7 @@ static struct step *find_last_save(struct compiler *c, uint8_t slot)
 }
 
 /* Turns a preceding STEP_SAVE of the slot into a STEP_COUNTED, which saves the length and skips the
- * data. Returns NULL if there is no such step. */
+ * data. Returns NULL without such a step. */
 static struct step *merge_last_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->program == PROGRAM_RECORD_SIZE ? find_last_save(c, slot) : NULL;

@@ -5,7 +5,7 @@
  * types from fields with the same types and nesting, so values and type members match by order. Its
  * types may add the following to the values: a length before the SEQUENCE, TEXT or BLOB that refers
  * to it; a struct of a length and its data; a struct of one scalar; a struct in place of an array
- * whose elements differ in type; an array of 8-bit numbers in place of bytes. Fields that do not
+ * with elements of different types; an array of 8-bit numbers in place of bytes. Fields that do not
  * match the types are encoded as garbage, but never out of bounds.
  *
  * Left out: VARIANT and OPTIONAL (a writer declares one class per sequence of field types), FLAGS

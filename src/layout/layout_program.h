@@ -28,7 +28,7 @@ enum step_code {
     /* before a gcc bitfield of `width` bits: if the field would cross a boundary, skips to the next
      * unit of `amount` bits */
     STEP_UNIT,
-    /* fails if the next bits share a byte with bits whose order is not `order` */
+    /* fails if the next bits share a byte with bits in another order than `order` */
     STEP_CHECK_ORDER,
     STEP_SET_ORDER, /* sets the byte order of the bits just read to `order` */
     STEP_SAVE,      /* stores the number just read, which ends at the read position, into `slot` */
@@ -79,7 +79,7 @@ enum step_code {
     FIELD_STRING_WIDE, /* text in characters of `width` bytes, up to a zero */
     FIELD_TEXT_COUNTED,
     FIELD_TEXT_WIDE_COUNTED,
-    FIELD_BLOB_COUNTED, /* text or bytes whose length is in `slot` */
+    FIELD_BLOB_COUNTED, /* text or bytes; `slot` has their length */
     FIELD_ELEMENTS,     /* an array of numbers; the next two steps return its elements */
     /* + enum load, or the F32 codes in the order of FIELD_NUMBER. Always two steps: the first (jump
      * 0) returns the first element, the second (jump 1) returns the others one by one. */
@@ -294,14 +294,14 @@ void value_leb(const struct value_source *source, size_t n, ttr_value *value);
 void value_fixed(const struct value_source *source, ttr_value *value);
 
 /* Decodes a text of 2- or 4-byte characters up to a zero. Returns its size in bytes without the
- * zero, or SIZE_MAX if there is no zero. */
+ * zero, or SIZE_MAX without a zero. */
 size_t value_wide_string(const struct value_source *source, ttr_value *value);
 
 /* Decodes n bytes of 2- or 4-byte characters; the text ends before the first zero. */
 void value_wide_text(const struct value_source *source, size_t n, ttr_value *value);
 
 /* Returns the size in bytes of a text before its zero, in characters of `unit` bytes. Returns
- * SIZE_MAX if there is no zero before `end`. */
+ * SIZE_MAX without a zero before `end`. */
 size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
 
 /* Keeps rare cases out of line, so that the common path needs no stack frame. */

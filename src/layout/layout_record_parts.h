@@ -83,7 +83,7 @@ struct layout_record {
     struct arena *scratch;
 };
 
-/* Locates the record of an event whose schema has parts. Returns false if it does not start at a
+/* Locates the record of an event with a schema of parts. Returns false if it does not start at a
  * byte boundary in the payload. */
 static inline bool layout_locate_record(const struct schema *schema, const ttr_event *event,
                                         struct layout_record *record)

@@ -4,7 +4,7 @@
  * The types are visited twice in stored order: the first pass gathers the references, the second
  * finds the numbers that they name. Slots are then allocated as in a linear-scan register
  * allocator. A slot is reused after the last use of its number, with two exceptions: an import,
- * which is stored before the record, and a number that a record may lack, whose slot must keep that
+ * which is stored before the record, and a number that a record may lack; its slot must keep that
  * state. */
 #include <stdarg.h>
 #include <stdio.h>

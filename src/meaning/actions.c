@@ -338,7 +338,7 @@ static bool is_end_of_other_call(const struct act *act, const struct span *open,
 }
 
 /* The exit of `clone` in the child has no entry, nor has the second record of an exit. An exit
- * whose entry was before the trace stays an instant, too. */
+ * with an entry before the trace stays an instant, too. */
 static enum action_result apply_call_end(struct act *act)
 {
     struct meaning *meaning = act->meaning;

@@ -48,7 +48,7 @@ struct cpu_state {
 };
 
 struct machine {
-    uint16_t owner;   /* source in whose tables the threads are */
+    uint16_t owner;   /* source that has the threads in its tables */
     uint16_t release; /* version of the kernel: 256 * major + minor; 0 = unknown */
     bool is_x86_64;
     bool has_switches; /* a context switch was read */
@@ -113,7 +113,7 @@ struct meaning {
 
 /* --- machines.c --- */
 
-/* Returns the worlds whose rules may apply to the events of a source. */
+/* Returns the worlds with rules that may apply to the events of a source. */
 uint8_t meaning_worlds_of(const ttr *t, uint16_t source);
 
 /* Returns the state of a source, which is found out at its first event. Returns NULL if memory runs

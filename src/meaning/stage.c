@@ -1,8 +1,8 @@
 /* ttr_interpret: a reader that changes events by the rules of their classes.
  *
- * A batch of the input whose events are all untouched passes as it is. Otherwise events are copied
+ * A batch of the input without changed events passes as it is. Otherwise events are copied
  * into a batch of the stage and changed there. A class of events is looked up by its schema: one
- * load tells whether a rule applies. Payloads stay in the batch of the input, so the next one is
+ * load shows whether a rule applies. Payloads stay in the batch of the input, so the next one is
  * read only after the stage has returned all events of this one. */
 #include <tracetta/event_class.h>
 #include <tracetta/meaning.h>
@@ -78,7 +78,8 @@ static bool has_one_class(const ttr *t, const ttr_event *event)
                              (schema->ops && schema->ops->locate));
 }
 
-/* Finds the rule for an event whose schema is seen for the first time, or is shared by classes. */
+/* Finds the rule for an event with a schema that is seen for the first time, or is shared by
+ * classes. */
 static uint32_t find_rule(struct meaning *meaning, unsigned worlds, const ttr_event *event)
 {
     ttr *t = meaning->base.t;

@@ -426,7 +426,7 @@ static void every_rule_is_listed(void **state)
 
 /* --- Allocation failures --- */
 
-/* Events whose strings are interned in the same order in each context that fails. */
+/* Events with strings that are interned in the same order in each context that fails. */
 static struct scene failing;
 
 static bool intern_same_texts(ttr *t)

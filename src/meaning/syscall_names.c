@@ -1,6 +1,6 @@
 /* Names of the system calls of x86-64 by number, for raw_syscalls:sys_enter and sys_exit. Source:
- * arch/x86/entry/syscalls/syscall_64.tbl of Linux. Left out: 32-bit programs, whose numbers differ,
- * and other architectures. */
+ * arch/x86/entry/syscalls/syscall_64.tbl of Linux. Left out: 32-bit programs, which have other
+ * numbers, and other architectures. */
 #include "meaning/meaning.h"
 
 #define FIRST_LATER 424u /* number of the first call of the second table */

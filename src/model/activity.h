@@ -1,7 +1,7 @@
 /* Activities: units of work with a start event and a stop event that carry the same 16-byte id.
  *
  * Formats without event kinds mark such events by the opcode (1 = start, 2 = stop). The event then
- * becomes the begin or end of an async span, whose link is a hash of the activity id. If an event
+ * becomes the begin or end of an async span; its link is a hash of the activity id. If an event
  * has no id, its span belongs to its thread and is matched by its task: the event name without
  * "Start", "Stop", "Begin" or "End". .NET encodes a path as the id: the third activity started
  * within the second one is

@@ -32,7 +32,7 @@ static void path_id_formats_as_path(void **state)
     check_text(small, 4321, "//1/2/10/");
     /* the checksum of another process: not a path */
     check_text(small, 4322, "12a0000000000000000000005e299e59");
-    seal(one_byte, 0); /* a 1-byte component, then one whose low nibble is its top bits */
+    seal(one_byte, 0); /* a 1-byte component, then one with its top bits in the low nibble */
     check_text(one_byte, 0, "//1/255/258/");
     seal(words, 0);
     check_text(words, 0, "//1/4660/67305985/");

@@ -169,7 +169,7 @@ static ttr_id add_thread(ttr *t, const struct thread *thread)
 }
 
 /* Sets the process of a thread that is only known by its tid, and returns its thread id. Returns 0
- * if there is no such thread. */
+ * without such a thread. */
 static ttr_id adopt_thread_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
     const uint32_t *id = pair_map_get(&t->sources[source].threads_by_tid, tid, 0);

@@ -153,7 +153,7 @@ struct schema {
     /* initial fields->state[0] of an iteration; NULL = ops->begin sets the state */
     const void *start;
     uint64_t start_with; /* initial fields->state[1] of an iteration */
-    /* the struct format whose writer can copy the raw records of these events; NULL = none */
+    /* the struct format with a writer that can copy the raw records of these events; NULL = none */
     const void *format;
     const struct event_class
         *event_class; /* declared properties of the events; NULL = undeclared */
@@ -197,7 +197,8 @@ struct source_entry {
     struct pair_map threads;        /* (pid, tid) to thread id */
     struct pair_map threads_by_tid; /* (tid, 0) to the id of the last thread seen with that tid */
     struct pair_map names_by_tid;   /* (tid, 0) to string id */
-    /* index + 1 of the pseudo process whose mappings all processes share (the kernel); 0 = none */
+    /* index + 1 of the pseudo process with mappings that all processes share (the kernel); 0 = none
+     */
     uint32_t kernel;
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
@@ -268,7 +269,7 @@ TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *forma
 TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name,
                                     const ttr_value *value);
 
-/* Adds an attribute whose texts live as long as the context: interned, or constants. */
+/* Adds an attribute with texts that live as long as the context: interned, or constants. */
 TTR_MUST bool context_add_interned_attribute(ttr *t, uint16_t source,
                                              const ttr_attribute *attribute);
 
@@ -283,8 +284,8 @@ TTR_MUST bool context_name_trace(ttr *t, uint16_t source, const char *path);
 /* Returns the thread of a process; adds it if it is new. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid);
 
-/* Returns the last thread that used a tid. If there is none, adds one whose pid may become known
- * later. Returns 0 if memory runs out. */
+/* Returns the last thread that used a tid. If there is none, adds one with a pid that may become
+ * known later. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid);
 
 /* Adds a thread without a known tid; each call adds another one. Returns 0 if memory runs out. */

@@ -18,7 +18,7 @@ struct declaration_iter {
     uint32_t root; /* next root to enter */
     uint32_t depth, given;
     uint8_t group;
-    /* type of the number whose labels are returned next; NULL = no labels to return */
+    /* type of the number that has the labels returned next; NULL = no labels to return */
     const struct type *number;
     uint32_t label, label_range;
     /* selector ranges of the last field, an option of a variant, that are still to be returned */

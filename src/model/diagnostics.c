@@ -99,7 +99,7 @@ void diagnostics_add(struct diagnostics *notes, ttr_severity severity, const ttr
 }
 
 /* Returns the entry of a code, added if it is new, and raises its severity to that of `other`.
- * Returns NULL if there is no room. */
+ * Returns NULL without room. */
 static ttr_diagnostic *find_or_add(struct diagnostics *notes, const ttr_diagnostic *other,
                                    const char *format, ...) TTR_PRINTF(3, 4);
 

@@ -346,7 +346,7 @@ static void copy_keeps_group_base_and_all_labels(void **state)
     ttr_free(t);
 }
 
-/* Two roots whose members share names, one of them twice, and one that the events lack. */
+/* Two roots with members that share names, one of them twice, and one that the events lack. */
 static const struct type shared_types[] = {{.kind = TYPE_UINT, .base = 2},
                                            {.kind = TYPE_UINT, .base = 8},
                                            {.kind = TYPE_UINT, .base = 16}};

@@ -95,7 +95,7 @@ static void event_truncated_after_array_returns_complete_fields(void **state)
     table_close(&table);
 }
 
-/* For example built or copied events, whose fields are read by iteration. */
+/* For example built or copied events: their fields are read by iteration. */
 static void uncached_schema_returns_fields(void **state)
 {
     (void)state;

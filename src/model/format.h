@@ -98,7 +98,7 @@ struct format_reader {
 
 /* Reader of traces that consist of a folder of files. */
 struct format_folder {
-    /* file whose presence makes a folder a trace ("metadata"); `bid` checks its first bytes */
+    /* file that makes a folder a trace ("metadata"); `bid` checks its first bytes */
     const char *anchor;
     /* optional: key of the option that names another file in place of the anchor; the folder then
      * needs no anchor */
@@ -146,7 +146,7 @@ struct format_transfer {
     bool (*parse)(const uint8_t *packet, size_t n, struct packet_facts *facts);
     /* Adds a time to an event, and sets its stream. Does nothing to other packets. */
     void (*rebase)(uint8_t *packet, uint32_t stream, uint64_t delta_ns);
-    const uint8_t *merged_head; /* first packet of a trace whose time 0 is at 1970 */
+    const uint8_t *merged_head; /* first packet of a trace with time 0 at 1970 */
     size_t merged_head_n;
 };
 

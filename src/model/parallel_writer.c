@@ -25,8 +25,8 @@
  * Cost: every thread decodes the whole trace; formatting is divided. At most TEXT_WAITING_MAX bytes
  * of text wait for the sink. A thread polls for about 20 us before it sleeps.
  *
- * Left out: formats whose output depends on later batches, folders, and strict mode, which needs
- * losses in order. */
+ * Left out: formats with output that depends on later batches, folders, and strict mode, which
+ * needs losses in order. */
 #include "model/parallel_writer.h"
 
 #include <pthread.h>
@@ -299,13 +299,13 @@ static ttr_status write_next_text(struct parallel_writer *shared, ttr_error *err
 }
 
 /* Writes the formatted texts to the sink in batch order. Waits for the texts of all batches before
- * number `behind`. */
-static ttr_status write_texts(struct parallel_writer *shared, uint64_t behind, ttr_error *error)
+ * number `end`. */
+static ttr_status write_texts(struct parallel_writer *shared, uint64_t end, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     for (uint64_t i; status == TTR_OK && (i = atomic_load(&shared->texts_written)) < shared->at;) {
         struct slot *slot = &shared->slot[i % SLOTS];
-        if (atomic_load(&slot->state) != SLOT_WRITTEN && i >= behind)
+        if (atomic_load(&slot->state) != SLOT_WRITTEN && i >= end)
             break;
         wait_for_text(shared, slot);
         status = write_next_text(shared, error);

@@ -72,8 +72,8 @@ struct ttr_reader {
     ttr *t;
     const struct reader_ops *ops;
     ttr_order order;
-    /* Format whose writer keeps the events of each source in a separate file. A merge of readers of
-     * this format keeps their definitions and raw records. NULL = a merge drops them. */
+    /* Format with a writer that keeps the events of each source in a separate file. A merge of
+     * readers of this format keeps their definitions and raw records. NULL = a merge drops them. */
     const struct format *per_source_format;
     /* number of reports; 0 = unknown, the caller calls `report` until it returns false */
     uint32_t reports;
@@ -129,7 +129,7 @@ void reader_set_pending_names(ttr_reader *reader, struct pending_names *renames,
  * only. */
 bool reader_can_read_until(ttr_reader *reader);
 
-/* Reads events before some->until. Returns TTR_OK even if there are none. */
+/* Reads events before some->until. Returns TTR_OK even without such events. */
 TTR_MUST ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_read *some,
                                       ttr_error *error);
 

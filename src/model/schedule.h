@@ -76,7 +76,7 @@ struct schedule {
     /* the changes of the last event, borrowed until the next schedule_apply */
     struct schedule_change *change;
     size_t changes_n, changes_capacity;
-    uint64_t discontinued; /* switches whose outgoing thread was not the one that ran */
+    uint64_t discontinued; /* switches with an outgoing thread that did not run */
     uint64_t spurious;     /* wakes of threads that were running or runnable */
 };
 

@@ -1,4 +1,4 @@
-/* The scheduling state machine: single events by hand, and random schedules with lost events, whose
+/* The scheduling state machine: single events by hand, and random schedules with lost events; their
  * changes are checked by a model of one CPU per thread and one thread per CPU. */
 #include <stdio.h>
 
@@ -180,7 +180,7 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)(seed >> 33) % n;
 }
 
-/* A machine whose threads are scheduled at random, and what the changes have claimed so far. Thread
+/* A machine that schedules its threads at random, and what the changes have claimed so far. Thread
  * ids are 1 to `threads`; the idle threads of the CPUs come first. */
 struct machine {
     uint32_t cpus, threads;

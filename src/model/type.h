@@ -48,7 +48,7 @@ enum type_kind {
     TYPE_SEQUENCE, /* as many elements as the number that `reference` names */
     /* `element` if the selector is true (no `ranges`) or is in one of `ranges`; else nothing */
     TYPE_OPTIONAL,
-    TYPE_VARIANT, /* the member whose ranges contain the selector */
+    TYPE_VARIANT, /* the member with ranges that contain the selector */
     TYPE_NULL,    /* `bits` bits without meaning; the field is null, with the type's display */
     TYPE_KIND_COUNT
 };

@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 
-/* Bytes of a character whose end is not known yet. */
+/* Bytes of a character without a known end. */
 struct visible_text {
     uint8_t rest[4];
     size_t rest_n;

@@ -109,7 +109,7 @@ static void keep_head(struct remote *remote, const uint8_t *bytes, size_t n)
         buffer_add(&remote->head, bytes, n);
 }
 
-/* Accepts one packet of a source whose output is ready. */
+/* Accepts one packet of a source with output that is ready. */
 static void accept_packet(struct remote *remote, const struct framed_packet *packet)
 {
     const struct packet_facts *facts = &packet->facts;

@@ -239,7 +239,7 @@ static bool add_ring(const struct opening *opening, int fd, bool is_backward)
 /* Events of one CPU that own its rings, as descriptors. Records of later events are redirected to
  * these rings. */
 struct ring_owners {
-    int forward, backward; /* -1 while there is no ring of this kind */
+    int forward, backward; /* -1 without a ring of this kind */
 };
 
 static bool open_or_join_ring(const struct opening *opening, const struct opened_event *event,

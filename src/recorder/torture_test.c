@@ -212,7 +212,7 @@ static void write_under_signals(uint64_t n)
     scene.committed[1] = attempts;
 }
 
-/* Counts the instants of the archive, also those of handlers, whose numbers are their own. */
+/* Counts the instants of the archive, also those of handlers, which have other numbers. */
 static uint64_t count_instants(void)
 {
     uint64_t n = 0;

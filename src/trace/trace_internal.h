@@ -75,7 +75,7 @@ static inline void trace_commit(struct ttr_trace_ring *ring, uint64_t *end)
     ttr_trace_thread.depth--;
 }
 
-/* Counts an event that has no ring, or whose trace point has no strings. */
+/* Counts an event that has no ring, or has a trace point without strings. */
 void trace_count_lost(void);
 
 /* --- trace_strings.c --- */

@@ -6,7 +6,7 @@
  *
  *   first event      claim a free ring, start chunk 0
  *   chunk is full    close it, start the next one by the rules of the mode:
- *                      streaming  wait for nobody: if the next chunk is not read yet, drop
+ *                      streaming  do not wait: if the next chunk is not read yet, drop
  *                      circular   overwrite the oldest chunk
  *                      oneshot    drop after the last chunk
  *   signal handler   the second ring of the thread; an event that interrupts that one is dropped

@@ -54,7 +54,7 @@ static uint64_t string_index(const char *text)
     return 0;
 }
 
-/* Returns the i-th record of a type whose bits from 16 on begin with `kind`, or NULL. */
+/* Returns the i-th record of a type that has `kind` in the bits from 16 on, or NULL. */
 static const uint64_t *find_event(unsigned type, const char *name, size_t i)
 {
     const uint64_t index = string_index(name);

@@ -27,7 +27,7 @@ struct scene_packet {
 struct relay_step scene_make(struct scene_packet *packet, uint64_t seq, uint64_t begin,
                              uint64_t end, uint64_t step, uint32_t id);
 
-/* Two streams whose packets overlap in time. */
+/* Two streams with packets that overlap in time. */
 struct scene_pair {
     struct scene_packet packet[6];
     struct relay_step a[3], b[3];

@@ -28,7 +28,7 @@ extern struct scene scene;
 int scene_set_up(void **state);
 int scene_tear_down(void **state);
 
-/* Opens the manager with scene.options, whose output is empty. */
+/* Opens the manager with scene.options and an empty output. */
 void scene_open(void);
 
 /* Starts a child that runs `body` and exits. */

@@ -39,7 +39,7 @@ uint32_t profiles_flags(const struct call *call)
     return managed | (strcmp(of, "spans") == 0 ? TTR_PROFILE_SPANS : TTR_PROFILE_SAMPLES);
 }
 
-/* Returns the pattern of the events whose stacks are the profile; NULL for samples or spans. */
+/* Returns the pattern of the events that give the profile its stacks; NULL for samples or spans. */
 static const char *event_pattern(const struct call *call)
 {
     const char *of = call->set.profile_of;

@@ -6,7 +6,7 @@
 #include <tracetta/meaning.h>
 #include <tracetta/report.h>
 
-/* Returns true for a format whose lines must equal those of another tool. */
+/* Returns true for a format that must print the lines of another tool. */
 static bool is_of_another_tool(const char *format)
 {
     static const char *const names[] = {"babeltrace2", "perf", "perfscript", "trace-cmd",

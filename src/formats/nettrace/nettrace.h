@@ -748,8 +748,8 @@ const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
  * unknown. */
 bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payload, uint32_t n);
 
-/* Returns the bit of could_lie for a payload with arrays whose count may be in an earlier field,
- * else 0. */
+/* Returns the bit of could_lie for a payload with arrays that may have their count in an earlier
+ * field, else 0. */
 uint8_t nettrace_misdeclared_counts(const struct type *root);
 
 /* --- nettrace_fields.c --- */
