@@ -50,13 +50,13 @@ static void store_number(const struct column_block *block, size_t i, uint64_t nu
 
 static uint64_t load_number(const struct column_block *block, size_t i)
 {
+    if (block->width == 0)
+        return 0;
     const uint8_t *from = (const uint8_t *)block->data + i * block->width;
     uint16_t half;
     uint32_t word;
     uint64_t number;
     switch (block->width) {
-    case 0:
-        return 0;
     case 1:
         return *from;
     case 2:

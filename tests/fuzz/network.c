@@ -88,6 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     size_t piece = n ? (size_t)bytes[0] + 1 : 1;
     buffer_init(&whole, alloc_default());
     buffer_init(&parts, alloc_default());
+    if (n == 0)
+        bytes = (const uint8_t *)""; /* the fuzzer passes NULL */
     uint64_t one = frame(bytes + (n > 0), n - (n > 0), n + 1, &whole);
     uint64_t two = frame(bytes + (n > 0), n - (n > 0), piece, &parts);
     if (one != two || whole.n != parts.n || (whole.n && memcmp(whole.bytes, parts.bytes, whole.n)))

@@ -45,7 +45,7 @@ def peer(trace, text):
 
 
 def ours(tracetta, trace):
-    run = subprocess.run([tracetta, "cat", "--format=jsonl", trace], capture_output=True, timeout=120)
+    run = subprocess.run([tracetta, "cat", "--raw", "--format=jsonl", trace], capture_output=True, timeout=120)
     records = {"mmap", "comm", "exit", "fork", "throttle", "unthrottle", "read", "mmap2", "aux", "itrace_start", "switch", "namespaces",
                "ksymbol", "bpf_event", "cgroup", "text_poke", "switch_cpu_wide"}
     samples = []

@@ -196,7 +196,8 @@ static void rebase_pointer(const uint8_t **p, const struct window *before,
                            const struct window *after)
 {
     if (*p)
-        *p = after->bytes + (before->offset + (uint64_t)(*p - before->bytes) - after->offset);
+        *p = after->bytes +
+             (int64_t)(before->offset + (uint64_t)(*p - before->bytes) - after->offset);
 }
 
 void nettrace_order_rebase_pointers(struct nettrace_order *order, const struct window *before,

@@ -69,6 +69,10 @@ static bool is_plausible_event(const struct salvage *salvage, const struct nettr
 {
     const struct nettrace_reader *reader = salvage->reader;
     bool is_old = salvage->block->codec >= CODEC_OLD;
+    /* the size of a damaged event is not checked yet */
+    if (h->payload > salvage->block->end ||
+        h->payload_size > (size_t)(salvage->block->end - h->payload))
+        return false;
     if (salvage->block->is_metadata || (is_old && h->metadata == 0))
         return h->metadata == 0 && h->payload_size >= METADATA_MIN &&
                nettrace_metadata_is_usable(reader->version,
