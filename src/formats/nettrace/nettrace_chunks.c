@@ -26,6 +26,29 @@ void nettrace_queue_chunk(struct nettrace_reader *reader, const struct nettrace_
         reader->chunks[reader->chunks_n++] = *chunk;
 }
 
+/* Copies a segment without the pointers of its header, and with zeros between its members: the copy
+ * becomes part of an event's payload. */
+static void copy_segment(uint8_t *to, const struct nettrace_segment *from)
+{
+    struct nettrace_segment copy;
+    memset(&copy, 0, sizeof copy);
+    copy.before.ticks = from->before.ticks;
+    copy.before.thread = from->before.thread;
+    copy.before.capture = from->before.capture;
+    copy.before.metadata = from->before.metadata;
+    copy.before.sequence = from->before.sequence;
+    copy.before.cpu = from->before.cpu;
+    copy.before.stack = from->before.stack;
+    copy.before.labels = from->before.labels;
+    copy.before.payload_size = from->before.payload_size;
+    copy.before.flags = from->before.flags;
+    copy.begin = from->begin;
+    copy.end = from->end;
+    copy.activity_at = from->activity_at;
+    copy.related_at = from->related_at;
+    memcpy(to, &copy, sizeof copy);
+}
+
 void nettrace_queue_damaged_chunk(struct nettrace_reader *reader,
                                   const struct nettrace_chunk *chunk)
 {
@@ -35,7 +58,9 @@ void nettrace_queue_damaged_chunk(struct nettrace_reader *reader,
     uint8_t *bytes = reader->emits_chunks ? arena_alloc(&reader->scratch, chunk->size + n) : NULL;
     if (bytes) {
         memcpy(bytes, window->bytes + (chunk->offset - window->offset), chunk->size);
-        memcpy(bytes + chunk->size, reader->segments.all, n);
+        for (uint32_t i = 0; i < reader->segments.n; i++)
+            copy_segment(bytes + chunk->size + i * sizeof *reader->segments.all,
+                         &reader->segments.all[i]);
         damaged.segments = bytes + chunk->size;
         damaged.segments_bytes = (uint32_t)n;
     }
