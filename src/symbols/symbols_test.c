@@ -174,8 +174,14 @@ static void mangled_name_is_demangled_unless_babeltrace2_is_imitated(void **stat
     }
     check(answer, truth("whole.so", "sample::Class::method(int)", SAMPLE_MANGLED, true));
     options.flags = TTR_SYMBOLS_LIKE_BABELTRACE2;
+    /* babeltrace2's way finds no line for this function in the debug information of clang. */
+#ifdef __clang__
+    const bool has_line = false;
+#else
+    const bool has_line = true;
+#endif
     check(ask(&options, &binary, SAMPLE_MANGLED),
-          truth("whole.so", "sample_method", SAMPLE_MANGLED, true));
+          truth("whole.so", "sample_method", SAMPLE_MANGLED, has_line));
 }
 
 static void inlined_code_has_the_line_of_its_call(void **state)

@@ -318,11 +318,12 @@ static const char *level_text(unsigned level)
 
 static void tag(struct follow *f, const ttr_event *event)
 {
-    static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
+    static const char *const states[] = {"new",   "running", "suspended",       "blocked",
+                                         "dying", "dead",    "uninterruptible", "preempted"};
     static const char *const objects[] = {"other",   "process", "thread",
                                           "pointer", "module",  "mapping"};
     bool is_switch = event->kind == TTR_KIND_SWITCH, is_object = event->kind == TTR_KIND_OBJECT;
-    if ((is_switch || is_object) && event->tag < 6) {
+    if ((is_switch && event->tag < 8) || (is_object && event->tag < 6)) {
         literal(f, ",\"tag\":\"");
         literal(f, is_switch ? states[event->tag] : objects[event->tag]);
         literal(f, "\"");
