@@ -551,10 +551,10 @@ static bool layout_text_has_bytes_after_end(const ttr_fields *fields, const ttr_
     if (step->code != FIELD_TEXT && step->code != FIELD_TEXT_COUNTED)
         return false;
     const uint8_t *p = (const uint8_t *)text->text.p + text->text.n;
-    const uint8_t *behind = step->code == FIELD_TEXT
-                                ? p - text->text.n + step->count
-                                : iter->run.bits.base + (iter->run.bits.at >> 3);
-    while (p < behind)
+    const uint8_t *following = step->code == FIELD_TEXT
+                                   ? p - text->text.n + step->count
+                                   : iter->run.bits.base + (iter->run.bits.at >> 3);
+    while (p < following)
         if (*p++)
             return true;
     return false;

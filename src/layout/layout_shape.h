@@ -91,7 +91,7 @@ static inline uint64_t layout_byte_shape_find_end(const struct layout_byte_shape
  * exceeds bits->end, if it has no formula, or if its first fixed-size part ends within 64 bits of
  * bits->base; the caller then uses layout_find_record_end. */
 static inline bool layout_shape_find_end(const struct layout_shape *shape, const struct bits *bits,
-                                         uint64_t at, uint64_t *behind)
+                                         uint64_t at, uint64_t *following)
 {
     uint64_t first = at + shape->first, next;
     if (at > bits->end || shape->first > bits->end - at || first < 64)
@@ -105,7 +105,7 @@ static inline bool layout_shape_find_end(const struct layout_shape *shape, const
     } else {
         return false;
     }
-    *behind = next;
+    *following = next;
     return next <= bits->end;
 }
 

@@ -70,7 +70,7 @@ struct copy_iter {
     const struct type *chosen;
     uint16_t depth;
     /* for elements that share a head: bytes per value, and bytes of padding after the last value */
-    uint8_t width, behind;
+    uint8_t width, following;
     bool has_bytes_after_end; /* the last field has the flag HAS_BYTES_AFTER_END */
 };
 _Static_assert(sizeof(struct copy_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
@@ -254,7 +254,7 @@ static bool read_row_element(struct copy_iter *iter, ttr_field *field)
     memcpy(low, bytes, iter->width);
     *field = iter->repeated;
     field->value.v.u = extend_value(field->value.type, load_u64le(low), iter->width);
-    if (--iter->repeats == 0 && !cursor_skip(&iter->at, iter->behind))
+    if (--iter->repeats == 0 && !cursor_skip(&iter->at, iter->following))
         return false;
     follow_types(iter, field);
     return true;
@@ -265,7 +265,7 @@ static bool begin_row(struct copy_iter *iter, uint32_t n, ttr_field *field)
     iter->repeated = *field;
     iter->repeats = n;
     iter->width = row_value_width(field->value.type, field->value.bits);
-    iter->behind = (uint8_t)((8 - (uint64_t)n * iter->width % 8) % 8);
+    iter->following = (uint8_t)((8 - (uint64_t)n * iter->width % 8) % 8);
     return n && read_row_element(iter, field);
 }
 

@@ -342,11 +342,12 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->version = in->version ? in->version : "";
     report->compression = source_compression(in->source);
     report->path = ttr_text_get(reader->t, reader->t->sources[in->id].path);
-    const uint64_t behind = in->window.offset + in->window.n, end = source_end_offset(in->source);
-    report->bytes = in->window.n == 0 && end < behind ? end
-                                                      /* a corrupt offset may have moved the read
-                                                       * window past the end of the file */
-                                                      : behind;
+    const uint64_t following = in->window.offset + in->window.n,
+                   end = source_end_offset(in->source);
+    report->bytes = in->window.n == 0 && end < following ? end
+                                                         /* a corrupt offset may have moved the read
+                                                          * window past the end of the file */
+                                                         : following;
     report->disk_size = source_disk_size(in->source);
     report->disk_used = source_disk_bytes_read(in->source);
     report->shares_file = in->shares_file;

@@ -323,7 +323,7 @@ static void stop_helpers(struct parallel_writer *shared)
     for (unsigned i = 1; i <= shared->threads_n; i++)
         (void)pthread_join(shared->worker[i].thread, NULL);
     shared->threads_n = 0;
-    for (uint64_t i = shared->at, behind = atomic_load(&shared->claimed); i < behind; i++) {
+    for (uint64_t i = shared->at, following = atomic_load(&shared->claimed); i < following; i++) {
         struct slot *slot = &shared->slot[i % SLOTS];
         atomic_fetch_sub(&shared->waiting, slot->text ? slot->text->n : 0);
         release_slot(slot);

@@ -33,7 +33,6 @@ struct condition {
 struct cursor {
     sqlite3_vtab_cursor base;
     uint64_t row, end; /* rows [row, end) are left; row is the current one */
-    uint64_t block;    /* first row of the block that is loaded; UINT64_MAX = none */
     struct condition conditions[CONDITIONS_MAX];
     size_t conditions_n;
     bool is_empty;    /* a condition can never hold */

@@ -180,6 +180,10 @@ static bool add_class(ttr_store *store, const char *name)
 
 static bool add_tables(ttr_store *store, const ttr_store_options *options)
 {
+    for (unsigned i = 0; i < TTR_KIND_COUNT; i++) {
+        const char *name = ttr_kind_text(i);
+        store->kinds[i] = ttr_text_add(store->t, name, strlen(name));
+    }
     for (size_t i = 0; i < STORE_TABLES; i++) {
         if (!table_init(&store->tables[i], store->alloc, definitions[i].name,
                         definitions[i].description, definitions[i].infos, definitions[i].n))

@@ -55,7 +55,6 @@ struct table {
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
-    char *owned_name; /* of a class table */
 };
 
 TTR_MUST bool table_init(struct table *table, const struct alloc *alloc, const char *name,
@@ -79,11 +78,6 @@ struct raw_track {
     uint32_t thread, name;
     uint32_t open; /* open slice + 1; 0 = none */
     uint8_t is_async;
-};
-
-struct class_entry {
-    struct table *table;
-    uint32_t *field_names; /* text ids of the fields' names, in the order of the columns */
 };
 
 enum store_table {
@@ -118,8 +112,9 @@ struct ttr_store {
     size_t class_of_name_n;
     ttr_field_buffer *fields;
     uint64_t events;
-    int64_t latest;     /* greatest time so far */
-    bool is_disordered; /* an event was earlier than the one before it */
+    uint32_t kinds[TTR_KIND_COUNT]; /* text ids of the names of kinds */
+    int64_t latest;                 /* greatest time so far */
+    bool is_disordered;             /* an event was earlier than the one before it */
     /* slices */
     struct raw_slice *slices;
     size_t slices_n, slices_capacity;
@@ -130,7 +125,6 @@ struct ttr_store {
     struct pair_map track_ids;
     /* counters */
     struct pair_map counter_ids;
-    uint32_t counter_tracks;
     /* scheduling: last switch of each CPU */
     struct running *cpus;
     size_t cpus_n, cpus_capacity;

@@ -100,14 +100,13 @@ static bool add_loss(ttr_store *store, const ttr_event *event)
     return table_append(&store->tables[STORE_LOSS], row);
 }
 
-bool store_add_event(ttr_store *store, const ttr_event *event)
+static bool add_row(ttr_store *store, const ttr_event *event)
 {
-    const char *kind = ttr_kind_text(event->kind);
     const int64_t row[] = {
         (int64_t)store->events,
         event->time,
         event->duration ? store_clamp(event->duration) : 0,
-        (int64_t)ttr_text_add(store->t, kind, strlen(kind)),
+        event->kind < TTR_KIND_COUNT ? store->kinds[event->kind] : TTR_STORE_NULL,
         store_text_or_null(event->category),
         store_text_or_null(event->name),
         store_text_or_null(event->provider),
@@ -117,14 +116,17 @@ bool store_add_event(ttr_store *store, const ttr_event *event)
         event->source,
         store_clamp(event->offset),
     };
-    if (store->tables[STORE_EVENT].is_wanted && !table_append(&store->tables[STORE_EVENT], row))
-        return false;
-    if (store->tables[STORE_LOG].is_wanted && event->kind == TTR_KIND_LOG && !add_log(store, event))
-        return false;
-    if (store->tables[STORE_LOSS].is_wanted && event->kind == TTR_KIND_GAP &&
-        !add_loss(store, event))
-        return false;
-    return !store->tables[STORE_ARGS].is_wanted || add_args(store, event);
+    return table_append(&store->tables[STORE_EVENT], row);
+}
+
+bool store_add_event(ttr_store *store, const ttr_event *event)
+{
+    const struct table *tables = store->tables;
+    return (!tables[STORE_EVENT].is_wanted || add_row(store, event)) &&
+           (!tables[STORE_LOG].is_wanted || event->kind != TTR_KIND_LOG || add_log(store, event)) &&
+           (!tables[STORE_LOSS].is_wanted || event->kind != TTR_KIND_GAP ||
+            add_loss(store, event)) &&
+           (!tables[STORE_ARGS].is_wanted || add_args(store, event));
 }
 
 /* --- Tables of event classes --- */

@@ -16,13 +16,12 @@ static uint32_t counter_track(ttr_store *store, const ttr_event *event, ttr_id s
     const uint32_t *known = pair_map_get(&store->counter_ids, key, id);
     if (known)
         return *known;
-    const uint32_t track = store->counter_tracks;
+    const uint32_t track = (uint32_t)store->tables[STORE_COUNTER_TRACK].rows;
     const int64_t row[] = {track, store_text_or_null(event->name), store_text_or_null(series),
                            store_clamp(event->link), store_text_or_null(event->thread)};
     if (!pair_map_put(&store->counter_ids, key, id, track) ||
         !table_append(&store->tables[STORE_COUNTER_TRACK], row))
         return UINT32_MAX;
-    store->counter_tracks++;
     return track;
 }
 

@@ -78,7 +78,10 @@ if command -v script >/dev/null; then
     says "output_on_a_terminal_goes_through_the_pager" "^paged" env TERM=xterm PAGER="sed s/^/paged/" \
         script -qec "'$tracetta' stat '$trace'" /dev/null
     /usr/bin/python3 "$(dirname "$0")/controls_make.py" "$work/controls.fxt"
-    for words in "cat" "cat --style=babeltrace2" "cat --style=perf" "cat --style=trace-cmd" "cat --style=microsoft" "cat --format=csv" \
+    echo "SELECT name FROM slice; SELECT key, string_value FROM args" >"$work/texts.sql"
+    queries=()
+    for format in table csv tsv json markdown; do queries+=("query --file=$work/texts.sql --format=$format"); done
+    for words in "${queries[@]}" "cat" "cat --style=babeltrace2" "cat --style=perf" "cat --style=trace-cmd" "cat --style=microsoft" "cat --format=csv" \
         "cat --format=jsonl" "convert --to=csv -o -" "convert --to=chrome -o -" "stat" "tree" "info" "info --classes"; do
         for color in always never; do
             run env LANG=C.UTF-8 TERM=xterm PAGER=cat script -qec "'$tracetta' -q --color=$color $words '$work/controls.fxt'" /dev/null

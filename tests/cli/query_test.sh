@@ -42,7 +42,7 @@ for name, (count, _) in sorted(rows.items()):
     print(f"{name},{count}")
 PROGRAM
 "$tracetta" query -q --format=csv "$work/t.fxt" \
-    "SELECT s.name, count(*) n FROM slice s JOIN event e ON e.id = s.arg_set_id WHERE e.kind <> 'instant' GROUP BY 1 ORDER BY 1" | tr -d '\r' >"$work/found"
+    "SELECT s.name, count(*) n FROM slice s JOIN event e ON e.id = s.arg_set_id WHERE e.kind <> 'instant' GROUP BY 1 ORDER BY 1" >"$work/found"
 cmp "$work/expected" "$work/found" >"$work/.err" 2>&1
 verdict "spans_are_those_of_stat" $? "$(diff "$work/expected" "$work/found" | head -5)"
 

@@ -48,7 +48,7 @@ static void print_line(struct progress *file, const char *line)
             name += 2;
         file->seen++;
         if (strncmp(name, "# SKIP ", 7) == 0) { /* cmocka's line for a case that called skip() */
-            printf("ok %u - %s: %.*s # SKIP as said above\n", ++cases, file->name,
+            printf("ok %u - %s: %.*s # SKIP for the reason above\n", ++cases, file->name,
                    (int)strcspn(name + 7, "\n"), name + 7);
             (void)fflush(stdout);
             return;

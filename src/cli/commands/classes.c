@@ -174,7 +174,7 @@ static void print_labels(const struct call *call, ttr_field_declarations *walk,
 
 /* Prints the selector values for which a field exists, between the two texts. Returns false if the
  * field has no selector. */
-static bool print_selector(ttr_field_declarations *walk, const char *before, const char *behind)
+static bool print_selector(ttr_field_declarations *walk, const char *before, const char *following)
 {
     ttr_label label;
     size_t n = 0;
@@ -183,7 +183,7 @@ static bool print_selector(ttr_field_declarations *walk, const char *before, con
         print_range(&label, label.low > label.high || label.low >> 63);
     }
     if (n)
-        (void)fputs(behind, stdout);
+        (void)fputs(following, stdout);
     return n > 0;
 }
 

@@ -1,7 +1,6 @@
 /* query: SQL over traces, by libtracetta-query, which is loaded when it is needed. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -175,22 +174,18 @@ static int list_tables(const struct work *work)
 
 /* --- Running --- */
 
-/* Returns the name of a table or column nearest to a word, or NULL. */
-struct known_names {
-    const struct work *work;
-};
-
+/* Returns the i-th name of a table or column; NULL after the last. */
 static const char *known_name(const void *context, size_t i)
 {
-    const struct known_names *known = context;
+    const struct work *work = context;
     ttr_store_table table;
     ttr_store_column column;
-    for (size_t k = 0; ttr_store_table_at(known->work->store, k, &table); k++) {
+    for (size_t k = 0; ttr_store_table_at(work->store, k, &table); k++) {
         if (table.is_class && table.rows == 0)
             continue;
         if (i-- == 0)
             return table.name;
-        for (size_t c = 0; ttr_store_column_at(known->work->store, k, c, &column); c++)
+        for (size_t c = 0; ttr_store_column_at(work->store, k, c, &column); c++)
             if (i-- == 0)
                 return column.name;
     }
@@ -201,10 +196,9 @@ static const char *known_name(const void *context, size_t i)
 static int report_statement(const struct work *work, const char *sql, const ttr_error *error)
 {
     const char *begin = sql + error->offset, *line = begin;
-    const struct known_names known = {work};
     const char *colon = strrchr(error->text, ':');
     const char *near = colon && strstr(error->text, "no such")
-                           ? message_nearest(colon + 2, known_name, &known)
+                           ? message_nearest(colon + 2, known_name, work)
                            : NULL;
     while (line > sql && line[-1] != '\n')
         line--;

@@ -2,7 +2,6 @@
 #include "cli/commands/query_output.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,13 +102,32 @@ struct separated {
     bool has_rule; /* Markdown: a line of dashes after the head */
 };
 
+/* Prints a text. On a terminal its control characters are escaped first. */
+static void print_separated_text(const struct output *out, const struct separated *how,
+                                 ttr_text text)
+{
+    char *escaped = NULL;
+    size_t n = 0;
+    if (!out->call->term.out_is_tty) {
+        how->print(text);
+        return;
+    }
+    FILE *to = open_memstream(&escaped, &n);
+    if (!to)
+        return;
+    term_text_to(to, text);
+    (void)fclose(to);
+    how->print((ttr_text){escaped, n});
+    free(escaped);
+}
+
 static void print_head(const struct output *out, const struct separated *how)
 {
     (void)fputs(how->before, stdout);
     for (size_t i = 0; i < out->columns; i++) {
         const char *name = out->library->name(out->result, i);
         (void)fputs(i ? how->between : "", stdout);
-        how->print((ttr_text){name, strlen(name)});
+        print_separated_text(out, how, (ttr_text){name, strlen(name)});
     }
     (void)fputs(how->after, stdout);
     if (!how->has_rule)
@@ -129,7 +147,7 @@ static ttr_status print_separated(const struct output *out, const struct separat
         (void)fputs(how->before, stdout);
         for (size_t i = 0; i < out->columns; i++) {
             (void)fputs(i ? how->between : "", stdout);
-            how->print(cell_text(out, i, number));
+            print_separated_text(out, how, cell_text(out, i, number));
         }
         (void)fputs(how->after, stdout);
     }
@@ -268,7 +286,7 @@ static ttr_status print_table(const struct output *out, ttr_error *error)
 ttr_status query_print(const struct call *call, const struct query_library *library,
                        ttr_result *result, ttr_error *error)
 {
-    static const struct separated csv = {"", ",", "\r\n", print_csv_cell, false};
+    static const struct separated csv = {"", ",", "\n", print_csv_cell, false};
     static const struct separated tsv = {"", "\t", "\n", print_tsv_cell, false};
     static const struct separated markdown = {"| ", " | ", " |\n", print_markdown_cell, true};
     const struct output out = {call, library, result, library->columns(result)};

@@ -82,8 +82,8 @@ char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit)
 static inline char *emit_quotable_text(char *at, const uint8_t *from, const uint8_t *p,
                                        const uint8_t *limit)
 {
-    char *behind = emit_plain_text(at, from, p, limit);
-    return behind ? behind : babeltrace2_emit_escaped(at, p, limit);
+    char *following = emit_plain_text(at, from, p, limit);
+    return following ? following : babeltrace2_emit_escaped(at, p, limit);
 }
 
 #endif

@@ -164,8 +164,8 @@ static char *emit_plain_float(char *at, double x)
 
 char *babeltrace2_emit_float(char *at, double x)
 {
-    char *behind = emit_plain_float(at, x);
-    return behind ? behind : at + snprintf(at, NUMBER_MAX, "%g", x);
+    char *following = emit_plain_float(at, x);
+    return following ? following : at + snprintf(at, NUMBER_MAX, "%g", x);
 }
 
 /* Appends the labels of a value, separated by commas. */

@@ -513,8 +513,8 @@ static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
     if (!begin)
         return false;
     if (has_clock(event_class)) {
-        char *behind = emit_usual_times(at, writer, event);
-        at = behind ? behind : emit_times(at, writer, event);
+        char *following = emit_usual_times(at, writer, event);
+        at = following ? following : emit_times(at, writer, event);
     }
     at = emit_blocks(at, head.p, head.n);
     buffer_commit(&out->buffer, (size_t)(at - begin));

@@ -239,12 +239,12 @@ static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *f
     walk->stage = STAGE_DONE;
     if (size == 0 || size - 1 > cursor_left(&walk->at) / FXT_WORD_BYTES)
         return false;
-    struct cursor behind = walk->at;
-    (void)cursor_skip(&behind, (size - 1) * FXT_WORD_BYTES);
-    walk->at.end = behind.p; /* reads of the value must not leave the argument */
+    struct cursor following = walk->at;
+    (void)cursor_skip(&following, (size - 1) * FXT_WORD_BYTES);
+    walk->at.end = following.p; /* reads of the value must not leave the argument */
     if (FXT_UNLIKELY(!read_argument(walk, header, field)))
         set_raw_argument(field, bytes, (size_t)size * FXT_WORD_BYTES);
-    walk->at = behind;
+    walk->at = following;
     finish_argument(walk);
     return true;
 }

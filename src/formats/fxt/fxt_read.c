@@ -227,9 +227,9 @@ static bool has_records_after(const struct fxt_lookahead *look, uint64_t words)
     const struct fxt_span *span = &look->span;
     if (words == 0 || words > span->words)
         return false;
-    struct fxt_span behind = {span->bytes + (size_t)words * FXT_WORD_BYTES, span->words - words,
-                              span->is_big};
-    return fxt_count_clean_records(&behind, look->is_end, 3) >= 3;
+    struct fxt_span following = {span->bytes + (size_t)words * FXT_WORD_BYTES, span->words - words,
+                                 span->is_big};
+    return fxt_count_clean_records(&following, look->is_end, 3) >= 3;
 }
 
 static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead *look)

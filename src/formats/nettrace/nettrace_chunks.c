@@ -136,7 +136,7 @@ ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset, 
 
 ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size)
 {
-    struct nettrace_bytes behind;
+    struct nettrace_bytes following;
     nettrace_queue_chunk(
         reader,
         &(struct nettrace_chunk){.offset = reader->at, .size = size, .kind = NETTRACE_CHUNK_END});
@@ -144,16 +144,16 @@ ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size)
     reader->is_over = reader->has_end = true;
     /* with order=block do not wait: a live trace may send these bytes much later */
     ttr_status status = nettrace_load_bytes(
-        reader, reader->at, reader->emits_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
-    if (status != TTR_OK || behind.n == 0)
+        reader, reader->at, reader->emits_blocks ? 0 : NETTRACE_MAGIC_BYTES, &following);
+    if (status != TTR_OK || following.n == 0)
         return status;
-    if (behind.n >= NETTRACE_MAGIC_BYTES &&
-        memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
-        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, reader->at, "nettrace.behind-end",
+    if (following.n >= NETTRACE_MAGIC_BYTES &&
+        memcmp(following.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, reader->at, "nettrace.after-end",
                              "another trace starts after the end of this one; it is not read");
     else
         input_add_diagnostic(
-            reader->in, TTR_SEVERITY_REMARK, reader->at, "nettrace.behind-end",
+            reader->in, TTR_SEVERITY_REMARK, reader->at, "nettrace.after-end",
             "the input continues after the end of the trace; the rest is not read");
     return TTR_OK;
 }

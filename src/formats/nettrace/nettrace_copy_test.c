@@ -82,9 +82,9 @@ static void add_line(struct buffer *to, const char *line, const char *next,
         return;
     while (cut < fields && memcmp(cut, " seq=", 5) != 0)
         cut++;
-    const char *behind = cut < fields ? memchr(cut + 1, ' ', (size_t)(next - cut - 1)) : fields;
+    const char *following = cut < fields ? memchr(cut + 1, ' ', (size_t)(next - cut - 1)) : fields;
     buffer_add(to, line, (size_t)(cut - line));
-    buffer_add(to, behind, (size_t)(next - behind));
+    buffer_add(to, following, (size_t)(next - following));
 }
 
 /* Returns the dump lines of the selected events, without gaps and sequence numbers. */

@@ -20,7 +20,7 @@ const ttr_diagnostic_info nettrace_diagnostics[] = {
      "pointer size other than 4 or 8", "8 is used", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_DAMAGE, "nettrace.bad-times",
      "times that contradict the block's header", "one damaged time delta is corrected", ""},
-    {TTR_SEVERITY_REMARK, TTR_SEVERITY_ODD, "nettrace.behind-end",
+    {TTR_SEVERITY_REMARK, TTR_SEVERITY_ODD, "nettrace.after-end",
      "V3 to V6: bytes after the trace's end", "not read", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "nettrace.cut",
      "end of input inside a block or event", "complete events are kept", ""},

@@ -253,9 +253,9 @@ static struct line remove_key(const struct line *line, const char *key, struct b
     buffer_clear(to);
     if (!at)
         return *line;
-    const char *behind = memchr(at + 1, ' ', (size_t)(end - at - 1));
+    const char *following = memchr(at + 1, ' ', (size_t)(end - at - 1));
     buffer_add(to, line->p, (size_t)(at - line->p));
-    buffer_add(to, behind ? behind : end, behind ? (size_t)(end - behind) : 0);
+    buffer_add(to, following ? following : end, following ? (size_t)(end - following) : 0);
     return (struct line){(const char *)to->bytes, to->n};
 }
 

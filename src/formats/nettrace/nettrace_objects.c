@@ -326,9 +326,9 @@ static bool is_object_end(const struct nettrace_bytes *bytes, uint64_t at)
         bytes->p[at - bytes->offset] != NETTRACE_END)
         return false;
     size_t skip = (size_t)(at + 1 - bytes->offset);
-    struct nettrace_bytes behind = {bytes->p + skip, bytes->n - skip, at + 1};
-    return behind.n == 0 || (behind.n == 1 && behind.p[0] == NETTRACE_NULL) ||
-           read_frame(&behind, &frame);
+    struct nettrace_bytes following = {bytes->p + skip, bytes->n - skip, at + 1};
+    return following.n == 0 || (following.n == 1 && following.p[0] == NETTRACE_NULL) ||
+           read_frame(&following, &frame);
 }
 
 /* Loads `need` bytes from offset `begin` on. The window keeps all bytes after the frame. */

@@ -135,7 +135,7 @@ static void translate_tags(struct metadata_translation *t, struct nettrace_class
     while (cursor_left(&t->c) >= 5 && !t->failed) {
         uint32_t size = cursor_u32le(&t->c);
         uint8_t kind = cursor_u8(&t->c);
-        struct cursor tag = cursor_slice(&t->c, size), behind = t->c;
+        struct cursor tag = cursor_slice(&t->c, size), following = t->c;
         if (tag.failed)
             return;
         if (kind == NETTRACE_EXTRA_OPCODE)
@@ -146,7 +146,7 @@ static void translate_tags(struct metadata_translation *t, struct nettrace_class
         t->is_second = true;
         t->signature->n = signature_at;
         translate_fields(t, 0);
-        t->c = behind;
+        t->c = following;
     }
 }
 

@@ -54,15 +54,15 @@ static void drop_finished_spans(struct perfetto_nest *nest)
     size_t kept = nest->n;
     /* Reverses the parent links from the newest span outwards, so that the list can be compacted
      * from the outermost span inwards. */
-    int32_t at = (int32_t)nest->n - 1, behind = -1;
+    int32_t at = (int32_t)nest->n - 1, following = -1;
     while (at >= 0) {
         int32_t outer = nest->spans[at].parent;
-        nest->spans[at].parent = behind;
-        behind = at;
+        nest->spans[at].parent = following;
+        following = at;
         at = outer;
     }
     size_t to = 0;
-    int32_t chain = behind;
+    int32_t chain = following;
     for (size_t i = 0; i < kept; i++) {
         struct perfetto_nest_span span = nest->spans[i];
         if ((int32_t)i == chain) {

@@ -334,10 +334,10 @@ static void special_character_is_escaped_at_every_position(void **state)
     writing_open(&w, "text", 0, (const char *const[]){"time=delta", NULL});
     for (size_t i = 0; i < sizeof cares / sizeof *cares; i++)
         for (int before = 0; before < 34; before += 1 + before % 3)
-            for (int behind = 0; behind < 34; behind += 11) {
+            for (int following = 0; following < 34; following += 11) {
                 char text[80];
                 (void)snprintf(text, sizeof text, "%.*s%s%.*s", before,
-                               "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].in, behind,
+                               "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].in, following,
                                "0123456789/0123456789/0123456789/!");
                 ttr_event_begin(w.builder, TTR_KIND_INSTANT, 1, NULL, "x");
                 ttr_add_text(w.builder, "s", text);
@@ -345,7 +345,7 @@ static void special_character_is_escaped_at_every_position(void **state)
                 n += (size_t)snprintf(expected + n, sizeof expected - n,
                                       "(+0.000000000) - x instant -/- { s = \"%.*s%s%.*s\" }\n",
                                       before, "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].out,
-                                      behind, "0123456789/0123456789/0123456789/!");
+                                      following, "0123456789/0123456789/0123456789/!");
                 assert_true(n < sizeof expected);
             }
     writing_expect(&w, expected);

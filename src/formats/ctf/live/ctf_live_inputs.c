@@ -104,7 +104,7 @@ static ttr_status make_source_ready(struct live_reader *live, struct live_source
         if (trace->streams)
             live_add_diagnostic(
                 live, TTR_SEVERITY_DAMAGE, "live.no-metadata",
-                "the relay daemon has no metadata of a trace, whose events cannot be read");
+                "the relay daemon has no metadata of a trace; its events cannot be read");
     }
     return TTR_OK;
 }
@@ -406,7 +406,7 @@ static ttr_status append_first_packet(struct live_reader *live, struct live_inpu
         return fail_memory(error);
     const char *fault = find_packet_fault(&frame, framing, packet->n);
     if (!input->in && live->base.t->sources_n + SOURCES_KEPT > UINT16_MAX)
-        fault = "there were more streams than can be told apart";
+        fault = "there were more streams than can be distinguished";
     if (fault)
         return reject_live_packet(live, input, fault, error);
     if (framing != CTF_FRAME_OK)

@@ -341,7 +341,7 @@ static void ended_streams_are_freed_before_session_ends(void **state)
     /* Memory is allocated in blocks, so a difference of up to 16 KiB is chance. */
     if (many > few + (uint64_t)40 * 2048 + (16 << 10) ||
         many_traces > few_traces + (uint64_t)10 * 4096)
-        fail_msg("%u and %u bytes behind streams, %u and %u behind traces", (unsigned)few,
+        fail_msg("%u and %u bytes following streams, %u and %u following traces", (unsigned)few,
                  (unsigned)many, (unsigned)few_traces, (unsigned)many_traces);
 }
 

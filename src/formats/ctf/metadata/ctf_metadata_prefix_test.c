@@ -258,8 +258,9 @@ static void traces_without_uuid_are_unrelated(void **state)
     (void)state;
     static const char
         text[] = TSDL("") TSDL_A TSDL_B,
-        named[] = TSDL("/* no uuid, though it is named here, and nothing of the kind behind it */")
-            TSDL_A TSDL_B;
+        named[] =
+            TSDL("/* no uuid, though it is named here, and nothing of the kind following it */")
+                TSDL_A TSDL_B;
     static const struct given ctx = {.events = 3, .damage = 1};
     expect(text, sizeof TSDL("") TSDL_A - 1, sizeof text - 1, &ctx);
     expect(named, (size_t)(strstr(named, TSDL_B) - named), sizeof named - 1, &ctx);

@@ -447,11 +447,11 @@ enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *c
         return is_content || reader->in->window.at_end ? RFC11_NOT_SKIPPED : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;
     uint64_t from = ctf_file_offset_of_bit(reader, (reader->bits.at + mask) & ~mask),
-             behind = ctf_file_offset_of_bit(reader, end);
+             following = ctf_file_offset_of_bit(reader, end);
     reader->is_damaged = true;
     reader->bits.at = end;
     reader->ticks = header.ticks;
-    reader->status = input_add_damage(reader->in, from, behind - from, code, reader->error,
+    reader->status = input_add_damage(reader->in, from, following - from, code, reader->error,
                                       "%s: %s (id %llu); skipped by its payload_size", reader->file,
                                       what, (unsigned long long)header.id);
     return RFC11_SKIPPED;

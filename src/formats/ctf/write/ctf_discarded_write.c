@@ -207,8 +207,8 @@ static bool init_stream_counters(struct ctf_stream_out *stream,
                                  const struct ctf_first_packet *first,
                                  struct ctf_pending_gaps *missing)
 {
-    const uint64_t behind = ctf_pending_gaps_have_count(missing) ? missing->packets + 1 : 0;
-    const uint64_t sequence = first->is_continuation ? behind : first->about->sequence,
+    const uint64_t following = ctf_pending_gaps_have_count(missing) ? missing->packets + 1 : 0;
+    const uint64_t sequence = first->is_continuation ? following : first->about->sequence,
                    discarded = first->is_continuation ? missing->events : first->about->discarded;
     const bool is_reported =
         /* readers compare the counter of packet 0 with 0, so that counter reports the complete gap

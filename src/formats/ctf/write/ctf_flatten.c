@@ -571,12 +571,12 @@ static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *ar
         return SHAPE_EMPTY;
     if (i == known_shapes->n) {
         struct flattening trial = *f;
-        size_t at = find_nonempty_array_of_type(f->items, array->text.p), behind = at;
+        size_t at = find_nonempty_array_of_type(f->items, array->text.p), following = at;
         trial.is_trial = true;
         known_shapes->like[known_shapes->n].type = array->text.p;
         known_shapes->like[known_shapes->n].at = at;
         known_shapes->like[known_shapes->n++].shape = SHAPE_EMPTY;
-        uint64_t shape = at ? hash_value_shape(&trial, &behind) : SHAPE_EMPTY;
+        uint64_t shape = at ? hash_value_shape(&trial, &following) : SHAPE_EMPTY;
         known_shapes->like[i].shape = shape;
     }
     array->text.n = known_shapes->like[i].at;

@@ -30,7 +30,8 @@ static const char metadata[] =
     "event { name = \"small\"; id = 0; stream_id = 0; fields := struct { u32 x; }; };\n"
     "event { name = \"large\"; id = 1; stream_id = 0; fields := struct { u32 n; struct { u8 a; "
     "string s; } texts[n]; u8 between;\n"
-    "struct { u32 m; struct { u32 a; u32 b; } pairs[m]; } inner; u32 l; big numbers[l]; u8 behind; "
+    "struct { u32 m; struct { u32 a; u32 b; } pairs[m]; } inner; u32 l; big numbers[l]; u8 "
+    "following; "
     "}; };\n";
 
 static void add_number(struct buffer *to, uint64_t x, unsigned bytes)

@@ -378,7 +378,7 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
 {
     ttr_value likeness;
     uint32_t count = array->count;
-    const size_t behind = types->at;
+    const size_t following = types->at;
     if (count == 0 && ctf_items_make_example(array, &likeness))
         return make_scalar_type(types, &likeness);
     if (count == 0 && array->text.n == 0)
@@ -396,7 +396,7 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
     types->path_n--;
     for (uint32_t i = 1; i < count && types->at < types->items->n; i++)
         types->at += ctf_items_count_nested(types->items, types->at);
-    types->at = count ? types->at : behind;
+    types->at = count ? types->at : following;
     return type;
 }
 
@@ -480,12 +480,12 @@ static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, t
         memcpy(text, name.p, n);
     memcpy(text + n, "_length", 7);
     n += 7;
-    for (uint64_t number = 2, behind = n; !types->is_dialect && !types->failed; number++) {
+    for (uint64_t number = 2, following = n; !types->is_dialect && !types->failed; number++) {
         if (!ctf_type_is_name_collision(
                 types, structure, ctf_type_prefixed_name(types, (ttr_text){text, n}, 1), true))
             break;
-        text[behind] = '_';
-        n = behind + 1 + number_format_u64(text + behind + 1, number);
+        text[following] = '_';
+        n = following + 1 + number_format_u64(text + following + 1, number);
     }
     ttr_id id = ttr_text_add(types->t, text, n);
     size_t at = push_member(types);
