@@ -1,6 +1,7 @@
 /* The manager: socket, loop, statistics (tracetta/record.h). */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 #include "base/status.h"
 #include "recorder/recorder.h"
+#include "recorder/session_folder.h"
 #include "trace/trace_clock.h"
 #include "trace/trace_filter.h"
 
@@ -20,22 +22,30 @@
 
 /* --- Opening --- */
 
+ttr_status manager_check_filter(const char *filter, ttr_error *error)
+{
+    if (filter && strlen(filter) >= MANAGER_FILTER_MAX)
+        return fail(error, TTR_E_MISUSE, 0, "categories are longer than %u bytes",
+                    MANAGER_FILTER_MAX - 1);
+    if (!trace_filter_is_valid(filter))
+        return fail(error, TTR_E_MISUSE, 0,
+                    "categories cannot be \"%s\": expected globs with levels 1 to 5, like "
+                    "\"net.*,-net.debug,disk:5\"",
+                    filter);
+    return TTR_OK;
+}
+
 static ttr_status check_options(const ttr_manager_options *options, ttr_error *error)
 {
-    if (!options || options->size != sizeof *options || !options->socket || options->fd < 0 ||
+    if (!options || options->size != sizeof *options || options->fd < 0 ||
         options->mode > TTR_MANAGER_ONESHOT)
         return fail(error, TTR_E_MISUSE, 0, "options of the manager are invalid");
-    if (strlen(options->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
+    if (options->socket && strlen(options->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
         return fail(error, TTR_E_MISUSE, 0, "socket path is longer than 107 bytes: %s",
                     options->socket);
     if (options->buffer_bytes > BUFFER_MAX)
         return fail(error, TTR_E_MISUSE, 0, "buffer is larger than 256 MiB");
-    if (!trace_filter_is_valid(options->categories))
-        return fail(error, TTR_E_MISUSE, 0,
-                    "categories cannot be \"%s\": expected globs with levels 1 to 5, like "
-                    "\"net.*,-net.debug,disk:5\"",
-                    options->categories);
-    return TTR_OK;
+    return manager_check_filter(options->categories, error);
 }
 
 /* Creates the socket with access for this user alone. */
@@ -64,13 +74,12 @@ static ttr_status start(ttr_manager *manager, const ttr_manager_options *options
     const struct archive_part head = {&magic, sizeof magic};
     manager->copy = alloc_zero(manager->alloc, 1, TRACE_CHUNK);
     manager->strings = alloc_zero(manager->alloc, 1, TRACE_STRINGS_SIZE);
-    manager->categories_n = options->categories ? strlen(options->categories) + 1 : 0;
-    manager->categories =
-        options->categories ? alloc_zero(manager->alloc, manager->categories_n, 1) : NULL;
-    if (!manager->copy || !manager->strings || (options->categories && !manager->categories))
+    if (!manager->copy || !manager->strings)
         return fail(error, TTR_E_NOMEM, 0, "out of memory");
-    if (options->categories)
-        memcpy(manager->categories, options->categories, manager->categories_n);
+    (void)snprintf(manager->categories, sizeof manager->categories, "%s",
+                   options->categories ? options->categories : "");
+    (void)snprintf(manager->output_name, sizeof manager->output_name, "%s",
+                   options->output_name ? options->output_name : "");
     const off_t at = lseek(options->fd, 0, SEEK_CUR);
     manager->archive.is_regular =
         fstat(options->fd, &about) == 0 && S_ISREG(about.st_mode) && at >= 0;
@@ -79,7 +88,16 @@ static ttr_status start(ttr_manager *manager, const ttr_manager_options *options
     manager->ticks_per_second = trace_clock_frequency(&manager->clock);
     manager->zone_min_ticks = (uint64_t)((long double)options->zone_min_ns *
                                          (long double)manager->ticks_per_second / 1e9L);
-    const ttr_status status = listen_on(manager, options->socket, error);
+    char socket[sizeof manager->socket];
+    ttr_status status = TTR_OK;
+    if (!options->socket) {
+        status = session_folder_make(socket, error);
+        manager->has_folder = status == TTR_OK;
+    }
+    if (status == TTR_OK)
+        status = listen_on(manager, options->socket ? options->socket : socket, error);
+    if (status != TTR_OK && manager->has_folder)
+        session_folder_remove(socket);
     if (status == TTR_OK && !archive_write(&manager->archive, &head, 1))
         return fail(error, TTR_E_IO, 0, "cannot write: %s", strerror(manager->archive.reason));
     return status;
@@ -93,13 +111,14 @@ static void free_manager(ttr_manager *manager)
         (void)close(manager->listen_fd);
     if (manager->socket[0])
         (void)unlink(manager->socket);
+    if (manager->socket[0] && manager->has_folder)
+        session_folder_remove(manager->socket);
     const struct alloc *alloc = manager->alloc;
     alloc_free(alloc, manager->programs, manager->programs_capacity, sizeof *manager->programs);
     alloc_free(alloc, manager->frequencies, manager->frequencies_capacity,
                sizeof *manager->frequencies);
     alloc_free(alloc, manager->copy, 1, TRACE_CHUNK);
     alloc_free(alloc, manager->strings, 1, TRACE_STRINGS_SIZE);
-    alloc_free(alloc, manager->categories, manager->categories_n, 1);
     alloc_free(alloc, manager, 1, sizeof *manager);
 }
 
@@ -120,6 +139,10 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
     manager->chunks = chunks == 0                 ? TRACE_CHUNKS_DEFAULT
                       : chunks < TRACE_CHUNKS_MIN ? TRACE_CHUNKS_MIN
                                                   : (uint32_t)chunks;
+    const uint64_t rings = PROGRAM_MEMORY_MAX / trace_ring_stride(manager->chunks);
+    manager->rings = rings < PROGRAM_RINGS_MIN ? PROGRAM_RINGS_MIN
+                     : rings > TRACE_RINGS_MAX ? TRACE_RINGS_MAX
+                                               : (uint32_t)rings;
     manager->programs_max = options->max_programs ? options->max_programs : PROGRAMS_DEFAULT;
     if (start(manager, options, error) == TTR_OK)
         return manager;
@@ -140,8 +163,9 @@ static uint64_t now_ms(void)
  * of what they wrote to their memory. */
 static void judge_program(ttr_manager *manager, struct program *program)
 {
-    if (program->is_welcomed || program->socket_fd < 0) {
-        manager->stats.expelled += program->violations >= RECORDER_VIOLATIONS_MAX;
+    if (program->is_welcomed || program->is_controller || program->socket_fd < 0) {
+        manager->stats.expelled +=
+            program->is_welcomed && program->violations >= RECORDER_VIOLATIONS_MAX;
         return;
     }
     if (program->accepted_ms == 0)
@@ -225,7 +249,7 @@ ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd,
         for (size_t i = 0; i < manager->programs_n; i++)
             is_busy |= program_drain(manager, &manager->programs[i], false);
         sweep(manager);
-    } while (!is_woken && now_ms() < end);
+    } while (!is_woken && !manager->is_stop_requested && now_ms() < end);
     return check_output(manager, error);
 }
 
@@ -244,22 +268,38 @@ bool ttr_manager_triggered(ttr_manager *manager, char name[108])
     return is_triggered;
 }
 
+bool ttr_manager_stop_requested(const ttr_manager *manager)
+{
+    return manager->is_stop_requested;
+}
+
+const char *ttr_manager_socket(const ttr_manager *manager)
+{
+    return manager->socket;
+}
+
 void ttr_manager_get_stats(const ttr_manager *manager, ttr_manager_stats *stats)
 {
     *stats = manager->stats;
     stats->size = sizeof *stats;
-    stats->connected = (uint32_t)manager->programs_n;
+    stats->connected = 0;
+    for (size_t i = 0; i < manager->programs_n; i++)
+        stats->connected += manager->programs[i].is_welcomed;
     stats->bytes = manager->archive.whole;
     stats->unwritten = manager->archive.unwritten;
 }
 
 bool ttr_manager_program_at(const ttr_manager *manager, size_t i, ttr_manager_program *program)
 {
-    if (i >= manager->programs_n)
+    size_t at = 0;
+    for (; at < manager->programs_n; at++)
+        if (manager->programs[at].is_welcomed && i-- == 0)
+            break;
+    if (at >= manager->programs_n)
         return false;
-    const struct program *found = &manager->programs[i];
+    const struct program *found = &manager->programs[at];
     *program = (ttr_manager_program){.pid = found->pid, .name = found->name};
-    for (uint32_t k = 0; found->rings && k < TRACE_RINGS_MAX; k++) {
+    for (uint32_t k = 0; k < manager->rings; k++) {
         program->threads += found->rings[k].done != 0;
         program->dropped += found->rings[k].dropped;
     }
