@@ -11,7 +11,24 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
+/* Bytes at the start of a file that are examined for its layout and epoch. */
 #define OPEN_BYTES 65536u
+
+/* Loads the bytes that decide the layout and the epoch. Of a pipe these are the packets up to the
+ * first event, because the next packet may come late. */
+static ttr_status load_start(struct input *in, ttr_error *error)
+{
+    const struct heph_reader *reader = in->ctx;
+    uint64_t need = reader->is_pipe ? HEPH_FRAME_SIZE : OPEN_BYTES;
+    ttr_status status;
+    do {
+        status = heph_load_packet(in, need, error);
+        if (status != TTR_OK || !reader->is_pipe || in->window.n < need)
+            return status;
+        need = heph_find_probe_end(&in->window, reader->max_packet);
+    } while (need > in->window.n && need <= OPEN_BYTES);
+    return TTR_OK;
+}
 
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
@@ -49,7 +66,8 @@ ttr_status heph_open(struct input *in, ttr_error *error)
         t, &(struct schema){.ops = &heph_nested_ops, .ctx = in, .format = &format_heph});
     if (!reader->schema || !reader->nested)
         return fail_memory(error);
-    ttr_status status = heph_load_packet(in, OPEN_BYTES, error);
+    reader->is_pipe = !source_is_seekable(in->source) && source_disk_size(in->source) == 0;
+    ttr_status status = load_start(in, error);
     if (status == TTR_OK)
         status = read_options(in, error);
     return status == TTR_OK ? heph_find_epoch(in, error) : status;
@@ -99,7 +117,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
         return fail_memory(error);
     ttr_status status = TTR_OK;
     if (heph_parse_epoch(packet, size, &epoch))
-        status = heph_apply_epoch(in, epoch, error);
+        status = heph_apply_epoch(in, epoch, error); /* may move the window */
     else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, reader->offset, "heph.bad-epoch",
                              "the epoch has %zu bytes, expected 8; it is not used",
@@ -111,7 +129,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
             (int)(n < 64 ? n : 64), (const char *)option.p, cursor_left(&c));
     if (status != TTR_OK || reader->is_restart)
         return status;
-    heph_emit_definition(in, packet, size, name);
+    heph_emit_definition(in, in->window.bytes, size, name);
     reader->offset += size;
     return TTR_OK;
 }

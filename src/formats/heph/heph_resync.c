@@ -334,17 +334,19 @@ static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct cand
                                              ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
+    const uint32_t magic = load_u32be(bad->p), size = heph_packet_size(bad->p);
     memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
     store_u32be(reader->repaired, HEPH_MAGIC_METADATA);
     store_u32be(reader->repaired + 4, HEPH_EPOCH_PACKET);
-    ttr_status status = heph_apply_epoch(in, load_u64be(bad->p + HEPH_EPOCH_PACKET - 8), error);
+    const uint64_t epoch = load_u64be(bad->p + HEPH_EPOCH_PACKET - 8);
+    ttr_status status = heph_apply_epoch(in, epoch, error); /* may move the window */
     if (status == TTR_OK && !reader->is_restart)
         heph_emit_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
     if (status == TTR_OK && !reader->is_restart)
         status = input_add_damage(
             in, reader->offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
             "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
-            load_u32be(bad->p), heph_packet_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
+            magic, size, HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
     reader->offset += reader->is_restart ? 0 : HEPH_EPOCH_PACKET;
     return status;
 }
