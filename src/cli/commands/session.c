@@ -20,9 +20,9 @@ static void print_text(const char *text)
 }
 
 /* Reports an error of a session. Returns the outcome. */
-static int report_error(const struct call *call, ttr_status status, const ttr_error *error)
+static int report_session_error(const struct call *call, ttr_status status, const ttr_error *error)
 {
-    message_error(call, "session", error);
+    report_error(call, "session", error);
     return status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_INPUT;
 }
 
@@ -36,13 +36,13 @@ static ttr_session *open_session(struct call *call, int *outcome)
         pid = strtoull(call->path[1], &end, 10);
         if (pid == 0 || *end) {
             *outcome =
-                message_misuse("session", "\"%s\" is not the number of a process", call->path[1]);
+                report_misuse("session", "\"%s\" is not the number of a process", call->path[1]);
             return NULL;
         }
     }
     ttr_session *session = ttr_session_open(pid, &error);
     if (!session)
-        *outcome = report_error(call, error.status, &error);
+        *outcome = report_session_error(call, error.status, &error);
     return session;
 }
 
@@ -51,21 +51,21 @@ static ttr_session *open_session(struct call *call, int *outcome)
 static void put_info(struct json *json, const ttr_session_info *info)
 {
     const ttr_manager_stats *stats = &info->stats;
-    json_uint(json, "pid", info->pid);
+    json_write_uint(json, "pid", info->pid);
     json_write_string(json, "output", info->output);
     json_write_string(json, "mode", modes[info->mode]);
-    json_uint(json, "buffer_bytes", info->buffer_bytes);
+    json_write_uint(json, "buffer_bytes", info->buffer_bytes);
     json_write_string(json, "categories", info->categories);
-    json_uint(json, "connected", stats->connected);
-    json_uint(json, "programs", stats->programs);
-    json_uint(json, "events", stats->events);
-    json_uint(json, "dropped", stats->dropped);
-    json_uint(json, "overwritten_bytes", stats->overwritten);
-    json_uint(json, "unwritten_bytes", stats->unwritten);
-    json_uint(json, "invalid_bytes", stats->invalid);
-    json_uint(json, "bytes", stats->bytes);
-    json_uint(json, "refused", stats->refused);
-    json_uint(json, "expelled", stats->expelled);
+    json_write_uint(json, "connected", stats->connected);
+    json_write_uint(json, "programs", stats->programs);
+    json_write_uint(json, "events", stats->events);
+    json_write_uint(json, "dropped", stats->dropped);
+    json_write_uint(json, "overwritten_bytes", stats->overwritten);
+    json_write_uint(json, "unwritten_bytes", stats->unwritten);
+    json_write_uint(json, "invalid_bytes", stats->invalid);
+    json_write_uint(json, "bytes", stats->bytes);
+    json_write_uint(json, "refused", stats->refused);
+    json_write_uint(json, "expelled", stats->expelled);
 }
 
 static void print_row(const ttr_session_info *info)
@@ -109,7 +109,7 @@ static int list_sessions(struct call *call)
         json_close(&json, ']');
         json_close(&json, '}');
     } else if (n == 0) {
-        message_note(call, "no \"tracetta record\" of this user is running");
+        print_note(call, "no \"tracetta record\" of this user is running");
     }
     return n ? OUTCOME_FINE : OUTCOME_NO;
 }
@@ -146,10 +146,10 @@ static ttr_status show_programs(struct call *call, ttr_session *session, struct 
          i++) {
         if (call->set.json) {
             json_open(json, NULL, '{');
-            json_uint(json, "pid", program.pid);
+            json_write_uint(json, "pid", program.pid);
             json_write_string(json, "name", program.name);
-            json_uint(json, "threads", program.threads);
-            json_uint(json, "dropped", program.dropped);
+            json_write_uint(json, "threads", program.threads);
+            json_write_uint(json, "dropped", program.dropped);
             json_close(json, '}');
             continue;
         }
@@ -211,9 +211,9 @@ static ttr_status show_categories(struct call *call, ttr_session *session, ttr_e
          i++) {
         if (call->set.json) {
             json_open(&json, NULL, '{');
-            json_uint(&json, "pid", category.pid);
+            json_write_uint(&json, "pid", category.pid);
             json_write_string(&json, "name", category.name);
-            json_uint(&json, "level", category.level);
+            json_write_uint(&json, "level", category.level);
             json_close(&json, '}');
             continue;
         }
@@ -266,11 +266,11 @@ int run_session(struct call *call)
         ttr_session *session = open_session(call, &outcome);
         const ttr_status status = session ? actions[i].run(call, session, &error) : TTR_OK;
         if (status != TTR_OK && status != TTR_END)
-            outcome = report_error(call, status, &error);
+            outcome = report_session_error(call, status, &error);
         ttr_session_close(session);
         return outcome;
     }
-    return message_misuse(
+    return report_misuse(
         "session",
         "\"%s\" is not what can be done: there are list, categories, snapshot, stats, stop", word);
 }
