@@ -40,6 +40,7 @@ typedef struct ttr_session_info {
     ttr_manager_stats stats; /* counts so far */
 } ttr_session_info;
 
+/* Copies what is known of the session. */
 TTR_API TTR_MUST ttr_status ttr_session_get_info(ttr_session *session, ttr_session_info *info,
                                                  ttr_error *error);
 

@@ -211,7 +211,8 @@ static bool handle_message(ttr_manager *manager, struct program *program,
         message->text[0] = '\0';
     if (message->kind == TRACE_CONTROL && !program->is_welcomed) {
         program->is_controller = true;
-        return control_answer(manager, program, message);
+        program->request = *message;
+        return true;
     }
     if (program->is_controller || (message->kind == TRACE_HELLO) == program->is_welcomed)
         return false;

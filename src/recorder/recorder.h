@@ -94,7 +94,8 @@ struct program {
     uint32_t next_string;
     struct ring_state *rings;
     char name[TRACE_MESSAGE_TEXT];
-    bool is_controller; /* sends requests instead of events */
+    bool is_controller;           /* sends requests instead of events */
+    struct trace_message request; /* of a controller, not answered yet; kind 0 = none */
     uint64_t uid;
     struct program_category *categories;
     size_t categories_n, categories_capacity;
@@ -152,6 +153,9 @@ void programs_enable(ttr_manager *manager);
 /* Answers a request of a controller (control.c). Returns false if it is not allowed to ask. */
 bool control_answer(ttr_manager *manager, const struct program *controller,
                     const struct trace_message *request);
+
+/* Reports the first failed write of the output, once. */
+ttr_status manager_check_output(ttr_manager *manager, ttr_error *error);
 
 /* Returns TTR_E_MISUSE for a filter that is malformed or too long. NULL is valid. */
 ttr_status manager_check_filter(const char *filter, ttr_error *error);

@@ -315,7 +315,8 @@ static const struct command commands[] = {
      "one of list, categories, snapshot, stats, stop", "control running recordings",
      "Controls the recordings of \"tracetta record\" that this user runs. PID is the process of a "
      "recording; without it there must be only one.\n\n"
-     "list: prints the recordings; the exit status is 1 if there are none. categories: prints the "
+     "list: prints the recordings; if nothing is recorded, the exit status is 1. categories: "
+     "prints the "
      "categories of the recorded programs with their levels; --category changes them first. "
      "snapshot: writes all events that are in rings now. stats: prints counts, also for each "
      "program. stop: ends a recording and completes its output; the recorded programs go on.",
