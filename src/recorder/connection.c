@@ -18,7 +18,7 @@
 #define FLAGS_SIZE (TRACE_MODULES_MAX * TRACE_PAGE)
 
 /* Makes sealed memory and maps it. Returns the descriptor, or -1. */
-static int make_memory(const char *name, uint64_t size, uint8_t **memory)
+static int create_shared_memory(const char *name, uint64_t size, uint8_t **memory)
 {
     const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
@@ -106,7 +106,7 @@ static bool send_welcome(const ttr_manager *manager, const struct program *progr
 
 static void fill_header(const ttr_manager *manager, const struct program *program)
 {
-    *shared_header(program) = (struct trace_header){
+    *get_shared_header(program) = (struct trace_header){
         .magic = TRACE_MAGIC,
         .version = TRACE_VERSION,
         .mode = manager->mode,
@@ -123,13 +123,13 @@ static void fill_header(const ttr_manager *manager, const struct program *progra
 }
 
 /* Makes the memory of a program and sends it. Returns false if that fails. */
-static bool welcome(ttr_manager *manager, struct program *program)
+static bool welcome_program(ttr_manager *manager, struct program *program)
 {
     int fds[TRACE_WELCOME_FDS] = {-1, -1, -1};
     program->rings = alloc_zero(manager->alloc, manager->rings, sizeof *program->rings);
-    fds[0] = make_memory("tracetta-rings", trace_memory_size(manager->rings, manager->chunks),
-                         &program->memory);
-    fds[1] = make_memory("tracetta-flags", FLAGS_SIZE, &program->flags);
+    fds[0] = create_shared_memory(
+        "tracetta-rings", trace_memory_size(manager->rings, manager->chunks), &program->memory);
+    fds[1] = create_shared_memory("tracetta-flags", FLAGS_SIZE, &program->flags);
     fds[2] = program->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     bool is_ready = program->rings && program->memory && program->flags && program->wake_fd >= 0;
     if (is_ready) {
@@ -219,7 +219,7 @@ static bool handle_message(ttr_manager *manager, struct program *program,
     switch (message->kind) {
     case TRACE_HELLO:
         memcpy(program->name, message->text, sizeof program->name);
-        program->is_refused = !welcome(manager, program);
+        program->is_refused = !welcome_program(manager, program);
         return true;
     case TRACE_CATEGORY:
         return add_category(manager, program, message);
@@ -249,7 +249,7 @@ bool program_receive(ttr_manager *manager, struct program *program)
         return false;
     }
     if (!handle_message(manager, program, &message))
-        program_violate(program);
+        program_count_violation(program);
     manager->stats.refused += program->is_refused;
     return !program->is_refused && program->violations < RECORDER_VIOLATIONS_MAX;
 }

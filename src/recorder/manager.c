@@ -45,7 +45,7 @@ static ttr_status check_options(const ttr_manager_options *options, ttr_error *e
 }
 
 /* Creates the socket with access for this user alone. */
-static ttr_status listen_on(ttr_manager *manager, const char *path, ttr_error *error)
+static ttr_status create_socket(ttr_manager *manager, const char *path, ttr_error *error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path, path, strlen(path));
@@ -63,7 +63,8 @@ static ttr_status listen_on(ttr_manager *manager, const char *path, ttr_error *e
     return fail(error, TTR_E_IO, 0, "%s: cannot create the socket: %s", path, strerror(reason));
 }
 
-static ttr_status start(ttr_manager *manager, const ttr_manager_options *options, ttr_error *error)
+static ttr_status start_manager(ttr_manager *manager, const ttr_manager_options *options,
+                                ttr_error *error)
 {
     struct stat about;
     const uint64_t magic = TRACE_FXT_MAGIC;
@@ -91,7 +92,7 @@ static ttr_status start(ttr_manager *manager, const ttr_manager_options *options
         manager->has_folder = status == TTR_OK;
     }
     if (status == TTR_OK)
-        status = listen_on(manager, options->socket ? options->socket : socket, error);
+        status = create_socket(manager, options->socket ? options->socket : socket, error);
     if (status != TTR_OK && manager->has_folder)
         session_folder_remove(socket);
     if (status == TTR_OK && !archive_write(&manager->archive, &head, 1))
@@ -140,7 +141,7 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
                      : rings > TRACE_RINGS_MAX ? TRACE_RINGS_MAX
                                                : (uint32_t)rings;
     manager->programs_max = options->max_programs ? options->max_programs : PROGRAMS_DEFAULT;
-    if (start(manager, options, error) == TTR_OK)
+    if (start_manager(manager, options, error) == TTR_OK)
         return manager;
     free_manager(manager);
     return NULL;

@@ -18,7 +18,7 @@ static uint64_t now_ms(void)
 
 /* Refuses connections that send no greeting in time. Counts programs that are disconnected because
  * of what they wrote to their memory. */
-static void judge_program(ttr_manager *manager, struct program *program)
+static void check_program_state(ttr_manager *manager, struct program *program)
 {
     if (program->is_welcomed || program->is_controller || program->socket_fd < 0) {
         manager->stats.expelled +=
@@ -35,11 +35,11 @@ static void judge_program(ttr_manager *manager, struct program *program)
 }
 
 /* Ends the programs that have no connection any more, and closes the gaps in the list. */
-static void sweep(ttr_manager *manager)
+static void remove_ended_programs(ttr_manager *manager)
 {
     size_t kept = 0;
     for (size_t i = 0; i < manager->programs_n; i++)
-        judge_program(manager, &manager->programs[i]);
+        check_program_state(manager, &manager->programs[i]);
     for (size_t i = 0; i < manager->programs_n; i++) {
         struct program *program = &manager->programs[i];
         if (program->socket_fd >= 0 && program->violations < RECORDER_VIOLATIONS_MAX)
@@ -108,7 +108,7 @@ ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd,
         is_busy = false;
         for (size_t i = 0; i < manager->programs_n; i++)
             is_busy |= program_drain(manager, &manager->programs[i], false);
-        sweep(manager);
+        remove_ended_programs(manager);
     } while (!is_woken && !manager->is_stop_requested && now_ms() < end);
     return manager_check_output(manager, error);
 }

@@ -15,22 +15,22 @@
 
 #define CHUNK_INDEX_MAX (UINT64_MAX >> 20) /* positions of such chunks fit into 64 bits */
 
-static struct trace_ring_header *ring_at(const ttr_manager *manager, const struct program *program,
-                                         uint32_t i)
+static struct trace_ring_header *get_ring(const ttr_manager *manager, const struct program *program,
+                                          uint32_t i)
 {
     return (struct trace_ring_header *)(void *)(program->memory + TRACE_PAGE + TRACE_STRINGS_SIZE +
                                                 i * trace_ring_stride(manager->chunks));
 }
 
-static const uint8_t *chunk_at(const struct trace_ring_header *ring, uint64_t index,
-                               uint64_t chunks)
+static const uint8_t *get_chunk(const struct trace_ring_header *ring, uint64_t index,
+                                uint64_t chunks)
 {
     return (const uint8_t *)ring + TRACE_PAGE + index % chunks * TRACE_CHUNK;
 }
 
-static uint32_t rings_used(const ttr_manager *manager, const struct program *program)
+static uint32_t count_used_rings(const ttr_manager *manager, const struct program *program)
 {
-    const uint32_t n = __atomic_load_n(&shared_header(program)->rings_used, __ATOMIC_ACQUIRE);
+    const uint32_t n = __atomic_load_n(&get_shared_header(program)->rings_used, __ATOMIC_ACQUIRE);
     return n < manager->rings ? n : manager->rings;
 }
 
@@ -39,7 +39,8 @@ static uint32_t rings_used(const ttr_manager *manager, const struct program *pro
 /* Returns the new strings of a program in the manager's copy. */
 static size_t copy_strings(ttr_manager *manager, struct program *program)
 {
-    const uint64_t used = __atomic_load_n(&shared_header(program)->strings_used, __ATOMIC_ACQUIRE);
+    const uint64_t used =
+        __atomic_load_n(&get_shared_header(program)->strings_used, __ATOMIC_ACQUIRE);
     if (used <= program->strings_done || used > TRACE_STRINGS_SIZE)
         return 0;
     const size_t n = used - program->strings_done;
@@ -47,7 +48,7 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
     const size_t valid = records_validate_strings((const uint64_t *)(const void *)manager->strings,
                                                   n, &program->next_string);
     if (valid != n) {
-        program_violate(program);
+        program_count_violation(program);
         manager->stats.invalid += n - valid;
     }
     program->strings_done += valid == n ? n : TRACE_STRINGS_SIZE;
@@ -55,7 +56,7 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
 }
 
 /* Returns thread and name of a ring, each loaded once; a name that is not UTF-8 is left out. */
-static struct piece_head read_head(const struct trace_ring_header *ring)
+static struct piece_head read_piece_head(const struct trace_ring_header *ring)
 {
     struct piece_head head = {.tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED)};
     memcpy(head.name, ring->name, sizeof head.name);
@@ -77,7 +78,7 @@ static void skip_known_name(struct ring_state *state, struct piece_head *head)
 }
 
 /* Remembers where the clock frequency of a program is in the archive. */
-static void keep_frequency(ttr_manager *manager, uint64_t at)
+static void remember_clock_frequency(ttr_manager *manager, uint64_t at)
 {
     if (alloc_reserve(manager->alloc, (void **)&manager->frequencies,
                       &manager->frequencies_capacity, manager->frequencies_n + 1,
@@ -93,18 +94,18 @@ static void write_piece(ttr_manager *manager, struct program *program,
     size_t words = 0, frequency = 0, after;
     const bool is_first = !program->has_head;
     if (is_first)
-        words = trace_fxt_put_provider(head, program->provider, program->name, program->pid,
-                                       manager->ticks_per_second, &frequency);
+        words = trace_fxt_append_provider(head, program->provider, program->name, program->pid,
+                                          manager->ticks_per_second, &frequency);
     else
-        words = trace_fxt_put_section(head, program->provider);
+        words = trace_fxt_append_section(head, program->provider);
     after = words;
-    trace_put_thread(head + words, TRACE_REAL_THREAD, program->pid, about->tid);
+    trace_append_thread(head + words, TRACE_REAL_THREAD, program->pid, about->tid);
     words += 3;
     if (about->name[0])
-        words += trace_fxt_put_thread_name(head + words, program->pid, about->tid, about->name);
+        words += trace_fxt_append_thread_name(head + words, program->pid, about->tid, about->name);
     if (about->losses[0])
-        words += trace_fxt_put_losses(head + words, program->provider, about->losses[0],
-                                      about->losses[1], about->losses[2]);
+        words += trace_fxt_append_losses(head + words, program->provider, about->losses[0],
+                                         about->losses[1], about->losses[2]);
     const struct archive_part parts[] = {{head, after * 8},
                                          {manager->strings, copy_strings(manager, program)},
                                          {head + after, (words - after) * 8},
@@ -112,7 +113,7 @@ static void write_piece(ttr_manager *manager, struct program *program,
     const uint64_t at = manager->archive.whole;
     if (archive_write(&manager->archive, parts, 4) && is_first) {
         program->has_head = true;
-        keep_frequency(manager, at + frequency * 8);
+        remember_clock_frequency(manager, at + frequency * 8);
     }
 }
 
@@ -129,10 +130,10 @@ static void read_losses(ttr_manager *manager, struct trace_drops *drops, uint64_
 }
 
 /* Writes the events that had no ring, as losses of the main thread. */
-static void write_lost(ttr_manager *manager, struct program *program)
+static void write_lost_counts(ttr_manager *manager, struct program *program)
 {
     struct piece_head head = {.tid = (uint32_t)program->pid};
-    read_losses(manager, &shared_header(program)->lost, &program->lost, head.losses);
+    read_losses(manager, &get_shared_header(program)->lost, &program->lost, head.losses);
     if (head.losses[0])
         write_piece(manager, program, &head, NULL, 0);
 }
@@ -140,8 +141,8 @@ static void write_lost(ttr_manager *manager, struct program *program)
 /* --- Rings --- */
 
 /* Returns true if a chunk that is being read was overwritten, in circular mode. */
-static bool is_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
-                           uint64_t index)
+static bool is_chunk_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
+                                 uint64_t index)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return manager->mode == TTR_MANAGER_CIRCULAR &&
@@ -160,17 +161,17 @@ static void read_records(ttr_manager *manager, struct program *program,
                          const struct chunk_range *range)
 {
     const uint64_t from = range->from, to = range->to;
-    struct piece_head head = read_head(ring);
-    memcpy(manager->copy, chunk_at(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
+    struct piece_head head = read_piece_head(ring);
+    memcpy(manager->copy, get_chunk(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
            to - from);
-    if (is_overwritten(manager, ring, from / TRACE_CHUNK)) {
+    if (is_chunk_overwritten(manager, ring, from / TRACE_CHUNK)) {
         manager->stats.overwritten += to - from;
         return;
     }
     const struct records_report report =
         records_validate((const uint64_t *)(const void *)manager->copy, to - from, program->pid);
     if (report.valid != to - from) {
-        program_violate(program);
+        program_count_violation(program);
         manager->stats.invalid += to - from - report.valid;
     }
     if (head.tid != range->tid) /* a former thread of the ring */
@@ -188,14 +189,14 @@ static bool read_chunk(ttr_manager *manager, struct program *program,
                        struct trace_ring_header *ring, struct ring_state *state, uint64_t commit)
 {
     const uint64_t index = state->done / TRACE_CHUNK, newest = (commit - 1) / TRACE_CHUNK;
-    const struct trace_chunk_header *header = (const void *)chunk_at(ring, index, manager->chunks);
+    const struct trace_chunk_header *header = (const void *)get_chunk(ring, index, manager->chunks);
     const uint32_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE),
                    tid = __atomic_load_n(&header->tid, __ATOMIC_RELAXED);
     const uint64_t first = index * TRACE_CHUNK + TRACE_CHUNK_HEADER;
     const uint64_t from = state->done < first ? first : state->done;
     const uint64_t to = index == newest ? commit : index * TRACE_CHUNK + used;
     state->done = index == newest ? commit : (index + 1) * TRACE_CHUNK;
-    if (is_overwritten(manager, ring, index)) {
+    if (is_chunk_overwritten(manager, ring, index)) {
         manager->stats.overwritten += state->done - from;
         return true;
     }
@@ -219,7 +220,7 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
         return 0;
     const bool is_ahead = newest >= state->done / TRACE_CHUNK + manager->chunks;
     if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !is_circular)) {
-        program_violate(program);
+        program_count_violation(program);
         return 0;
     }
     if (is_ahead) {
@@ -234,7 +235,7 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
 static void write_last_losses(ttr_manager *manager, struct program *program,
                               struct trace_ring_header *ring, struct ring_state *state)
 {
-    struct piece_head head = read_head(ring);
+    struct piece_head head = read_piece_head(ring);
     read_losses(manager, &ring->drops, &state->dropped, head.losses);
     if (head.losses[0])
         write_piece(manager, program, &head, NULL, 0);
@@ -243,7 +244,7 @@ static void write_last_losses(ttr_manager *manager, struct program *program,
 /* Reads a ring. Returns the bytes read. */
 static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32_t i)
 {
-    struct trace_ring_header *ring = ring_at(manager, program, i);
+    struct trace_ring_header *ring = get_ring(manager, program, i);
     struct ring_state *state = &program->rings[i];
     uint32_t phase = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
     if (phase != RING_ACTIVE && phase != RING_FINISHED)
@@ -251,7 +252,7 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
     const uint64_t commit = check_commit(manager, program, ring, state), before = state->done;
     while (state->done < commit && program->violations < RECORDER_VIOLATIONS_MAX)
         if (!read_chunk(manager, program, ring, state, commit)) {
-            program_violate(program);
+            program_count_violation(program);
             state->done = commit;
         }
     write_last_losses(manager, program, ring, state);
@@ -267,13 +268,13 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
     uint64_t bytes = 0;
     if (!program->is_welcomed || (manager->mode == TTR_MANAGER_CIRCULAR && !reads_all))
         return false;
-    const uint32_t n = rings_used(manager, program);
+    const uint32_t n = count_used_rings(manager, program);
     for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++) {
         bytes += drain_ring(manager, program, i);
         if (!reads_all && bytes > RECORDER_PASS_BYTES)
             return true;
     }
-    write_lost(manager, program);
+    write_lost_counts(manager, program);
     return bytes > 0;
 }
 
@@ -282,8 +283,8 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
 /* Writes the zones that a ring has open as events "begin" without an end. */
 static void write_open_zones(ttr_manager *manager, struct program *program, uint32_t i)
 {
-    const struct trace_ring_header *ring = ring_at(manager, program, i);
-    const struct piece_head head = read_head(ring);
+    const struct trace_ring_header *ring = get_ring(manager, program, i);
+    const struct piece_head head = read_piece_head(ring);
     uint64_t words[2 * TRACE_OPEN_ZONES];
     const uint64_t depth = __atomic_load_n(&ring->open_zones[0], __ATOMIC_ACQUIRE);
     const size_t n = depth < TRACE_OPEN_ZONES ? (size_t)depth : TRACE_OPEN_ZONES;
@@ -304,7 +305,7 @@ void program_end(ttr_manager *manager, struct program *program)
 {
     if (program->is_welcomed && program->violations < RECORDER_VIOLATIONS_MAX) {
         (void)program_drain(manager, program, true);
-        const uint32_t n = rings_used(manager, program);
+        const uint32_t n = count_used_rings(manager, program);
         for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++)
             write_open_zones(manager, program, i);
     }

@@ -133,7 +133,7 @@ struct ttr_manager {
     ttr_manager_stats stats;
 };
 
-static inline struct trace_header *shared_header(const struct program *program)
+static inline struct trace_header *get_shared_header(const struct program *program)
 {
     return (struct trace_header *)(void *)program->memory;
 }
@@ -142,7 +142,7 @@ static inline struct trace_header *shared_header(const struct program *program)
 void program_free(const ttr_manager *manager, struct program *program);
 
 /* Counts a breach of the rules. */
-static inline void program_violate(struct program *program)
+static inline void program_count_violation(struct program *program)
 {
     program->violations++;
 }
