@@ -33,7 +33,7 @@ static ttr_status load_start(struct input *in, ttr_error *error)
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
-    const char *epoch = input_option(in, "epoch"), *layout = input_option(in, "layout");
+    const char *epoch = input_get_option(in, "epoch"), *layout = input_get_option(in, "layout");
     reader->is_epoch_given = reader->has_epoch = epoch != NULL;
     if (epoch && !number_parse_u64(epoch, strlen(epoch), &reader->epoch))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -178,7 +178,7 @@ static struct counted count_streams(const struct heph_counters *counters)
     return sum;
 }
 
-static void note_counters(struct input *in)
+static void report_lost_packets(struct input *in)
 {
     const struct heph_reader *reader = in->ctx;
     struct counted sum = count_streams(&reader->counters);
@@ -209,11 +209,11 @@ static void note_counters(struct input *in)
 }
 
 /* Adds one gap event to the batch for each stream with lost events. */
-static void emit_gaps(struct input *in)
+static void emit_gap_events(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
     if (!reader->are_notes_emitted)
-        note_counters(in);
+        report_lost_packets(in);
     reader->are_notes_emitted = true;
     while (in->n < in->batch && reader->gaps_emitted < reader->counters.n && reader->counters.any) {
         const struct heph_stream *stream = &reader->counters.streams[reader->gaps_emitted++];
@@ -234,7 +234,7 @@ static void emit_gaps(struct input *in)
 static ttr_status begin_concatenated_trace(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
-    emit_gaps(in);
+    emit_gap_events(in);
     if (in->n)
         return TTR_OK;
     heph_counters_clear(&reader->counters);
@@ -261,7 +261,7 @@ static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
     if (status != TTR_OK)
         return status;
     if (in->window.n == 0) {
-        emit_gaps(in);
+        emit_gap_events(in);
         return in->n ? TTR_OK : TTR_END;
     }
     if (in->window.n < HEPH_FRAME_SIZE ||
@@ -277,7 +277,7 @@ static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
                                : read_unusual_packet(in, in->window.bytes, size, error);
 }
 
-ttr_status heph_next(struct input *in, ttr_error *error)
+ttr_status heph_read_batch(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     ttr_status status = TTR_OK;
