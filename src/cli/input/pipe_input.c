@@ -48,8 +48,8 @@ bool stream_can_pull(void *ctx, unsigned ms)
 {
     const struct stream *stream = ctx;
     struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN},
-                             {.fd = interrupt_wait_fd(), .events = POLLIN}};
-    return interrupt_came() || poll(waits, 2, (int)ms) != 0;
+                             {.fd = interrupt_get_wake_fd(), .events = POLLIN}};
+    return interrupt_was_received() || poll(waits, 2, (int)ms) != 0;
 }
 
 bool stream_is_idle(const struct stream *stream)
