@@ -39,7 +39,7 @@ static ttr_status check_options(const ttr_manager_options *options, ttr_error *e
 }
 
 /* Creates the socket with access for this user alone. */
-static ttr_status listen_on(ttr_manager *manager, const char *path, ttr_error *error)
+static ttr_status create_socket(ttr_manager *manager, const char *path, ttr_error *error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path, path, strlen(path));
@@ -57,7 +57,8 @@ static ttr_status listen_on(ttr_manager *manager, const char *path, ttr_error *e
     return fail(error, TTR_E_IO, 0, "%s: cannot create the socket: %s", path, strerror(reason));
 }
 
-static ttr_status start(ttr_manager *manager, const ttr_manager_options *options, ttr_error *error)
+static ttr_status start_manager(ttr_manager *manager, const ttr_manager_options *options,
+                                ttr_error *error)
 {
     struct stat about;
     const uint64_t magic = TRACE_FXT_MAGIC;
@@ -79,7 +80,7 @@ static ttr_status start(ttr_manager *manager, const ttr_manager_options *options
     manager->ticks_per_second = trace_clock_frequency(&manager->clock);
     manager->zone_min_ticks = (uint64_t)((long double)options->zone_min_ns *
                                          (long double)manager->ticks_per_second / 1e9L);
-    const ttr_status status = listen_on(manager, options->socket, error);
+    const ttr_status status = create_socket(manager, options->socket, error);
     if (status == TTR_OK && !archive_write(&manager->archive, &head, 1))
         return fail(error, TTR_E_IO, 0, "cannot write: %s", strerror(manager->archive.reason));
     return status;
@@ -121,7 +122,7 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
                       : chunks < TRACE_CHUNKS_MIN ? TRACE_CHUNKS_MIN
                                                   : (uint32_t)chunks;
     manager->programs_max = options->max_programs ? options->max_programs : PROGRAMS_DEFAULT;
-    if (start(manager, options, error) == TTR_OK)
+    if (start_manager(manager, options, error) == TTR_OK)
         return manager;
     free_manager(manager);
     return NULL;
@@ -138,7 +139,7 @@ static uint64_t now_ms(void)
 
 /* Refuses connections that send no greeting in time. Counts programs that are disconnected because
  * of what they wrote to their memory. */
-static void judge_program(ttr_manager *manager, struct program *program)
+static void check_program_state(ttr_manager *manager, struct program *program)
 {
     if (program->is_welcomed || program->socket_fd < 0) {
         manager->stats.expelled += program->violations >= RECORDER_VIOLATIONS_MAX;
@@ -154,11 +155,11 @@ static void judge_program(ttr_manager *manager, struct program *program)
 }
 
 /* Ends the programs that have no connection any more, and closes the gaps in the list. */
-static void sweep(ttr_manager *manager)
+static void remove_ended_programs(ttr_manager *manager)
 {
     size_t kept = 0;
     for (size_t i = 0; i < manager->programs_n; i++)
-        judge_program(manager, &manager->programs[i]);
+        check_program_state(manager, &manager->programs[i]);
     for (size_t i = 0; i < manager->programs_n; i++) {
         struct program *program = &manager->programs[i];
         if (program->socket_fd >= 0 && program->violations < RECORDER_VIOLATIONS_MAX)
@@ -224,7 +225,7 @@ ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd,
         is_busy = false;
         for (size_t i = 0; i < manager->programs_n; i++)
             is_busy |= program_drain(manager, &manager->programs[i], false);
-        sweep(manager);
+        remove_ended_programs(manager);
     } while (!is_woken && now_ms() < end);
     return check_output(manager, error);
 }

@@ -24,34 +24,34 @@
 #define FLAGS_SIZE (TRACE_MODULES_MAX * TRACE_PAGE)
 #define CHUNK_INDEX_MAX (UINT64_MAX >> 20) /* positions of such chunks fit into 64 bits */
 
-static struct trace_header *shared_header(const struct program *program)
+static struct trace_header *get_shared_header(const struct program *program)
 {
     return (struct trace_header *)(void *)program->memory;
 }
 
-static struct trace_ring_header *ring_at(const ttr_manager *manager, const struct program *program,
-                                         uint32_t i)
+static struct trace_ring_header *get_ring(const ttr_manager *manager, const struct program *program,
+                                          uint32_t i)
 {
     return (struct trace_ring_header *)(void *)(program->memory + TRACE_PAGE + TRACE_STRINGS_SIZE +
                                                 i * trace_ring_stride(manager->chunks));
 }
 
-static const uint8_t *chunk_at(const struct trace_ring_header *ring, uint64_t index,
-                               uint64_t chunks)
+static const uint8_t *get_chunk(const struct trace_ring_header *ring, uint64_t index,
+                                uint64_t chunks)
 {
     return (const uint8_t *)ring + TRACE_PAGE + index % chunks * TRACE_CHUNK;
 }
 
-static uint32_t rings_used(const struct program *program)
+static uint32_t count_used_rings(const struct program *program)
 {
-    const uint32_t n = __atomic_load_n(&shared_header(program)->rings_used, __ATOMIC_ACQUIRE);
+    const uint32_t n = __atomic_load_n(&get_shared_header(program)->rings_used, __ATOMIC_ACQUIRE);
     return n < TRACE_RINGS_MAX ? n : TRACE_RINGS_MAX;
 }
 
 /* --- Connection --- */
 
 /* Makes sealed memory and maps it. Returns the descriptor, or -1. */
-static int make_memory(const char *name, uint64_t size, uint8_t **memory)
+static int create_shared_memory(const char *name, uint64_t size, uint8_t **memory)
 {
     const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
@@ -136,7 +136,7 @@ static bool send_welcome(const ttr_manager *manager, const struct program *progr
 
 static void fill_header(const ttr_manager *manager, const struct program *program)
 {
-    *shared_header(program) = (struct trace_header){
+    *get_shared_header(program) = (struct trace_header){
         .magic = TRACE_MAGIC,
         .version = TRACE_VERSION,
         .mode = manager->mode,
@@ -153,13 +153,13 @@ static void fill_header(const ttr_manager *manager, const struct program *progra
 }
 
 /* Makes the memory of a program and sends it. Returns false if that fails. */
-static bool welcome(ttr_manager *manager, struct program *program)
+static bool welcome_program(ttr_manager *manager, struct program *program)
 {
     int fds[TRACE_WELCOME_FDS] = {-1, -1, -1};
     program->rings = alloc_zero(manager->alloc, TRACE_RINGS_MAX, sizeof *program->rings);
-    fds[0] = make_memory("tracetta-rings", trace_memory_size(TRACE_RINGS_MAX, manager->chunks),
-                         &program->memory);
-    fds[1] = make_memory("tracetta-flags", FLAGS_SIZE, &program->flags);
+    fds[0] = create_shared_memory(
+        "tracetta-rings", trace_memory_size(TRACE_RINGS_MAX, manager->chunks), &program->memory);
+    fds[1] = create_shared_memory("tracetta-flags", FLAGS_SIZE, &program->flags);
     fds[2] = program->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     bool is_ready = program->rings && program->memory && program->flags && program->wake_fd >= 0;
     if (is_ready) {
@@ -180,7 +180,7 @@ static bool welcome(ttr_manager *manager, struct program *program)
 
 /* --- Messages --- */
 
-static void violate(struct program *program)
+static void disconnect_for_violation(struct program *program)
 {
     program->violations++;
 }
@@ -193,7 +193,7 @@ static void handle_message(ttr_manager *manager, struct program *program,
         message->text[0] = '\0';
     if (message->kind == TRACE_HELLO && !program->is_welcomed) {
         memcpy(program->name, message->text, sizeof program->name);
-        program->is_refused = !welcome(manager, program);
+        program->is_refused = !welcome_program(manager, program);
     } else if (message->kind == TRACE_CATEGORY && program->is_welcomed &&
                message->a < TRACE_MODULES_MAX && message->b < TRACE_PAGE) {
         program->flags[message->a * TRACE_PAGE + message->b] =
@@ -206,7 +206,7 @@ static void handle_message(ttr_manager *manager, struct program *program,
         manager->is_triggered = true;
         memcpy(manager->trigger, message->text, sizeof manager->trigger);
     } else {
-        violate(program);
+        disconnect_for_violation(program);
     }
 }
 
@@ -233,7 +233,8 @@ bool program_receive(ttr_manager *manager, struct program *program)
 /* Returns the new strings of a program in the manager's copy. */
 static size_t copy_strings(ttr_manager *manager, struct program *program)
 {
-    const uint64_t used = __atomic_load_n(&shared_header(program)->strings_used, __ATOMIC_ACQUIRE);
+    const uint64_t used =
+        __atomic_load_n(&get_shared_header(program)->strings_used, __ATOMIC_ACQUIRE);
     if (used <= program->strings_done || used > TRACE_STRINGS_SIZE)
         return 0;
     const size_t n = used - program->strings_done;
@@ -241,7 +242,7 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
     const size_t valid = records_validate_strings((const uint64_t *)(const void *)manager->strings,
                                                   n, &program->next_string);
     if (valid != n) {
-        violate(program);
+        disconnect_for_violation(program);
         manager->stats.invalid += n - valid;
     }
     program->strings_done += valid == n ? n : TRACE_STRINGS_SIZE;
@@ -249,7 +250,7 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
 }
 
 /* Returns thread and name of a ring, each loaded once; a name that is not UTF-8 is left out. */
-static struct piece_head read_head(const struct trace_ring_header *ring)
+static struct piece_head read_piece_head(const struct trace_ring_header *ring)
 {
     struct piece_head head = {.tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED)};
     memcpy(head.name, ring->name, sizeof head.name);
@@ -271,7 +272,7 @@ static void skip_known_name(struct ring_state *state, struct piece_head *head)
 }
 
 /* Remembers where the clock frequency of a program is in the archive. */
-static void keep_frequency(ttr_manager *manager, uint64_t at)
+static void remember_clock_frequency(ttr_manager *manager, uint64_t at)
 {
     if (alloc_reserve(manager->alloc, (void **)&manager->frequencies,
                       &manager->frequencies_capacity, manager->frequencies_n + 1,
@@ -287,18 +288,18 @@ static void write_piece(ttr_manager *manager, struct program *program,
     size_t words = 0, frequency = 0, after;
     const bool is_first = !program->has_head;
     if (is_first)
-        words = trace_fxt_put_provider(head, program->provider, program->name, program->pid,
-                                       manager->ticks_per_second, &frequency);
+        words = trace_fxt_append_provider(head, program->provider, program->name, program->pid,
+                                          manager->ticks_per_second, &frequency);
     else
-        words = trace_fxt_put_section(head, program->provider);
+        words = trace_fxt_append_section(head, program->provider);
     after = words;
-    trace_put_thread(head + words, TRACE_REAL_THREAD, program->pid, about->tid);
+    trace_append_thread(head + words, TRACE_REAL_THREAD, program->pid, about->tid);
     words += 3;
     if (about->name[0])
-        words += trace_fxt_put_thread_name(head + words, program->pid, about->tid, about->name);
+        words += trace_fxt_append_thread_name(head + words, program->pid, about->tid, about->name);
     if (about->losses[0])
-        words += trace_fxt_put_losses(head + words, program->provider, about->losses[0],
-                                      about->losses[1], about->losses[2]);
+        words += trace_fxt_append_losses(head + words, program->provider, about->losses[0],
+                                         about->losses[1], about->losses[2]);
     const struct archive_part parts[] = {{head, after * 8},
                                          {manager->strings, copy_strings(manager, program)},
                                          {head + after, (words - after) * 8},
@@ -306,7 +307,7 @@ static void write_piece(ttr_manager *manager, struct program *program,
     const uint64_t at = manager->archive.whole;
     if (archive_write(&manager->archive, parts, 4) && is_first) {
         program->has_head = true;
-        keep_frequency(manager, at + frequency * 8);
+        remember_clock_frequency(manager, at + frequency * 8);
     }
 }
 
@@ -323,10 +324,10 @@ static void read_losses(ttr_manager *manager, struct trace_drops *drops, uint64_
 }
 
 /* Writes the events that had no ring, as losses of the main thread. */
-static void write_lost(ttr_manager *manager, struct program *program)
+static void write_lost_counts(ttr_manager *manager, struct program *program)
 {
     struct piece_head head = {.tid = (uint32_t)program->pid};
-    read_losses(manager, &shared_header(program)->lost, &program->lost, head.losses);
+    read_losses(manager, &get_shared_header(program)->lost, &program->lost, head.losses);
     if (head.losses[0])
         write_piece(manager, program, &head, NULL, 0);
 }
@@ -334,8 +335,8 @@ static void write_lost(ttr_manager *manager, struct program *program)
 /* --- Rings --- */
 
 /* Returns true if a chunk that is being read was overwritten, in circular mode. */
-static bool is_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
-                           uint64_t index)
+static bool is_chunk_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
+                                 uint64_t index)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return manager->mode == TTR_MANAGER_CIRCULAR &&
@@ -354,17 +355,17 @@ static void read_records(ttr_manager *manager, struct program *program,
                          const struct chunk_range *range)
 {
     const uint64_t from = range->from, to = range->to;
-    struct piece_head head = read_head(ring);
-    memcpy(manager->copy, chunk_at(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
+    struct piece_head head = read_piece_head(ring);
+    memcpy(manager->copy, get_chunk(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
            to - from);
-    if (is_overwritten(manager, ring, from / TRACE_CHUNK)) {
+    if (is_chunk_overwritten(manager, ring, from / TRACE_CHUNK)) {
         manager->stats.overwritten += to - from;
         return;
     }
     const struct records_report report =
         records_validate((const uint64_t *)(const void *)manager->copy, to - from, program->pid);
     if (report.valid != to - from) {
-        violate(program);
+        disconnect_for_violation(program);
         manager->stats.invalid += to - from - report.valid;
     }
     if (head.tid != range->tid) /* a former thread of the ring */
@@ -382,14 +383,14 @@ static bool read_chunk(ttr_manager *manager, struct program *program,
                        struct trace_ring_header *ring, struct ring_state *state, uint64_t commit)
 {
     const uint64_t index = state->done / TRACE_CHUNK, newest = (commit - 1) / TRACE_CHUNK;
-    const struct trace_chunk_header *header = (const void *)chunk_at(ring, index, manager->chunks);
+    const struct trace_chunk_header *header = (const void *)get_chunk(ring, index, manager->chunks);
     const uint32_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE),
                    tid = __atomic_load_n(&header->tid, __ATOMIC_RELAXED);
     const uint64_t first = index * TRACE_CHUNK + TRACE_CHUNK_HEADER;
     const uint64_t from = state->done < first ? first : state->done;
     const uint64_t to = index == newest ? commit : index * TRACE_CHUNK + used;
     state->done = index == newest ? commit : (index + 1) * TRACE_CHUNK;
-    if (is_overwritten(manager, ring, index)) {
+    if (is_chunk_overwritten(manager, ring, index)) {
         manager->stats.overwritten += state->done - from;
         return true;
     }
@@ -413,7 +414,7 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
         return 0;
     const bool is_ahead = newest >= state->done / TRACE_CHUNK + manager->chunks;
     if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !is_circular)) {
-        violate(program);
+        disconnect_for_violation(program);
         return 0;
     }
     if (is_ahead) {
@@ -428,7 +429,7 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
 static void write_last_losses(ttr_manager *manager, struct program *program,
                               struct trace_ring_header *ring, struct ring_state *state)
 {
-    struct piece_head head = read_head(ring);
+    struct piece_head head = read_piece_head(ring);
     read_losses(manager, &ring->drops, &state->dropped, head.losses);
     if (head.losses[0])
         write_piece(manager, program, &head, NULL, 0);
@@ -437,7 +438,7 @@ static void write_last_losses(ttr_manager *manager, struct program *program,
 /* Reads a ring. Returns the bytes read. */
 static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32_t i)
 {
-    struct trace_ring_header *ring = ring_at(manager, program, i);
+    struct trace_ring_header *ring = get_ring(manager, program, i);
     struct ring_state *state = &program->rings[i];
     uint32_t phase = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
     if (phase != RING_ACTIVE && phase != RING_FINISHED)
@@ -445,7 +446,7 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
     const uint64_t commit = check_commit(manager, program, ring, state), before = state->done;
     while (state->done < commit && program->violations < RECORDER_VIOLATIONS_MAX)
         if (!read_chunk(manager, program, ring, state, commit)) {
-            violate(program);
+            disconnect_for_violation(program);
             state->done = commit;
         }
     write_last_losses(manager, program, ring, state);
@@ -461,13 +462,13 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
     uint64_t bytes = 0;
     if (!program->is_welcomed || (manager->mode == TTR_MANAGER_CIRCULAR && !reads_all))
         return false;
-    const uint32_t n = rings_used(program);
+    const uint32_t n = count_used_rings(program);
     for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++) {
         bytes += drain_ring(manager, program, i);
         if (!reads_all && bytes > RECORDER_PASS_BYTES)
             return true;
     }
-    write_lost(manager, program);
+    write_lost_counts(manager, program);
     return bytes > 0;
 }
 
@@ -476,8 +477,8 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
 /* Writes the zones that a ring has open as events "begin" without an end. */
 static void write_open_zones(ttr_manager *manager, struct program *program, uint32_t i)
 {
-    const struct trace_ring_header *ring = ring_at(manager, program, i);
-    const struct piece_head head = read_head(ring);
+    const struct trace_ring_header *ring = get_ring(manager, program, i);
+    const struct piece_head head = read_piece_head(ring);
     uint64_t words[2 * TRACE_OPEN_ZONES];
     const uint64_t depth = __atomic_load_n(&ring->open_zones[0], __ATOMIC_ACQUIRE);
     const size_t n = depth < TRACE_OPEN_ZONES ? (size_t)depth : TRACE_OPEN_ZONES;
@@ -498,7 +499,7 @@ void program_end(ttr_manager *manager, struct program *program)
 {
     if (program->is_welcomed && program->violations < RECORDER_VIOLATIONS_MAX) {
         (void)program_drain(manager, program, true);
-        const uint32_t n = rings_used(program);
+        const uint32_t n = count_used_rings(program);
         for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++)
             write_open_zones(manager, program, i);
     }
