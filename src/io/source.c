@@ -291,13 +291,20 @@ struct source *source_open_callback(const struct alloc *alloc, source_read_fn pu
     struct source *source = source_new(alloc, "input", options, error);
     if (!source)
         return NULL;
-    if (!set_raw_stream(source, stream_raw_from_callback(alloc, pull, ctx), error) ||
+    if (!set_raw_stream(
+            source, stream_raw_from_callback(alloc, pull, options ? options->can_pull : NULL, ctx),
+            error) ||
         !add_decompression(source, options, error)) {
         source_close(source);
         return NULL;
     }
     source->ops = &source_buffered_ops;
     return source;
+}
+
+bool source_is_paused(const struct source *source, unsigned ms)
+{
+    return source->disk && source->stream == source->disk && stream_raw_is_paused(source->disk, ms);
 }
 
 struct source *source_open_appendable(const struct alloc *alloc, const char *name, ttr_error *error)

@@ -21,6 +21,7 @@ struct stream_raw {
     const uint8_t *bytes; /* unread bytes of an input in memory; NULL for other inputs */
     size_t n;
     source_read_fn pull;
+    bool (*can_pull)(void *ctx, unsigned ms); /* NULL = unknown */
     void *ctx;
     int fd, cancel_fd;
     struct shared_file *shared; /* file of a descriptor pool that provides the descriptor, or NULL
@@ -196,14 +197,22 @@ void stream_raw_use_pool(struct byte_stream *file, struct shared_file *shared)
 }
 
 struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_read_fn pull,
-                                             void *ctx)
+                                             bool (*can_pull)(void *ctx, unsigned ms), void *ctx)
 {
     struct stream_raw *raw = raw_new(alloc, &pull_ops);
     if (!raw)
         return NULL;
     raw->pull = pull;
+    raw->can_pull = can_pull;
     raw->ctx = ctx;
     return &raw->stream;
+}
+
+bool stream_raw_is_paused(const struct byte_stream *stream, unsigned ms)
+{
+    const struct stream_raw *raw = (const struct stream_raw *)stream;
+    return raw->can_pull && !stream->ended && stream->head_at == stream->head_n &&
+           !raw->can_pull(raw->ctx, ms);
 }
 
 void stream_raw_set_cancel_fd(struct byte_stream *stream, int cancel_fd)
