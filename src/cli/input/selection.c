@@ -290,7 +290,7 @@ static int report_where(const struct call *call, const ttr_error *error)
     const char *line = where + at;
     while (line > where && line[-1] != '\n')
         line--;
-    message_failure("--where", "%s", error->text);
+    report_failure_text("--where", "%s", error->text);
     (void)fprintf(stderr, "  %.*s\n  %*s^\n", (int)strcspn(line, "\n"), line,
                   (int)term_columns((ttr_text){line, (size_t)(where + at - line)}), "");
     return OUTCOME_MISUSE;
