@@ -4,10 +4,6 @@
  * those of a WHERE clause of SQLite over the columns of an event; any other name is a field of the
  * event, NULL if the event has none of that name.
  *
- *     struct expression *e = expression_new(t, "dur > 1ms AND size % 2 = 0", &error);
- *     status = expression_select(e, events, rows, n, truth, &error);    any number of times
- *     expression_free(e);
- *
  * Threads: one at a time. */
 #ifndef TRACETTA_EXPRESSION_EXPRESSION_H
 #define TRACETTA_EXPRESSION_EXPRESSION_H

@@ -1,4 +1,5 @@
-/* The parser of expressions, in two files: parse.c has operators, parse_operand.c operands. */
+/* The parser of expressions, in three files: parse.c has operators, parse_operand.c operands, and
+ * parser.c what they share. */
 #ifndef TRACETTA_EXPRESSION_PARSE_H
 #define TRACETTA_EXPRESSION_PARSE_H
 
@@ -7,6 +8,8 @@
 
 struct parser {
     struct expression *expression;
+    /* parses a complete expression; set by parse.c for parse_operand.c */
+    struct node *(*parse_expression)(struct parser *parser);
     const char *text;
     struct token token; /* the next one */
     unsigned nesting;
@@ -42,9 +45,8 @@ struct node *parser_node(struct parser *parser, struct node about, struct node *
 struct node *parser_literal(struct parser *parser, const char *at, struct value value,
                             uint8_t detail);
 
-/* Parse an operand: a literal, column, function or expression in parentheses; and a complete
- * expression. Return NULL after an error. */
+/* Parses an operand: a literal, column, function or expression in parentheses. Returns NULL after
+ * an error. */
 struct node *parse_operand(struct parser *parser);
-struct node *parse_expression(struct parser *parser);
 
 #endif

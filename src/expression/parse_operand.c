@@ -171,18 +171,18 @@ static struct node *parse_case(struct parser *parser, const char *at)
     struct node about = {.kind = NODE_CASE, .offset = (uint32_t)(at - parser->text)};
     uint32_t n = 0;
     about.has_operand = !token_is(&parser->token, "WHEN");
-    if (about.has_operand && !(children[n++] = parse_expression(parser)))
+    if (about.has_operand && !(children[n++] = parser->parse_expression(parser)))
         return NULL;
     do {
         if (n + 3 > sizeof children / sizeof *children)
             return parser_fail(parser, parser->token.begin, "CASE has at most %u cases",
                                ARGUMENTS_MAX);
-        if (!parser_expect(parser, "WHEN") || !(children[n++] = parse_expression(parser)) ||
-            !parser_expect(parser, "THEN") || !(children[n++] = parse_expression(parser)))
+        if (!parser_expect(parser, "WHEN") || !(children[n++] = parser->parse_expression(parser)) ||
+            !parser_expect(parser, "THEN") || !(children[n++] = parser->parse_expression(parser)))
             return NULL;
     } while (token_is(&parser->token, "WHEN"));
     about.has_else = parser_accept(parser, "ELSE");
-    if (about.has_else && !(children[n++] = parse_expression(parser)))
+    if (about.has_else && !(children[n++] = parser->parse_expression(parser)))
         return NULL;
     return parser_expect(parser, "END") ? parser_node(parser, about, children, n) : NULL;
 }
@@ -197,7 +197,7 @@ static struct node *parse_cast(struct parser *parser, const char *at)
                  {"DOUBLE", AFFINITY_REAL},     {"FLOAT", AFFINITY_REAL},  {"TEXT", AFFINITY_TEXT}};
     struct node about = {.kind = NODE_CAST, .offset = (uint32_t)(at - parser->text)};
     struct node *child;
-    if (!parser_expect(parser, "(") || !(child = parse_expression(parser)) ||
+    if (!parser_expect(parser, "(") || !(child = parser->parse_expression(parser)) ||
         !parser_expect(parser, "AS"))
         return NULL;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -225,7 +225,7 @@ static struct node *parse_function(struct parser *parser, const struct token *na
         if (n == ARGUMENTS_MAX)
             return parser_fail(parser, parser->token.begin, "a function has at most %u arguments",
                                ARGUMENTS_MAX);
-        if (!(children[n++] = parse_expression(parser)))
+        if (!(children[n++] = parser->parse_expression(parser)))
             return NULL;
         if (!parser_accept(parser, ","))
             break;
@@ -279,7 +279,7 @@ static struct node *parse_parentheses(struct parser *parser)
     if (token_is(&parser->token, "SELECT") || token_is(&parser->token, "WITH") ||
         token_is(&parser->token, "VALUES"))
         return parser_refuse(parser, &parser->token);
-    struct node *node = parse_expression(parser);
+    struct node *node = parser->parse_expression(parser);
     if (node && token_is(&parser->token, ","))
         return parser_refuse(parser, &parser->token); /* a row of values */
     return node && parser_expect(parser, ")") ? node : NULL;

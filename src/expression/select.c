@@ -26,7 +26,7 @@ static bool keep_results(struct expression *expression, struct node *node)
     return true;
 }
 
-bool select_prepare(struct expression *expression, struct node *node)
+static bool prepare_node(struct expression *expression, struct node *node)
 {
     if (is_one_string_column(node->depends))
         return keep_results(expression, node);
@@ -38,7 +38,7 @@ bool select_prepare(struct expression *expression, struct node *node)
         return false;
     memset(node->truths, TRUTH_UNKNOWN, EXPRESSION_CHUNK);
     for (uint32_t i = 0; i < node->children_n; i++)
-        if (!select_prepare(expression, node->children[i]))
+        if (!prepare_node(expression, node->children[i]))
             return false;
     return true;
 }
@@ -242,7 +242,7 @@ struct expression *expression_new(ttr *t, const char *text, ttr_error *error)
     arena_init(&expression->arena, &t->counted);
     arena_init(&expression->scratch, &t->counted);
     ttr_status status = expression_parse(expression, text, error);
-    if (status == TTR_OK && !select_prepare(expression, expression->root))
+    if (status == TTR_OK && !prepare_node(expression, expression->root))
         status = fail_memory(error);
     if (status == TTR_OK)
         return expression;

@@ -187,9 +187,4 @@ struct value field_load(struct expression *expression, struct field_column *fiel
 struct value node_evaluate(struct expression *expression, const struct node *node,
                            const ttr_event *event);
 
-/* --- select.c --- */
-
-/* Prepares a complete tree for selecting. Returns false if memory is exhausted. */
-TTR_MUST bool select_prepare(struct expression *expression, struct node *node);
-
 #endif

@@ -37,7 +37,7 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* Returns the end of "e-7" at p, or p if there is no complete exponent. */
+/* Returns the end of "e-7" at p, or p if the exponent is incomplete. */
 static const char *skip_exponent(const char *p, const char *end)
 {
     const char *at = p;
