@@ -1,4 +1,4 @@
-/* Programs that are recorded: connection, rings, end.
+/* Programs that are recorded: their rings and their end.
  *
  * Trust: nothing that a program wrote is used before it is copied and checked.  Each word of shared
  * memory is loaded once.  A commit position may be at most one ring ahead of what was read, a chunk
@@ -7,27 +7,13 @@
  * violation: the valid prefix is kept, the rest of the chunk is counted as invalid;
  * RECORDER_VIOLATIONS_MAX of them end the connection.  The memory is sealed against shrinking, so
  * that reading it cannot fault. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/utf.h"
 #include "recorder/recorder.h"
-#include "trace/trace_filter.h"
 #include "trace/trace_fxt.h"
 
-#define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define FLAGS_SIZE (TRACE_MODULES_MAX * TRACE_PAGE)
 #define CHUNK_INDEX_MAX (UINT64_MAX >> 20) /* positions of such chunks fit into 64 bits */
-
-static struct trace_header *get_shared_header(const struct program *program)
-{
-    return (struct trace_header *)(void *)program->memory;
-}
 
 static struct trace_ring_header *get_ring(const ttr_manager *manager, const struct program *program,
                                           uint32_t i)
@@ -42,190 +28,10 @@ static const uint8_t *get_chunk(const struct trace_ring_header *ring, uint64_t i
     return (const uint8_t *)ring + TRACE_PAGE + index % chunks * TRACE_CHUNK;
 }
 
-static uint32_t count_used_rings(const struct program *program)
+static uint32_t count_used_rings(const ttr_manager *manager, const struct program *program)
 {
     const uint32_t n = __atomic_load_n(&get_shared_header(program)->rings_used, __ATOMIC_ACQUIRE);
-    return n < TRACE_RINGS_MAX ? n : TRACE_RINGS_MAX;
-}
-
-/* --- Connection --- */
-
-/* Makes sealed memory and maps it. Returns the descriptor, or -1. */
-static int create_shared_memory(const char *name, uint64_t size, uint8_t **memory)
-{
-    const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -1;
-    *memory = NULL;
-    if (ftruncate(fd, (off_t)size) == 0 && fcntl(fd, F_ADD_SEALS, MEMORY_SEALS) == 0) {
-        void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (mapped != MAP_FAILED) {
-            *memory = mapped;
-            return fd;
-        }
-    }
-    (void)close(fd);
-    return -1;
-}
-
-static void free_program(const ttr_manager *manager, struct program *program)
-{
-    if (program->socket_fd >= 0)
-        (void)close(program->socket_fd);
-    if (program->wake_fd >= 0)
-        (void)close(program->wake_fd);
-    if (program->memory)
-        (void)munmap(program->memory, trace_memory_size(TRACE_RINGS_MAX, manager->chunks));
-    if (program->flags)
-        (void)munmap(program->flags, FLAGS_SIZE);
-    alloc_free(manager->alloc, program->rings, TRACE_RINGS_MAX, sizeof *program->rings);
-    *program = (struct program){.socket_fd = -1, .wake_fd = -1};
-}
-
-static bool is_allowed_peer(int fd, uint64_t *pid)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-        return false;
-    *pid = (uint64_t)peer.pid;
-    return peer.uid == geteuid() || geteuid() == 0;
-}
-
-void program_accept(ttr_manager *manager)
-{
-    uint64_t pid;
-    const int fd = accept4(manager->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return;
-    if (!is_allowed_peer(fd, &pid) || manager->programs_n >= manager->programs_max ||
-        !alloc_reserve(manager->alloc, (void **)&manager->programs, &manager->programs_capacity,
-                       manager->programs_n + 1, sizeof *manager->programs)) {
-        manager->stats.refused++;
-        (void)close(fd);
-        return;
-    }
-    manager->programs[manager->programs_n++] =
-        (struct program){.socket_fd = fd, .wake_fd = -1, .pid = pid, .next_string = 1};
-}
-
-static bool send_welcome(const ttr_manager *manager, const struct program *program,
-                         const int fds[TRACE_WELCOME_FDS])
-{
-    struct trace_message message = {.magic = TRACE_MESSAGE_MAGIC,
-                                    .version = TRACE_VERSION,
-                                    .kind = TRACE_WELCOME,
-                                    .a = TRACE_RINGS_MAX,
-                                    .b = manager->chunks};
-    union {
-        char bytes[CMSG_SPACE(TRACE_WELCOME_FDS * sizeof(int))];
-        struct cmsghdr align;
-    } control = {.bytes = {0}};
-    struct iovec part = {&message, sizeof message};
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof control.bytes};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(TRACE_WELCOME_FDS * sizeof(int));
-    memcpy(CMSG_DATA(rights), fds, TRACE_WELCOME_FDS * sizeof(int));
-    return sendmsg(program->socket_fd, &header, MSG_NOSIGNAL) == sizeof message;
-}
-
-static void fill_header(const ttr_manager *manager, const struct program *program)
-{
-    *get_shared_header(program) = (struct trace_header){
-        .magic = TRACE_MAGIC,
-        .version = TRACE_VERSION,
-        .mode = manager->mode,
-        .rings = TRACE_RINGS_MAX,
-        .chunks = manager->chunks,
-        .strings_offset = TRACE_PAGE,
-        .rings_offset = TRACE_PAGE + TRACE_STRINGS_SIZE,
-        .ring_stride = trace_ring_stride(manager->chunks),
-        .zone_min_ticks = manager->zone_min_ticks,
-        .ticks_per_second = manager->ticks_per_second,
-        .sleeping = 1,
-        .uses_tsc = manager->clock.is_tsc,
-    };
-}
-
-/* Makes the memory of a program and sends it. Returns false if that fails. */
-static bool welcome_program(ttr_manager *manager, struct program *program)
-{
-    int fds[TRACE_WELCOME_FDS] = {-1, -1, -1};
-    program->rings = alloc_zero(manager->alloc, TRACE_RINGS_MAX, sizeof *program->rings);
-    fds[0] = create_shared_memory(
-        "tracetta-rings", trace_memory_size(TRACE_RINGS_MAX, manager->chunks), &program->memory);
-    fds[1] = create_shared_memory("tracetta-flags", FLAGS_SIZE, &program->flags);
-    fds[2] = program->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    bool is_ready = program->rings && program->memory && program->flags && program->wake_fd >= 0;
-    if (is_ready) {
-        fill_header(manager, program);
-        is_ready = send_welcome(manager, program, fds);
-    }
-    if (fds[0] >= 0)
-        (void)close(fds[0]);
-    if (fds[1] >= 0)
-        (void)close(fds[1]);
-    if (!is_ready)
-        return false;
-    program->is_welcomed = true;
-    program->provider = ++manager->next_provider;
-    manager->stats.programs++;
-    return true;
-}
-
-/* --- Messages --- */
-
-static void disconnect_for_violation(struct program *program)
-{
-    program->violations++;
-}
-
-static void handle_message(ttr_manager *manager, struct program *program,
-                           struct trace_message *message)
-{
-    message->text[TRACE_MESSAGE_TEXT - 1] = '\0';
-    if (!utf8_is_valid(message->text, strlen(message->text)))
-        message->text[0] = '\0';
-    if (message->kind == TRACE_HELLO && !program->is_welcomed) {
-        memcpy(program->name, message->text, sizeof program->name);
-        program->is_refused = !welcome_program(manager, program);
-    } else if (message->kind == TRACE_CATEGORY && program->is_welcomed &&
-               message->a < TRACE_MODULES_MAX && message->b < TRACE_PAGE) {
-        program->flags[message->a * TRACE_PAGE + message->b] =
-            trace_filter_level(manager->categories, message->text);
-    } else if (message->kind == TRACE_SYNC && program->is_welcomed) {
-        const struct trace_message answer = {
-            .magic = TRACE_MESSAGE_MAGIC, .version = TRACE_VERSION, .kind = TRACE_SYNC};
-        (void)send(program->socket_fd, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } else if (message->kind == TRACE_TRIGGER && program->is_welcomed) {
-        manager->is_triggered = true;
-        memcpy(manager->trigger, message->text, sizeof manager->trigger);
-    } else {
-        disconnect_for_violation(program);
-    }
-}
-
-bool program_receive(ttr_manager *manager, struct program *program)
-{
-    struct trace_message message;
-    const ssize_t n = recv(program->socket_fd, &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return true;
-    if (n <= 0)
-        return false;
-    if (n != sizeof message || message.magic != TRACE_MESSAGE_MAGIC ||
-        message.version != TRACE_VERSION) {
-        manager->stats.refused += !program->is_welcomed;
-        return false;
-    }
-    handle_message(manager, program, &message);
-    manager->stats.refused += program->is_refused;
-    return !program->is_refused && program->violations < RECORDER_VIOLATIONS_MAX;
+    return n < manager->rings ? n : manager->rings;
 }
 
 /* --- Pieces --- */
@@ -242,7 +48,7 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
     const size_t valid = records_validate_strings((const uint64_t *)(const void *)manager->strings,
                                                   n, &program->next_string);
     if (valid != n) {
-        disconnect_for_violation(program);
+        program_count_violation(program);
         manager->stats.invalid += n - valid;
     }
     program->strings_done += valid == n ? n : TRACE_STRINGS_SIZE;
@@ -365,7 +171,7 @@ static void read_records(ttr_manager *manager, struct program *program,
     const struct records_report report =
         records_validate((const uint64_t *)(const void *)manager->copy, to - from, program->pid);
     if (report.valid != to - from) {
-        disconnect_for_violation(program);
+        program_count_violation(program);
         manager->stats.invalid += to - from - report.valid;
     }
     if (head.tid != range->tid) /* a former thread of the ring */
@@ -414,7 +220,7 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
         return 0;
     const bool is_ahead = newest >= state->done / TRACE_CHUNK + manager->chunks;
     if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !is_circular)) {
-        disconnect_for_violation(program);
+        program_count_violation(program);
         return 0;
     }
     if (is_ahead) {
@@ -446,7 +252,7 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
     const uint64_t commit = check_commit(manager, program, ring, state), before = state->done;
     while (state->done < commit && program->violations < RECORDER_VIOLATIONS_MAX)
         if (!read_chunk(manager, program, ring, state, commit)) {
-            disconnect_for_violation(program);
+            program_count_violation(program);
             state->done = commit;
         }
     write_last_losses(manager, program, ring, state);
@@ -462,7 +268,7 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
     uint64_t bytes = 0;
     if (!program->is_welcomed || (manager->mode == TTR_MANAGER_CIRCULAR && !reads_all))
         return false;
-    const uint32_t n = count_used_rings(program);
+    const uint32_t n = count_used_rings(manager, program);
     for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++) {
         bytes += drain_ring(manager, program, i);
         if (!reads_all && bytes > RECORDER_PASS_BYTES)
@@ -499,9 +305,9 @@ void program_end(ttr_manager *manager, struct program *program)
 {
     if (program->is_welcomed && program->violations < RECORDER_VIOLATIONS_MAX) {
         (void)program_drain(manager, program, true);
-        const uint32_t n = count_used_rings(program);
+        const uint32_t n = count_used_rings(manager, program);
         for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++)
             write_open_zones(manager, program, i);
     }
-    free_program(manager, program);
+    program_free(manager, program);
 }
