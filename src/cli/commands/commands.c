@@ -288,7 +288,7 @@ static const struct command commands[] = {
      "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
      "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
      record_dotnet_examples, run_record_dotnet},
-    {"query", VERB_QUERY, "FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
+    {"query", VERB_QUERY, "[NAME=]FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
      "Reads traces into tables and runs an SQL statement over them; the last operand is the "
      "statement if it is not a file. Without a statement the tables are listed with their rows and "
      "columns, with --verbose also what each column means. Tables have the names of Perfetto's "
@@ -297,7 +297,8 @@ static const struct command commands[] = {
      "The name of an event is a table of these events with a column per field; other characters "
      "than letters and digits become \"_\".\n\n"
      "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
-     "median(x). Times are in ns. Statements can only read.",
+     "median(x). Times are in ns. Statements can only read.\n\n"
+     "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.",
      query_examples, run_query},
     {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
