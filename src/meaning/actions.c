@@ -1,4 +1,4 @@
-/* Actions of spans, system calls and counters. */
+/* Actions of spans and counters. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,9 +27,8 @@ static ttr_event *append(struct meaning *meaning)
     return &meaning->owed[meaning->owed_n++];
 }
 
-/* Adds the end of a span of a lane, before the current event. */
-static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
-                    const struct span *span, bool is_complete)
+bool meaning_owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
+                     const struct span *span, bool is_complete)
 {
     ttr_event *end = append(meaning);
     if (!end)
@@ -50,15 +49,14 @@ static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thre
     return true;
 }
 
-/* Ends the innermost `n` spans of a lane as incomplete. */
-static inline bool end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                                 ttr_id track, struct span_lane *lane, uint32_t n)
+bool meaning_end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                           ttr_id track, struct span_lane *lane, uint32_t n)
 {
     for (; n > 0 && lane->top; n--) {
-        const struct span span = spans_pop(&meaning->spans, lane);
+        const struct span *span = spans_pop(&meaning->spans, lane);
         stage_notes_add(&meaning->notes, TTR_SEVERITY_REMARK, cause->offset, "meaning.lost-end",
                         "a span has no end: the trace lost it");
-        if (!owe_end(meaning, cause, thread, track, &span, false))
+        if (!meaning_owe_end(meaning, cause, thread, track, span, false))
             return false;
     }
     return true;
@@ -67,26 +65,7 @@ static inline bool end_innermost(struct meaning *meaning, const ttr_event *cause
 bool meaning_end_lane(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
                       struct span_lane *lane)
 {
-    return end_innermost(meaning, cause, thread, track, lane, UINT32_MAX);
-}
-
-static bool is_exit_call(const ttr *t, ttr_id name)
-{
-    const ttr_text text = ttr_text_get(t, name);
-    return (text.n == 4 && memcmp(text.p, "exit", 4) == 0) ||
-           (text.n == 10 && memcmp(text.p, "exit_group", 10) == 0);
-}
-
-bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_id thread)
-{
-    struct task *task = meaning_task(meaning, thread);
-    if (!task)
-        return false;
-    const struct span *top = spans_top(&meaning->spans, task->lane);
-    if (!top || !is_exit_call(meaning->base.t, top->name))
-        return true;
-    const struct span span = spans_pop(&meaning->spans, &task->lane);
-    return owe_end(meaning, cause, thread, 0, &span, true);
+    return meaning_end_innermost(meaning, cause, thread, track, lane, UINT32_MAX);
 }
 
 /* Returns the lane of the track of an event; NULL if memory runs out. */
@@ -242,7 +221,7 @@ static enum action_result apply_begin(struct act *act)
                         .category = act->compiled->category,
                         .group = rule->group};
     if (!span.name ||
-        !end_innermost(act->meaning, act->event, act->thread, act->track, act->lane, lost))
+        !meaning_end_innermost(act->meaning, act->event, act->thread, act->track, act->lane, lost))
         return ACTION_OUT_OF_MEMORY;
     if (spans_push(&act->meaning->spans, act->lane, &span))
         mark(act, TTR_KIND_BEGIN, span.name, span.category);
@@ -262,104 +241,11 @@ static enum action_result apply_end(struct act *act)
                         "an end has no begin: it was before the trace, or was lost");
         return ACTION_DONE;
     }
-    if (!end_innermost(act->meaning, act->event, act->thread, act->track, act->lane, depth - 1))
+    if (!meaning_end_innermost(act->meaning, act->event, act->thread, act->track, act->lane,
+                               depth - 1))
         return ACTION_OUT_OF_MEMORY;
-    const struct span span = spans_pop(&act->meaning->spans, act->lane);
-    mark(act, TTR_KIND_END, span.name, span.category);
-    return ACTION_DONE;
-}
-
-/* --- System calls --- */
-
-/* Two families of tracepoints record each call: one names it, the other has its number. */
-enum family { FAMILY_NAMED, FAMILY_NUMBER };
-
-static enum family family_of(const struct compiled_rule *compiled)
-{
-    return compiled->field[0].name.n && !compiled->rule->name ? FAMILY_NUMBER : FAMILY_NAMED;
-}
-
-/* Returns the name of a call; 0 if memory runs out. */
-static ttr_id call_name(const struct act *act)
-{
-    uint64_t number;
-    char text[32];
-    ttr *t = act->meaning->base.t;
-    if (family_of(act->compiled) == FAMILY_NAMED ||
-        !rule_read_number(act->record, &act->compiled->field[0], &number))
-        return act->compiled->name;
-    const char *name = act->machine->is_x86_64 ? meaning_syscall_name(number) : NULL;
-    if (name)
-        return ttr_text_add(t, name, strlen(name));
-    const int n = snprintf(text, sizeof text, "syscall %lld", (long long)number);
-    return ttr_text_add(t, text, (size_t)n);
-}
-
-static bool name_is(const ttr *t, ttr_id name, const char *word)
-{
-    const ttr_text text = ttr_text_get(t, name);
-    return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
-}
-
-static enum action_result apply_call_begin(struct act *act)
-{
-    struct meaning *meaning = act->meaning;
-    if (!act->lane)
-        return ACTION_DONE;
-    const struct span *top = spans_top(&meaning->spans, *act->lane);
-    const enum family family = family_of(act->compiled);
-    const uint16_t group = act->compiled->rule->group;
-    if (top && top->group == group && top->family != family)
-        return ACTION_DONE; /* the second record of the same call */
-    struct span span = {.name = call_name(act),
-                        .category = act->compiled->category,
-                        .group = group,
-                        .family = (uint8_t)family};
-    if (!span.name)
-        return ACTION_OUT_OF_MEMORY;
-    if (name_is(meaning->base.t, span.name, "rt_sigreturn")) /* does not return */
-        return ACTION_DONE;
-    const uint32_t lost = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
-    if (!end_innermost(meaning, act->event, act->thread, 0, act->lane, lost))
-        return ACTION_OUT_OF_MEMORY;
-    if (spans_push(&meaning->spans, act->lane, &span))
-        mark(act, TTR_KIND_BEGIN, span.name, span.category);
-    return ACTION_DONE;
-}
-
-/* Returns true if a record ends a call of another name: the end of the open one was lost. A program
- * that is replaced may return under another name, and the kernel records number -1 for a call that
- * was skipped. */
-static bool is_end_of_other_call(const struct act *act, const struct span *open, ttr_id name)
-{
-    const ttr *t = act->meaning->base.t;
-    return name != open->name && name != act->event->name && !name_is(t, open->name, "execve") &&
-           !name_is(t, open->name, "execveat") && !name_is(t, name, "syscall -1");
-}
-
-/* The exit of `clone` in the child has no entry, nor has the second record of an exit. An exit
- * with an entry before the trace stays an instant, too. */
-static enum action_result apply_call_end(struct act *act)
-{
-    struct meaning *meaning = act->meaning;
-    const uint16_t group = act->compiled->rule->group;
-    if (!act->lane)
-        return ACTION_DONE;
-    const uint32_t depth = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
-    if (depth == 0)
-        return ACTION_DONE;
-    const ttr_id name = call_name(act);
-    if (!name || !end_innermost(meaning, act->event, act->thread, 0, act->lane, depth - 1))
-        return ACTION_OUT_OF_MEMORY;
-    const struct span *open = spans_top(&meaning->spans, *act->lane);
-    if (open->family != family_of(act->compiled))
-        return ACTION_DONE;
-    if (is_end_of_other_call(act, open, name))
-        return end_innermost(meaning, act->event, act->thread, 0, act->lane, 1)
-                   ? ACTION_DONE
-                   : ACTION_OUT_OF_MEMORY;
-    const struct span span = spans_pop(&meaning->spans, act->lane);
-    mark(act, TTR_KIND_END, span.name, span.category);
+    const struct span *span = spans_pop(&act->meaning->spans, act->lane);
+    mark(act, TTR_KIND_END, span->name, span->category);
     return ACTION_DONE;
 }
 
@@ -428,8 +314,6 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
 {
     static enum action_result (*const actions[])(struct act * act) = {
         [RULE_NAME] = apply_name,
-        [RULE_CALL_BEGIN] = apply_call_begin,
-        [RULE_CALL_END] = apply_call_end,
         [RULE_BEGIN] = apply_begin,
         [RULE_END] = apply_end,
         [RULE_ASYNC_BEGIN] = apply_async,
@@ -445,9 +329,7 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                       .record = &record,
                       .thread = event->thread};
     const uint8_t action = compiled->rule->action;
-    if ((action == RULE_BEGIN || action == RULE_END || action == RULE_CALL_BEGIN ||
-         action == RULE_CALL_END) &&
-        !find_lane(&act))
+    if ((action == RULE_BEGIN || action == RULE_END) && !find_lane(&act))
         return ACTION_OUT_OF_MEMORY;
     return actions[action](&act);
 }
