@@ -40,7 +40,7 @@ _Static_assert(sizeof(((ttr_event_class *)0)->internal) == sizeof(((struct event
 bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_event_class *about)
 {
     size_t size = about->size;
-    struct input *in = size >= sizeof *about ? reader_input(reader, index) : NULL;
+    struct input *in = size >= sizeof *about ? reader_get_input(reader, index) : NULL;
     struct event_class class = {.id = 0};
     uint64_t events = 0;
     if (!in || !in->format->description ||
@@ -70,7 +70,7 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
 {
     if (!reader || !text)
         return fail_null(error, "ttr_reader_metadata", reader ? "text" : "reader");
-    struct input *in = reader_input(reader, index);
+    struct input *in = reader_get_input(reader, index);
     ttr_report report = {.size = sizeof report};
     *text = (ttr_text){"", 0};
     if (!in && !ttr_reader_report(reader, index, &report))

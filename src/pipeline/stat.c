@@ -296,7 +296,7 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     span_stream_init(&stat->spans, t, count_span, stat);
     /* Without spans the order of events does not matter, and merging hundreds of inputs would be
      * half of the cost. */
-    if (!(reader_kinds(in) & SPAN_KINDS))
+    if (!(reader_get_kinds(in) & SPAN_KINDS))
         (void)reader_allow_stream_order(in);
     ttr_status status = read_all_batches(in, &read_loop, error);
     /* The rows before a failure are useful. If memory ran out, the statistics cannot be

@@ -230,6 +230,7 @@ shows_at_once()
     wait $reader
 }
 shows_at_once fxt fxt/vectors/counter-exact 1
+shows_at_once heph heph/vectors/no-epoch 1
 shows_at_once nettrace nettrace/vectors-whole/sorted 3
 shows_at_once netperf nettrace/vectors/v3 2
 shows_at_once interceptor interceptor/vectors/zstring8-le 3

@@ -72,16 +72,16 @@ struct command {
 };
 
 /* Returns the i-th command, or NULL after the last. */
-const struct command *command_at(size_t i);
+const struct command *get_command(size_t i);
 
 /* Returns the command with a name, or NULL. "record-perf" is another spelling of "record perf". */
-const struct command *command_find(const char *name);
+const struct command *find_command(const char *name);
 
 /* Returns true for the first word of commands with two words ("record"). */
 bool command_is_group(const char *word);
 
 /* Returns the command with a name of two words, or NULL. */
-const struct command *command_find_pair(const char *first, const char *second);
+const struct command *find_command_pair(const char *first, const char *second);
 
 /* Returns the name in one word, as man pages and completions need it: "record-perf".  It is valid
  * until the end of the statement that uses it. */

@@ -357,7 +357,7 @@ static const struct command commands[] = {
      send_examples, run_send},
 };
 
-const struct command *command_at(size_t i)
+const struct command *get_command(size_t i)
 {
     return i < sizeof commands / sizeof *commands ? &commands[i] : NULL;
 }
@@ -370,30 +370,30 @@ struct command_word command_word(const struct command *command)
     return word;
 }
 
-const struct command *command_find(const char *name)
+const struct command *find_command(const char *name)
 {
-    for (size_t i = 0; command_at(i); i++)
-        if (strcmp(command_at(i)->name, name) == 0 ||
-            strcmp(command_word(command_at(i)).s, name) == 0)
-            return command_at(i);
+    for (size_t i = 0; get_command(i); i++)
+        if (strcmp(get_command(i)->name, name) == 0 ||
+            strcmp(command_word(get_command(i)).s, name) == 0)
+            return get_command(i);
     return NULL;
 }
 
 bool command_is_group(const char *word)
 {
     const size_t n = strlen(word);
-    for (size_t i = 0; command_at(i); i++)
-        if (strncmp(command_at(i)->name, word, n) == 0 && command_at(i)->name[n] == ' ')
+    for (size_t i = 0; get_command(i); i++)
+        if (strncmp(get_command(i)->name, word, n) == 0 && get_command(i)->name[n] == ' ')
             return true;
     return false;
 }
 
-const struct command *command_find_pair(const char *first, const char *second)
+const struct command *find_command_pair(const char *first, const char *second)
 {
     const size_t n = strlen(first);
-    for (size_t i = 0; command_at(i); i++)
-        if (strncmp(command_at(i)->name, first, n) == 0 && command_at(i)->name[n] == ' ' &&
-            strcmp(command_at(i)->name + n + 1, second) == 0)
-            return command_at(i);
+    for (size_t i = 0; get_command(i); i++)
+        if (strncmp(get_command(i)->name, first, n) == 0 && get_command(i)->name[n] == ' ' &&
+            strcmp(get_command(i)->name + n + 1, second) == 0)
+            return get_command(i);
     return NULL;
 }

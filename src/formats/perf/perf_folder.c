@@ -32,7 +32,7 @@ static const struct format_reader part_reader = {
     .order = TTR_ORDER_TIME,
     .state_size = sizeof(struct perf_reader),
     .open = open_data_file,
-    .next = perf_next,
+    .next = perf_read_batch,
     .close = perf_close,
 };
 

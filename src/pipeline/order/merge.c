@@ -165,7 +165,7 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
     return TTR_OK;
 }
 
-static inline uint64_t next_event_rank_copied(const struct copied_input *copied)
+static inline uint64_t compare_copied_next_events(const struct copied_input *copied)
 {
     return order_time(ttr_batch_at(&copied->batch, copied->at)->time);
 }
@@ -174,7 +174,7 @@ static inline uint64_t next_event_rank_copied(const struct copied_input *copied)
 static inline uint64_t next_event_rank(const struct merger *merger, size_t i)
 {
     return merger->shared ? order_time(merger->out[merger->shared[i].at].time)
-                          : next_event_rank_copied(&merger->copied[i]);
+                          : compare_copied_next_events(&merger->copied[i]);
 }
 
 /* Returns true if pick_from_two, the branch-free loop for two inputs, applies. */
@@ -260,7 +260,7 @@ static uint32_t copy_events(struct merger *merger)
             break;
         }
         prefetch_event(ttr_batch_at(&copied->batch, copied->at));
-        input_queue_move_top(&merger->queue, next_event_rank_copied(copied));
+        input_queue_move_top(&merger->queue, compare_copied_next_events(copied));
     }
     return n;
 }
@@ -391,7 +391,7 @@ static ttr_status next_ordered_batch(struct merger *merger, ttr_batch *batch, tt
 
 /* Implements reader_ops.next. Splits batches at name changes, so that a name applies only to later
  * events. If inputs are read one after another, names are applied at the end instead. */
-static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status merger_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct merger *merger = (struct merger *)base;
     ttr_status status = TTR_OK;
@@ -407,14 +407,14 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     return status;
 }
 
-static void merger_rank(ttr_reader *base, uint32_t *next)
+static void merger_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
         reader_assign_ranks(merger->in[i], next);
 }
 
-static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool merger_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
     /* shortcut for the common case that each input has one report */
@@ -423,15 +423,15 @@ static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
     return report_of_readers(merger->by_report, merger->n, index, report);
 }
 
-static struct input *merger_input(ttr_reader *base, size_t index)
+static struct input *merger_get_input(ttr_reader *base, size_t index)
 {
     const struct merger *merger = (struct merger *)base;
     if (base->reports == merger->n)
-        return index < merger->n ? reader_input(merger->by_report[index], 0) : NULL;
+        return index < merger->n ? reader_get_input(merger->by_report[index], 0) : NULL;
     return input_of_readers(merger->by_report, merger->n, index);
 }
 
-static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+static void merger_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
@@ -447,19 +447,19 @@ static bool merger_allow_stream_order(ttr_reader *base)
     return merger->is_one_by_one;
 }
 
-static uint32_t merger_kinds(ttr_reader *base)
+static uint32_t merger_get_kinds(ttr_reader *base)
 {
     const struct merger *merger = (struct merger *)base;
     uint32_t kinds = 0;
     for (size_t i = 0; i < merger->n; i++)
-        kinds |= reader_kinds(merger->in[i]);
+        kinds |= reader_get_kinds(merger->in[i]);
     return kinds;
 }
 
-static struct diagnostics *merger_notes(ttr_reader *base)
+static struct diagnostics *merger_get_diagnostics(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    return merger->n ? reader_diagnostics(merger->in[0]) : NULL;
+    return merger->n ? reader_get_diagnostics(merger->in[0]) : NULL;
 }
 
 /* Returns the format of all inputs if they have the same and its writer keeps sources separate
@@ -474,16 +474,16 @@ static const struct format *common_per_source_format(ttr_reader *const *in, size
 
 static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = merger_next,
+    static const struct reader_ops ops = {.next = merger_read_batch,
                                           .close = merger_close,
-                                          .range = merger_range,
+                                          .range = merger_set_range,
                                           .set_batch_size = merger_set_batch_size,
                                           .allow_stream_order = merger_allow_stream_order,
-                                          .kinds = merger_kinds,
-                                          .rank = merger_rank,
-                                          .report = merger_report,
-                                          .input = merger_input,
-                                          .notes = merger_notes};
+                                          .kinds = merger_get_kinds,
+                                          .rank = merger_assign_ranks,
+                                          .report = merger_get_report,
+                                          .input = merger_get_input,
+                                          .notes = merger_get_diagnostics};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)

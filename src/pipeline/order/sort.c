@@ -133,7 +133,7 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
  * inputs shares its trace with no other. Returns false if memory is exhausted. */
 static bool find_group(struct pair_map *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
 {
-    const struct input *in = reader->reports == 1 ? reader_input(reader, 0) : NULL;
+    const struct input *in = reader->reports == 1 ? reader_get_input(reader, 0) : NULL;
     *first = i;
     if (!in)
         return true;
@@ -217,7 +217,7 @@ bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report
 struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index)
 {
     ttr_reader *reader = reader_of_report(in, n, &index);
-    return reader ? reader_input(reader, index) : NULL;
+    return reader ? reader_get_input(reader, index) : NULL;
 }
 
 static void free_collected(const struct alloc *alloc, struct collected *collected_events)
@@ -557,7 +557,7 @@ uint64_t sort_temporary_size(const ttr_reader *reader)
 
 /* Implements reader_ops.next. Splits batches at name changes, so that a name applies only to later
  * events. */
-static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status sorter_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct sorter *sorter = (struct sorter *)base;
     ttr_status status = TTR_OK;
@@ -572,7 +572,7 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     return status;
 }
 
-static void sorter_rank(ttr_reader *base, uint32_t *next)
+static void sorter_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
@@ -589,19 +589,19 @@ static void sorter_set_pending_names(ttr_reader *base, struct pending_names *ren
         reader_set_pending_names(sorter->in[i], renames, merge_position);
 }
 
-static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool sorter_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct sorter *sorter = (struct sorter *)base;
     return report_of_readers(sorter->by_report, sorter->in_n, index, report);
 }
 
-static struct input *sorter_input(ttr_reader *base, size_t index)
+static struct input *sorter_get_input(ttr_reader *base, size_t index)
 {
     const struct sorter *sorter = (struct sorter *)base;
     return input_of_readers(sorter->by_report, sorter->in_n, index);
 }
 
-static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+static void sorter_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct sorter *sorter = (struct sorter *)base;
     sorter->from_ns = from_ns;
@@ -610,10 +610,10 @@ static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
         reader_set_range(sorter->in[i], from_ns, to_ns);
 }
 
-static struct diagnostics *sorter_notes(ttr_reader *base)
+static struct diagnostics *sorter_get_diagnostics(ttr_reader *base)
 {
     struct sorter *sorter = (struct sorter *)base;
-    return sorter->in_n ? reader_diagnostics(sorter->in[0]) : NULL;
+    return sorter->in_n ? reader_get_diagnostics(sorter->in[0]) : NULL;
 }
 
 /* Returns the memory limits for a number of inputs. Many inputs need memory for their own buffers,
@@ -632,14 +632,14 @@ static struct sort_limits limits_for_inputs(const struct sort_limits *limits, ui
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,
                          ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = sorter_next,
+    static const struct reader_ops ops = {.next = sorter_read_batch,
                                           .close = sorter_close,
-                                          .range = sorter_range,
+                                          .range = sorter_set_range,
                                           .renames = sorter_set_pending_names,
-                                          .rank = sorter_rank,
-                                          .report = sorter_report,
-                                          .input = sorter_input,
-                                          .notes = sorter_notes};
+                                          .rank = sorter_assign_ranks,
+                                          .report = sorter_get_report,
+                                          .input = sorter_get_input,
+                                          .notes = sorter_get_diagnostics};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)

@@ -310,7 +310,7 @@ struct tap {
     struct ttr_profile *profile;
 };
 
-static ttr_status tap_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status tap_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct tap *tap = (struct tap *)base;
     ttr_status status = ttr_read(tap->in, batch, error);
@@ -322,12 +322,12 @@ static ttr_status tap_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
     return status;
 }
 
-static void tap_close(ttr_reader *base)
+static void close_tap(ttr_reader *base)
 {
     (void)base;
 }
 
-static const struct reader_ops tap_ops = {.next = tap_next, .close = tap_close};
+static const struct reader_ops tap_ops = {.next = tap_read_batch, .close = close_tap};
 
 static ttr_status read_samples_or_spans(struct ttr_profile *profile, ttr_reader *in,
                                         const ttr_profile_options *options, ttr_error *error)

@@ -228,7 +228,7 @@ static void set_payload_pointers(struct pairer *pairer)
                                     pairer->fields.bytes + pairer->payload_at[i] - 1);
 }
 
-static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status pairer_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct pairer *pairer = (struct pairer *)base;
     pairer->n = 0;
@@ -247,7 +247,7 @@ static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     return TTR_OK;
 }
 
-static bool pairer_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool pairer_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct pairer *pairer = (struct pairer *)base;
     if (!ttr_reader_report(pairer->in, index, report))
@@ -257,23 +257,23 @@ static bool pairer_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
-static void pairer_rank(ttr_reader *base, uint32_t *next)
+static void pairer_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     reader_assign_ranks(((struct pairer *)base)->in, next);
 }
 
-static struct input *pairer_input(ttr_reader *base, size_t index)
+static struct input *pairer_get_input(ttr_reader *base, size_t index)
 {
-    return reader_input(((struct pairer *)base)->in, index);
+    return reader_get_input(((struct pairer *)base)->in, index);
 }
 
 ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = pairer_next,
+    static const struct reader_ops ops = {.next = pairer_read_batch,
                                           .close = pairer_close,
-                                          .report = pairer_report,
-                                          .rank = pairer_rank,
-                                          .input = pairer_input};
+                                          .report = pairer_get_report,
+                                          .rank = pairer_assign_ranks,
+                                          .input = pairer_get_input};
     const struct alloc *alloc = &in->t->counted;
     struct pairer *pairer = alloc_zero(alloc, 1, sizeof *pairer);
     if (!pairer) {

@@ -248,7 +248,7 @@ static void end_lost_streams(struct live_client *client)
 
 /* Starts reading the attached sessions. After a reconnection some streams may not be listed yet (a
  * rotation hides them), so new streams are requested. */
-static void start_following(struct live_client *client)
+static void start_following_session(struct live_client *client)
 {
     bool is_open = false;
     for (size_t i = 0; i < client->sessions_n; i++)
@@ -281,7 +281,7 @@ static ttr_status parse_attach_answer(struct live_client *client, struct live_re
     }
     ttr_status status = parse_stream_list(client, request, error);
     if (status == TTR_OK && client->requests_n == 1)
-        start_following(client);
+        start_following_session(client);
     return status;
 }
 

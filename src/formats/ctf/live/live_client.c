@@ -42,8 +42,8 @@ static void free_trace(struct live_client *client, struct live_trace *trace)
 
 /* Sets the stream's name to "path/channel", or "channel" without a path. Returns false if memory is
  * out. */
-static bool name_stream(struct live_client *client, struct live_stream *stream,
-                        const struct live_stream_head *head)
+static bool set_stream_name(struct live_client *client, struct live_stream *stream,
+                            const struct live_stream_head *head)
 {
     size_t n = head->path.n;
     stream->name_size = n + 1 + head->channel.n + 1;
@@ -96,7 +96,7 @@ struct live_stream *live_add_stream(struct live_client *client, const struct liv
     *stream = (struct live_stream){
         .id = head->id, .trace = trace, .is_over = was_there, .is_done = was_there};
     buffer_init(&stream->packet, client->alloc);
-    if (!name_stream(client, stream, head) ||
+    if (!set_stream_name(client, stream, head) ||
         !pair_map_put(&client->known, head->id, KNOWN_STREAM, (uint32_t)client->streams_n)) {
         free_stream(client, stream);
         return NULL;
