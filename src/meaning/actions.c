@@ -19,7 +19,7 @@ struct act {
     struct span_lane *lane; /* NULL if the lane is unknown */
 };
 
-static ttr_event *append_output_event(struct meaning *meaning)
+static ttr_event *append_owed_event(struct meaning *meaning)
 {
     if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->owed, &meaning->owed_capacity,
                        meaning->owed_n + 1, sizeof *meaning->owed))
@@ -27,10 +27,10 @@ static ttr_event *append_output_event(struct meaning *meaning)
     return &meaning->owed[meaning->owed_n++];
 }
 
-bool meaning_owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
-                     const struct span *span, bool is_complete)
+bool meaning_append_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                        ttr_id track, const struct span *span, bool is_complete)
 {
-    ttr_event *end = append_output_event(meaning);
+    ttr_event *end = append_owed_event(meaning);
     if (!end)
         return false;
     *end = (ttr_event){.kind = TTR_KIND_END,
@@ -49,14 +49,14 @@ bool meaning_owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thr
     return true;
 }
 
-bool meaning_end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                           ttr_id track, struct span_lane *lane, uint32_t n)
+bool meaning_end_innermost_spans(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                                 ttr_id track, struct span_lane *lane, uint32_t n)
 {
     for (; n > 0 && lane->top; n--) {
         const struct span *span = spans_pop(&meaning->spans, lane);
         stage_notes_add(&meaning->notes, TTR_SEVERITY_REMARK, cause->offset, "meaning.lost-end",
                         "a span has no end: the trace lost it");
-        if (!meaning_owe_end(meaning, cause, thread, track, span, false))
+        if (!meaning_append_end(meaning, cause, thread, track, span, false))
             return false;
     }
     return true;
@@ -65,7 +65,7 @@ bool meaning_end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_
 bool meaning_end_lane_spans(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
                             ttr_id track, struct span_lane *lane)
 {
-    return meaning_end_innermost(meaning, cause, thread, track, lane, UINT32_MAX);
+    return meaning_end_innermost_spans(meaning, cause, thread, track, lane, UINT32_MAX);
 }
 
 /* Returns the lane of the track of an event; NULL if memory runs out. */
@@ -223,8 +223,8 @@ static enum action_result begin_span(struct act *act)
                         .name = choose_span_name(act, key),
                         .category = act->compiled->category,
                         .group = rule->group};
-    if (!span.name ||
-        !meaning_end_innermost(act->meaning, act->event, act->thread, act->track, act->lane, lost))
+    if (!span.name || !meaning_end_innermost_spans(act->meaning, act->event, act->thread,
+                                                   act->track, act->lane, lost))
         return ACTION_OUT_OF_MEMORY;
     if (spans_push(&act->meaning->spans, act->lane, &span))
         set_span_event(act, TTR_KIND_BEGIN, span.name, span.category);
@@ -244,11 +244,11 @@ static enum action_result end_span(struct act *act)
                         "an end has no begin: it was before the trace, or was lost");
         return ACTION_DONE;
     }
-    if (!meaning_end_innermost(act->meaning, act->event, act->thread, act->track, act->lane,
-                               depth - 1))
+    if (!meaning_end_innermost_spans(act->meaning, act->event, act->thread, act->track, act->lane,
+                                     depth - 1))
         return ACTION_OUT_OF_MEMORY;
     const struct span *span = spans_pop(&act->meaning->spans, act->lane);
-    mark(act, TTR_KIND_END, span->name, span->category);
+    set_span_event(act, TTR_KIND_END, span->name, span->category);
     return ACTION_DONE;
 }
 
@@ -317,13 +317,13 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                                       const struct compiled_rule *compiled, ttr_event *event)
 {
     static enum action_result (*const actions[])(struct act * act) = {
-        [RULE_NAME] = apply_name,
-        [RULE_BEGIN] = apply_begin,
-        [RULE_END] = apply_end,
-        [RULE_ASYNC_BEGIN] = apply_async,
-        [RULE_ASYNC_END] = apply_async,
-        [RULE_COUNTER] = apply_counter,
-        [RULE_NAMED_COUNTER] = apply_named_counter,
+        [RULE_NAME] = store_recorded_name,
+        [RULE_BEGIN] = begin_span,
+        [RULE_END] = end_span,
+        [RULE_ASYNC_BEGIN] = convert_to_async_event,
+        [RULE_ASYNC_END] = convert_to_async_event,
+        [RULE_COUNTER] = convert_to_counter,
+        [RULE_NAMED_COUNTER] = convert_to_named_counter,
     };
     struct rule_record record = {.t = meaning->base.t, .event = event};
     struct act act = {.meaning = meaning,
@@ -333,7 +333,7 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                       .record = &record,
                       .thread = event->thread};
     const uint8_t action = compiled->rule->action;
-    if ((action == RULE_BEGIN || action == RULE_END) && !find_lane(&act))
+    if ((action == RULE_BEGIN || action == RULE_END) && !find_span_lane(&act))
         return ACTION_OUT_OF_MEMORY;
     return actions[action](&act);
 }

@@ -9,7 +9,7 @@
 
 enum family { FAMILY_NAMED, FAMILY_NUMBER };
 
-static inline enum family family_of(const struct compiled_rule *compiled)
+static inline enum family get_call_family(const struct compiled_rule *compiled)
 {
     return compiled->field[0].name.n && !compiled->rule->name ? FAMILY_NUMBER : FAMILY_NAMED;
 }
@@ -23,8 +23,8 @@ bool meaning_add_call_names(struct meaning *meaning)
                                         [CALL_RT_SIGRETURN] = "rt_sigreturn",
                                         [CALL_SKIPPED] = "syscall -1"};
     for (size_t i = 0; i < CALL_NAMES_N; i++) {
-        meaning->call_name[i] = ttr_text_add(meaning->base.t, names[i], strlen(names[i]));
-        if (!meaning->call_name[i])
+        meaning->known_call[i] = ttr_text_add(meaning->base.t, names[i], strlen(names[i]));
+        if (!meaning->known_call[i])
             return false;
     }
     return true;
@@ -48,11 +48,12 @@ static ttr_id name_of_number(struct meaning *meaning, const struct machine *mach
 }
 
 /* Returns the name of a call; 0 if memory runs out. */
-static inline ttr_id call_name(struct meaning *meaning, const struct machine *machine,
-                               const struct compiled_rule *compiled, const ttr_event *event)
+static inline ttr_id get_call_name(struct meaning *meaning, const struct machine *machine,
+                                   const struct compiled_rule *compiled, const ttr_event *event)
 {
-    return family_of(compiled) == FAMILY_NAMED ? compiled->name
-                                               : name_of_number(meaning, machine, compiled, event);
+    return get_call_family(compiled) == FAMILY_NAMED
+               ? compiled->name
+               : name_of_number(meaning, machine, compiled, event);
 }
 
 /* Makes the event the begin or end of a call. */
@@ -66,24 +67,24 @@ static inline void mark_call(ttr_event *event, uint8_t kind, ttr_id name, ttr_id
 enum action_result meaning_begin_call(struct meaning *meaning, const struct machine *machine,
                                       const struct compiled_rule *compiled, ttr_event *event)
 {
-    struct task *task = event->thread ? meaning_task(meaning, event->thread) : NULL;
+    struct task *task = event->thread ? meaning_get_task(meaning, event->thread) : NULL;
     if (!task)
         return event->thread ? ACTION_OUT_OF_MEMORY : ACTION_DONE;
     const struct span *top = spans_top(&meaning->spans, task->lane);
-    const enum family family = family_of(compiled);
+    const enum family family = get_call_family(compiled);
     const uint16_t group = compiled->rule->group;
     if (top && top->group == group && top->family != family)
         return ACTION_DONE; /* the second record of the same call */
-    const struct span span = {.name = call_name(meaning, machine, compiled, event),
+    const struct span span = {.name = get_call_name(meaning, machine, compiled, event),
                               .category = compiled->category,
                               .group = group,
                               .family = (uint8_t)family};
     if (!span.name)
         return ACTION_OUT_OF_MEMORY;
-    if (span.name == meaning->call_name[CALL_RT_SIGRETURN]) /* does not return */
+    if (span.name == meaning->known_call[CALL_RT_SIGRETURN]) /* does not return */
         return ACTION_DONE;
     const uint32_t lost = spans_depth_of(&meaning->spans, task->lane, group, SPANS_ANY_KEY);
-    if (lost && !meaning_end_innermost(meaning, event, event->thread, 0, &task->lane, lost))
+    if (lost && !meaning_end_innermost_spans(meaning, event, event->thread, 0, &task->lane, lost))
         return ACTION_OUT_OF_MEMORY;
     if (spans_push(&meaning->spans, &task->lane, &span))
         mark_call(event, TTR_KIND_BEGIN, span.name, span.category);
@@ -96,7 +97,7 @@ enum action_result meaning_begin_call(struct meaning *meaning, const struct mach
 static bool is_end_of_other_call(const struct meaning *meaning, const ttr_event *event,
                                  const struct span *open, ttr_id name)
 {
-    const ttr_id *known = meaning->call_name;
+    const ttr_id *known = meaning->known_call;
     return name != open->name && name != event->name && open->name != known[CALL_EXECVE] &&
            open->name != known[CALL_EXECVEAT] && name != known[CALL_SKIPPED];
 }
@@ -106,22 +107,22 @@ static bool is_end_of_other_call(const struct meaning *meaning, const ttr_event 
 enum action_result meaning_end_call(struct meaning *meaning, const struct machine *machine,
                                     const struct compiled_rule *compiled, ttr_event *event)
 {
-    struct task *task = event->thread ? meaning_task(meaning, event->thread) : NULL;
+    struct task *task = event->thread ? meaning_get_task(meaning, event->thread) : NULL;
     if (!task)
         return event->thread ? ACTION_OUT_OF_MEMORY : ACTION_DONE;
     const uint32_t depth =
         spans_depth_of(&meaning->spans, task->lane, compiled->rule->group, SPANS_ANY_KEY);
     if (depth == 0)
         return ACTION_DONE;
-    const ttr_id name = call_name(meaning, machine, compiled, event);
-    if (!name || (depth > 1 &&
-                  !meaning_end_innermost(meaning, event, event->thread, 0, &task->lane, depth - 1)))
+    const ttr_id name = get_call_name(meaning, machine, compiled, event);
+    if (!name || (depth > 1 && !meaning_end_innermost_spans(meaning, event, event->thread, 0,
+                                                            &task->lane, depth - 1)))
         return ACTION_OUT_OF_MEMORY;
     const struct span *open = spans_top(&meaning->spans, task->lane);
-    if (open->family != family_of(compiled))
+    if (open->family != get_call_family(compiled))
         return ACTION_DONE;
     if (is_end_of_other_call(meaning, event, open, name))
-        return meaning_end_innermost(meaning, event, event->thread, 0, &task->lane, 1)
+        return meaning_end_innermost_spans(meaning, event, event->thread, 0, &task->lane, 1)
                    ? ACTION_DONE
                    : ACTION_OUT_OF_MEMORY;
     open = spans_pop(&meaning->spans, &task->lane);
@@ -131,13 +132,13 @@ enum action_result meaning_end_call(struct meaning *meaning, const struct machin
 
 bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_id thread)
 {
-    struct task *task = meaning_task(meaning, thread);
+    struct task *task = meaning_get_task(meaning, thread);
     if (!task)
         return false;
     const struct span *top = spans_top(&meaning->spans, task->lane);
-    if (!top || (top->name != meaning->call_name[CALL_EXIT] &&
-                 top->name != meaning->call_name[CALL_EXIT_GROUP]))
+    if (!top || (top->name != meaning->known_call[CALL_EXIT] &&
+                 top->name != meaning->known_call[CALL_EXIT_GROUP]))
         return true;
-    return meaning_owe_end(meaning, cause, thread, 0, spans_pop(&meaning->spans, &task->lane),
-                           true);
+    return meaning_append_end(meaning, cause, thread, 0, spans_pop(&meaning->spans, &task->lane),
+                              true);
 }

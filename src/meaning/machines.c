@@ -236,7 +236,7 @@ static ttr_id remember_thread(struct meaning *meaning, struct machine *machine, 
                               ttr_id id)
 {
     const size_t slot = tid % MEANING_RECENT;
-    id = id && meaning_task(meaning, id) ? id : 0;
+    id = id && meaning_get_task(meaning, id) ? id : 0;
     machine->recent[slot].tid = tid;
     machine->recent[slot].id = id;
     return id;
@@ -254,20 +254,20 @@ static void release_thread(struct meaning *meaning, struct machine *machine, ttr
 ttr_id meaning_add_thread(struct meaning *meaning, struct machine *machine, uint64_t pid,
                           uint64_t tid)
 {
-    const ttr_id known = meaning_known_thread(meaning, machine, tid);
+    const ttr_id known = meaning_find_thread(meaning, machine, tid);
     if (known && meaning->task[known].is_dead)
         release_thread(meaning, machine, known);
     return remember_thread(meaning, machine, tid,
                            context_thread(meaning->base.t, machine->owner, pid, tid));
 }
 
-ttr_id meaning_find_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
-                           struct cpu_state *cpu, uint32_t number)
+ttr_id meaning_look_up_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
+                              struct cpu_state *cpu, uint32_t number)
 {
     if (tid == 0)
-        return cpu ? idle_thread(meaning, machine, cpu, number) : 0;
+        return cpu ? get_idle_thread(meaning, machine, cpu, number) : 0;
     ttr_id id = context_thread_by_tid(meaning->base.t, machine->owner, tid);
-    const struct task *task = id ? meaning_task(meaning, id) : NULL;
+    const struct task *task = id ? meaning_get_task(meaning, id) : NULL;
     if (task && task->is_dead) {
         release_thread(meaning, machine, id);
         id = context_thread_by_tid(meaning->base.t, machine->owner, tid);

@@ -116,7 +116,7 @@ struct meaning {
     struct cpu_position cpu_position[MEANING_CPU_POSITIONS]; /* cache, by schema */
     struct pair_map async;                                   /* open async spans: (group, link) */
     struct spans spans;
-    ttr_id call_name[CALL_NAMES_N];
+    ttr_id known_call[CALL_NAMES_N];
     struct user_rule *pair; /* rules of the caller, two for each pair */
     size_t pairs_n, pairs_capacity;
     struct arena arena;      /* texts of the caller's rules */
@@ -140,8 +140,8 @@ struct cpu_state *meaning_add_cpu(struct meaning *meaning, struct machine *machi
                                   const ttr_event *event);
 
 /* Returns the CPU of an event, or NULL if it has none, or if memory runs out. */
-static inline struct cpu_state *meaning_cpu(struct meaning *meaning, struct machine *machine,
-                                            const ttr_event *event)
+static inline struct cpu_state *meaning_get_cpu(struct meaning *meaning, struct machine *machine,
+                                                const ttr_event *event)
 {
     if (!(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
         return NULL;
@@ -153,19 +153,20 @@ static inline struct cpu_state *meaning_cpu(struct meaning *meaning, struct mach
 void meaning_set_cpu(struct meaning *meaning, ttr_event *event);
 
 /* Finds a thread as meaning_thread does, without the cache. */
-ttr_id meaning_find_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
-                           struct cpu_state *cpu, uint32_t number);
+ttr_id meaning_look_up_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
+                              struct cpu_state *cpu, uint32_t number);
 
 /* Returns the thread with a tid. `cpu`: of tid 0; NULL if unknown. A thread that is dead is
  * replaced by a new one. Returns 0 if memory runs out, and for tid 0 without a CPU. */
-static inline ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
-                                    struct cpu_state *cpu, uint32_t number)
+static inline ttr_id meaning_find_or_add_thread(struct meaning *meaning, struct machine *machine,
+                                                uint64_t tid, struct cpu_state *cpu,
+                                                uint32_t number)
 {
     const size_t slot = tid % MEANING_RECENT;
     const ttr_id id = machine->recent[slot].tid == tid ? machine->recent[slot].id : 0;
     return id && !meaning->task[id].is_dead
                ? id
-               : meaning_find_thread(meaning, machine, tid, cpu, number);
+               : meaning_look_up_thread(meaning, machine, tid, cpu, number);
 }
 
 /* Returns the thread with a pid and a tid, as meaning_thread does. The tid must not be 0. */
@@ -205,12 +206,13 @@ TTR_MUST bool meaning_name_thread(struct meaning *meaning, ttr_id thread, ttr_te
 /* --- actions.c --- */
 
 /* Adds the end of a span of a lane, before the current event. */
-TTR_MUST bool meaning_owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                              ttr_id track, const struct span *span, bool is_complete);
+TTR_MUST bool meaning_append_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                                 ttr_id track, const struct span *span, bool is_complete);
 
 /* Ends the innermost `n` spans of a lane as incomplete. */
-TTR_MUST bool meaning_end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                                    ttr_id track, struct span_lane *lane, uint32_t n);
+TTR_MUST bool meaning_end_innermost_spans(struct meaning *meaning, const ttr_event *cause,
+                                          ttr_id thread, ttr_id track, struct span_lane *lane,
+                                          uint32_t n);
 
 /* Ends all open spans of a lane. */
 TTR_MUST bool meaning_end_lane_spans(struct meaning *meaning, const ttr_event *cause, ttr_id thread,

@@ -111,8 +111,8 @@ static uint32_t find_rule(struct meaning *meaning, unsigned worlds, const ttr_ev
                : meaning->rule_of[event->schema];
 }
 
-static inline uint32_t rule_of_event(struct meaning *meaning, unsigned worlds,
-                                     const ttr_event *event)
+static inline uint32_t get_event_rule(struct meaning *meaning, unsigned worlds,
+                                      const ttr_event *event)
 {
     const uint32_t known = event->schema < meaning->rule_of_n ? meaning->rule_of[event->schema] : 0;
     return known ? known : find_rule(meaning, worlds, event);
@@ -146,8 +146,9 @@ static inline bool set_running_thread(struct meaning *meaning, struct machine *m
     return true;
 }
 
-static inline enum action_result apply(struct meaning *meaning, const struct source_state *source,
-                                       const struct compiled_rule *compiled, ttr_event *event)
+static inline enum action_result apply_rule(struct meaning *meaning,
+                                            const struct source_state *source,
+                                            const struct compiled_rule *compiled, ttr_event *event)
 {
     const uint8_t action = compiled->rule->action;
     if (action == RULE_CALL_BEGIN)
@@ -158,8 +159,9 @@ static inline enum action_result apply(struct meaning *meaning, const struct sou
                               : meaning_apply_span(meaning, source->machine, compiled, event);
 }
 
-static inline enum action_result interpret(struct meaning *meaning,
-                                           const struct source_state *source, ttr_event *event)
+static inline enum action_result interpret_event(struct meaning *meaning,
+                                                 const struct source_state *source,
+                                                 ttr_event *event)
 {
     if (event->kind != TTR_KIND_INSTANT)
         return event->kind != TTR_KIND_GAP || meaning_apply_gap(meaning, source->machine, event)
@@ -169,14 +171,14 @@ static inline enum action_result interpret(struct meaning *meaning,
         meaning_set_cpu(meaning, event);
     if (source->worlds & RULE_KERNEL && !set_running_thread(meaning, source->machine, event))
         return ACTION_OUT_OF_MEMORY;
-    const uint32_t rule = rule_of_event(meaning, source->worlds, event);
+    const uint32_t rule = get_event_rule(meaning, source->worlds, event);
     if (rule >= FIRST_RULE)
-        return apply(meaning, source, &meaning->rule[rule - FIRST_RULE], event);
+        return apply_rule(meaning, source, &meaning->rule[rule - FIRST_RULE], event);
     return rule ? ACTION_DONE : ACTION_OUT_OF_MEMORY;
 }
 
-static inline const struct source_state *source_of_event(struct meaning *meaning,
-                                                         const ttr_event *event)
+static inline const struct source_state *get_event_source(struct meaning *meaning,
+                                                          const ttr_event *event)
 {
     return event->source < meaning->sources_n && meaning->source[event->source].is_known
                ? &meaning->source[event->source]
@@ -185,7 +187,7 @@ static inline const struct source_state *source_of_event(struct meaning *meaning
 
 /* Returns an event of the input's batch. The buffer belongs to a reader of this library, which
  * lets stages change events until the next read (reader.h). */
-static inline ttr_event *event_at(const ttr_batch *batch, uint32_t i)
+static inline ttr_event *get_writable_event(const ttr_batch *batch, uint32_t i)
 {
     return (ttr_event *)(uintptr_t)ttr_batch_at(batch, i);
 }
@@ -217,16 +219,16 @@ static bool interpret_batch(struct meaning *meaning)
             meaning->at = skip_unchanged(meaning, meaning->at);
         if (meaning->at == batch.n)
             break;
-        ttr_event *event = event_at(&batch, meaning->at);
+        ttr_event *event = get_writable_event(&batch, meaning->at);
         if (event->source != last) {
-            source = source_of_event(meaning, event);
+            source = get_event_source(meaning, event);
             last = event->source;
         }
         if (!source)
             return false;
         if (!source->worlds)
             continue;
-        const enum action_result result = interpret(meaning, source, event);
+        const enum action_result result = interpret_event(meaning, source, event);
         if (result != ACTION_DONE)
             return result == ACTION_CUT;
     }
@@ -234,7 +236,7 @@ static bool interpret_batch(struct meaning *meaning)
 }
 
 /* Returns the events of the input's batch from `first` up to an index, which are at least one. */
-static ttr_batch take_events(struct meaning *meaning, uint32_t end)
+static ttr_batch cut_events(struct meaning *meaning, uint32_t end)
 {
     const ttr_batch *all = &meaning->batch;
     const uint32_t first = meaning->first;
@@ -245,7 +247,7 @@ static ttr_batch take_events(struct meaning *meaning, uint32_t end)
 }
 
 /* Returns the ends that are owed, at most a batch of them. */
-static ttr_batch take_owed(struct meaning *meaning)
+static ttr_batch cut_owed_ends(struct meaning *meaning)
 {
     const size_t left = meaning->owed_n - meaning->owed_at;
     const ttr_batch batch = {.event = meaning->owed + meaning->owed_at,
@@ -256,11 +258,11 @@ static ttr_batch take_owed(struct meaning *meaning)
     return batch;
 }
 
-static ttr_status meaning_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status meaning_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct meaning *meaning = (struct meaning *)base;
     if (meaning->owed_n) {
-        *batch = take_owed(meaning);
+        *batch = cut_owed_ends(meaning);
         return TTR_OK;
     }
     if (meaning->first == meaning->batch.n) {
@@ -277,14 +279,14 @@ static ttr_status meaning_next(ttr_reader *base, ttr_batch *batch, ttr_error *er
         return fail_memory(error);
     /* the event that owes ends is the last one before `at`, and comes after them */
     const uint32_t end = meaning->at - (meaning->owed_n > 0);
-    *batch =
-        end == meaning->first && meaning->owed_n ? take_owed(meaning) : take_events(meaning, end);
+    *batch = end == meaning->first && meaning->owed_n ? cut_owed_ends(meaning)
+                                                      : cut_events(meaning, end);
     return TTR_OK;
 }
 
 /* --- Reader --- */
 
-static bool meaning_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool meaning_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct meaning *meaning = (struct meaning *)base;
     if (!ttr_reader_report(meaning->in, index, report))
@@ -294,17 +296,17 @@ static bool meaning_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
-static void meaning_rank(ttr_reader *base, uint32_t *next)
+static void meaning_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     reader_assign_ranks(((struct meaning *)base)->in, next);
 }
 
-static struct input *meaning_input(ttr_reader *base, size_t index)
+static struct input *meaning_get_input(ttr_reader *base, size_t index)
 {
-    return reader_input(((struct meaning *)base)->in, index);
+    return reader_get_input(((struct meaning *)base)->in, index);
 }
 
-static void meaning_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+static void meaning_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     reader_set_range(((struct meaning *)base)->in, from_ns, to_ns);
 }
@@ -314,14 +316,14 @@ static void meaning_set_batch_size(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct meaning *)base)->in, batch);
 }
 
-static struct diagnostics *meaning_diagnostics(ttr_reader *base)
+static struct diagnostics *meaning_get_diagnostics(ttr_reader *base)
 {
-    return reader_diagnostics(((struct meaning *)base)->in);
+    return reader_get_diagnostics(((struct meaning *)base)->in);
 }
 
 /* Returns true if a rule may apply to events of an input. Formats that declare their classes are
  * asked for the names; a live trace may declare more of them later. */
-static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
+static bool rule_may_match_class(ttr_reader *in, size_t index, const ttr_report *report)
 {
     ttr_event_class class = {.size = sizeof class};
     const unsigned worlds = meaning_find_rule_tables(in->t, report->source);
@@ -339,13 +341,13 @@ static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
     return false;
 }
 
-static bool may_apply_to_any(ttr_reader *in)
+static bool may_match_any_class(ttr_reader *in)
 {
     ttr_report report = {.size = sizeof report};
     size_t i = 0;
     uint32_t trace = UINT32_MAX; /* the inputs of a trace have the same classes */
     for (; ttr_reader_report(in, i, &report); i++) {
-        if (report.trace != trace && may_apply(in, i, &report))
+        if (report.trace != trace && rule_may_match_class(in, i, &report))
             return true;
         trace = report.trace;
     }
@@ -353,7 +355,7 @@ static bool may_apply_to_any(ttr_reader *in)
 }
 
 /* Returns true if the rules of a trace depend on earlier events of other streams. */
-static bool needs_order(ttr_reader *in)
+static bool rule_needs_order(ttr_reader *in)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
@@ -364,21 +366,21 @@ static bool needs_order(ttr_reader *in)
 
 ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = meaning_next,
+    static const struct reader_ops ops = {.next = meaning_read_batch,
                                           .close = meaning_close,
-                                          .range = meaning_range,
+                                          .range = meaning_set_range,
                                           .set_batch_size = meaning_set_batch_size,
-                                          .report = meaning_report,
-                                          .rank = meaning_rank,
-                                          .input = meaning_input,
-                                          .notes = meaning_diagnostics};
+                                          .report = meaning_get_report,
+                                          .rank = meaning_assign_ranks,
+                                          .input = meaning_get_input,
+                                          .notes = meaning_get_diagnostics};
     if (!in)
         return NULL;
     const bool is_misuse = options && options->size != sizeof *options;
     const bool has_pairs = !is_misuse && options && options->pairs && options->pairs[0];
-    if (!is_misuse && !has_pairs && !may_apply_to_any(in))
+    if (!is_misuse && !has_pairs && !may_match_any_class(in))
         return in;
-    in = is_misuse || in->order == TTR_ORDER_TIME || (!has_pairs && !needs_order(in))
+    in = is_misuse || in->order == TTR_ORDER_TIME || (!has_pairs && !rule_needs_order(in))
              ? in
              : ttr_sort(in, error);
     if (!in)

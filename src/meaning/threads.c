@@ -36,7 +36,7 @@ static ttr_text read_text(const struct act *act, unsigned field)
 static bool must_end_batch(const struct act *act, ttr_id thread, ttr_text name, uint8_t rank)
 {
     return act->meaning->at > act->meaning->first &&
-           meaning_renames(act->meaning, thread, name, rank);
+           meaning_would_rename(act->meaning, thread, name, rank);
 }
 
 static ttr_id get_known_thread(const struct act *act, uint64_t tid)
@@ -70,15 +70,17 @@ static enum action_result convert_switch(const struct act *act)
         !read_number(act, SWITCH_STATE, &state))
         return ACTION_DONE;
     struct meaning *meaning = act->meaning;
-    const ttr_id in = meaning_thread(meaning, act->machine, in_tid & UINT32_MAX, cpu, event->cpu);
+    const ttr_id in =
+        meaning_find_or_add_thread(meaning, act->machine, in_tid & UINT32_MAX, cpu, event->cpu);
     const ttr_text in_name = in_tid ? read_text(act, SWITCH_IN_NAME) : (ttr_text){"", 0};
     const bool is_named = in && meaning_is_named(&meaning->task[in], in_name, NAME_EVENT);
-    if (in && !is_named && must_cut(act, in, in_name, NAME_EVENT))
+    if (in && !is_named && must_end_batch(act, in, in_name, NAME_EVENT))
         return ACTION_CUT;
     const bool continues = cpu->running && meaning->task[cpu->running].tid == out_tid;
-    const ttr_id out =
-        continues ? cpu->running
-                  : meaning_thread(meaning, act->machine, out_tid & UINT32_MAX, cpu, event->cpu);
+    const ttr_id out = continues
+                           ? cpu->running
+                           : meaning_find_or_add_thread(meaning, act->machine, out_tid & UINT32_MAX,
+                                                        cpu, event->cpu);
     if (!in || !out || (!is_named && !meaning_name_thread(act->meaning, in, in_name, NAME_EVENT)) ||
         (!continues && out_tid && act->meaning->task[out].rank == NAME_NONE &&
          !meaning_name_thread(act->meaning, out, read_text(act, SWITCH_OUT_NAME), NAME_EVENT)))
@@ -136,7 +138,7 @@ static ttr_id add_child_thread(const struct act *act, uint64_t tid)
         !act->compiled->field[FORK_CHILD].is_second && read_number(act, FORK_PROCESS, &pid);
     return has_process
                ? meaning_add_thread(act->meaning, act->machine, pid & UINT32_MAX, tid & UINT32_MAX)
-               : thread_of_tid(act, tid); /* a dead one is replaced */
+               : get_thread_of_tid(act, tid); /* a dead one is replaced */
 }
 
 static enum action_result convert_fork(const struct act *act)
