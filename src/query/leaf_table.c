@@ -90,11 +90,15 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         if (!info->aConstraint[i].usable)
             return SQLITE_CONSTRAINT;
         const struct leaf *leaf = leaf_of_constraint(table->query, info, i);
+        if (!leaf) {
+            base->zErrMsg = sqlite3_mprintf("there is no such leaf");
+            return SQLITE_ERROR;
+        }
         info->aConstraintUsage[i].argvIndex = 1;
         info->aConstraintUsage[i].omit = 1;
         info->estimatedCost = 1000;
         info->estimatedRows = 1000;
-        info->idxStr = leaf ? sqlite3_mprintf("%s", leaf->description) : NULL;
+        info->idxStr = sqlite3_mprintf("%s", leaf->description);
         info->needToFreeIdxStr = info->idxStr != NULL;
         return SQLITE_OK;
     }

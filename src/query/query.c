@@ -20,7 +20,7 @@ static void set_error(ttr_error *error, ttr_status status, uint64_t offset, cons
     (void)snprintf(error->text, sizeof error->text, "%s", text);
 }
 
-static ttr_status status_of(int result)
+static ttr_status convert_sqlite_status(int result)
 {
     switch (result & 0xff) {
     case SQLITE_NOMEM:
@@ -109,8 +109,8 @@ void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *n
 /* --- Database --- */
 
 /* Allows reading, and temporary views. */
-static int authorize(void *context, int action, const char *a, const char *b, const char *c,
-                     const char *d)
+static int authorize_statement(void *context, int action, const char *a, const char *b,
+                               const char *c, const char *d)
 {
     (void)context;
     (void)b;
@@ -170,13 +170,13 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
     if (result == SQLITE_OK)
         result = query_add_functions(query->db);
     if (result != SQLITE_OK) {
-        set_error(error, status_of(result), 0, sqlite3_errmsg(query->db));
+        set_error(error, convert_sqlite_status(result), 0, sqlite3_errmsg(query->db));
         ttr_query_free(query);
         return NULL;
     }
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_EXPR_DEPTH, 500);
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
-    (void)sqlite3_set_authorizer(query->db, authorize, query);
+    (void)sqlite3_set_authorizer(query->db, authorize_statement, query);
     sqlite3_progress_handler(query->db, PROGRESS_STEPS, report_progress, query);
     return query;
 }
@@ -239,7 +239,7 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
         *rest = after;
     if (status != SQLITE_OK || !result->plain) {
         const int at = status == SQLITE_OK ? -1 : sqlite3_error_offset(query->db);
-        set_error(error, status_of(status), at < 0 ? 0 : (uint64_t)at,
+        set_error(error, convert_sqlite_status(status), at < 0 ? 0 : (uint64_t)at,
                   status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db));
         ttr_result_free(result);
         return NULL;
@@ -285,8 +285,8 @@ ttr_status ttr_result_step(ttr_result *result, ttr_error *error)
         return TTR_OK;
     if (status == SQLITE_DONE)
         return TTR_END;
-    set_error(error, status_of(status), 0, sqlite3_errmsg(result->query->db));
-    return status_of(status);
+    set_error(error, convert_sqlite_status(status), 0, sqlite3_errmsg(result->query->db));
+    return convert_sqlite_status(status);
 }
 
 const char *ttr_result_leaf(const ttr_result *result, size_t i)

@@ -42,32 +42,32 @@ struct cursor {
     uint64_t *loaded;        /* per column: first row of its loaded block, UINT64_MAX = none */
 };
 
-static struct store_table *table_of(const struct cursor *cursor)
+static struct store_table *get_cursor_table(const struct cursor *cursor)
 {
     return (struct store_table *)cursor->base.pVtab;
 }
 
 /* Returns the current row of the table. */
-static uint64_t row_of(const struct cursor *cursor)
+static uint64_t get_row(const struct cursor *cursor)
 {
     return cursor->leaf ? cursor->leaf->rows[cursor->row] : cursor->row;
 }
 
 /* --- Tables --- */
 
-static const char *sql_type(ttr_store_type type)
+static const char *get_sql_type(ttr_store_type type)
 {
     return type == TTR_STORE_TEXT ? "TEXT" : type == TTR_STORE_REAL ? "REAL" : "INTEGER";
 }
 
 /* Declares the columns of a table. Returns a status of SQLite. */
-static int declare(sqlite3 *db, const struct store_table *table)
+static int declare_table(sqlite3 *db, const struct store_table *table)
 {
     sqlite3_str *text = sqlite3_str_new(db);
     sqlite3_str_appendall(text, "CREATE TABLE x(");
     for (size_t i = 0; i < table->about.columns; i++)
         sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", table->columns[i].name,
-                            sql_type(table->columns[i].type));
+                            get_sql_type(table->columns[i].type));
     /* The argument of table(leaf): the number of a leaf, to read its rows (leaf.h). */
     sqlite3_str_appendall(text, ", \"leaf number\" HIDDEN)");
     char *sql = sqlite3_str_finish(text);
@@ -94,7 +94,7 @@ static int connect_table(sqlite3 *db, void *context, int n, const char *const *w
     table->about = about;
     for (size_t i = 0; i < about.columns; i++)
         (void)ttr_store_column_at(query->store, index, i, &table->columns[i]);
-    const int status = declare(db, table);
+    const int status = declare_table(db, table);
     if (status == SQLITE_OK)
         *made = &table->base;
     else
@@ -118,7 +118,7 @@ static bool is_comparison(unsigned op)
 }
 
 /* Returns true if the scan can apply a constraint. */
-static bool is_usable(const struct store_table *table, sqlite3_index_info *info, int i)
+static bool is_constraint_usable(const struct store_table *table, sqlite3_index_info *info, int i)
 {
     const int column = info->aConstraint[i].iColumn;
     if (!info->aConstraint[i].usable || column < 0 || (size_t)column >= table->about.columns ||
@@ -145,7 +145,7 @@ struct plan {
 static void plan_condition(const struct store_table *table, sqlite3_index_info *info, int i,
                            struct plan *plan)
 {
-    if (plan->conditions >= (int)CONDITIONS_MAX || !is_usable(table, info, i))
+    if (plan->conditions >= (int)CONDITIONS_MAX || !is_constraint_usable(table, info, i))
         return;
     const uint8_t op = info->aConstraint[i].op;
     const bool is_ordered = table->columns[info->aConstraint[i].iColumn].is_ordered;
@@ -176,7 +176,7 @@ static bool plan_leaf(const struct store_table *table, sqlite3_index_info *info,
 }
 
 /* Chooses the conditions that the scan applies; idxNum is 1 if its first argument is a leaf. */
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int choose_query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct store_table *table = (const struct store_table *)base;
     struct plan plan = {.text = sqlite3_str_new(table->query->db),
@@ -189,10 +189,13 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         sqlite3_str_appendf(plan.text, " %s", plan.leaf->description);
     const bool is_empty = sqlite3_str_length(plan.text) == 0;
     char *text = sqlite3_str_finish(plan.text);
-    if (!is_usable_plan)
+    if (!is_usable_plan || (info->idxNum && !plan.leaf)) {
         sqlite3_free(text);
-    if (!is_usable_plan)
-        return SQLITE_CONSTRAINT;
+        if (!is_usable_plan)
+            return SQLITE_CONSTRAINT;
+        base->zErrMsg = sqlite3_mprintf("table %s has no arguments", table->about.name);
+        return SQLITE_ERROR;
+    }
     if (!text && !is_empty)
         return SQLITE_NOMEM;
     info->idxStr = text;
@@ -231,7 +234,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    for (size_t i = 0; i < table_of(cursor)->about.columns; i++)
+    for (size_t i = 0; i < get_cursor_table(cursor)->about.columns; i++)
         free(cursor->values[i]);
     free(cursor->values);
     free(cursor->loaded);
@@ -241,9 +244,9 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 
 /* Returns the value of a column in a row; the block of the row is loaded if needed. Returns
  * TTR_STORE_NULL, and sets *is_full, if memory is exhausted. */
-static int64_t value_at(struct cursor *cursor, size_t column, uint64_t row, bool *is_full)
+static int64_t get_column_value(struct cursor *cursor, size_t column, uint64_t row, bool *is_full)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const uint64_t block = row / BLOCK * BLOCK;
     if (!cursor->values[column]) {
         cursor->values[column] = malloc(BLOCK * sizeof(int64_t));
@@ -261,7 +264,7 @@ static int64_t value_at(struct cursor *cursor, size_t column, uint64_t row, bool
     return cursor->values[column][row - block];
 }
 
-static bool holds(const struct condition *condition, int64_t value)
+static bool condition_holds(const struct condition *condition, int64_t value)
 {
     if (value == TTR_STORE_NULL)
         return false;
@@ -280,14 +283,15 @@ static bool holds(const struct condition *condition, int64_t value)
 }
 
 /* Moves to the next row, from the current one on, for which all conditions hold. */
-static int find_row(struct cursor *cursor)
+static int find_matching_row(struct cursor *cursor)
 {
     bool is_full = false;
     for (; cursor->row < cursor->end; cursor->row++) {
         bool is_found = true;
         for (size_t i = 0; i < cursor->conditions_n && is_found; i++)
-            is_found = holds(&cursor->conditions[i], value_at(cursor, cursor->conditions[i].column,
-                                                              row_of(cursor), &is_full));
+            is_found = condition_holds(
+                &cursor->conditions[i],
+                get_column_value(cursor, cursor->conditions[i].column, get_row(cursor), &is_full));
         if (is_full)
             return SQLITE_NOMEM;
         if (is_found)
@@ -329,7 +333,7 @@ static uint64_t position_of(const struct cursor *cursor, uint64_t row)
 /* Limits the range of rows by a condition on an ordered column. */
 static void limit_rows(struct cursor *cursor, const struct condition *condition)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const bool is_upper = condition->op == SQLITE_INDEX_CONSTRAINT_LT ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_LE ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_EQ;
@@ -353,7 +357,7 @@ static void limit_rows(struct cursor *cursor, const struct condition *condition)
 /* Adds a condition if its value has the type of the column. */
 static void add_condition(struct cursor *cursor, size_t column, unsigned op, sqlite3_value *value)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const int type = sqlite3_value_type(value);
     struct condition *condition = &cursor->conditions[cursor->conditions_n];
     *condition = (struct condition){.column = column, .op = (uint8_t)op};
@@ -378,11 +382,11 @@ static void add_condition(struct cursor *cursor, size_t column, unsigned op, sql
     }
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n,
-                  sqlite3_value **values)
+static int start_scan(sqlite3_vtab_cursor *base, int number, const char *plan, int n,
+                      sqlite3_value **values)
 {
     struct cursor *cursor = (struct cursor *)base;
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const int has_leaf = number & 1;
     cursor->row = 0;
     cursor->end = table->about.rows;
@@ -404,26 +408,26 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n
     }
     if (cursor->is_empty)
         cursor->end = cursor->row;
-    return find_row(cursor);
+    return find_matching_row(cursor);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int move_to_next_row(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
     cursor->row++;
-    return find_row(cursor);
+    return find_matching_row(cursor);
 }
 
-static int is_at_end(sqlite3_vtab_cursor *base)
+static int is_scan_at_end(sqlite3_vtab_cursor *base)
 {
     const struct cursor *cursor = (const struct cursor *)base;
     return cursor->row >= cursor->end;
 }
 
-static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int return_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     struct cursor *cursor = (struct cursor *)base;
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     bool is_full = false;
     if ((size_t)column >= table->about.columns) {
         /* SQLite compares it with the argument again, for conditions that are joined by OR. */
@@ -431,7 +435,7 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
             sqlite3_result_int64(context, cursor->leaf->number);
         return SQLITE_OK;
     }
-    const int64_t value = value_at(cursor, (size_t)column, row_of(cursor), &is_full);
+    const int64_t value = get_column_value(cursor, (size_t)column, get_row(cursor), &is_full);
     double real;
     if (is_full)
         return SQLITE_NOMEM;
@@ -449,9 +453,9 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     return SQLITE_OK;
 }
 
-static int put_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+static int return_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
-    *row = (sqlite3_int64)row_of((const struct cursor *)base);
+    *row = (sqlite3_int64)get_row((const struct cursor *)base);
     return SQLITE_OK;
 }
 
@@ -459,16 +463,16 @@ static const sqlite3_module module = {
     .iVersion = 0,
     .xCreate = connect_table,
     .xConnect = connect_table,
-    .xBestIndex = best_index,
+    .xBestIndex = choose_query_plan,
     .xDisconnect = disconnect_table,
     .xDestroy = disconnect_table,
     .xOpen = open_cursor,
     .xClose = close_cursor,
-    .xFilter = filter,
-    .xNext = next,
-    .xEof = is_at_end,
-    .xColumn = put_column,
-    .xRowid = put_rowid,
+    .xFilter = start_scan,
+    .xNext = move_to_next_row,
+    .xEof = is_scan_at_end,
+    .xColumn = return_column,
+    .xRowid = return_rowid,
 };
 
 int query_add_tables(ttr_query *query)

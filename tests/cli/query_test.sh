@@ -63,7 +63,7 @@ verdict "random_statements_have_equal_results_with_leaves" $? "$(tail -n 5 "$wor
 "$compare" "$work/t.fxt" "$(dirname "$0")/query_leaves.sql" >"$work/found"
 verdict "tricky_statements_have_equal_results_with_leaves" $? "$(tail -n 5 "$work/found")"
 says "explain_shows_leaves" "groups of slice: SELECT name" "$tracetta" query -q --format=tsv "$work/t.fxt" "EXPLAIN QUERY PLAN SELECT name, count(*) FROM slice GROUP BY 1"
-refuses "rows_of_leaves_are_no_tables_of_users" 2 "error" "$tracetta" query -q "$work/t.fxt" "SELECT * FROM slice(5)"
+refuses "table_with_an_argument_is_refused" 2 "has no arguments" "$tracetta" query -q "$work/t.fxt" "SELECT * FROM slice(5)"
 
 says "percentile_interpolates" "^25\.5$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT percentile(column1, 50) FROM (VALUES (1), (50), (2), (49))"
 says "json_is_a_list_of_objects" '"n": 1' "$tracetta" query -q --format=json "$work/t.fxt" "SELECT 1 n"
