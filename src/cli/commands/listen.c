@@ -172,6 +172,7 @@ static void print_source(const char *stage, const ttr_received *received)
         json_uint(&json, "events", received->events);
         json_uint(&json, "lost", received->lost);
         json_uint(&json, "before_first", received->before_first);
+        json_uint(&json, "lost_packets", received->lost_packets);
         json_uint(&json, "late", received->late);
         json_uint(&json, "duplicates", received->duplicates);
         json_uint(&json, "dropped_packets", received->dropped);
@@ -196,13 +197,16 @@ static void note_losses(const struct call *call, const char *peer, const ttr_rec
                      "%s: %" PRIu64 " events precede the first: lost, or sent before listening",
                      peer, received->before_first);
     if (received->late || received->duplicates)
-        message_note(call, "%s: %" PRIu64 " events came late, %" PRIu64 " came twice", peer,
+        message_note(call, "%s: %" PRIu64 " packets came late, %" PRIu64 " came twice", peer,
                      received->late, received->duplicates);
     if (received->dropped)
         message_note(call,
                      "%s: %" PRIu64 " packets were dropped because the queue was full; a larger "
                      "--queue-size helps",
                      peer, received->dropped);
+    if (!received->is_complete)
+        message_note(call, "%s: a stream restarted or was not counted, or metadata are missing",
+                     peer);
     if (received->garbage)
         message_note(call, "%s: %" PRIu64 " bytes are not packets", peer, received->garbage);
 }
@@ -242,6 +246,7 @@ static void print_totals(const ttr_receiver_totals *totals)
     json_uint(&json, "events", totals->events);
     json_uint(&json, "lost", totals->lost);
     json_uint(&json, "before_first", totals->before_first);
+    json_uint(&json, "lost_packets", totals->lost_packets);
     json_uint(&json, "late", totals->late);
     json_uint(&json, "duplicates", totals->duplicates);
     json_uint(&json, "kernel_drops", totals->kernel_drops);
