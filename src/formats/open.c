@@ -149,6 +149,7 @@ static bool apply_read_options(const ttr *t, const ttr_read_options *options,
                                struct source_options *how, ttr_error *error)
 {
     *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP,
+                                   .can_pull = options ? options->can_pull : NULL,
                                    .shared = t->descriptor_pool};
     return !options ||
            (check_struct_size(options->size, sizeof *options, "ttr_read_options", error) &&
@@ -167,7 +168,7 @@ static bool is_word_in_list(const char *list, const char *word, size_t n)
 
 /* Returns the format that reads URLs with the scheme of `path`; NULL if `path` is not a URL of any
  * format. */
-static const struct format *format_of_url(const char *path)
+static const struct format *find_format_of_url(const char *path)
 {
     size_t n = strcspn(path, ":");
     if (n == 0 || strncmp(path + n, "://", 3) != 0)
@@ -202,7 +203,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
     }
     if (!apply_read_options(t, options, &how, error))
         return NULL;
-    const struct format *of_url = format_of_url(path);
+    const struct format *of_url = find_format_of_url(path);
     if (of_url)
         return open_url(t, path, of_url, options, error);
     bool is_there = strcmp(path, "-") != 0 && *path && stat(path, &about) == 0;
@@ -282,7 +283,7 @@ static ttr_status refuse_stream(const struct format *format, ttr_error *error)
         format->name);
 }
 
-static int64_t push_nowhere(void *ctx, const void *bytes, size_t n)
+static int64_t discard_bytes(void *ctx, const void *bytes, size_t n)
 {
     (void)ctx;
     (void)bytes;
@@ -315,7 +316,7 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name,
                              : folder_create_dry_run(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)
-                           : sink_open_callback(&t->counted, push_nowhere, NULL, error);
+                           : sink_open_callback(&t->counted, discard_bytes, NULL, error);
     return target.sink || target.folder ? output_new(t, target, format, options, error) : NULL;
 }
 

@@ -4,7 +4,8 @@
  * |  DIR/b/metadata, DIR/b/s0     a folder that is a trace; its files are not searched
  * |  DIR/c/...                    other folders are searched, up to FOLDER_LEVELS_MAX levels
  *
- * Order of calls: search_folder -> add_names (sorted, so a directory always gives the same trace)
+ * Order of calls: search_folder -> add_folder_names (sorted, so a directory always gives the same
+ * trace)
  * -> add_path -> add_file or add_folder. Folders of a multi-folder format (CTF) are only collected;
  * finish opens them together, since they may be one trace, and merges all readers.
  *
@@ -115,7 +116,7 @@ static const char *find_missing_anchor(const ttr_error *reason)
     return format && format->folder && !format->folder->reads_alone ? format->folder->anchor : NULL;
 }
 
-static bool is_strict(const struct search *search)
+static bool has_strict_flag(const struct search *search)
 {
     return search->options && search->options->flags & TTR_READ_STRICT;
 }
@@ -128,7 +129,7 @@ static ttr_status add_unreadable_reader(struct search *search, const ttr_error *
     ttr_error named = *reason;
     const ttr_status status = fail_with_path(search->path, reason, &named);
     const bool is_own = status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN &&
-                        !is_strict(search);
+                        !has_strict_flag(search);
     if (!is_own)
         return error_set_option(error, fail(error, status, named.offset, "%s", named.text),
                                 named.option);
@@ -312,7 +313,7 @@ static const struct format *find_format_of_anchor(const char *name)
 }
 
 /* Returns true if the first bytes of a file are all zero, which happens after a crash. */
-static bool is_zeros(const char *path)
+static bool is_file_all_zeros(const char *path)
 {
     uint8_t bytes[4096];
     struct stat about;
@@ -337,7 +338,7 @@ static const char *find_empty_anchor(struct search *search, const struct names *
         const bool is_anchor = find_format_of_anchor(names->name[i]) != NULL,
                    is_file = S_ISREG(about.st_mode);
         const bool has_some =
-            is_file && about.st_size > 0 && !(is_anchor && is_zeros(search->path));
+            is_file && about.st_size > 0 && !(is_anchor && is_file_all_zeros(search->path));
         search->n = n;
         search->path[n] = '\0';
         has_bytes |= has_some;
@@ -349,8 +350,8 @@ static const char *find_empty_anchor(struct search *search, const struct names *
 
 /* Adds the folder at the current path to the folders that `finish` opens. `why`: reason why its
  * anchor is unusable; NULL if it is usable. */
-static ttr_status add_part(struct search *search, const struct format *format, const char *why,
-                           ttr_error *error)
+static ttr_status add_reader_of_format(struct search *search, const struct format *format,
+                                       const char *why, ttr_error *error)
 {
     const struct alloc *alloc = &search->t->counted;
     if (!alloc_reserve(alloc, (void **)&search->part, &search->parts_capacity, search->parts_n + 1,
@@ -379,7 +380,7 @@ static const char *describe_unusable_anchor(const char *path)
         return "empty (a tracer that still records may not have written it yet)";
     if (access(path, R_OK) != 0)
         return "not to be read (permission denied)";
-    return is_zeros(path) ? "full of zeros" : "none of any known kind";
+    return is_file_all_zeros(path) ? "full of zeros" : "none of any known kind";
 }
 
 /* Adds the current folder as one with an unusable anchor, and counts it. */
@@ -395,16 +396,16 @@ static ttr_status add_folder_without_anchor(struct search *search, const char *a
     if (search->untold.n == 0)
         search->unusable_why = why;
     count_skipped(search, &search->untold);
-    if (!format->folder->open_together || is_strict(search))
+    if (!format->folder->open_together || has_strict_flag(search))
         count_skipped(search, &search->unplaced);
     (void)snprintf(text, sizeof text, UNUSABLE_ANCHOR_TEXT, search->path, why, "that folder alone");
     search->n = n;
     search->path[n] = '\0';
     if (!format->folder->open_together ||
-        is_strict(search)) /* strict reading fails at the first unusable anchor */
+        has_strict_flag(search)) /* strict reading fails at the first unusable anchor */
         return TTR_OK;
     const char *sentence = arena_copy(&search->arena, text, strlen(text));
-    return sentence ? add_part(search, format, sentence, error) : fail_memory(error);
+    return sentence ? add_reader_of_format(search, format, sentence, error) : fail_memory(error);
 }
 
 /* Returns the name of an anchor file in the folder at the current path that exists but cannot be
@@ -430,7 +431,7 @@ static const char *find_unreadable_anchor(struct search *search)
 static ttr_status handle_undetectable_folder(struct search *search, const ttr_error *reason,
                                              ttr_error *error)
 {
-    const char *anchor = reason->status == TTR_E_IO && search->level > 0 && !is_strict(search)
+    const char *anchor = reason->status == TTR_E_IO && search->level > 0 && !has_strict_flag(search)
                              ? find_unreadable_anchor(search)
                              : NULL;
     return anchor ? add_folder_without_anchor(search, anchor, error)
@@ -447,7 +448,7 @@ static ttr_status add_name(struct search *search, const char *name, ttr_error *e
     return status;
 }
 
-static ttr_status add_names(struct search *search, ttr_error *error)
+static ttr_status add_folder_names(struct search *search, ttr_error *error)
 {
     struct names names = {.n = 0};
     const bool has_file = search->has_file;
@@ -479,9 +480,9 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
     if (find_folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
         return handle_undetectable_folder(search, &reason, error);
     if (!format)
-        return add_names(search, error);
+        return add_folder_names(search, error);
     if (format->folder->open_together)
-        return add_part(search, format, NULL, error);
+        return add_reader_of_format(search, format, NULL, error);
     ttr_reader *reader =
         open_folder(search->t, search->path, NULL, format, search->options, &reason);
     return add_reader(search, reader, &reason, error);
@@ -490,7 +491,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
 static void add_skip_notes(const struct search *search, const struct skipped *skipped,
                            const char *code, const char *format, ...)
 {
-    struct diagnostics *notes = reader_diagnostics(search->reader[0]);
+    struct diagnostics *notes = reader_get_diagnostics(search->reader[0]);
     const bool is_odd = skipped == &search->too_deep || skipped == &search->nowhere;
     ttr_severity severity = skipped == &search->unplaced ? TTR_SEVERITY_DAMAGE
                             : is_odd                     ? TTR_SEVERITY_ODD
@@ -574,7 +575,7 @@ static bool directory_has_files(struct search *search, const char *path)
 {
     struct folder *folder =
         folder_open(&search->t->counted, search->t->descriptor_pool, path, 0, false, NULL);
-    bool is_there = folder && folder_file_at(folder, 0);
+    bool is_there = folder && folder_get_file(folder, 0);
     folder_close(folder);
     return is_there;
 }
@@ -606,7 +607,7 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
         search->readers_n == 0 ? find_anchored_format(search->options) : NULL;
     if (anchored && directory_has_files(search, path))
         return open_folder(search->t, path, NULL, anchored, search->options, error);
-    if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {
+    if (search->untold.n && (has_strict_flag(search) || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET,
                    UNUSABLE_ANCHOR_TEXT, skipped_path(&search->untold), search->unusable_why,
                    search->readers_n ? "that folder alone" : "the folder");

@@ -10,7 +10,7 @@
 #include "formats/table.h"
 #include "model/context.h"
 
-static bool is_regular(const char *path)
+static bool is_regular_file(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
@@ -66,12 +66,12 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     *has = false;
-    if (!join_path(name, path, format->folder->anchor) || !is_regular(name))
+    if (!join_path(name, path, format->folder->anchor) || !is_regular_file(name))
         return TTR_OK;
     struct folder *folder = folder_open(&t->counted, t->descriptor_pool, path, 0, false, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
-    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_file_at(folder, i)); i++) {
+    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_get_file(folder, i)); i++) {
         unsigned bid = 0;
         if (strcmp(file->name, format->folder->anchor) == 0)
             continue;
@@ -96,7 +96,7 @@ static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *fr
         const struct format *each = format_at(i);
         unsigned bid = 1;
         if (!each->folder || !join_path(anchor, path, each->folder->anchor) ||
-            !is_regular(anchor) || (from && strcmp(from, each->name) != 0))
+            !is_regular_file(anchor) || (from && strcmp(from, each->name) != 0))
             continue;
         ttr_status status = from ? TTR_OK : detect_path_bid(t, anchor, each, &bid, error);
         if (status != TTR_OK)
@@ -155,7 +155,8 @@ static const struct format *find_format_with_sibling_anchor(ttr *t, const char *
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
         anchors += format_at(i)->folder &&
-                   join_path(anchor, folder, format_at(i)->folder->anchor) && is_regular(anchor);
+                   join_path(anchor, folder, format_at(i)->folder->anchor) &&
+                   is_regular_file(anchor);
     if (!anchors && !given)
         return NULL;
     struct source *source = from ? NULL : source_open(&t->counted, path, NULL, NULL);
@@ -165,7 +166,7 @@ static const struct format *find_format_with_sibling_anchor(ttr *t, const char *
         format = NULL;
     source_close(source);
     bool is_beside = format && format->folder &&
-                     join_path(anchor, folder, format->folder->anchor) && is_regular(anchor);
+                     join_path(anchor, folder, format->folder->anchor) && is_regular_file(anchor);
     return is_beside || (format && format == given) ? format : NULL;
 }
 

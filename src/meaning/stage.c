@@ -110,8 +110,8 @@ static uint32_t find_rule(struct meaning *meaning, unsigned worlds, const ttr_ev
                : meaning->rule_of[event->schema];
 }
 
-static inline uint32_t rule_of_event(struct meaning *meaning, unsigned worlds,
-                                     const ttr_event *event)
+static inline uint32_t get_event_rule(struct meaning *meaning, unsigned worlds,
+                                      const ttr_event *event)
 {
     const uint32_t known = event->schema < meaning->rule_of_n ? meaning->rule_of[event->schema] : 0;
     return known ? known : find_rule(meaning, worlds, event);
@@ -122,14 +122,14 @@ static inline uint32_t rule_of_event(struct meaning *meaning, unsigned worlds,
 /* Replaces the idle thread that all CPUs share by that of the event's CPU. */
 static bool set_idle_thread(struct meaning *meaning, struct machine *machine, ttr_event *event)
 {
-    const struct task *task = meaning_task(meaning, event->thread);
+    const struct task *task = meaning_get_task(meaning, event->thread);
     if (!task)
         return false;
     if (task->tid || !meaning->base.t->threads[event->thread].tid_known || !machine->has_switches ||
         !(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
         return true;
-    event->thread =
-        meaning_thread(meaning, machine, 0, meaning_cpu(meaning, machine, event), event->cpu);
+    event->thread = meaning_find_or_add_thread(
+        meaning, machine, 0, meaning_get_cpu(meaning, machine, event), event->cpu);
     return event->thread != 0;
 }
 
@@ -145,8 +145,8 @@ static inline bool set_running_thread(struct meaning *meaning, struct machine *m
     return true;
 }
 
-static enum action_result interpret(struct meaning *meaning, const struct source_state *source,
-                                    ttr_event *event)
+static enum action_result interpret_event(struct meaning *meaning,
+                                          const struct source_state *source, ttr_event *event)
 {
     if (event->kind == TTR_KIND_GAP)
         return meaning_apply_gap(meaning, source->machine, event) ? ACTION_DONE
@@ -157,7 +157,7 @@ static enum action_result interpret(struct meaning *meaning, const struct source
         meaning_set_cpu(meaning, event);
     if (source->worlds & RULE_KERNEL && !set_running_thread(meaning, source->machine, event))
         return ACTION_OUT_OF_MEMORY;
-    const uint32_t rule = rule_of_event(meaning, source->worlds, event);
+    const uint32_t rule = get_event_rule(meaning, source->worlds, event);
     if (rule == NO_RULE)
         return ACTION_DONE;
     if (rule == 0)
@@ -168,16 +168,16 @@ static enum action_result interpret(struct meaning *meaning, const struct source
                : meaning_apply_span(meaning, source->machine, compiled, event);
 }
 
-static inline const struct source_state *source_of_event(struct meaning *meaning,
-                                                         const ttr_event *event)
+static inline const struct source_state *get_event_source(struct meaning *meaning,
+                                                          const ttr_event *event)
 {
     return event->source < meaning->sources_n && meaning->source[event->source].is_known
                ? &meaning->source[event->source]
-               : meaning_source(meaning, event->source);
+               : meaning_get_source(meaning, event->source);
 }
 
 /* Inserts the ends that are owed before the event at the end of the output. */
-static bool insert_owed(struct meaning *meaning)
+static bool insert_pending_ends(struct meaning *meaning)
 {
     if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
                        meaning->out_n + meaning->owed_n + 1, sizeof *meaning->out))
@@ -200,14 +200,14 @@ static bool fill_batch(struct meaning *meaning)
     while (meaning->at < meaning->batch.n && meaning->out_n < BATCH) {
         ttr_event *event = &meaning->out[meaning->out_n];
         *event = *ttr_batch_at(&meaning->batch, meaning->at);
-        const struct source_state *source = source_of_event(meaning, event);
+        const struct source_state *source = get_event_source(meaning, event);
         if (!source)
             return false;
         const enum action_result result =
-            source->worlds ? interpret(meaning, source, event) : ACTION_DONE;
+            source->worlds ? interpret_event(meaning, source, event) : ACTION_DONE;
         if (result == ACTION_CUT)
             return true;
-        if (result == ACTION_OUT_OF_MEMORY || (meaning->owed_n && !insert_owed(meaning)))
+        if (result == ACTION_OUT_OF_MEMORY || (meaning->owed_n && !insert_pending_ends(meaning)))
             return false;
         meaning->out_n++;
         meaning->at++;
@@ -216,8 +216,8 @@ static bool fill_batch(struct meaning *meaning)
 }
 
 /* Returns true if the rules of a source do not change an event. */
-static inline bool is_untouched(const struct meaning *meaning, const struct source_state *source,
-                                const ttr_event *event)
+static inline bool is_event_unchanged(const struct meaning *meaning,
+                                      const struct source_state *source, const ttr_event *event)
 {
     if (!source->worlds)
         return true;
@@ -226,7 +226,7 @@ static inline bool is_untouched(const struct meaning *meaning, const struct sour
 }
 
 /* Returns true if no event of the input's batch may change. */
-static bool is_batch_untouched(const struct meaning *meaning)
+static bool is_batch_unchanged(const struct meaning *meaning)
 {
     const struct source_state *source = NULL;
     uint16_t last = 0;
@@ -240,13 +240,13 @@ static bool is_batch_untouched(const struct meaning *meaning)
             if (!source || !source->is_known)
                 return false;
         }
-        if (!is_untouched(meaning, source, event))
+        if (!is_event_unchanged(meaning, source, event))
             return false;
     }
     return true;
 }
 
-static ttr_status meaning_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status meaning_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct meaning *meaning = (struct meaning *)base;
     while (meaning->out_at == meaning->out_n) {
@@ -260,7 +260,7 @@ static ttr_status meaning_next(ttr_reader *base, ttr_batch *batch, ttr_error *er
                 return status;
             }
             meaning->at = 0;
-            if (is_batch_untouched(meaning)) {
+            if (is_batch_unchanged(meaning)) {
                 *batch = meaning->batch;
                 meaning->at = meaning->batch.n;
                 return TTR_OK;
@@ -278,7 +278,7 @@ static ttr_status meaning_next(ttr_reader *base, ttr_batch *batch, ttr_error *er
 
 /* --- Reader --- */
 
-static bool meaning_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool meaning_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct meaning *meaning = (struct meaning *)base;
     if (!ttr_reader_report(meaning->in, index, report))
@@ -288,17 +288,17 @@ static bool meaning_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
-static void meaning_rank(ttr_reader *base, uint32_t *next)
+static void meaning_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     reader_assign_ranks(((struct meaning *)base)->in, next);
 }
 
-static struct input *meaning_input(ttr_reader *base, size_t index)
+static struct input *meaning_get_input(ttr_reader *base, size_t index)
 {
-    return reader_input(((struct meaning *)base)->in, index);
+    return reader_get_input(((struct meaning *)base)->in, index);
 }
 
-static void meaning_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+static void meaning_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     reader_set_range(((struct meaning *)base)->in, from_ns, to_ns);
 }
@@ -308,17 +308,17 @@ static void meaning_set_batch_size(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct meaning *)base)->in, batch);
 }
 
-static struct diagnostics *meaning_diagnostics(ttr_reader *base)
+static struct diagnostics *meaning_get_diagnostics(ttr_reader *base)
 {
-    return reader_diagnostics(((struct meaning *)base)->in);
+    return reader_get_diagnostics(((struct meaning *)base)->in);
 }
 
 /* Returns true if a rule may apply to events of an input. Formats that declare their classes are
  * asked for the names; a live trace may declare more of them later. */
-static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
+static bool rule_may_match_class(ttr_reader *in, size_t index, const ttr_report *report)
 {
     ttr_event_class class = {.size = sizeof class};
-    const unsigned worlds = meaning_worlds_of(in->t, report->source);
+    const unsigned worlds = meaning_find_rule_tables(in->t, report->source);
     if (report->source == 0) /* events of the program, which may be of any source */
         return true;
     const ttr_text path = report->path;
@@ -328,18 +328,18 @@ static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
     if (!worlds || is_live || strcmp(report->format, "ctf") != 0)
         return worlds != 0;
     for (size_t i = 0; ttr_reader_class(in, index, i, &class); i++)
-        if (rule_may_apply(worlds, class.name))
+        if (rule_may_match(worlds, class.name))
             return true;
     return false;
 }
 
-static bool may_apply_to_any(ttr_reader *in)
+static bool may_match_any_class(ttr_reader *in)
 {
     ttr_report report = {.size = sizeof report};
     size_t i = 0;
     uint32_t trace = UINT32_MAX; /* the inputs of a trace have the same classes */
     for (; ttr_reader_report(in, i, &report); i++) {
-        if (report.trace != trace && may_apply(in, i, &report))
+        if (report.trace != trace && rule_may_match_class(in, i, &report))
             return true;
         trace = report.trace;
     }
@@ -347,32 +347,32 @@ static bool may_apply_to_any(ttr_reader *in)
 }
 
 /* Returns true if the rules of a trace depend on earlier events of other streams. */
-static bool needs_order(ttr_reader *in)
+static bool rule_needs_order(ttr_reader *in)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
-        if (meaning_worlds_of(in->t, report.source) & (RULE_KERNEL | RULE_UST))
+        if (meaning_find_rule_tables(in->t, report.source) & (RULE_KERNEL | RULE_UST))
             return true;
     return false;
 }
 
 ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = meaning_next,
+    static const struct reader_ops ops = {.next = meaning_read_batch,
                                           .close = meaning_close,
-                                          .range = meaning_range,
+                                          .range = meaning_set_range,
                                           .set_batch_size = meaning_set_batch_size,
-                                          .report = meaning_report,
-                                          .rank = meaning_rank,
-                                          .input = meaning_input,
-                                          .notes = meaning_diagnostics};
+                                          .report = meaning_get_report,
+                                          .rank = meaning_assign_ranks,
+                                          .input = meaning_get_input,
+                                          .notes = meaning_get_diagnostics};
     if (!in)
         return NULL;
     const bool is_misuse = options && options->size != sizeof *options;
     const bool has_pairs = !is_misuse && options && options->pairs && options->pairs[0];
-    if (!is_misuse && !has_pairs && !may_apply_to_any(in))
+    if (!is_misuse && !has_pairs && !may_match_any_class(in))
         return in;
-    in = is_misuse || in->order == TTR_ORDER_TIME || (!has_pairs && !needs_order(in))
+    in = is_misuse || in->order == TTR_ORDER_TIME || (!has_pairs && !rule_needs_order(in))
              ? in
              : ttr_sort(in, error);
     if (!in)
@@ -447,7 +447,7 @@ bool ttr_interpret_rule(size_t i, ttr_interpret_row *row)
     };
     const struct rule_table *table;
     const size_t size = row->size;
-    for (size_t k = 0; size == sizeof *row && (table = rule_table_at(k)) != NULL;
+    for (size_t k = 0; size == sizeof *row && (table = rule_get_table(k)) != NULL;
          i -= table->n, k++) {
         if (i >= table->n)
             continue;

@@ -120,10 +120,10 @@ static inline ttr_event *input_add_event(struct input *in)
 TTR_MUST size_t input_add_clock(struct input *in, const ttr_clock *clock);
 
 /* Records that a clock counts from the Unix epoch, if that becomes known after it was added. */
-void input_anchor_clock(struct input *in, size_t index);
+void input_set_clock_reference(struct input *in, size_t index);
 
 /* Returns the value of a format option such as "layout", or NULL if it is not set. */
-const char *input_option(const struct input *in, const char *key);
+const char *input_get_option(const struct input *in, const char *key);
 
 /* Reports damage: `bytes` bytes from file offset `offset` on cannot be decoded. Returns TTR_OK to
  * continue after them, or an error in strict mode. Adjacent ranges with the same code are merged.

@@ -24,7 +24,7 @@ void capture_init(struct capture *capture, const char *folder, const char *peer,
             *at = '-';
 }
 
-static ttr_status open_part(struct capture *capture, ttr_error *error)
+static ttr_status open_capture_file(struct capture *capture, ttr_error *error)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY;
     capture->fd = capture->is_folder ? -1 : open(capture->path, flags, 0666);
@@ -48,7 +48,7 @@ ttr_status capture_create(struct capture *capture, unsigned *number, ttr_error *
         if (n < 0 || (size_t)n >= sizeof capture->path)
             return fail(error, TTR_E_LIMIT, NO_OFFSET, "the path of %s is too long",
                         capture->folder);
-        status = open_part(capture, error);
+        status = open_capture_file(capture, error);
         if (status != TTR_OK && errno != EEXIST)
             return status;
     }
@@ -65,7 +65,7 @@ ttr_status capture_rotate(struct capture *capture, ttr_error *error)
                      capture->extension);
     if (n < 0 || (size_t)n >= sizeof capture->path)
         return fail(error, TTR_E_LIMIT, NO_OFFSET, "the path of %s is too long", capture->folder);
-    return open_part(capture, error);
+    return open_capture_file(capture, error);
 }
 
 ttr_status capture_append(struct capture *capture, const uint8_t *bytes, size_t n, size_t *written,

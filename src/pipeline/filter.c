@@ -228,7 +228,7 @@ static bool event_passes_filter(struct filter *filter, const ttr_event *event)
     return event_matches(filter, event) != filter->what.invert;
 }
 
-static ttr_status filter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status filter_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct filter *filter = (struct filter *)base;
     ttr_batch all;
@@ -252,7 +252,7 @@ static ttr_status filter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     return TTR_OK;
 }
 
-static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool filter_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct filter *filter = (struct filter *)base;
     struct diagnostics *notes = &filter->stage_notes.notes;
@@ -270,22 +270,22 @@ static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
-static void filter_rank(ttr_reader *base, uint32_t *next)
+static void filter_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     reader_assign_ranks(((struct filter *)base)->in, next);
 }
 
-static struct input *filter_input(ttr_reader *base, size_t index)
+static struct input *filter_get_input(ttr_reader *base, size_t index)
 {
-    return reader_input(((struct filter *)base)->in, index);
+    return reader_get_input(((struct filter *)base)->in, index);
 }
 
-static void filter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+static void filter_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     reader_set_range(((struct filter *)base)->in, from_ns, to_ns);
 }
 
-static void filter_crowd(ttr_reader *base, uint32_t batch)
+static void filter_set_batch_size(ttr_reader *base, uint32_t batch)
 {
     reader_set_batch_size(((struct filter *)base)->in, batch);
 }
@@ -299,14 +299,14 @@ static bool filter_allow_stream_order(ttr_reader *base)
            reader_allow_stream_order(filter->in);
 }
 
-static uint32_t filter_kinds(ttr_reader *base)
+static uint32_t filter_get_kinds(ttr_reader *base)
 {
-    return reader_kinds(((struct filter *)base)->in);
+    return reader_get_kinds(((struct filter *)base)->in);
 }
 
-static struct diagnostics *filter_notes(ttr_reader *base)
+static struct diagnostics *filter_get_diagnostics(ttr_reader *base)
 {
-    return reader_diagnostics(((struct filter *)base)->in);
+    return reader_get_diagnostics(((struct filter *)base)->in);
 }
 
 /* Copies a list of patterns; patterns that are numbers ("17", "0x1f") are also stored as
@@ -384,16 +384,16 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
 
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = filter_next,
+    static const struct reader_ops ops = {.next = filter_read_batch,
                                           .close = filter_close,
-                                          .range = filter_range,
-                                          .set_batch_size = filter_crowd,
+                                          .range = filter_set_range,
+                                          .set_batch_size = filter_set_batch_size,
                                           .allow_stream_order = filter_allow_stream_order,
-                                          .kinds = filter_kinds,
-                                          .report = filter_report,
-                                          .rank = filter_rank,
-                                          .input = filter_input,
-                                          .notes = filter_notes};
+                                          .kinds = filter_get_kinds,
+                                          .report = filter_get_report,
+                                          .rank = filter_assign_ranks,
+                                          .input = filter_get_input,
+                                          .notes = filter_get_diagnostics};
     if (!in)
         return NULL;
     ttr *t = in->t;

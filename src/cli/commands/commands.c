@@ -170,6 +170,15 @@ static const char *const events_examples[] = {
     "delete one of them",
     NULL};
 
+static const char *const session_examples[] = {
+    "tracetta session list",
+    "list the recordings that are running",
+    "tracetta session categories --category='net.*:3'",
+    "record other categories from now on",
+    "tracetta session snapshot 4711",
+    "write the rings of the recording that process 4711 runs",
+    NULL};
+
 static const char *const listen_examples[] = {
     "tracetta listen udp:127.0.0.1:7000 -o traces/",
     "write a file per sender",
@@ -302,6 +311,16 @@ static const struct command commands[] = {
      "ended the program. If the disk is full, the file ends with the last complete piece, and the "
      "program goes on.",
      record_examples, run_record},
+    {"session", VERB_SESSION, "list|categories|snapshot|stats|stop [PID]", 1, 2,
+     "one of list, categories, snapshot, stats, stop", "control running recordings",
+     "Controls the recordings of \"tracetta record\" that this user runs. PID is the process of a "
+     "recording; without it there must be only one.\n\n"
+     "list: prints the recordings; if nothing is recorded, the exit status is 1. categories: "
+     "prints the "
+     "categories of the recorded programs with their levels; --category changes them first. "
+     "snapshot: writes all events that are in rings now. stats: prints counts, also for each "
+     "program. stop: ends a recording and completes its output; the recorded programs go on.",
+     session_examples, run_session},
     {"record perf", VERB_RECORD_PERF, "-a | -p PID | -- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record events of the kernel",
      "Records tracepoints, user_events and samples of one process, of a command, or of all "
@@ -360,7 +379,7 @@ static const struct command commands[] = {
      send_examples, run_send},
 };
 
-const struct command *command_at(size_t i)
+const struct command *get_command(size_t i)
 {
     return i < sizeof commands / sizeof *commands ? &commands[i] : NULL;
 }
@@ -373,30 +392,30 @@ struct command_word command_word(const struct command *command)
     return word;
 }
 
-const struct command *command_find(const char *name)
+const struct command *find_command(const char *name)
 {
-    for (size_t i = 0; command_at(i); i++)
-        if (strcmp(command_at(i)->name, name) == 0 ||
-            strcmp(command_word(command_at(i)).s, name) == 0)
-            return command_at(i);
+    for (size_t i = 0; get_command(i); i++)
+        if (strcmp(get_command(i)->name, name) == 0 ||
+            strcmp(command_word(get_command(i)).s, name) == 0)
+            return get_command(i);
     return NULL;
 }
 
 bool command_is_group(const char *word)
 {
     const size_t n = strlen(word);
-    for (size_t i = 0; command_at(i); i++)
-        if (strncmp(command_at(i)->name, word, n) == 0 && command_at(i)->name[n] == ' ')
+    for (size_t i = 0; get_command(i); i++)
+        if (strncmp(get_command(i)->name, word, n) == 0 && get_command(i)->name[n] == ' ')
             return true;
     return false;
 }
 
-const struct command *command_find_pair(const char *first, const char *second)
+const struct command *find_command_pair(const char *first, const char *second)
 {
     const size_t n = strlen(first);
-    for (size_t i = 0; command_at(i); i++)
-        if (strncmp(command_at(i)->name, first, n) == 0 && command_at(i)->name[n] == ' ' &&
-            strcmp(command_at(i)->name + n + 1, second) == 0)
-            return command_at(i);
+    for (size_t i = 0; get_command(i); i++)
+        if (strncmp(get_command(i)->name, first, n) == 0 && get_command(i)->name[n] == ' ' &&
+            strcmp(get_command(i)->name + n + 1, second) == 0)
+            return get_command(i);
     return NULL;
 }

@@ -35,7 +35,7 @@ struct work {
     __typeof__(ttr_query_prepare) *prepare;
 };
 
-static int load(struct work *work)
+static int load_query_library(struct work *work)
 {
     char reason[LIBRARY_REASON];
     const struct library_function functions[] = {
@@ -53,9 +53,10 @@ static int load(struct work *work)
         {"ttr_result_text", &work->library.get_text},
         {"ttr_result_free", &work->library.free},
     };
-    if (library_load(LIBRARY_QUERY, functions, sizeof functions / sizeof *functions, reason))
+    if (load_optional_library(LIBRARY_QUERY, functions, sizeof functions / sizeof *functions,
+                              reason))
         return OUTCOME_FINE;
-    message_failure("query", "%s", reason);
+    report_failure_text("query", "%s", reason);
     return OUTCOME_INPUT;
 }
 
@@ -67,7 +68,7 @@ static char *read_script(const char *path)
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rbe");
     char *text = file ? malloc(SQL_MAX + 1) : NULL;
     if (!text) {
-        message_failure(path, "cannot be read: %s", strerror(errno));
+        report_failure_text(path, "cannot be read: %s", strerror(errno));
         if (file && file != stdin)
             (void)fclose(file);
         return NULL;
@@ -78,7 +79,7 @@ static char *read_script(const char *path)
         (void)fclose(file);
     if (n <= SQL_MAX)
         return text;
-    message_failure(path, "is larger than 16 MiB: it is not a script");
+    report_failure_text(path, "is larger than 16 MiB: it is not a script");
     free(text);
     return NULL;
 }
@@ -99,11 +100,11 @@ static int find_statement(struct work *work)
             return OUTCOME_INPUT;
     }
     if (call->paths_n == 0)
-        return message_misuse("query", "expected a trace before the statement");
+        return report_misuse("query", "expected a trace before the statement");
     return OUTCOME_FINE;
 }
 
-static void keep_name(void *user_data, const char *name)
+static void add_wanted_table(void *user_data, const char *name)
 {
     struct work *work = user_data;
     for (size_t i = 0; i < work->names_n; i++)
@@ -115,10 +116,10 @@ static void keep_name(void *user_data, const char *name)
 
 /* --- The store --- */
 
-static bool goes_on(void *user_data)
+static bool should_continue(void *user_data)
 {
     (void)user_data;
-    return !interrupt_came();
+    return !interrupt_was_received();
 }
 
 static int build_store(struct work *work)
@@ -136,12 +137,12 @@ static int build_store(struct work *work)
     }
     if (status == TTR_OK || status == TTR_AGAIN)
         return OUTCOME_FINE;
-    return inputs_failed(work->call, inputs_name(work->call), &error);
+    return inputs_report_failure(work->call, inputs_get_name(work->call), &error);
 }
 
 /* --- The list of tables --- */
 
-static void print_columns(const struct work *work, size_t i)
+static void print_table_columns(const struct work *work, size_t i)
 {
     ttr_store_column column;
     for (size_t k = 0; ttr_store_column_at(work->store, i, k, &column); k++)
@@ -162,7 +163,7 @@ static int list_tables(const struct work *work)
                              column.description);
         } else {
             (void)printf("%-14s %10" PRIu64 "  %s\n", table.name, table.rows, table.description);
-            print_columns(work, i);
+            print_table_columns(work, i);
         }
     }
     (void)printf("\nEach event name is a table too, with a column per field. Examples:\n"
@@ -175,7 +176,7 @@ static int list_tables(const struct work *work)
 /* --- Running --- */
 
 /* Returns the i-th name of a table or column; NULL after the last. */
-static const char *known_name(const void *context, size_t i)
+static const char *find_known_table(const void *context, size_t i)
 {
     const struct work *work = context;
     ttr_store_table table;
@@ -193,17 +194,17 @@ static const char *known_name(const void *context, size_t i)
 }
 
 /* Reports an error in the statement: the line with a caret below, and the nearest name. */
-static int report_statement(const struct work *work, const char *sql, const ttr_error *error)
+static int report_sql_error(const struct work *work, const char *sql, const ttr_error *error)
 {
     const char *begin = sql + error->offset, *line = begin;
     const char *colon = strrchr(error->text, ':');
     const char *near = colon && strstr(error->text, "no such")
-                           ? message_nearest(colon + 2, known_name, work)
+                           ? print_nearest_word(colon + 2, find_known_table, work)
                            : NULL;
     while (line > sql && line[-1] != '\n')
         line--;
-    message_failure("query", "%s%s%s%s", error->text, near ? " (did you mean " : "",
-                    near ? near : "", near ? "?)" : "");
+    report_failure_text("query", "%s%s%s%s", error->text, near ? " (did you mean " : "",
+                        near ? near : "", near ? "?)" : "");
     if (error->offset > 0 || colon)
         (void)fprintf(stderr, "  %.*s\n  %*s^\n", (int)strcspn(line, "\n"), line,
                       (int)(begin - line), "");
@@ -220,13 +221,13 @@ static int run_statements(struct work *work)
         const char *rest;
         ttr_result *result = work->prepare(work->query, sql, &rest, &error);
         if (!result)
-            return report_statement(work, sql, &error);
-        const ttr_status status = query_print(work->call, &work->library, result, &error);
+            return report_sql_error(work, sql, &error);
+        const ttr_status status = print_query_result(work->call, &work->library, result, &error);
         work->library.free(result);
         if (status == TTR_AGAIN)
             return OUTCOME_FINE; /* interrupted */
         if (status != TTR_END) {
-            message_failure("query", "%s", error.text);
+            report_failure_text("query", "%s", error.text);
             outcome = OUTCOME_MISUSE;
         }
         sql = rest;
@@ -234,17 +235,17 @@ static int run_statements(struct work *work)
     return outcome;
 }
 
-static int answer(struct work *work)
+static int answer_statements(struct work *work)
 {
     ttr_error error = {0};
     if (!work->sql)
         return list_tables(work);
     work->query = work->create(work->inputs.t, work->store, &error);
     if (!work->query) {
-        message_failure("query", "%s", error.text);
+        report_failure_text("query", "%s", error.text);
         return OUTCOME_INPUT;
     }
-    work->set_progress(work->query, goes_on, NULL);
+    work->set_progress(work->query, should_continue, NULL);
     term_page(&work->call->term, &work->call->set);
     return run_statements(work);
 }
@@ -255,17 +256,17 @@ int run_query(struct call *call)
     int outcome = find_statement(&work);
     work.names = calloc(NAMES_MAX + 1, sizeof *work.names);
     if (outcome == OUTCOME_FINE && work.sql)
-        outcome = load(&work);
+        outcome = load_query_library(&work);
     if (outcome == OUTCOME_FINE && work.sql && work.names)
-        work.find_names(work.sql, keep_name, &work);
+        work.find_names(work.sql, add_wanted_table, &work);
     const bool is_open =
         outcome == OUTCOME_FINE && (outcome = inputs_open(&work.inputs, call, 0)) == OUTCOME_FINE;
     if (is_open) {
         outcome = build_store(&work);
-        if (outcome == OUTCOME_FINE && !interrupt_came())
-            outcome = answer(&work);
-        outcome =
-            outcome == OUTCOME_FINE ? report_warn(call, work.inputs.reader, outcome) : outcome;
+        if (outcome == OUTCOME_FINE && !interrupt_was_received())
+            outcome = answer_statements(&work);
+        outcome = outcome == OUTCOME_FINE ? warn_about_findings(call, work.inputs.reader, outcome)
+                                          : outcome;
         if (work.query)
             work.free(work.query);
         ttr_store_free(work.store);

@@ -19,7 +19,7 @@ struct query_library {
 };
 
 /* Prints all rows of a result in the format of the call. Returns TTR_END, or why it stopped. */
-ttr_status query_print(const struct call *call, const struct query_library *library,
-                       ttr_result *result, ttr_error *error);
+ttr_status print_query_result(const struct call *call, const struct query_library *library,
+                              ttr_result *result, ttr_error *error);
 
 #endif

@@ -101,11 +101,11 @@ static const struct format_reader reader = {
     .bid = ctf_bid,
     .state_size = sizeof(struct ctf_reader),
     .open = ctf_open,
-    .next = ctf_next,
+    .next = ctf_read_batch,
     .stops = true,
     .close = ctf_close,
     .range = ctf_set_range,
-    .kinds = ctf_event_kinds,
+    .kinds = ctf_get_event_kinds,
     .input_options = "metadata longer-metadata stream-intersection",
 };
 

@@ -13,8 +13,8 @@
  * applies it to the tables if the record only defines something.
  *
  * Bounds: fxt_read.c checks once that a record is inside the window. Offsets within a record are
- * checked against its size in words, and fxt_record_word loads a word below that size. Lazy field
- * decoding goes through a cursor.
+ * checked against its size in words, and fxt_load_record_word loads a word below that size. Lazy
+ * field decoding goes through a cursor.
  *
  * Lifetime: a string is redefined only between batches if fields of the current batch could refer
  * to it. So lazy decoding sees the string that the record referred to. */
@@ -68,7 +68,7 @@ struct fxt_provider {
 struct fxt_reader {
     struct fxt_common common;
     struct input *in;
-    ttr_error *error; /* `error` argument of the current call of fxt_reader_next */
+    ttr_error *error; /* `error` argument of the current call of fxt_read_batch */
     /* current provider; NULL before the first record that needs one */
     struct fxt_provider *provider;
     struct fxt_provider **providers;
@@ -120,8 +120,8 @@ static inline uint64_t fxt_load_u64(const uint8_t *bytes, bool is_big)
 }
 
 /* Returns word `i` of a record. The caller guarantees i < record->words. */
-static inline uint64_t fxt_record_word(const struct fxt_reader *reader,
-                                       const struct fxt_record *record, uint32_t i)
+static inline uint64_t fxt_load_record_word(const struct fxt_reader *reader,
+                                            const struct fxt_record *record, uint32_t i)
 {
     return fxt_load_u64(record->bytes + (size_t)i * FXT_WORD_BYTES, reader->common.is_big);
 }
@@ -190,7 +190,8 @@ void fxt_provider_set_name(struct fxt_reader *reader, ttr_id name);
 TTR_MUST bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index, ttr_id text);
 TTR_MUST bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id thread);
 void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency);
-void fxt_provider_set_anchor(struct fxt_reader *reader, uint64_t base_ticks, int64_t anchor_ns);
+void fxt_provider_set_clock_reference(struct fxt_reader *reader, uint64_t base_ticks,
+                                      int64_t anchor_ns);
 
 /* Declares the current provider's clock as Unix time if the ticks of its first event in the batch
  * are plausible only as Unix time. Done once per provider and frequency. */
@@ -286,7 +287,7 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n);
 /* --- fxt_read.c: entry points of the reader --- */
 
 ttr_status fxt_reader_open(struct input *in, ttr_error *error);
-ttr_status fxt_reader_next(struct input *in, ttr_error *error);
+ttr_status fxt_read_batch(struct input *in, ttr_error *error);
 void fxt_reader_close(struct input *in);
 
 /* --- fxt_diagnostics.c: table of diagnostic codes --- */

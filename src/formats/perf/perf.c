@@ -40,7 +40,7 @@ static const struct format_reader reader = {
     .refuse = explain_unsupported_file,
     .state_size = sizeof(struct perf_reader),
     .open = perf_open,
-    .next = perf_next,
+    .next = perf_read_batch,
     .close = perf_close,
 };
 

@@ -64,14 +64,14 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 
 /* Returns the thread to print for an event. For switches and wake-ups this is `link`, the thread
  * that the event happened on. */
-static ttr_id printed_thread_of(const ttr_event *event)
+static ttr_id get_printed_thread(const ttr_event *event)
 {
     bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) &&
                      event->link && event->link <= UINT32_MAX;
     return is_linked ? (ttr_id)event->link : event->thread;
 }
 
-static uint32_t printed_cpu_of(const ttr_event *event)
+static uint32_t get_printed_cpu(const ttr_event *event)
 {
     return event->kind == TTR_KIND_WAKE && event->link ? event->tag : event->cpu;
 }
@@ -119,8 +119,8 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
 
 /* Returns the name to print for a thread. The idle thread and threads without a name get the
  * placeholder of the imitated program, which `room` may store. */
-static ttr_text printed_name_of(const struct ttr_writer *out, const ttr_thread *thread,
-                                uint16_t source, char *room)
+static ttr_text get_printed_name(const struct ttr_writer *out, const ttr_thread *thread,
+                                 uint16_t source, char *room)
 {
     const struct perfscript *writer = out->ctx;
     if (thread->tid == 0)
@@ -145,11 +145,11 @@ static bool is_perf_event(const struct ttr_writer *out, const ttr_event *event)
 }
 
 /* Returns the time to print: perf prints raw trace time, trace-cmd applies offsets. */
-static uint64_t printed_time_of(const struct ttr_writer *out, const ttr_event *event)
+static uint64_t get_printed_time(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct perfscript *writer = out->ctx;
-    bool is_own =
-        !writer->is_trace_cmd && (tracepoint_of_event(out->t, event) || is_perf_event(out, event));
+    bool is_own = !writer->is_trace_cmd &&
+                  (tracepoint_get_from_event(out->t, event) || is_perf_event(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
 }
 
@@ -166,7 +166,7 @@ static char *emit_cpu(char *at, const ttr_event *event)
 {
     if (!(event->flags & TTR_EVENT_HAS_CPU))
         return at;
-    at = emit_padded_number(emit_constant(at, "["), printed_cpu_of(event), 3, '0');
+    at = emit_padded_number(emit_constant(at, "["), get_printed_cpu(event), 3, '0');
     return emit_constant(at, "] ");
 }
 
@@ -215,9 +215,9 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
     const struct perfscript *writer = out->ctx;
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
-    bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
+    bool has_thread = ttr_thread_get(out->t, get_printed_thread(event), &thread);
     ttr_text comm =
-        has_thread ? printed_name_of(out, &thread, event->source, room) : (ttr_text){"", 0};
+        has_thread ? get_printed_name(out, &thread, event->source, room) : (ttr_text){"", 0};
     char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + comm.n), *at = begin;
     if (!begin)
         return;
@@ -232,7 +232,7 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
         at = emit_constant(emit_padded_number(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '),
                            ": ");
     else if (!(event->flags & TTR_EVENT_NO_TIME))
-        at = emit_time(at, writer, printed_time_of(out, event));
+        at = emit_time(at, writer, get_printed_time(out, event));
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
@@ -261,8 +261,8 @@ static void add_event_name(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
     const struct perfscript *writer = out->ctx;
-    ttr_text system = tp ? tracepoint_system(tp) : ttr_text_get(out->t, event->provider);
-    ttr_text name = tp ? tracepoint_name(tp) : ttr_text_get(out->t, event->name);
+    ttr_text system = tp ? tracepoint_get_system(tp) : ttr_text_get(out->t, event->provider);
+    ttr_text name = tp ? tracepoint_get_name(tp) : ttr_text_get(out->t, event->name);
     if (writer->is_trace_cmd)
         add_padded_name(out, (ttr_text){"", 0}, name, NAME_WIDTH);
     else
@@ -345,7 +345,7 @@ static void add_symbol_offset(struct ttr_writer *out, const ttr_event *event)
     if (ttr_event_frames(out->t, event, &address, 1) == 0)
         return;
     buffer_add_byte(&out->buffer, ' ');
-    perfscript_add_code(out, event, printed_thread_of(event), address);
+    perfscript_add_code(out, event, get_printed_thread(event), address);
 }
 
 /* Appends the text of an event.  trace-cmd adds no line feed if the text ends with one. */
@@ -353,7 +353,7 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
     const struct perfscript *writer = out->ctx;
-    if (writer->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
+    if (writer->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_get_name(tp)))
         return;
     if (!tp || !tracepoint_print(out->t, event, &out->buffer))
         add_fields_as_text(out, event);
@@ -368,9 +368,9 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
 {
     struct perfscript *writer = out->ctx;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
-    const struct tracepoint *tp = is_sample ? NULL : tracepoint_of_event(out->t, event);
+    const struct tracepoint *tp = is_sample ? NULL : tracepoint_get_from_event(out->t, event);
     if (writer->is_trace_cmd && tp &&
-        !perfscript_learn_name(&writer->names, out->t, event, tracepoint_name(tp)))
+        !perfscript_learn_name(&writer->names, out->t, event, tracepoint_get_name(tp)))
         out->buffer.failed = true;
     bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !writer->is_trace_cmd;
     add_line_columns(out, event, has_chain);
@@ -384,7 +384,7 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
     if (!is_sample)
         add_event_text(out, event, tp);
     if (has_chain)
-        perfscript_add_chain(out, event, printed_thread_of(event));
+        perfscript_add_chain(out, event, get_printed_thread(event));
     else if (is_sample && !writer->is_trace_cmd)
         add_symbol_offset(out, event);
     buffer_add_byte(&out->buffer, '\n');

@@ -18,10 +18,11 @@
  *   CPU buffer 2  | u32 chunks | u32 packed, u32 unpacked, zstd |  one decoded event --'
  *
  * Order of calls: trace_dat_open() finds the version, reads the description of the tracepoints and
- * adds the CPU buffers (trace_dat_cpu_buffer_add()). trace_dat_next() emits the earliest event, and
- * advances its CPU buffer by trace_dat_cpu_buffer_next(). If that returns false, the pages in
- * memory have no more events, and the CPU buffer needs a refill. Reading pages may overwrite events
- * of the batch, so trace_dat_cpu_buffer_refill() is called only while the batch is empty.
+ * adds the CPU buffers (trace_dat_cpu_buffer_add()). trace_dat_read_batch() emits the earliest
+ * event, and advances its CPU buffer by trace_dat_cpu_buffer_next(). If that returns false, the
+ * pages in memory have no more events, and the CPU buffer needs a refill. Reading pages may
+ * overwrite events of the batch, so trace_dat_cpu_buffer_refill() is called only while the batch is
+ * empty.
  *
  * Algorithm: k-way merge by a binary heap, O(log n) per event for n CPU buffers. Memory: 256 KiB
  * per CPU buffer, at most 8 MiB in all.
@@ -105,7 +106,7 @@ struct trace_dat_reader {
 /* --- trace_dat_read.c: entry points of the reader --- */
 
 ttr_status trace_dat_open(struct input *in, ttr_error *error);
-ttr_status trace_dat_next(struct input *in, ttr_error *error);
+ttr_status trace_dat_read_batch(struct input *in, ttr_error *error);
 void trace_dat_close(struct input *in);
 bool trace_dat_describe(struct input *in, size_t i, struct event_class *about,
                         uint64_t *events); /* implements format_description.describe */

@@ -216,7 +216,7 @@ struct ctf_text {
 
 /* Convert a position in the text to a file offset, or to line and column. Both count from 1;
  * columns count bytes. */
-uint64_t ctf_text_offset(const struct ctf_text *text, size_t at);
+uint64_t ctf_compute_text_offset(const struct ctf_text *text, size_t at);
 void ctf_text_line_column(const struct ctf_text *text, size_t at, unsigned *line, unsigned *column);
 
 /* Sets an error that contains file, line, column, the line's text and a caret below position `at`,
@@ -245,8 +245,8 @@ TTR_MUST ttr_status rfc11_print(const struct ctf_description *description, struc
 /* Like ctf2_print, but for display only, so RFC v1.1 is accepted, too. Its packet sizes become
  * fields without a role, its lengths become members (NAME_length) before their sequence, its
  * bitfields lose their unit. A reader could not decode packets by this text. */
-TTR_MUST ttr_status ctf2_show(const struct ctf_description *description, struct buffer *to,
-                              ttr_error *error);
+TTR_MUST ttr_status ctf2_print_indented(const struct ctf_description *description,
+                                        struct buffer *to, ttr_error *error);
 
 /* Detects the language of a metadata file from its first n bytes. Sets *is_packetised to whether
  * the text is in packets. */

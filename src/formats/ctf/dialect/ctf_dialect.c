@@ -466,7 +466,7 @@ ttr_status ctf_dialect_find_attributes(const struct ctf_description *description
     uint64_t bit = 0;
     *attributes = (struct ctf_dialect_attributes){
         .kind = TTR_KIND_INSTANT,
-        .level = (uint8_t)(event->has_log_level ? ctf_level_of_log_level(event->log_level) : 0)};
+        .level = (uint8_t)(event->has_log_level ? ctf_convert_log_level(event->log_level) : 0)};
     size_t unnamed_n = strlen(CTF_DIALECT_UNNAMED);
     bool is_unnamed =
         event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;

@@ -99,10 +99,10 @@ enum ctf_listed_member {
 };
 extern const char *const ctf_listed_names[CTF_LISTED_MEMBERS];
 
-/* ctf_log_levels: LTTng log level of each TTR_LEVEL_*, by index 1 to 6. ctf_level_of_log_level:
+/* ctf_log_levels: LTTng log level of each TTR_LEVEL_*, by index 1 to 6. ctf_convert_log_level:
  * TTR_LEVEL_* of an LTTng log level; 0 if there is none. */
 extern const uint8_t ctf_log_levels[7];
-unsigned ctf_level_of_log_level(int64_t log_level);
+unsigned ctf_convert_log_level(int64_t log_level);
 
 /* Appends a field name in a form that all metadata languages accept:
  * |  one byte                     "_x" and two hexadecimal digits

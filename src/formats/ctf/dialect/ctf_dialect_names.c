@@ -43,7 +43,7 @@ const uint8_t ctf_log_levels[7] = {
     [TTR_LEVEL_WARNING] = 4, [TTR_LEVEL_ERROR] = 3,  [TTR_LEVEL_FATAL] = 2,
 };
 
-unsigned ctf_level_of_log_level(int64_t log_level)
+unsigned ctf_convert_log_level(int64_t log_level)
 {
     for (unsigned level = 1; level < sizeof ctf_log_levels; level++)
         if (log_level == ctf_log_levels[level])

@@ -120,9 +120,9 @@ static void levels_survive_round_trip(void **state)
 {
     (void)state;
     for (unsigned level = 1; level <= TTR_LEVEL_FATAL; level++)
-        assert_int_equal(ctf_level_of_log_level(ctf_log_levels[level]), level);
-    assert_int_equal(ctf_level_of_log_level(-1), 0);
-    assert_int_equal(ctf_level_of_log_level(5), 0);
+        assert_int_equal(ctf_convert_log_level(ctf_log_levels[level]), level);
+    assert_int_equal(ctf_convert_log_level(-1), 0);
+    assert_int_equal(ctf_convert_log_level(5), 0);
 }
 
 /* --- Events --- */

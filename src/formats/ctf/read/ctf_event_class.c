@@ -199,7 +199,7 @@ static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf
                  .scratch = &reader->trace->scratch,
                  .place = ctf_locate_event_body,
                  .locate_group = ctf_locate_event_group,
-                 .packet = ctf_packet_number_of_event},
+                 .packet = ctf_get_event_packet_number},
         .trace = reader->trace,
         .event = event,
         .ends_inside = ctf_event_may_end_inside_byte(reader->stream->kind->class, event),

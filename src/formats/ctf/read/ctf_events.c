@@ -395,7 +395,7 @@ static void read_fast_events(struct event_loop *loop, const struct ctf_packet_vi
     if (some.is_stopped)
         ctf_report_next_event_time(reader->in, some.next);
     loop->n = some.n;
-    loop->at = ctf_fast_loop_bit(&run, loop->at);
+    loop->at = ctf_fast_loop_get_bit(&run, loop->at);
     loop->header.ticks = run.ticks;
     reader->time = run.time;
 }

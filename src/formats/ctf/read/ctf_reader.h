@@ -453,10 +453,10 @@ void ctf_uncount_event(struct ctf_reader *reader, uint64_t at);
 
 /* --- Members of struct format_reader (ctf_read.c) --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);
-ttr_status ctf_next(struct input *in, ttr_error *error);
+ttr_status ctf_read_batch(struct input *in, ttr_error *error);
 void ctf_close(struct input *in);
 void ctf_set_range(struct input *in, int64_t from_ns, int64_t to_ns);
-uint32_t ctf_event_kinds(struct input *in);
+uint32_t ctf_get_event_kinds(struct input *in);
 
 /* --- Members of struct format_folder (ctf_open.c) --- */
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only,

@@ -13,7 +13,7 @@
  *   - a run of events of zero bytes: unwritten or erased bytes, if other events follow
  *
  * Damage is noticed late: up to RECENT_MAX events before the first bad one may be damaged. For each
- * of them the search is repeated with the clock before it; is_better() chooses the result.
+ * of them the search is repeated with the clock before it; is_better_chain() chooses the result.
  *
  * If no such position exists, but the clock is too far, one step is subtracted from the later
  * times.
@@ -49,16 +49,16 @@ struct salvage {
     uint64_t work;  /* remaining events that may be decoded */
 };
 
-static const struct ctf_packet *current_packet(const struct ctf_reader *reader)
+static const struct ctf_packet *get_current_packet(const struct ctf_reader *reader)
 {
     return &reader->packets[reader->slot];
 }
 
 /* Returns the highest plausible ticks of the packet. Events may be a little later than its end in
  * undamaged traces, but not by a quarter of the range of the timestamp field. */
-static uint64_t get_limit(const struct ctf_reader *reader)
+static uint64_t get_search_limit(const struct ctf_reader *reader)
 {
-    const struct ctf_packet *packet = current_packet(reader);
+    const struct ctf_packet *packet = get_current_packet(reader);
     const struct ctf_header_plan *plan = &reader->stream->kind->plan;
     bool has_limit = plan->has_time && packet->has_begin && packet->has_end &&
                      packet->end >= packet->begin && plan->kind == CTF_PLAN_LOADS &&
@@ -68,26 +68,26 @@ static uint64_t get_limit(const struct ctf_reader *reader)
 }
 
 /* Returns the position of an event of the batch, in bits from reader->bits.base. */
-static uint64_t event_bit(const struct ctf_reader *reader, uint32_t i)
+static uint64_t get_event_bit(const struct ctf_reader *reader, uint32_t i)
 {
     const ttr_event *event = &reader->in->events[i];
     return (event->offset - reader->offset) * 8 + (event->body >> 29);
 }
 
 /* Returns the position of event `i`, or that of the event that could not be decoded. */
-static uint64_t bad_bit(const struct ctf_reader *reader, uint32_t i)
+static uint64_t get_bad_event_bit(const struct ctf_reader *reader, uint32_t i)
 {
-    return i < reader->in->n ? event_bit(reader, i) : reader->bits.at;
+    return i < reader->in->n ? get_event_bit(reader, i) : reader->bits.at;
 }
 
-static uint64_t ticks_before(const struct salvage *salvage, uint32_t i)
+static uint64_t subtract_wrap(const struct salvage *salvage, uint32_t i)
 {
     return i > salvage->mark->n ? salvage->reader->in->events[i - 1].ticks : salvage->mark->ticks;
 }
 
 /* Decodes the chain from chain->begin on. Returns whether it extends to the end of the content, or
  * nearly to the end of a window that ends before, or has many events: other damage may follow. */
-static bool parse_chain(struct salvage *salvage, struct chain *chain)
+static bool parse_event_chain(struct salvage *salvage, struct chain *chain)
 {
     enum { EDGE_BITS = 4096 * 8 };
     struct ctf_reader *reader = salvage->reader;
@@ -112,7 +112,7 @@ static bool parse_chain(struct salvage *salvage, struct chain *chain)
 
 /* Returns whether a chain is better than another one: it extends further, or ends earlier (each
  * false wrap of the clock adds a step), or has more events. */
-static bool is_better(const struct chain *chain, const struct chain *best)
+static bool is_better_chain(const struct chain *chain, const struct chain *best)
 {
     if (best->n == 0 || chain->end != best->end)
         return best->n == 0 || chain->end > best->end;
@@ -122,18 +122,19 @@ static bool is_better(const struct chain *chain, const struct chain *best)
 }
 
 /* Searches for chains after the start of event `kept`, with the clock before it. */
-static void search_chain(struct salvage *salvage, uint32_t kept, uint64_t stop, struct chain *best)
+static void find_event_chain(struct salvage *salvage, uint32_t kept, uint64_t stop,
+                             struct chain *best)
 {
     const struct ctf_reader *reader = salvage->reader;
     const unsigned align = reader->stream->kind->plan.align;
     const uint64_t step = align > 3 ? UINT64_C(1) << align : 8;
-    uint64_t at = (bad_bit(reader, kept) & ~(step - 1)) + step;
+    uint64_t at = (get_bad_event_bit(reader, kept) & ~(step - 1)) + step;
     for (; at + 32 <= stop; at += step) {
-        struct chain chain = {.begin = at, .ticks = ticks_before(salvage, kept), .kept = kept};
-        if (load_u32le(reader->bits.base + at / 8) == 0 || !parse_chain(salvage, &chain))
+        struct chain chain = {.begin = at, .ticks = subtract_wrap(salvage, kept), .kept = kept};
+        if (load_u32le(reader->bits.base + at / 8) == 0 || !parse_event_chain(salvage, &chain))
             continue;
         const bool is_first = best->n == 0 || best->kept != kept;
-        if (is_better(&chain, best))
+        if (is_better_chain(&chain, best))
             *best = chain;
         if (is_first && stop - at > CHOICE_BYTES * 8)
             stop = at + CHOICE_BYTES * 8;
@@ -143,12 +144,12 @@ static void search_chain(struct salvage *salvage, uint32_t kept, uint64_t stop, 
 /* --- Changes of the batch --- */
 
 /* Removes the events of the batch from index `kept` on, and continues reading at the chain. */
-static void continue_at(struct salvage *salvage, const struct chain *chain)
+static void continue_at_chain(struct salvage *salvage, const struct chain *chain)
 {
     struct ctf_reader *reader = salvage->reader;
     struct input *in = reader->in;
     for (uint32_t i = chain->kept; i < in->n; i++)
-        ctf_uncount_event(reader, event_bit(reader, i));
+        ctf_uncount_event(reader, get_event_bit(reader, i));
     reader->events_read -= in->n - chain->kept;
     reader->time =
         chain->kept > salvage->mark->n ? in->events[chain->kept - 1].time : salvage->mark->time;
@@ -162,7 +163,7 @@ static ttr_status undo_wrap(struct salvage *salvage, uint32_t bad)
 {
     struct ctf_reader *reader = salvage->reader;
     const struct ctf_stream_decoder *kind = reader->stream->kind;
-    const uint64_t step = kind->plan.loads.time_step, at = bad_bit(reader, bad);
+    const uint64_t step = kind->plan.loads.time_step, at = get_bad_event_bit(reader, bad);
     bool is_clamped = false;
     for (uint32_t i = bad; i < reader->in->n; i++) {
         ttr_event *event = &reader->in->events[i];
@@ -175,10 +176,10 @@ static ttr_status undo_wrap(struct salvage *salvage, uint32_t bad)
         reader->in, ctf_file_offset_of_bit(reader, at), 0, "ctf.bad-time", reader->error,
         "%s: the times of events from here on are after the end of the packet at byte %llu: a "
         "timestamp before is damaged; they are corrected",
-        reader->file, (unsigned long long)current_packet(reader)->offset);
+        reader->file, (unsigned long long)get_current_packet(reader)->offset);
 }
 
-static ttr_status report_skipped(struct salvage *salvage, uint64_t from, uint64_t to)
+static ttr_status report_skipped_bytes(struct salvage *salvage, uint64_t from, uint64_t to)
 {
     struct ctf_reader *reader = salvage->reader;
     const uint64_t begin = ctf_file_offset_of_bit(reader, from),
@@ -187,7 +188,7 @@ static ttr_status report_skipped(struct salvage *salvage, uint64_t from, uint64_
                             reader->error,
                             "%s: bytes that contradict the metadata, or the times of the packet at "
                             "byte %llu: reading continues at the next plausible event",
-                            reader->file, (unsigned long long)current_packet(reader)->offset);
+                            reader->file, (unsigned long long)get_current_packet(reader)->offset);
 }
 
 /* --- Signs of damage --- */
@@ -244,7 +245,7 @@ static bool stops_at_bad_event(const struct ctf_reader *reader, enum ctf_stop_re
 ttr_status ctf_skip_damaged_events(struct ctf_reader *reader, const struct ctf_read_mark *mark,
                                    enum ctf_stop_reason *stop)
 {
-    const uint64_t limit = get_limit(reader);
+    const uint64_t limit = get_search_limit(reader);
     const bool is_late = reader->ticks > limit && limit != UINT64_MAX;
     const bool is_bad = stops_at_bad_event(reader, *stop) && limit != UINT64_MAX;
     const struct input *in = reader->in;
@@ -257,18 +258,18 @@ ttr_status ctf_skip_damaged_events(struct ctf_reader *reader, const struct ctf_r
     struct chain best = {.n = 0};
     const uint32_t late = is_late ? find_late_event(reader, mark->n, limit) : in->n;
     bad = late < bad ? late : bad;
-    const uint64_t from = bad_bit(reader, bad), end = reader->bits.end,
+    const uint64_t from = get_bad_event_bit(reader, bad), end = reader->bits.end,
                    near = from + RECENT_BYTES * 8 < end ? from + RECENT_BYTES * 8 : end;
     salvage.work = WORK_EACH * (end > from ? end - from : 0) / 8 + RECENT_BYTES;
     for (uint32_t d = 0; d <= RECENT_MAX && d <= bad - mark->n; d++)
-        search_chain(&salvage, bad - d, d == 0 ? end : near, &best);
+        find_event_chain(&salvage, bad - d, d == 0 ? end : near, &best);
     if (best.n == 0) {
         reader->is_damaged |= is_late;
         return is_late && !is_bad ? undo_wrap(&salvage, bad) : TTR_OK;
     }
-    const uint64_t begin = bad_bit(reader, best.kept);
-    continue_at(&salvage, &best);
+    const uint64_t begin = get_bad_event_bit(reader, best.kept);
+    continue_at_chain(&salvage, &best);
     reader->is_damaged = true;
     *stop = CTF_STOP_FULL;
-    return report_skipped(&salvage, begin, best.begin);
+    return report_skipped_bytes(&salvage, begin, best.begin);
 }

@@ -379,7 +379,7 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
 }
 
 /* Ends all scopes before the scope of `group` (TTR_GROUP_*). Returns true if a scope ended. */
-static bool end_scopes_before(struct ctf_items *items, struct scopes *scopes, uint8_t group)
+static bool end_scopes_until(struct ctf_items *items, struct scopes *scopes, uint8_t group)
 {
     bool had_common = scopes->has_common, had_context = scopes->has_context;
     if (!scopes->has_common && group != TTR_GROUP_COMMON) {
@@ -441,7 +441,7 @@ static void add_field_items(struct flattening *f, const ttr_event *event)
             continue;
         if (open.skip == 0)
             pop_complete_containers(&open);
-        if (open.skip == 0 && open.n == 0 && end_scopes_before(items, &scopes, field.group))
+        if (open.skip == 0 && open.n == 0 && end_scopes_until(items, &scopes, field.group))
             open.numbers[0].n = 0;
         if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && scopes.has_context &&
             !f->what->is_packet)
@@ -449,7 +449,7 @@ static void add_field_items(struct flattening *f, const ttr_event *event)
         add_field_item(f, &open, &field);
     }
     pop_complete_containers(&open);
-    (void)end_scopes_before(items, &scopes, TTR_GROUP_PAYLOAD);
+    (void)end_scopes_until(items, &scopes, TTR_GROUP_PAYLOAD);
     /* If the iterator ended early, the open structs and arrays lack members: reduce their counts.
      */
     for (unsigned i = 0; i < open.n; i++)
