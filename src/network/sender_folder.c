@@ -96,9 +96,9 @@ static ttr_status send_parts(struct sent_folder *folder, struct file_frame *fram
     return status;
 }
 
-/* Sends the anchor file of the trace in the folder `trace`. */
-static ttr_status send_anchor(struct sent_folder *folder, ttr_text trace,
-                              const struct format *format, ttr_error *error)
+/* Sends the main file of the trace in the folder `trace`. */
+static ttr_status send_main_file(struct sent_folder *folder, ttr_text trace,
+                                 const struct format *format, ttr_error *error)
 {
     char name[FILE_FRAME_NAME_MAX + 1], path[4096];
     uint8_t *bytes = NULL;
@@ -106,16 +106,17 @@ static ttr_status send_anchor(struct sent_folder *folder, ttr_text trace,
     const struct alloc *alloc = &folder->sender->alloc;
     ttr_text below = relative_name(folder, trace);
     int name_n = snprintf(name, sizeof name, "%.*s%s%s", (int)below.n, below.p, below.n ? "/" : "",
-                          format->folder->anchor);
+                          format->folder->main_file);
     (void)snprintf(path, sizeof path, "%.*s", (int)trace.n, trace.p);
     if (name_n < 0 || !file_frame_is_valid_name(name, (size_t)name_n))
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s: this name cannot be sent", path);
     struct folder *files = folder_open(alloc, NULL, path, 0, false, error);
-    const struct folder_file *anchor =
-        files ? folder_find_file(files, format->folder->anchor) : NULL;
-    ttr_status status = anchor  ? folder_read_file(files, anchor, HEAD_BYTES_MAX, &bytes, &n, error)
+    const struct folder_file *main_file =
+        files ? folder_find_file(files, format->folder->main_file) : NULL;
+    ttr_status status = main_file
+                            ? folder_read_file(files, main_file, HEAD_BYTES_MAX, &bytes, &n, error)
                         : files ? fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no file %s",
-                                       path, format->folder->anchor)
+                                       path, format->folder->main_file)
                                 : TTR_E_IO;
     struct file_frame frame = {.session = folder->session, .name = name, .name_n = (size_t)name_n};
     (void)snprintf(frame.format, sizeof frame.format, "%s", format->name);
@@ -137,7 +138,7 @@ static ttr_status add_file(struct sent_folder *folder, const ttr_report *report,
     if (report->source >= folder->files_n)
         return fail(error, TTR_E_LIMIT, NO_OFFSET, "%s has too many files", folder->path);
     struct sent_file *file = &folder->files[report->source];
-    if (report->shares_file || file->name[0] || strcmp(name.p, format->folder->anchor) == 0)
+    if (report->shares_file || file->name[0] || strcmp(name.p, format->folder->main_file) == 0)
         return TTR_OK;
     if (!file_frame_is_valid_name(name.p, name.n))
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%.*s: this name cannot be sent",
@@ -147,7 +148,7 @@ static ttr_status add_file(struct sent_folder *folder, const ttr_report *report,
     return TTR_OK;
 }
 
-/* Sends the anchors, and lists the stream files. */
+/* Sends the main files, and lists the stream files. */
 static ttr_status begin_folder(struct sent_folder *folder, ttr_error *error)
 {
     ttr_report report = {.size = sizeof report};
@@ -164,7 +165,7 @@ static ttr_status begin_folder(struct sent_folder *folder, ttr_error *error)
             status = sender_connect(folder->sender, error);
         }
         if (status == TTR_OK && report.trace == report.source)
-            status = send_anchor(folder, report.trace_path, format, error);
+            status = send_main_file(folder, report.trace_path, format, error);
         if (status == TTR_OK)
             status = add_file(folder, &report, format, error);
     }
