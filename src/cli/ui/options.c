@@ -293,6 +293,13 @@ static const struct option_row table[] = {
     {"level", 0, OPTION_TEXT, GROUP_FILTER, AT(level), MANY, "LEVEL",
      "trace|debug|info|warning|error|fatal",
      "select events of this severity or worse, and events without a severity"},
+    {"where", 0, OPTION_TEXT, GROUP_FILTER, AT(where), MANY & ~VERB_QUERY, "CONDITION", NULL,
+     "select events by a condition in SQL over name, kind, ts, dur, category, provider, level, "
+     "cpu, "
+     "tid, pid, thread_name, process_name, source, offset, and the fields of the event: "
+     "\"name GLOB 'sched*' AND next_prio > 20\", \"dur > 2ms\". stat, tree and flame join begin "
+     "and "
+     "end before"},
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
      "select events from this time on. \"+2s\": after the first event (with --sort, the earliest). "
      "\"-1s\": before the last event. \"12:30\": UTC, on the day of the first event. Also "
@@ -603,6 +610,7 @@ static const struct {
     {DOTNET, "pid", "\"tracetta record dotnet PID\", or \"record perf\" for the kernel"},
     {DOTNET | PERF, "dotnet", "\"tracetta record dotnet\""},
     {DOTNET | PERF, "perf", "\"tracetta record perf\""},
+    {VERB_QUERY, "where", "WHERE in the statement"},
     {MANY, "since", "--start=TIME"},
     {MANY, "until", "--end=TIME"},
     {MANY & ~VERB_CAT, "begin", "--start=TIME"},
