@@ -262,9 +262,10 @@ static const struct command commands[] = {
     {"formats", VERB_FORMATS, "[FORMAT...]", 0, SIZE_MAX, NULL, "list formats and their options",
      "Lists the formats that can be read and written, or only those named.", formats_examples,
      run_formats},
-    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list .NET processes",
-     "Lists processes with a .NET runtime (3.0 and later), also in containers, as far as "
-     "permissions allow. A runtime of .NET 5 or later reports its version; "
+    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list processes that can be recorded",
+     "Lists programs with trace points (libtracetta-trace), and processes with a .NET runtime (3.0 "
+     "and later), also in containers, as far as permissions allow. A runtime of .NET 5 or later "
+     "reports its version; "
      "for older ones the path of their library shows it. Sockets of processes that have ended are "
      "counted, and listed with --verbose.",
      ps_examples, run_ps},
@@ -299,14 +300,16 @@ static const struct command commands[] = {
      "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
      "median(x). Times are in ns. Statements can only read.",
      query_examples, run_query},
-    {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
+    {"record", VERB_RECORD, "-- COMMAND ARGUMENTS... | --attach=PID", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "
      "points (tracetta/trace.h) to an FXT file, trace.fxt by default, or converts them to another "
      "format at the end. Processes that it starts by "
      "fork and exec are recorded too. If a process is killed, all events that it had written are "
      "in "
-     "the file, and the zones that were open begin there. Signals are passed on to the program.\n\n"
+     "the file, and the zones that were open begin there. Signals are passed on to the program. "
+     "With --attach, "
+     "running processes are recorded until Ctrl-C, --duration or their end.\n\n"
      "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "
      "ended the program. If the disk is full, the file ends with the last complete piece, and the "
      "program goes on.",
