@@ -29,12 +29,13 @@ typedef struct ttr_manager_options {
     size_t size;
     int fd;             /* output, borrowed; written from its position on */
     const char *socket; /* path to create, at most 107 bytes, in a folder that only this user may
-                           write to */
+                           write to; NULL = one that session.h finds */
     enum ttr_manager_mode mode;
     size_t buffer_bytes; /* ring per thread; 0 = 512 KiB, at most 256 MiB; rounded up to 64 KiB */
-    const char *categories; /* "net.*,-net.debug,disk:5"; NULL = all */
-    uint64_t zone_min_ns;   /* shorter zones are left out */
-    uint32_t max_programs;  /* connected at the same time; 0 = 256 */
+    const char *categories;  /* "net.*,-net.debug,disk:5"; NULL = all */
+    uint64_t zone_min_ns;    /* shorter zones are left out */
+    uint32_t max_programs;   /* connected at the same time; 0 = 256 */
+    const char *output_name; /* of the output, for ttr_session_get_info; NULL = none */
 } ttr_manager_options;
 
 /* Creates the socket and writes the head of the archive.  Returns NULL with `error`: TTR_E_MISUSE
@@ -47,12 +48,37 @@ TTR_API ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_er
 TTR_API TTR_MUST ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd,
                                             ttr_error *error);
 
+/* A running program that can be recorded: it has categories. */
+typedef struct ttr_traceable {
+    uint64_t pid;
+    char name[16];    /* as the kernel has it */
+    uint32_t modules; /* program and libraries with categories, also unloaded ones */
+    bool is_recorded; /* it has a session now */
+} ttr_traceable;
+
+/* Stores up to n running programs that this user may record.  Returns the number of programs, which
+ * may be larger. */
+TTR_API size_t ttr_traceable_find(ttr_traceable *programs, size_t n);
+
+/* Asks a running program to connect; it does so at its next event.  Its children are recorded only
+ * if they are attached too.  Returns TTR_E_MISUSE if it has no categories or is recorded already,
+ * TTR_E_IO if this user may not record it. */
+TTR_API TTR_MUST ttr_status ttr_manager_attach(ttr_manager *manager, uint64_t pid,
+                                               ttr_error *error);
+
 /* Writes all events that are in rings now. */
 TTR_API TTR_MUST ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error *error);
 
 /* Returns true once if a program asked for a snapshot; copies the name of the trigger, which is ""
  * if it is not valid UTF-8. */
 TTR_API bool ttr_manager_triggered(ttr_manager *manager, char name[108]);
+
+/* Returns true after ttr_session_stop: the caller is to close the manager. */
+TTR_API bool ttr_manager_stop_requested(const ttr_manager *manager);
+
+/* Returns the path of the socket, for TRACETTA_TRACE_SOCKET of a program.  Valid until the manager
+ * is closed. */
+TTR_API const char *ttr_manager_socket(const ttr_manager *manager);
 
 typedef struct ttr_manager_stats {
     size_t size;

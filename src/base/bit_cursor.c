@@ -5,7 +5,7 @@
 
 /* Advances by `width` bits and stores the old position.  Returns false and sets `failed` if fewer
  * bits remain or width > 64; a width of 0 returns false without failure. */
-static inline bool advance(struct bits *bits, unsigned width, uint64_t *at)
+static inline bool reserve_bits(struct bits *bits, unsigned width, uint64_t *at)
 {
     *at = bits->at;
     if (width - 1 >= 64 || width > bits_left(bits)) {
@@ -24,7 +24,7 @@ static inline uint64_t low_bits(uint64_t x, unsigned width)
 uint64_t bits_read_le(struct bits *bits, unsigned width)
 {
     uint64_t at, x = 0;
-    if (!advance(bits, width, &at))
+    if (!reserve_bits(bits, width, &at))
         return 0;
     const uint8_t *p = bits->base + (at >> 3);
     unsigned shift = at & 7, bytes = (shift + width + 7) / 8;
@@ -42,7 +42,7 @@ uint64_t bits_read_le(struct bits *bits, unsigned width)
 uint64_t bits_read_be(struct bits *bits, unsigned width)
 {
     uint64_t at, x = 0;
-    if (!advance(bits, width, &at))
+    if (!reserve_bits(bits, width, &at))
         return 0;
     const uint8_t *p = bits->base + (at >> 3);
     unsigned shift = at & 7, bytes = (shift + width + 7) / 8;

@@ -5,7 +5,7 @@
 
 #include <tracetta/error.h>
 
-static unsigned smaller_of(unsigned a, unsigned b)
+static unsigned minimum(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -24,7 +24,7 @@ unsigned ttr_edit_distance(const char *a, const char *b)
         for (unsigned j = 1; j <= b_n; j++) {
             unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
             diagonal = row[j];
-            row[j] = smaller_of(replaced, smaller_of(row[j], row[j - 1]) + 1);
+            row[j] = minimum(replaced, minimum(row[j], row[j - 1]) + 1);
         }
     }
     return row[b_n];

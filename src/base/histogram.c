@@ -8,7 +8,7 @@
 _Static_assert(HISTOGRAM_STEPS == 1 << STEP_BITS, "steps are a power of two");
 _Static_assert(HISTOGRAM_OCTAVES + STEP_BITS == 64, "the last octave ends at 2^64");
 
-static unsigned octave_of_value(uint64_t value)
+static unsigned octave_for_value(uint64_t value)
 {
     return value < HISTOGRAM_STEPS ? 0 : 64 - STEP_BITS - (unsigned)__builtin_clzll(value);
 }
@@ -70,7 +70,7 @@ void histogram_free(struct histogram *histogram)
 
 bool histogram_add(struct histogram *histogram, uint64_t value)
 {
-    unsigned octave = octave_of_value(value);
+    unsigned octave = octave_for_value(value);
     if (!reserve_octave(histogram, octave))
         return false;
     histogram->octave[octave][step_of_value(value, octave)]++;

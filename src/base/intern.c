@@ -61,7 +61,7 @@ static bool reserve_slot(struct intern *table)
     return true;
 }
 
-static uint32_t add_new(struct intern *table, uint32_t hash, struct intern_text wanted)
+static uint32_t add_text(struct intern *table, uint32_t hash, struct intern_text wanted)
 {
     void *text = table->text;
     if (table->n >= UINT32_MAX - 1 || !reserve_slot(table))
@@ -83,7 +83,7 @@ _Bool intern_init(struct intern *table, const struct alloc *alloc)
     *table = (struct intern){.slots_n = 0};
     arena_init(&table->arena, alloc);
     struct intern_text empty = {"", 0};
-    if (!reserve_slot(table) || add_new(table, (uint32_t)hash_bytes("", 0), empty) != 0) {
+    if (!reserve_slot(table) || add_text(table, (uint32_t)hash_bytes("", 0), empty) != 0) {
         intern_free(table);
         return false;
     }
@@ -109,7 +109,7 @@ uint32_t intern_add(struct intern *table, const void *bytes, size_t n)
         return 0;
     uint32_t hash = (uint32_t)hash_bytes(bytes, n);
     const struct intern_slot *slot = find_slot(table, hash, wanted);
-    return slot->id_plus_1 ? slot->id_plus_1 - 1 : add_new(table, hash, wanted);
+    return slot->id_plus_1 ? slot->id_plus_1 - 1 : add_text(table, hash, wanted);
 }
 
 uint32_t intern_find(const struct intern *table, const void *bytes, size_t n)

@@ -16,7 +16,7 @@ struct power_of_ten {
 };
 
 /* Returns the 128 most significant bits of 10^k, for -297 <= k <= 350. */
-static inline struct power_of_ten power_of_ten(int k)
+static inline struct power_of_ten get_power_of_ten(int k)
 {
     static const uint64_t large_powers[][3] = {
         {0xa76c582338ed2621u, 0xaf2af2b80af6f24eu, 0x657c8f4d43323a36u},

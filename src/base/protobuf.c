@@ -13,7 +13,7 @@
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2 };
 
-static uint8_t *put_tag(uint8_t *at, uint32_t field, enum wire_type type)
+static uint8_t *write_tag(uint8_t *at, uint32_t field, enum wire_type type)
 {
     return protobuf_write_varint(at, (uint64_t)field << 3 | type);
 }
@@ -23,7 +23,7 @@ static uint8_t *put_tag(uint8_t *at, uint32_t field, enum wire_type type)
 static uint8_t *start_field(struct buffer *to, uint32_t field, enum wire_type type, size_t more)
 {
     uint8_t *at = buffer_room(to, PROTOBUF_TAG_MAX + more);
-    return at ? put_tag(at, field, type) : NULL;
+    return at ? write_tag(at, field, type) : NULL;
 }
 
 static void end_field(struct buffer *to, const uint8_t *end)

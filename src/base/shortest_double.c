@@ -80,7 +80,7 @@ struct interval {
 static struct interval scale_interval(uint64_t c, int q, int k, bool is_narrow)
 {
     int shift = q + floor_log2_pow10(-k) + 1;
-    const struct power_of_ten power = power_of_ten(-k);
+    const struct power_of_ten power = get_power_of_ten(-k);
     /* Ties round to even. With an odd significand, the ends of the interval therefore round to
      * other doubles and are excluded. */
     bool is_open = c & 1;

@@ -19,8 +19,8 @@ static void truncate_at_character(char *text, size_t size)
     text[n] = '\0';
 }
 
-static void fill_error(ttr_error *error, ttr_status status, int sys, uint64_t offset,
-                       const char *format, va_list values)
+static void format_error(ttr_error *error, ttr_status status, int sys, uint64_t offset,
+                         const char *format, va_list values)
 {
     memset(error, 0, sizeof *error);
     error->status = status;
@@ -40,7 +40,7 @@ ttr_status fail(ttr_error *error, ttr_status status, uint64_t offset, const char
     if (error) {
         va_list values;
         va_start(values, format);
-        fill_error(error, status, 0, offset, format, values);
+        format_error(error, status, 0, offset, format, values);
         va_end(values);
         truncate_at_character(error->text, sizeof error->text);
     }
@@ -52,7 +52,7 @@ ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *form
     if (error) {
         va_list values;
         va_start(values, format);
-        fill_error(error, TTR_E_IO, sys, offset, format, values);
+        format_error(error, TTR_E_IO, sys, offset, format, values);
         va_end(values);
         size_t used = strlen(error->text);
         char reason[128];

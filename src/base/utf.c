@@ -14,7 +14,7 @@
 
 #define UTF8_HIGH_BITS 0x8080808080808080u
 
-static bool is_continuation(uint8_t byte)
+static bool is_continuation_byte(uint8_t byte)
 {
     return (byte & 0xc0) == 0x80;
 }
@@ -51,10 +51,10 @@ size_t utf8_char_length(const uint8_t *p, size_t n)
     size_t length = n ? length_by_lead(p[0]) : 0;
     if (length <= 1)
         return length;
-    if (length > n || !is_continuation(p[1]) || !is_second_byte_valid(p[0], p[1]))
+    if (length > n || !is_continuation_byte(p[1]) || !is_second_byte_valid(p[0], p[1]))
         return 0;
     for (size_t i = 2; i < length; i++)
-        if (!is_continuation(p[i]))
+        if (!is_continuation_byte(p[i]))
             return 0;
     return length;
 }
@@ -84,7 +84,7 @@ size_t utf8_truncated_length(const void *bytes, size_t n, size_t limit)
     /* A lead byte never occurs inside another character. So only the last lead byte before the
      * limit can start a character that is split. */
     size_t lead = limit;
-    while (lead > 0 && limit - lead < 3 && is_continuation(p[lead]))
+    while (lead > 0 && limit - lead < 3 && is_continuation_byte(p[lead]))
         lead--;
     return utf8_char_length(p + lead, n - lead) > limit - lead ? lead : limit;
 }

@@ -18,7 +18,7 @@
 
 /* Flushes stdout and reports write errors that were not checked before. A reader that closed the
  * pipe ("| head") is not an error. Returns the outcome. */
-static int end_output(struct terminal *term, int outcome)
+static int close_stdout(struct terminal *term, int outcome)
 {
     bool to_pager = term->pager != 0;
     errno = 0;
@@ -26,7 +26,7 @@ static int end_output(struct terminal *term, int outcome)
     int reason = errno;
     term_end(term);
     bool is_reported = outcome == OUTCOME_OUTPUT;
-    return !is_bad || to_pager || is_reported ? outcome : message_output_failed(reason);
+    return !is_bad || to_pager || is_reported ? outcome : report_output_error(reason);
 }
 
 /* Returns true if a word names a file rather than a process: the file exists, and no process has
@@ -50,16 +50,16 @@ static int check_operands(const struct call *call)
                       : command->verb == VERB_PS       ? "tracetta info"
                                                        : NULL;
     if (call->paths_n < command->operands_min)
-        return message_misuse(command->name, "%s expects %s", command->name,
-                              command->expected ? command->expected
-                                                : "a file (\"-\" is standard input)");
+        return report_misuse(command->name, "%s expects %s", command->name,
+                             command->expected ? command->expected
+                                               : "a file (\"-\" is standard input)");
     if (call->paths_n > command->operands_max)
-        return message_misuse(command->name, "%s accepts %zu file, and \"%s\" is one more",
-                              command->name, command->operands_max,
-                              call->path[command->operands_max]);
+        return report_misuse(command->name, "%s accepts %zu file, and \"%s\" is one more",
+                             command->name, command->operands_max,
+                             call->path[command->operands_max]);
     if (use && call->paths_n > 0 && !call->set.has_separator && is_data_file(call->path[0]))
-        return message_misuse(command->name, "%s is a file: %s expects a process; use \"%s %s\"",
-                              call->path[0], command->name, use, call->path[0]);
+        return report_misuse(command->name, "%s is a file: %s expects a process; use \"%s %s\"",
+                             call->path[0], command->name, use, call->path[0]);
     return OUTCOME_FINE;
 }
 
@@ -73,20 +73,20 @@ static int run_command(const struct command *command, char **argv, int n)
     if (operands >= 0)
         term_init(&call.term, &call.set);
     if (operands >= 0 && call.set.help) {
-        help_command(stdout, command);
+        print_command_help(stdout, command);
         outcome = OUTCOME_FINE;
     } else if (operands >= 0) {
         outcome = check_operands(&call);
         outcome = outcome == OUTCOME_FINE ? command->run(&call) : outcome;
     }
-    outcome = end_output(&call.term, outcome);
+    outcome = close_stdout(&call.term, outcome);
     settings_free(&call.set);
     /* Ctrl-C is the usual end of recording and watching, not an interruption. */
     const uint32_t lasting =
         VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS | VERB_LISTEN;
-    if (interrupt_came() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
-        message_note(&call, "interrupted");
-        return 128 + interrupt_came();
+    if (interrupt_was_received() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
+        print_note(&call, "interrupted");
+        return 128 + interrupt_was_received();
     }
     return outcome;
 }
@@ -94,52 +94,52 @@ static int run_command(const struct command *command, char **argv, int n)
 static const char *verb_name_at(const void *ctx, size_t i)
 {
     (void)ctx;
-    return command_at(i) ? command_at(i)->name : NULL;
+    return get_command(i) ? get_command(i)->name : NULL;
 }
 
 /* Reports that a word is not a command, and suggests the one that was probably meant. */
 static int refuse_word(const char *word)
 {
-    const struct synonym *synonym = synonym_find(word);
-    const char *near = message_nearest(word, verb_name_at, NULL);
+    const struct synonym *synonym = find_synonym(word);
+    const char *near = print_nearest_word(word, verb_name_at, NULL);
     if (synonym)
-        return message_misuse(NULL, "unknown command \"%s\": use %s, as in: %s", word,
-                              synonym->command, synonym->example);
+        return report_misuse(NULL, "unknown command \"%s\": use %s, as in: %s", word,
+                             synonym->command, synonym->example);
     if (near)
-        return message_misuse(NULL, "unknown command \"%s\" (did you mean %s?)", word, near);
-    return message_misuse(NULL, "\"%s\" is neither a command nor a file", word);
+        return report_misuse(NULL, "unknown command \"%s\" (did you mean %s?)", word, near);
+    return report_misuse(NULL, "\"%s\" is neither a command nor a file", word);
 }
 
 /* Prints the help of the command that n words name, or explains a diagnostic code. */
 static int run_help(const char *const *words, int n)
 {
-    if (n > 0 && strchr(words[0], '.') && help_code(stdout, words[0]))
-        return end_output(&(struct terminal){0}, OUTCOME_FINE);
-    const struct command *pair = n > 1 ? command_find_pair(words[0], words[1]) : NULL;
-    const struct command *command = pair ? pair : n > 0 ? command_find(words[0]) : NULL;
+    if (n > 0 && strchr(words[0], '.') && print_code_help(stdout, words[0]))
+        return close_stdout(&(struct terminal){0}, OUTCOME_FINE);
+    const struct command *pair = n > 1 ? find_command_pair(words[0], words[1]) : NULL;
+    const struct command *command = pair ? pair : n > 0 ? find_command(words[0]) : NULL;
     if (n > 0 && !command && !command_is_group(words[0]))
         return refuse_word(words[0]);
     if (command)
-        help_command(stdout, command);
+        print_command_help(stdout, command);
     else if (n > 0)
-        help_group(stdout, words[0]);
+        print_group_help(stdout, words[0]);
     else
-        help_overview(stdout);
-    return end_output(&(struct terminal){0}, OUTCOME_FINE);
+        print_help_overview(stdout);
+    return close_stdout(&(struct terminal){0}, OUTCOME_FINE);
 }
 
 /* Runs the hidden commands of the build: "__man [COMMAND]", "__complete SHELL". */
-static int run_hidden(const char *what, const char *of)
+static int run_hidden_command(const char *what, const char *of)
 {
     bool is_manual = strcmp(what, "__man") == 0;
-    const struct command *command = is_manual && of ? command_find(of) : NULL;
+    const struct command *command = is_manual && of ? find_command(of) : NULL;
     if (is_manual && of && !command)
         return refuse_word(of);
     if (is_manual)
-        manual_print(stdout, command);
-    else if (!of || !complete_print(stdout, of))
-        return message_misuse(NULL, "__complete expects bash, zsh or fish");
-    return end_output(&(struct terminal){0}, OUTCOME_FINE);
+        print_manual(stdout, command);
+    else if (!of || !print_completion(stdout, of))
+        return report_misuse(NULL, "__complete expects bash, zsh or fish");
+    return close_stdout(&(struct terminal){0}, OUTCOME_FINE);
 }
 
 /* Opens /dev/null for each standard descriptor that is closed. Otherwise the next file would get
@@ -164,11 +164,11 @@ static void raise_open_files(void)
 }
 
 /* Runs without a command: shows the files, or reports a misspelt command. */
-static int run_files(char **argv, int n, int first)
+static int run_on_files(char **argv, int n, int first)
 {
     const char *word = first < n ? argv[first] : "-";
     if (strpbrk(word, "-./") || access(word, F_OK) == 0)
-        return run_command(command_find("info"), argv, n);
+        return run_command(find_command("info"), argv, n);
     return refuse_word(word);
 }
 
@@ -197,58 +197,68 @@ static bool has_word(char **argv, int n, const char *word)
     return false;
 }
 
+/* Returns true if the option --attach is among the words. */
+static bool has_attach(char **argv, int n)
+{
+    static const char option[] = "--attach";
+    for (int i = 0; i < n && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], option, sizeof option - 1) == 0)
+            return true;
+    return false;
+}
+
 /* Reports that the second word of a command ("record ...") is missing, or prints the help of its
  * group. */
 static int refuse_group(const char *group, char **argv, int n, int at)
 {
     if (has_word(argv, n, "--help") || has_word(argv, n, "-h"))
         return run_help(&group, 1);
-    for (size_t i = 0; command_at(i); i++) {
-        const char *space = strchr(command_at(i)->name, ' ');
+    for (size_t i = 0; get_command(i); i++) {
+        const char *space = strchr(get_command(i)->name, ' ');
         char option[32];
         (void)snprintf(option, sizeof option, "--%s", space ? space + 1 : "");
         if (space && has_word(argv, n, option))
-            return message_misuse(command_at(i)->name, "%s is a command: use \"tracetta %s\"",
-                                  option, command_at(i)->name);
+            return report_misuse(get_command(i)->name, "%s is a command: use \"tracetta %s\"",
+                                 option, get_command(i)->name);
     }
     if (at < n && strcmp(argv[at], "--") != 0)
-        return message_misuse(group,
-                              "%s cannot record \"%s\": use \"tracetta record dotnet PID\" or "
-                              "\"tracetta record perf -- COMMAND\"",
-                              group, argv[at]);
-    return message_misuse(group,
-                          "%s expects what to record: \"tracetta record dotnet\" for a .NET "
-                          "process, \"tracetta record perf\" for events of the kernel",
-                          group);
+        return report_misuse(group,
+                             "%s cannot record \"%s\": use \"tracetta record dotnet PID\" or "
+                             "\"tracetta record perf -- COMMAND\"",
+                             group, argv[at]);
+    return report_misuse(group,
+                         "%s expects what to record: \"tracetta record dotnet\" for a .NET "
+                         "process, \"tracetta record perf\" for events of the kernel",
+                         group);
 }
 
 /* Finds the command among argv[0 .. n) and runs it. */
-static int dispatch(char **argv, int n)
+static int run_command_line(char **argv, int n)
 {
     const int at = find_word(argv, n, 0);
     const char *word = at < n ? argv[at] : "";
     const bool is_group = command_is_group(word);
-    const struct command *command = command_find(word);
+    const struct command *command = find_command(word);
     if (strcmp(word, "help") == 0)
         return run_help((const char *const *)argv + at + 1, n - at - 1);
     if (strncmp(word, "__", 2) == 0 && at == 0)
-        return run_hidden(word, n > 1 ? argv[1] : NULL);
+        return run_hidden_command(word, n > 1 ? argv[1] : NULL);
     if (has_word(argv, at, "--version") || has_word(argv, at, "-V")) {
         (void)printf("tracetta %s\n", ttr_version());
-        return end_output(&(struct terminal){0}, OUTCOME_FINE);
+        return close_stdout(&(struct terminal){0}, OUTCOME_FINE);
     }
     if (!command && !is_group && (has_word(argv, n, "--help") || has_word(argv, n, "-h")))
-        return run_help((const char *const *)argv + at, at < n && synonym_find(word) ? 1 : 0);
+        return run_help((const char *const *)argv + at, at < n && find_synonym(word) ? 1 : 0);
     if (!command && !is_group)
-        return run_files(argv, n, at);
+        return run_on_files(argv, n, at);
     n = remove_word(argv, n, at);
     if (!is_group)
         return run_command(command, argv, n);
     const int second = find_word(argv, n, at);
-    /* "record -- COMMAND" is the command that has the name of the group. */
-    if (command && second < n && strcmp(argv[second], "--") == 0)
+    /* "record -- COMMAND" and "record --attach" are the command that has the name of the group. */
+    if (command && ((second < n && strcmp(argv[second], "--") == 0) || has_attach(argv, n)))
         return run_command(command, argv, n);
-    command = second < n ? command_find_pair(word, argv[second]) : NULL;
+    command = second < n ? find_command_pair(word, argv[second]) : NULL;
     return command ? run_command(command, argv, remove_word(argv, n, second))
                    : refuse_group(word, argv, n, second);
 }
@@ -259,8 +269,8 @@ int main(int argc, char **argv)
     raise_open_files();
     interrupt_init();
     if (argc < 2) {
-        help_overview(stderr);
+        print_help_overview(stderr);
         return OUTCOME_MISUSE;
     }
-    return dispatch(argv + 1, argc - 1);
+    return run_command_line(argv + 1, argc - 1);
 }

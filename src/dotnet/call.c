@@ -42,7 +42,7 @@ struct cursor call_payload(const struct call *call)
     return cursor_init(call->in.n ? call->in.bytes : (const uint8_t *)"", call->in.n, 0);
 }
 
-struct pollfd call_poll_entry(const struct call *call)
+struct pollfd call_fill_poll_entry(const struct call *call)
 {
     return (struct pollfd){.fd = call->fd, .events = call->sent < call->out.n ? POLLOUT : POLLIN};
 }
@@ -128,7 +128,7 @@ static ttr_status advance_states(struct call *call, ttr_error *error)
     return status == TTR_OK ? call_parse_result(call, error) : status;
 }
 
-ttr_status call_advance(struct call *call, ttr_error *error)
+ttr_status call_continue(struct call *call, ttr_error *error)
 {
     ttr_status status = advance_states(call, error);
     if (status == TTR_AGAIN && socket_now_ms() >= call->deadline)
@@ -147,7 +147,7 @@ static void call_poll(const struct call *call)
     struct pollfd waits[TARGET_WAITS + 1];
     size_t n = target_poll_entries(call->target, waits);
     uint64_t now = socket_now_ms(), left = now < call->deadline ? call->deadline - now : 0;
-    waits[n] = call_poll_entry(call);
+    waits[n] = call_fill_poll_entry(call);
     if (waits[n].fd < 0 && call->target->listener < 0 && left > RETRY_MS)
         left = RETRY_MS;
     (void)poll(waits, (nfds_t)(n + 1), (int)(left < INT32_MAX ? left : INT32_MAX));
@@ -157,7 +157,7 @@ static void call_poll(const struct call *call)
 ttr_status call_run_blocking(struct call *call, ttr_error *error)
 {
     for (;;) {
-        ttr_status status = call_advance(call, error);
+        ttr_status status = call_continue(call, error);
         if (status != TTR_AGAIN)
             return status;
         if (target_is_woken(call->target))

@@ -26,13 +26,13 @@ void call_init(struct call *call, ttr_dotnet *target, const char *what);
 /* Connects, sends and receives as far as possible without blocking. Returns TTR_OK after a complete
  * success answer, TTR_AGAIN if data is missing, TTR_E_UNSUPPORTED if the runtime does not know the
  * command, and another error if the runtime refused it or the time limit has passed. */
-TTR_MUST ttr_status call_advance(struct call *call, ttr_error *error);
+TTR_MUST ttr_status call_continue(struct call *call, ttr_error *error);
 
 /* Returns the descriptor and events to poll for. The descriptor is -1 without a connection;
  * the caller then polls with a timeout. */
-struct pollfd call_poll_entry(const struct call *call);
+struct pollfd call_fill_poll_entry(const struct call *call);
 
-/* Calls call_advance and polls until the call is complete or fails. Returns TTR_AGAIN if the wake
+/* Calls call_continue and polls until the call is complete or fails. Returns TTR_AGAIN if the wake
  * descriptor of the target became readable. */
 TTR_MUST ttr_status call_run_blocking(struct call *call, ttr_error *error);
 

@@ -22,7 +22,7 @@ static const char serialization[] = "!FastSerialization.1";
 
 #define SERIALIZATION_BYTES (sizeof serialization - 1)
 
-static void expect_field(struct framing *framing, enum framing_state state, uint32_t n)
+static void expect_framing_field(struct framing *framing, enum framing_state state, uint32_t n)
 {
     framing->state = state;
     framing->field_n = n;
@@ -32,7 +32,7 @@ static void expect_field(struct framing *framing, enum framing_state state, uint
 void framing_init(struct framing *framing)
 {
     *framing = (struct framing){0};
-    expect_field(framing, FRAMING_MAGIC, MAGIC_BYTES);
+    expect_framing_field(framing, FRAMING_MAGIC, MAGIC_BYTES);
 }
 
 /* "Nettrace" starts nettrace 4 and 6. netperf starts with the length of the string
@@ -40,13 +40,13 @@ void framing_init(struct framing *framing)
 static void parse_magic(struct framing *framing)
 {
     if (memcmp(framing->part, "Nettrace", MAGIC_BYTES) == 0)
-        expect_field(framing, FRAMING_HEAD, HEAD6_BYTES);
+        expect_framing_field(framing, FRAMING_HEAD, HEAD6_BYTES);
     else if (load_u32le(framing->part) == SERIALIZATION_BYTES &&
              memcmp(framing->part + 4, serialization, 4) == 0)
-        expect_field(framing, FRAMING_HEAD, (uint32_t)SERIALIZATION_BYTES - 4);
+        expect_framing_field(framing, FRAMING_HEAD, (uint32_t)SERIALIZATION_BYTES - 4);
     else {
         framing->is_foreign = true;
-        expect_field(framing, FRAMING_UNKNOWN, 0);
+        expect_framing_field(framing, FRAMING_UNKNOWN, 0);
     }
 }
 
@@ -65,16 +65,16 @@ static void parse_file_head(struct framing *framing)
     bool is_first = framing->field_n == HEAD6_BYTES;
     if (is_first && load_u32le(framing->part) == 0 && load_u32le(framing->part + 4) == VERSION6) {
         framing->complete_end = framing->at;
-        expect_field(framing, FRAMING_BLOCK, 4);
+        expect_framing_field(framing, FRAMING_BLOCK, 4);
     } else if (is_first && load_u32le(framing->part) == SERIALIZATION_BYTES) {
         /* In nettrace 4 the 12 bytes are the start of a longer header. They stay in `part`, and the
          * rest is collected. */
         framing->field_n = (uint32_t)SERIALIZATION_BYTES + 4;
     } else if (!is_first && has_serialization(framing)) {
         framing->complete_end = framing->at;
-        expect_field(framing, FRAMING_TAG, 1);
+        expect_framing_field(framing, FRAMING_TAG, 1);
     } else {
-        expect_field(framing, FRAMING_UNKNOWN, 0);
+        expect_framing_field(framing, FRAMING_UNKNOWN, 0);
     }
 }
 
@@ -84,12 +84,12 @@ static void parse_type_name(struct framing *framing)
     bool is_trace =
         framing->field_n == sizeof trace && memcmp(framing->part, trace, sizeof trace - 1) == 0;
     if (framing->part[framing->field_n - 1] != TAG_CLOSE) {
-        expect_field(framing, FRAMING_UNKNOWN, 0);
+        expect_framing_field(framing, FRAMING_UNKNOWN, 0);
     } else if (is_trace) {
         framing->skip = TRACE_BYTES;
-        expect_field(framing, FRAMING_CLOSE, 1);
+        expect_framing_field(framing, FRAMING_CLOSE, 1);
     } else {
-        expect_field(framing, FRAMING_SIZE, 4);
+        expect_framing_field(framing, FRAMING_SIZE, 4);
     }
 }
 
@@ -98,7 +98,8 @@ static void parse_type(struct framing *framing)
     uint32_t name_n = load_u32le(framing->part + 11);
     bool is_object = framing->part[1] == framing->part[0] && framing->part[2] == TAG_END;
     bool is_fine = is_object && name_n > 0 && name_n < FRAMING_FIELD_MAX;
-    expect_field(framing, is_fine ? FRAMING_NAME : FRAMING_UNKNOWN, is_fine ? name_n + 1 : 0);
+    expect_framing_field(framing, is_fine ? FRAMING_NAME : FRAMING_UNKNOWN,
+                         is_fine ? name_n + 1 : 0);
 }
 
 static void parse_block_head(struct framing *framing)
@@ -107,7 +108,7 @@ static void parse_block_head(struct framing *framing)
     bool is_end = head >> 24 == 0;
     framing->complete_end = is_end ? framing->at : framing->at - 4;
     framing->skip = head & 0xffffff;
-    expect_field(framing, is_end ? FRAMING_OVER : FRAMING_BLOCK, 4);
+    expect_framing_field(framing, is_end ? FRAMING_OVER : FRAMING_BLOCK, 4);
 }
 
 static void parse_tag(struct framing *framing)
@@ -115,7 +116,7 @@ static void parse_tag(struct framing *framing)
     uint8_t tag = framing->part[0];
     if (tag == TAG_END) {
         framing->complete_end = framing->at;
-        expect_field(framing, FRAMING_OVER, 0);
+        expect_framing_field(framing, FRAMING_OVER, 0);
     } else {
         /* part_n is not reset: the collected byte is the first of the type field. */
         bool is_object = tag == TAG_OBJECT || tag == TAG_OBJECT + 1;
@@ -145,12 +146,13 @@ static void parse_field(struct framing *framing)
         break;
     case FRAMING_SIZE: /* payloads are aligned to 4 bytes, counted from the start of the stream */
         framing->skip = load_u32le(framing->part) + ((4 - framing->at % 4) & 3);
-        expect_field(framing, FRAMING_CLOSE, 1);
+        expect_framing_field(framing, FRAMING_CLOSE, 1);
         break;
     case FRAMING_CLOSE:
         if (framing->part[0] == TAG_CLOSE)
             framing->complete_end = framing->at;
-        expect_field(framing, framing->part[0] == TAG_CLOSE ? FRAMING_TAG : FRAMING_UNKNOWN, 1);
+        expect_framing_field(framing, framing->part[0] == TAG_CLOSE ? FRAMING_TAG : FRAMING_UNKNOWN,
+                             1);
         break;
     default:
         parse_block_head(framing);

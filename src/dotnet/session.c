@@ -128,7 +128,7 @@ static ttr_status advance_stop(struct ttr_dotnet_session *session, ttr_error *er
 {
     if (!session->is_stopping)
         return TTR_OK;
-    ttr_status status = call_advance(&session->stop, error);
+    ttr_status status = call_continue(&session->stop, error);
     if (status == TTR_AGAIN)
         return TTR_OK;
     call_free(&session->stop);
@@ -163,7 +163,7 @@ static void poll_stream_and_stop(const struct ttr_dotnet_session *session, uint6
     size_t n = target_poll_entries(session->target, waits);
     waits[n++] = (struct pollfd){.fd = session->fd, .events = POLLIN};
     if (session->is_stopping)
-        waits[n++] = call_poll_entry(&session->stop);
+        waits[n++] = call_fill_poll_entry(&session->stop);
     (void)poll(waits, (nfds_t)n, (int)(left < INT32_MAX ? left : INT32_MAX));
 }
 

@@ -14,6 +14,8 @@
 #define PEEK_PADDING ((size_t)64)
 /* A bid of this many bits needs no more bytes: a pipe may pause after the first ones. */
 #define SURE_BITS 64u
+/* A pipe that pauses for this time is read in the format that its first bytes have. */
+#define PAUSE_MS 50u
 
 const ttr_read_options *select_reader_options(const struct format *format,
                                               const ttr_read_options *options,
@@ -47,7 +49,8 @@ uint32_t format_abilities(const struct format *format)
            (writer && writer->wants_order ? TTR_FORMAT_ORDERED : 0) |
            (writer && writer->wants_symbols ? TTR_FORMAT_SYMBOLS : 0) |
            (format->reader && format->reader->has_late_symbols ? TTR_FORMAT_LATE_SYMBOLS : 0) |
-           (format->transfer ? TTR_FORMAT_PACKETS : 0) | (format->folder ? TTR_FORMAT_FOLDER : 0) |
+           (format->transfer && format->transfer->rebase ? TTR_FORMAT_PACKETS : 0) |
+           (format->folder ? TTR_FORMAT_FOLDER : 0) |
            (format->hints && format->hints->is_general ? TTR_FORMAT_GENERAL : 0);
 }
 
@@ -189,7 +192,8 @@ ttr_status detect_format(ttr *t, struct source *source, const char *path,
         first.peek.path = path;
         status = choose_format(&first.peek, format, &chosen);
         is_sure = first.peek.n < need || first.peek.n >= PEEK_BYTES || first.peek.is_whole ||
-                  (status == TTR_OK && get_format_bid(*format, &first.peek) >= SURE_BITS);
+                  (status == TTR_OK && (get_format_bid(*format, &first.peek) >= SURE_BITS ||
+                                        source_is_paused(source, PAUSE_MS)));
         first_bytes_free(&first);
     }
     if (status == TTR_OK)

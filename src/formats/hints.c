@@ -6,7 +6,7 @@
 #include "model/reader.h"
 
 /* Returns true if a blank-separated list of words contains the word. */
-static bool has_word(const char *list, const char *word)
+static bool list_has_word(const char *list, const char *word)
 {
     for (size_t n; *list; list += n + (list[n] == ' ')) {
         n = strcspn(list, " ");
@@ -37,7 +37,7 @@ const char *ttr_note_option(const ttr_diagnostic *note)
     for (size_t i = 0; format_at(i); i++) {
         const struct format_hints *hints = format_at(i)->hints;
         for (size_t k = 0; hints && k < hints->uses_n; k++)
-            if (has_word(hints->uses[k].notes, note->code))
+            if (list_has_word(hints->uses[k].notes, note->code))
                 return hints->uses[k].option;
     }
     return n >= sizeof too_large && strcmp(note->code + n - (sizeof too_large - 1), too_large) == 0
@@ -47,9 +47,9 @@ const char *ttr_note_option(const ttr_diagnostic *note)
 
 bool ttr_note_is_warning(const ttr_diagnostic *note)
 {
-    bool is_found = has_word("directory.too-deep", note->code);
+    bool is_found = list_has_word("directory.too-deep", note->code);
     for (size_t i = 0; format_at(i) && !is_found; i++)
-        is_found = format_at(i)->hints && has_word(format_at(i)->hints->warnings, note->code);
+        is_found = format_at(i)->hints && list_has_word(format_at(i)->hints->warnings, note->code);
     return is_found;
 }
 

@@ -26,7 +26,7 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
                               format->extensions,
                               format->spec,
                               format_abilities(format),
-                              writes_folder ? format->folder->anchor : NULL,
+                              writes_folder ? format->folder->main_file : NULL,
                               input_options ? input_options : ""};
     return true;
 }
@@ -149,6 +149,7 @@ static bool apply_read_options(const ttr *t, const ttr_read_options *options,
                                struct source_options *how, ttr_error *error)
 {
     *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP,
+                                   .can_pull = options ? options->can_pull : NULL,
                                    .shared = t->descriptor_pool};
     return !options ||
            (check_struct_size(options->size, sizeof *options, "ttr_read_options", error) &&
@@ -167,7 +168,7 @@ static bool is_word_in_list(const char *list, const char *word, size_t n)
 
 /* Returns the format that reads URLs with the scheme of `path`; NULL if `path` is not a URL of any
  * format. */
-static const struct format *format_of_url(const char *path)
+static const struct format *find_format_of_url(const char *path)
 {
     size_t n = strcspn(path, ":");
     if (n == 0 || strncmp(path + n, "://", 3) != 0)
@@ -202,7 +203,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
     }
     if (!apply_read_options(t, options, &how, error))
         return NULL;
-    const struct format *of_url = format_of_url(path);
+    const struct format *of_url = find_format_of_url(path);
     if (of_url)
         return open_url(t, path, of_url, options, error);
     bool is_there = strcmp(path, "-") != 0 && *path && stat(path, &about) == 0;
@@ -212,8 +213,9 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         return format ? open_folder(t, path, NULL, format, options, error)
                       : open_directory(t, path, options, ttr_open, error);
     }
-    ttr_reader *reader =
-        is_there && S_ISREG(about.st_mode) ? open_anchored(t, path, options, &is_one, error) : NULL;
+    ttr_reader *reader = is_there && S_ISREG(about.st_mode)
+                             ? open_folder_of_file(t, path, options, &is_one, error)
+                             : NULL;
     if (is_one)
         return reader;
     return open_source(t, source_open(&t->counted, path, &how, error), path, options, error);
@@ -282,7 +284,7 @@ static ttr_status refuse_stream(const struct format *format, ttr_error *error)
         format->name);
 }
 
-static int64_t push_nowhere(void *ctx, const void *bytes, size_t n)
+static int64_t discard_bytes(void *ctx, const void *bytes, size_t n)
 {
     (void)ctx;
     (void)bytes;
@@ -305,17 +307,18 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name,
         (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
         (void)refuse_stream(format, error);
     else if (format->writer->writes_folder)
-        target.folder = path ? folder_create(&t->counted,
-                                             &(struct folder_output_options){
-                                                 path,
-                                                 {format->folder->anchor, format->writer->is_part},
-                                                 overwrite,
-                                                 t->descriptor_pool},
-                                             error)
-                             : folder_create_dry_run(&t->counted, error);
+        target.folder =
+            path ? folder_create(&t->counted,
+                                 &(struct folder_output_options){
+                                     path,
+                                     {format->folder->main_file, format->writer->is_part},
+                                     overwrite,
+                                     t->descriptor_pool},
+                                 error)
+                 : folder_create_dry_run(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)
-                           : sink_open_callback(&t->counted, push_nowhere, NULL, error);
+                           : sink_open_callback(&t->counted, discard_bytes, NULL, error);
     return target.sink || target.folder ? output_new(t, target, format, options, error) : NULL;
 }
 

@@ -15,7 +15,7 @@ static ttr_status unreadable_open(struct input *in, ttr_error *error)
     return TTR_OK;
 }
 
-static ttr_status unreadable_next(struct input *in, ttr_error *error)
+static ttr_status unreadable_read_batch(struct input *in, ttr_error *error)
 {
     (void)in;
     (void)error;
@@ -27,7 +27,7 @@ static void unreadable_close(struct input *in)
     (void)in;
 }
 
-static uint32_t unreadable_kinds(struct input *in)
+static uint32_t unreadable_get_kinds(struct input *in)
 {
     (void)in;
     return 0;
@@ -37,9 +37,9 @@ static const struct format_reader unreadable_reader = {
     .order = TTR_ORDER_TIME,
     .state_size = 1,
     .open = unreadable_open,
-    .next = unreadable_next,
+    .next = unreadable_read_batch,
     .close = unreadable_close,
-    .kinds = unreadable_kinds,
+    .kinds = unreadable_get_kinds,
 };
 
 static const struct format unreadable = {.name = "unreadable", .reader = &unreadable_reader};

@@ -1,9 +1,9 @@
 /* ttr_interpret: a reader that changes events by the rules of their classes.
  *
- * A batch of the input without changed events passes as it is. Otherwise events are copied
- * into a batch of the stage and changed there. A class of events is looked up by its schema: one
- * load shows whether a rule applies. Payloads stay in the batch of the input, so the next one is
- * read only after the stage has returned all events of this one. */
+ * Events are changed in the buffer of the input, and batches are parts of the input's batches. A
+ * batch ends before an event that renames a thread, and before one with owed ends, which are a
+ * batch of their own. A class of events is looked up by its schema: one load shows whether a rule
+ * applies. */
 #include <tracetta/event_class.h>
 #include <tracetta/meaning.h>
 
@@ -12,9 +12,12 @@
 #include "base/status.h"
 #include "meaning/meaning.h"
 
-#define BATCH 64u /* events; small, so that a batch stays in the cache of the processor */
-#define NO_RULE 1u
-#define FIRST_RULE 2u
+#define BATCH 64u /* owed ends per batch */
+
+/* Values of meaning.rule_of; 0 = not compiled yet. */
+#define UNCHANGED 1u   /* no rule applies */
+#define THREAD_ONLY 2u /* no rule applies, but the event gets the running thread of its CPU */
+#define FIRST_RULE 3u  /* plus the index of the rule */
 
 static void meaning_close(ttr_reader *base)
 {
@@ -33,7 +36,6 @@ static void meaning_close(ttr_reader *base)
     alloc_free(alloc, meaning->track, meaning->tracks_n, sizeof *meaning->track);
     alloc_free(alloc, meaning->rule, meaning->rules_capacity, sizeof *meaning->rule);
     alloc_free(alloc, meaning->rule_of, meaning->rule_of_n, sizeof *meaning->rule_of);
-    alloc_free(alloc, meaning->out, meaning->out_capacity, sizeof *meaning->out);
     alloc_free(alloc, meaning->owed, meaning->owed_capacity, sizeof *meaning->owed);
     pair_map_free(&meaning->rule_by_name);
     pair_map_free(&meaning->async);
@@ -47,8 +49,7 @@ static void meaning_close(ttr_reader *base)
 
 /* --- Rules of classes --- */
 
-/* Compiles the rule of an event's class. Returns NO_RULE, or FIRST_RULE plus its index; 0 if memory
- * runs out. */
+/* Compiles the rule of an event's class. Returns a value of rule_of; 0 if memory runs out. */
 static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_event *event)
 {
     ttr *t = meaning->base.t;
@@ -57,7 +58,7 @@ static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_eve
     if (!rule_compile_pair(t, meaning->pair, meaning->pairs_n, event, &compiled,
                            &is_out_of_memory) &&
         !rule_compile(t, worlds, event, &compiled, &is_out_of_memory))
-        return NO_RULE;
+        return worlds & RULE_KERNEL ? THREAD_ONLY : UNCHANGED;
     if (compiled.rule->action == RULE_COUNTER || compiled.rule->action == RULE_NAMED_COUNTER) {
         compiled.series = series_schema_add(meaning, &compiled, event);
         is_out_of_memory |= !compiled.series;
@@ -106,12 +107,12 @@ static uint32_t find_rule(struct meaning *meaning, unsigned worlds, const ttr_ev
             t->schemas[event->schema].class_name = event->name;
     }
     return event->flags & TTR_EVENT_PARTIAL && !meaning->rule_of[event->schema]
-               ? NO_RULE
+               ? THREAD_ONLY
                : meaning->rule_of[event->schema];
 }
 
-static inline uint32_t rule_of_event(struct meaning *meaning, unsigned worlds,
-                                     const ttr_event *event)
+static inline uint32_t get_event_rule(struct meaning *meaning, unsigned worlds,
+                                      const ttr_event *event)
 {
     const uint32_t known = event->schema < meaning->rule_of_n ? meaning->rule_of[event->schema] : 0;
     return known ? known : find_rule(meaning, worlds, event);
@@ -122,14 +123,14 @@ static inline uint32_t rule_of_event(struct meaning *meaning, unsigned worlds,
 /* Replaces the idle thread that all CPUs share by that of the event's CPU. */
 static bool set_idle_thread(struct meaning *meaning, struct machine *machine, ttr_event *event)
 {
-    const struct task *task = meaning_task(meaning, event->thread);
+    const struct task *task = meaning_get_task(meaning, event->thread);
     if (!task)
         return false;
     if (task->tid || !meaning->base.t->threads[event->thread].tid_known || !machine->has_switches ||
         !(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
         return true;
-    event->thread =
-        meaning_thread(meaning, machine, 0, meaning_cpu(meaning, machine, event), event->cpu);
+    event->thread = meaning_find_or_add_thread(
+        meaning, machine, 0, meaning_get_cpu(meaning, machine, event), event->cpu);
     return event->thread != 0;
 }
 
@@ -145,140 +146,147 @@ static inline bool set_running_thread(struct meaning *meaning, struct machine *m
     return true;
 }
 
-static enum action_result interpret(struct meaning *meaning, const struct source_state *source,
-                                    ttr_event *event)
+static inline enum action_result apply_rule(struct meaning *meaning,
+                                            const struct source_state *source,
+                                            const struct compiled_rule *compiled, ttr_event *event)
 {
-    if (event->kind == TTR_KIND_GAP)
-        return meaning_apply_gap(meaning, source->machine, event) ? ACTION_DONE
-                                                                  : ACTION_OUT_OF_MEMORY;
+    const uint8_t action = compiled->rule->action;
+    if (action == RULE_CALL_BEGIN)
+        return meaning_begin_call(meaning, source->machine, compiled, event);
+    if (action == RULE_CALL_END)
+        return meaning_end_call(meaning, source->machine, compiled, event);
+    return action < RULE_NAME ? meaning_apply_thread(meaning, source->machine, compiled, event)
+                              : meaning_apply_span(meaning, source->machine, compiled, event);
+}
+
+static inline enum action_result interpret_event(struct meaning *meaning,
+                                                 const struct source_state *source,
+                                                 ttr_event *event)
+{
     if (event->kind != TTR_KIND_INSTANT)
-        return ACTION_DONE;
+        return event->kind != TTR_KIND_GAP || meaning_apply_gap(meaning, source->machine, event)
+                   ? ACTION_DONE
+                   : ACTION_OUT_OF_MEMORY;
     if (source->has_cpu_field)
         meaning_set_cpu(meaning, event);
     if (source->worlds & RULE_KERNEL && !set_running_thread(meaning, source->machine, event))
         return ACTION_OUT_OF_MEMORY;
-    const uint32_t rule = rule_of_event(meaning, source->worlds, event);
-    if (rule == NO_RULE)
-        return ACTION_DONE;
-    if (rule == 0)
-        return ACTION_OUT_OF_MEMORY;
-    const struct compiled_rule *compiled = &meaning->rule[rule - FIRST_RULE];
-    return compiled->rule->action < RULE_NAME
-               ? meaning_apply_thread(meaning, source->machine, compiled, event)
-               : meaning_apply_span(meaning, source->machine, compiled, event);
+    const uint32_t rule = get_event_rule(meaning, source->worlds, event);
+    if (rule >= FIRST_RULE)
+        return apply_rule(meaning, source, &meaning->rule[rule - FIRST_RULE], event);
+    return rule ? ACTION_DONE : ACTION_OUT_OF_MEMORY;
 }
 
-static inline const struct source_state *source_of_event(struct meaning *meaning,
-                                                         const ttr_event *event)
+static inline const struct source_state *get_event_source(struct meaning *meaning,
+                                                          const ttr_event *event)
 {
     return event->source < meaning->sources_n && meaning->source[event->source].is_known
                ? &meaning->source[event->source]
-               : meaning_source(meaning, event->source);
+               : meaning_get_source(meaning, event->source);
 }
 
-/* Inserts the ends that are owed before the event at the end of the output. */
-static bool insert_owed(struct meaning *meaning)
+/* Returns an event of the input's batch. The buffer belongs to a reader of this library, which
+ * lets stages change events until the next read (reader.h). */
+static inline ttr_event *get_writable_event(const ttr_batch *batch, uint32_t i)
 {
-    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
-                       meaning->out_n + meaning->owed_n + 1, sizeof *meaning->out))
-        return false;
-    ttr_event *at = &meaning->out[meaning->out_n];
-    at[meaning->owed_n] = *at;
-    memcpy(at, meaning->owed, meaning->owed_n * sizeof *at);
-    meaning->out_n += meaning->owed_n;
-    meaning->owed_n = 0;
-    return true;
+    return (ttr_event *)(uintptr_t)ttr_batch_at(batch, i);
 }
 
-/* Interprets events of the input's batch until the output is full, or an event must start a new
- * batch. Returns false if memory runs out. */
-static bool fill_batch(struct meaning *meaning)
+/* Returns the index of the first event of the input's batch from `at` on that may change. */
+static uint32_t skip_unchanged(const struct meaning *meaning, uint32_t at)
 {
-    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
-                       BATCH + 1, sizeof *meaning->out))
-        return false;
-    while (meaning->at < meaning->batch.n && meaning->out_n < BATCH) {
-        ttr_event *event = &meaning->out[meaning->out_n];
-        *event = *ttr_batch_at(&meaning->batch, meaning->at);
-        const struct source_state *source = source_of_event(meaning, event);
+    const ttr_batch batch = meaning->batch;
+    const uint32_t *rule_of = meaning->rule_of;
+    const size_t rule_of_n = meaning->rule_of_n;
+    for (; at < batch.n; at++) {
+        const ttr_event *event = ttr_batch_at(&batch, at);
+        if (event->kind != TTR_KIND_INSTANT || event->schema >= rule_of_n ||
+            rule_of[event->schema] != UNCHANGED)
+            break;
+    }
+    return at;
+}
+
+/* Interprets events of the input's batch up to its end, to an event with owed ends, or to one that
+ * must start a new batch. Returns false if memory runs out. */
+static bool interpret_batch(struct meaning *meaning)
+{
+    const ttr_batch batch = meaning->batch;
+    const struct source_state *source = NULL;
+    uint32_t last = UINT32_MAX; /* source of the event before */
+    for (; !meaning->owed_n; meaning->at++) {
+        if (!source || !(source->worlds & RULE_KERNEL))
+            meaning->at = skip_unchanged(meaning, meaning->at);
+        if (meaning->at == batch.n)
+            break;
+        ttr_event *event = get_writable_event(&batch, meaning->at);
+        if (event->source != last) {
+            source = get_event_source(meaning, event);
+            last = event->source;
+        }
         if (!source)
             return false;
-        const enum action_result result =
-            source->worlds ? interpret(meaning, source, event) : ACTION_DONE;
-        if (result == ACTION_CUT)
-            return true;
-        if (result == ACTION_OUT_OF_MEMORY || (meaning->owed_n && !insert_owed(meaning)))
-            return false;
-        meaning->out_n++;
-        meaning->at++;
-    }
-    return true;
-}
-
-/* Returns true if the rules of a source do not change an event. */
-static inline bool is_untouched(const struct meaning *meaning, const struct source_state *source,
-                                const ttr_event *event)
-{
-    if (!source->worlds)
-        return true;
-    return event->kind == TTR_KIND_INSTANT && !(source->worlds & RULE_KERNEL) &&
-           event->schema < meaning->rule_of_n && meaning->rule_of[event->schema] == NO_RULE;
-}
-
-/* Returns true if no event of the input's batch may change. */
-static bool is_batch_untouched(const struct meaning *meaning)
-{
-    const struct source_state *source = NULL;
-    uint16_t last = 0;
-    for (uint32_t i = 0; i < meaning->batch.n; i++) {
-        const ttr_event *event = ttr_batch_at(&meaning->batch, i);
-        if (event->kind != TTR_KIND_INSTANT && event->kind != TTR_KIND_GAP)
+        if (!source->worlds)
             continue;
-        if (!source || event->source != last) {
-            last = event->source;
-            source = last < meaning->sources_n ? &meaning->source[last] : NULL;
-            if (!source || !source->is_known)
-                return false;
-        }
-        if (!is_untouched(meaning, source, event))
-            return false;
+        const enum action_result result = interpret_event(meaning, source, event);
+        if (result != ACTION_DONE)
+            return result == ACTION_CUT;
     }
     return true;
 }
 
-static ttr_status meaning_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+/* Returns the events of the input's batch from `first` up to an index, which are at least one. */
+static ttr_batch cut_events(struct meaning *meaning, uint32_t end)
+{
+    const ttr_batch *all = &meaning->batch;
+    const uint32_t first = meaning->first;
+    meaning->first = end;
+    return (ttr_batch){.event = all->pick ? all->event : all->event + first,
+                       .pick = all->pick ? all->pick + first : NULL,
+                       .n = end - first};
+}
+
+/* Returns the ends that are owed, at most a batch of them. */
+static ttr_batch cut_owed_ends(struct meaning *meaning)
+{
+    const size_t left = meaning->owed_n - meaning->owed_at;
+    const ttr_batch batch = {.event = meaning->owed + meaning->owed_at,
+                             .n = left < BATCH ? (uint32_t)left : BATCH};
+    meaning->owed_at += batch.n;
+    if (meaning->owed_at == meaning->owed_n)
+        meaning->owed_at = meaning->owed_n = 0;
+    return batch;
+}
+
+static ttr_status meaning_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct meaning *meaning = (struct meaning *)base;
-    while (meaning->out_at == meaning->out_n) {
-        meaning->out_at = meaning->out_n = 0;
-        if (meaning->at == meaning->batch.n) {
-            const ttr_status status = ttr_read(meaning->in, &meaning->batch, error);
-            if (status != TTR_OK) {
-                meaning->batch.n = meaning->at = 0;
-                if (status == TTR_END)
-                    meaning_report_unused_pairs(meaning);
-                return status;
-            }
-            meaning->at = 0;
-            if (is_batch_untouched(meaning)) {
-                *batch = meaning->batch;
-                meaning->at = meaning->batch.n;
-                return TTR_OK;
-            }
-        }
-        if (!fill_batch(meaning))
-            return fail_memory(error);
+    if (meaning->owed_n) {
+        *batch = cut_owed_ends(meaning);
+        return TTR_OK;
     }
-    const size_t left = meaning->out_n - meaning->out_at;
-    *batch = (ttr_batch){.event = meaning->out + meaning->out_at,
-                         .n = left < BATCH ? (uint32_t)left : BATCH};
-    meaning->out_at += batch->n;
+    if (meaning->first == meaning->batch.n) {
+        meaning->first = meaning->at = meaning->batch.n = 0;
+        const ttr_status status = ttr_read(meaning->in, &meaning->batch, error);
+        if (status != TTR_OK) {
+            meaning->batch.n = 0;
+            if (status == TTR_END)
+                meaning_report_unused_pairs(meaning);
+            return status;
+        }
+    }
+    if (!interpret_batch(meaning))
+        return fail_memory(error);
+    /* the event that owes ends is the last one before `at`, and comes after them */
+    const uint32_t end = meaning->at - (meaning->owed_n > 0);
+    *batch = end == meaning->first && meaning->owed_n ? cut_owed_ends(meaning)
+                                                      : cut_events(meaning, end);
     return TTR_OK;
 }
 
 /* --- Reader --- */
 
-static bool meaning_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool meaning_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct meaning *meaning = (struct meaning *)base;
     if (!ttr_reader_report(meaning->in, index, report))
@@ -288,17 +296,17 @@ static bool meaning_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
-static void meaning_rank(ttr_reader *base, uint32_t *next)
+static void meaning_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     reader_assign_ranks(((struct meaning *)base)->in, next);
 }
 
-static struct input *meaning_input(ttr_reader *base, size_t index)
+static struct input *meaning_get_input(ttr_reader *base, size_t index)
 {
-    return reader_input(((struct meaning *)base)->in, index);
+    return reader_get_input(((struct meaning *)base)->in, index);
 }
 
-static void meaning_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+static void meaning_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     reader_set_range(((struct meaning *)base)->in, from_ns, to_ns);
 }
@@ -308,17 +316,17 @@ static void meaning_set_batch_size(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct meaning *)base)->in, batch);
 }
 
-static struct diagnostics *meaning_diagnostics(ttr_reader *base)
+static struct diagnostics *meaning_get_diagnostics(ttr_reader *base)
 {
-    return reader_diagnostics(((struct meaning *)base)->in);
+    return reader_get_diagnostics(((struct meaning *)base)->in);
 }
 
 /* Returns true if a rule may apply to events of an input. Formats that declare their classes are
  * asked for the names; a live trace may declare more of them later. */
-static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
+static bool rule_may_match_class(ttr_reader *in, size_t index, const ttr_report *report)
 {
     ttr_event_class class = {.size = sizeof class};
-    const unsigned worlds = meaning_worlds_of(in->t, report->source);
+    const unsigned worlds = meaning_find_rule_tables(in->t, report->source);
     if (report->source == 0) /* events of the program, which may be of any source */
         return true;
     const ttr_text path = report->path;
@@ -328,18 +336,18 @@ static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
     if (!worlds || is_live || strcmp(report->format, "ctf") != 0)
         return worlds != 0;
     for (size_t i = 0; ttr_reader_class(in, index, i, &class); i++)
-        if (rule_may_apply(worlds, class.name))
+        if (rule_may_match(worlds, class.name))
             return true;
     return false;
 }
 
-static bool may_apply_to_any(ttr_reader *in)
+static bool may_match_any_class(ttr_reader *in)
 {
     ttr_report report = {.size = sizeof report};
     size_t i = 0;
     uint32_t trace = UINT32_MAX; /* the inputs of a trace have the same classes */
     for (; ttr_reader_report(in, i, &report); i++) {
-        if (report.trace != trace && may_apply(in, i, &report))
+        if (report.trace != trace && rule_may_match_class(in, i, &report))
             return true;
         trace = report.trace;
     }
@@ -347,32 +355,32 @@ static bool may_apply_to_any(ttr_reader *in)
 }
 
 /* Returns true if the rules of a trace depend on earlier events of other streams. */
-static bool needs_order(ttr_reader *in)
+static bool rule_needs_order(ttr_reader *in)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
-        if (meaning_worlds_of(in->t, report.source) & (RULE_KERNEL | RULE_UST))
+        if (meaning_find_rule_tables(in->t, report.source) & (RULE_KERNEL | RULE_UST))
             return true;
     return false;
 }
 
 ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = meaning_next,
+    static const struct reader_ops ops = {.next = meaning_read_batch,
                                           .close = meaning_close,
-                                          .range = meaning_range,
+                                          .range = meaning_set_range,
                                           .set_batch_size = meaning_set_batch_size,
-                                          .report = meaning_report,
-                                          .rank = meaning_rank,
-                                          .input = meaning_input,
-                                          .notes = meaning_diagnostics};
+                                          .report = meaning_get_report,
+                                          .rank = meaning_assign_ranks,
+                                          .input = meaning_get_input,
+                                          .notes = meaning_get_diagnostics};
     if (!in)
         return NULL;
     const bool is_misuse = options && options->size != sizeof *options;
     const bool has_pairs = !is_misuse && options && options->pairs && options->pairs[0];
-    if (!is_misuse && !has_pairs && !may_apply_to_any(in))
+    if (!is_misuse && !has_pairs && !may_match_any_class(in))
         return in;
-    in = is_misuse || in->order == TTR_ORDER_TIME || (!has_pairs && !needs_order(in))
+    in = is_misuse || in->order == TTR_ORDER_TIME || (!has_pairs && !rule_needs_order(in))
              ? in
              : ttr_sort(in, error);
     if (!in)
@@ -398,6 +406,11 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
     arena_init(&meaning->arena, alloc);
     spans_init(&meaning->spans, alloc);
     stage_notes_init(&meaning->notes, alloc);
+    if (!meaning_add_call_names(meaning)) {
+        meaning_close(&meaning->base);
+        (void)fail_memory(error);
+        return NULL;
+    }
     if (options && meaning_add_pairs(meaning, options->pairs, error) != TTR_OK) {
         meaning_close(&meaning->base);
         return NULL;
@@ -447,7 +460,7 @@ bool ttr_interpret_rule(size_t i, ttr_interpret_row *row)
     };
     const struct rule_table *table;
     const size_t size = row->size;
-    for (size_t k = 0; size == sizeof *row && (table = rule_table_at(k)) != NULL;
+    for (size_t k = 0; size == sizeof *row && (table = rule_get_table(k)) != NULL;
          i -= table->n, k++) {
         if (i >= table->n)
             continue;

@@ -20,7 +20,7 @@ static void update_source_clock(struct input *in)
             source->clock = SOURCE_UNKNOWN;
 }
 
-void input_anchor_clock(struct input *in, size_t index)
+void input_set_clock_reference(struct input *in, size_t index)
 {
     in->clocks[index].is_anchored = true;
     update_source_clock(in);
@@ -47,15 +47,15 @@ size_t input_add_clock(struct input *in, const ttr_clock *clock)
     return in->clocks_n - 1;
 }
 
-const char *input_option(const struct input *in, const char *key)
+const char *input_get_option(const struct input *in, const char *key)
 {
     return options_get(in->format_options, in->format_options_n, key);
 }
 
 /* Returns a byte range clipped to the input, since offsets computed from corrupt data may exceed
  * it. For NO_OFFSET returns a range without an offset. */
-static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_t bytes,
-                                const char *code)
+static ttr_region clip_region(const struct input *in, uint64_t offset, uint64_t bytes,
+                              const char *code)
 {
     if (offset == NO_OFFSET)
         return (ttr_region){.offset = NO_OFFSET, .code = code};
@@ -69,7 +69,7 @@ ttr_status input_add_damage(struct input *in, uint64_t offset, uint64_t bytes, c
                             ttr_error *error, const char *format, ...)
 {
     va_list values;
-    const ttr_region region = region_inside(in, offset, bytes, code);
+    const ttr_region region = clip_region(in, offset, bytes, code);
     va_start(values, format);
     diagnostics_add(&in->notes, TTR_SEVERITY_DAMAGE, &region, format, values);
     va_end(values);
@@ -86,7 +86,7 @@ void input_add_diagnostic(struct input *in, ttr_severity severity, uint64_t offs
                           const char *code, const char *format, ...)
 {
     va_list values;
-    const ttr_region region = region_inside(in, offset, 0, code);
+    const ttr_region region = clip_region(in, offset, 0, code);
     va_start(values, format);
     diagnostics_add(&in->notes, severity, &region, format, values);
     va_end(values);
@@ -108,7 +108,7 @@ ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error 
     return status;
 }
 
-static void shift_times(struct input *in)
+static void shift_event_times(struct input *in)
 {
     for (uint32_t i = 0; i < in->n; i++) {
         bool clamped = false;
@@ -132,7 +132,7 @@ static void count_events(struct input *in)
     }
 }
 
-static bool has_time(const ttr_event *event)
+static bool event_has_time(const ttr_event *event)
 {
     return event->kind != TTR_KIND_GAP && event->kind != TTR_KIND_DEFINITION &&
            !(event->flags & TTR_EVENT_NO_TIME);
@@ -140,18 +140,18 @@ static bool has_time(const ttr_event *event)
 
 /* Records the times of the first and last event of a batch. Does nothing unless events are in time
  * order. */
-static void record_times(struct input *in)
+static void record_event_times(struct input *in)
 {
     uint32_t first = 0, last = in->n;
     if (in->base.order != TTR_ORDER_TIME)
         return;
-    while (!in->has_times && first < in->n && !has_time(&in->events[first]))
+    while (!in->has_times && first < in->n && !event_has_time(&in->events[first]))
         first++;
     if (!in->has_times && first < in->n) {
         in->has_times = true;
         in->first = in->events[first].time;
     }
-    while (last > 0 && !has_time(&in->events[last - 1]))
+    while (last > 0 && !event_has_time(&in->events[last - 1]))
         last--;
     if (last > 0)
         in->last = in->events[last - 1].time;
@@ -182,10 +182,10 @@ static ttr_status return_pending_status(const struct input *in, ttr_error *error
 }
 
 /* Counts the events of a batch. A failure after these events is stored for the next read. */
-static void count_batch(struct input *in, ttr_status status, const ttr_error *error)
+static void count_batch_events(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
-    record_times(in);
+    record_event_times(in);
     if (status != TTR_OK)
         store_pending_status(in, status, error);
     count_events(in);
@@ -209,7 +209,7 @@ static void free_event_buffer(struct input *in)
     in->events = NULL;
 }
 
-static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
+static ttr_status input_read_batch(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
     struct input *in = (struct input *)reader;
     if (in->pending != TTR_OK) {
@@ -235,8 +235,8 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
         return status;
     }
     if (in->time_offset)
-        shift_times(in);
-    count_batch(in, status, error);
+        shift_event_times(in);
+    count_batch_events(in, status, error);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
 }
@@ -249,7 +249,8 @@ static bool can_read_until(const struct input *in)
            !(in->flags & TTR_READ_DEFINITIONS) && !in->time_offset;
 }
 
-static ttr_status input_some(ttr_reader *reader, struct reader_partial_read *some, ttr_error *error)
+static ttr_status input_read_until(ttr_reader *reader, struct reader_partial_read *some,
+                                   ttr_error *error)
 {
     struct input *in = (struct input *)reader;
     if (!some)
@@ -272,7 +273,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_partial_read *som
         in->position = status == TTR_OK ? in->position : UINT64_MAX;
         return status;
     }
-    count_batch(in, status, error);
+    count_batch_events(in, status, error);
     return TTR_OK;
 }
 
@@ -320,7 +321,7 @@ static void input_close(ttr_reader *reader)
 }
 
 /* Sets the path and number of the input's trace in its report. */
-static void report_trace(const struct input *in, ttr_report *report)
+static void fill_trace_report(const struct input *in, ttr_report *report)
 {
     const ttr *t = in->base.t;
     ttr_attribute attribute;
@@ -333,7 +334,7 @@ static void report_trace(const struct input *in, ttr_report *report)
             report->trace_path = attribute.value.text;
 }
 
-static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
+static bool input_get_report(ttr_reader *reader, size_t index, ttr_report *report)
 {
     struct input *in = (struct input *)reader;
     if (index > 0)
@@ -375,23 +376,23 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->clocks = in->clocks;
     report->clocks_n = in->clocks_n;
     report->order = reader->order;
-    report_trace(in, report);
+    fill_trace_report(in, report);
     return true;
 }
 
-static struct input *input_of_reader(ttr_reader *reader, size_t index)
+static struct input *input_get_from_reader(ttr_reader *reader, size_t index)
 {
     return index == 0 ? (struct input *)reader : NULL;
 }
 
-static struct diagnostics *input_diagnostics(ttr_reader *reader)
+static struct diagnostics *input_get_diagnostics(ttr_reader *reader)
 {
     return &((struct input *)reader)->notes;
 }
 
 /* Passes a time range to the format, converted to times without the user's offset. A bound that
  * would overflow is ignored. */
-static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
+static void input_set_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
 {
     struct input *in = (struct input *)reader;
     int64_t from = from_ns, to = to_ns;
@@ -403,20 +404,20 @@ static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
         in->format->reader->range(in, from, to);
 }
 
-static void input_crowd(ttr_reader *reader, uint32_t batch)
+static void input_set_batch_size(ttr_reader *reader, uint32_t batch)
 {
     struct input *in = (struct input *)reader;
     batch = batch < INPUT_BATCH_MIN ? INPUT_BATCH_MIN : batch;
     in->batch = batch < in->batch ? batch : in->batch;
 }
 
-static uint32_t input_kinds(ttr_reader *reader)
+static uint32_t input_get_kinds(ttr_reader *reader)
 {
     struct input *in = (struct input *)reader;
     return in->format->reader->kinds ? in->format->reader->kinds(in) : READER_ANY_KIND;
 }
 
-static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
+static uint32_t input_set_buffer(ttr_reader *reader, ttr_event *events)
 {
     struct input *in = (struct input *)reader;
     if (events)
@@ -424,32 +425,32 @@ static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
     return in->batch;
 }
 
-static void input_rank(ttr_reader *reader, uint32_t *next)
+static void input_assign_rank(ttr_reader *reader, uint32_t *next)
 {
     const struct input *in = (const struct input *)reader;
     in->base.t->sources[in->id].rank = (*next)++;
 }
 
-static void input_renames(ttr_reader *reader, struct pending_names *renames,
-                          uint32_t merge_position)
+static void input_set_pending_names(ttr_reader *reader, struct pending_names *renames,
+                                    uint32_t merge_position)
 {
     struct input *in = (struct input *)reader;
     in->renames = renames;
     reader->t->sources[in->id].merge_position = merge_position;
 }
 
-static const struct reader_ops input_ops = {.next = input_next,
+static const struct reader_ops input_ops = {.next = input_read_batch,
                                             .close = input_close,
-                                            .range = input_range,
-                                            .set_batch_size = input_crowd,
-                                            .set_buffer = input_lend,
-                                            .kinds = input_kinds,
-                                            .read_until = input_some,
-                                            .renames = input_renames,
-                                            .rank = input_rank,
-                                            .report = input_report,
-                                            .input = input_of_reader,
-                                            .notes = input_diagnostics};
+                                            .range = input_set_range,
+                                            .set_batch_size = input_set_batch_size,
+                                            .set_buffer = input_set_buffer,
+                                            .kinds = input_get_kinds,
+                                            .read_until = input_read_until,
+                                            .renames = input_set_pending_names,
+                                            .rank = input_assign_rank,
+                                            .report = input_get_report,
+                                            .input = input_get_from_reader,
+                                            .notes = input_get_diagnostics};
 
 static ttr_status init_input(struct input *in, const char *path, const ttr_read_options *options,
                              ttr_error *error)

@@ -32,9 +32,7 @@
 #include "model/reader.h"
 #include "model/pending_names.h"
 
-#define INPUT_BATCH_SIZE                                                     \
-    256u /* bytes; lower bound for the user's limit on record sizes, because \
-          * ordinary records reach this size */
+#define INPUT_BATCH_SIZE 256u /* events per batch, unless many inputs are open */
 /* bytes; lowest record size limit that a user may set, since ordinary records reach this size */
 #define INPUT_RECORD_MIN 65536u
 /* events; lower bound of the batch size, which is reduced if many inputs are open */
@@ -120,10 +118,10 @@ static inline ttr_event *input_add_event(struct input *in)
 TTR_MUST size_t input_add_clock(struct input *in, const ttr_clock *clock);
 
 /* Records that a clock counts from the Unix epoch, if that becomes known after it was added. */
-void input_anchor_clock(struct input *in, size_t index);
+void input_set_clock_reference(struct input *in, size_t index);
 
 /* Returns the value of a format option such as "layout", or NULL if it is not set. */
-const char *input_option(const struct input *in, const char *key);
+const char *input_get_option(const struct input *in, const char *key);
 
 /* Reports damage: `bytes` bytes from file offset `offset` on cannot be decoded. Returns TTR_OK to
  * continue after them, or an error in strict mode. Adjacent ranges with the same code are merged.

@@ -90,7 +90,7 @@ bool ttr_reader_allow_stream_order(ttr_reader *reader)
     return reader_allow_stream_order(reader);
 }
 
-uint32_t reader_kinds(ttr_reader *reader)
+uint32_t reader_get_kinds(ttr_reader *reader)
 {
     return reader->ops->kinds ? reader->ops->kinds(reader) : READER_ANY_KIND;
 }
@@ -114,7 +114,7 @@ void reader_set_pending_names(ttr_reader *reader, struct pending_names *renames,
         reader->ops->renames(reader, renames, merge_position);
 }
 
-struct input *reader_input(ttr_reader *reader, size_t index)
+struct input *reader_get_input(ttr_reader *reader, size_t index)
 {
     return reader->ops->input ? reader->ops->input(reader, index) : NULL;
 }
@@ -122,11 +122,11 @@ struct input *reader_input(ttr_reader *reader, size_t index)
 void reader_free_buffers(ttr_reader *reader)
 {
     struct input *in;
-    for (size_t i = 0; (in = reader_input(reader, i)); i++)
+    for (size_t i = 0; (in = reader_get_input(reader, i)); i++)
         input_free_buffers(in);
 }
 
-struct diagnostics *reader_diagnostics(ttr_reader *reader)
+struct diagnostics *reader_get_diagnostics(ttr_reader *reader)
 {
     return reader->ops->notes ? reader->ops->notes(reader) : NULL;
 }

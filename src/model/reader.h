@@ -1,5 +1,8 @@
 /* Base of all readers: of those that decode a file and of those that wrap other readers (merge,
- * sort, filter). */
+ * sort, filter).
+ *
+ * A stage may change the events of a batch until it reads the next one: no reader uses an event
+ * after returning it. */
 #ifndef TRACETTA_MODEL_READER_H
 #define TRACETTA_MODEL_READER_H
 
@@ -103,7 +106,7 @@ static inline bool event_is_in_range(const ttr_event *event, int64_t from_ns, in
 bool reader_allow_stream_order(ttr_reader *reader);
 
 /* Returns a bit set of the kinds of events that the reader may return; all kinds if unknown. */
-uint32_t reader_kinds(ttr_reader *reader);
+uint32_t reader_get_kinds(ttr_reader *reader);
 
 /* Frees the buffers of the inputs of a reader that has ended; its reports stay valid. */
 void reader_free_buffers(ttr_reader *reader);
@@ -134,9 +137,9 @@ TTR_MUST ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_
                                       ttr_error *error);
 
 /* Returns the input that report `index` describes, or NULL. */
-struct input *reader_input(ttr_reader *reader, size_t index);
+struct input *reader_get_input(ttr_reader *reader, size_t index);
 
 /* Returns the diagnostics that concern the complete trace, or NULL. */
-struct diagnostics *reader_diagnostics(ttr_reader *reader);
+struct diagnostics *reader_get_diagnostics(ttr_reader *reader);
 
 #endif

@@ -18,7 +18,7 @@
 #define RESUME_BYTES (UINT64_C(8) << 20) /* bytes that a sender may repeat after a reconnection */
 #define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
 
-static void refuse(struct ttr_receiver *receiver, const struct address *address)
+static void refuse_remote(struct ttr_receiver *receiver, const struct address *address)
 {
     char peer[ADDRESS_TEXT_MAX];
     address_print(address, peer);
@@ -33,7 +33,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     const struct alloc *alloc = &receiver->alloc;
     void *list = receiver->sources;
     if (receiver->sources_n >= receiver->options.sources_max) {
-        refuse(receiver, address);
+        refuse_remote(receiver, address);
         return NULL;
     }
     bool has_room = alloc_reserve(alloc, &list, &receiver->sources_capacity,
@@ -41,7 +41,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     receiver->sources = list;
     struct remote *remote = has_room ? alloc_zero(alloc, 1, sizeof *remote) : NULL;
     if (!remote) {
-        refuse(receiver, address);
+        refuse_remote(receiver, address);
         return NULL;
     }
     *remote = (struct remote){.receiver = receiver,
@@ -55,11 +55,12 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     address_print(address, remote->peer);
     remote->received.peer = remote->peer;
     remote->received.path = "";
-    remote->received.is_complete = true;
+    remote->is_counted = true;
     buffer_init(&remote->queue, alloc);
     buffer_init(&remote->head, alloc);
     pair_map_init(&remote->stream_index, alloc);
     packet_framer_init(&remote->framer, alloc, NULL, receiver->options.packet_max);
+    folder_capture_init(&remote->parts, alloc);
     receiver->sources[receiver->sources_n++] = remote;
     return remote;
 }
@@ -82,6 +83,7 @@ void remote_free(struct remote *remote)
                sizeof *remote->streams);
     pair_map_free(&remote->stream_index);
     packet_framer_free(&remote->framer);
+    folder_capture_free(&remote->parts);
     buffer_free(&remote->queue);
     buffer_free(&remote->head);
     alloc_free(&receiver->alloc, remote, 1, sizeof *remote);
@@ -99,7 +101,7 @@ bool remote_has_room(const struct remote *remote)
 
 /* Remembers a packet for the head of the next file. A packet that is already there is not
  * repeated. */
-static void keep_head(struct remote *remote, const uint8_t *bytes, size_t n)
+static void keep_first_bytes(struct remote *remote, const uint8_t *bytes, size_t n)
 {
     const struct buffer *head = &remote->head;
     for (size_t at = 0; at + n <= head->n; at++)
@@ -109,30 +111,51 @@ static void keep_head(struct remote *remote, const uint8_t *bytes, size_t n)
         buffer_add(&remote->head, bytes, n);
 }
 
+/* Keeps a part of a file that frames send. */
+static void accept_part(struct remote *remote, const struct framed_packet *packet)
+{
+    struct file_frame frame;
+    ttr_error error = {0};
+    bool is_refused = true;
+    ttr_status status = TTR_OK;
+    if (file_frame_parse(packet->bytes, packet->n, &frame))
+        status =
+            folder_capture_add_part(&remote->parts, &remote->capture, &frame, &is_refused, &error);
+    if (is_refused && remote->is_stream)
+        remote->framer.garbage += packet->n;
+    else if (is_refused)
+        remote->received.garbage += packet->n;
+    if (status != TTR_OK)
+        receiver_fail(remote->receiver, status, &error);
+}
+
 /* Accepts one packet of a source with output that is ready. */
 static void accept_packet(struct remote *remote, const struct framed_packet *packet)
 {
     const struct packet_facts *facts = &packet->facts;
     ttr_received *received = &remote->received;
     received->bytes += packet->n;
-    uint32_t at = facts->is_event ? remote_find_stream(remote, facts->stream) : UINT32_MAX;
-    enum counter_result result = COUNTER_NEW;
-    if (at != UINT32_MAX)
-        result = counter_window_add(&remote->streams[at].window, &remote->receiver->alloc,
-                                    facts->counter);
+    enum counter_result result =
+        facts->is_counted ? remote_count_packet(remote, facts) : COUNTER_NEW;
     remote->is_discarding &= received->bytes < remote->discard_until;
     if (remote->is_discarding && result == COUNTER_DUPLICATE) {
-        remote->streams[at].window.duplicates--;
+        remote_uncount_duplicate(remote, facts);
         return;
     }
     received->packets++;
-    received->events += facts->is_event;
     if (facts->has_epoch && !received->has_epoch) {
         received->has_epoch = true;
         received->epoch_ns = facts->epoch_ns;
     }
+    if (remote_has_frames(remote) && facts->is_head) {
+        accept_part(remote, packet);
+        return;
+    }
+    if (remote_has_frames(remote) && result == COUNTER_DUPLICATE)
+        return; /* a file with a packet twice would have its events twice */
+    received->events += facts->events;
     if (facts->is_head)
-        keep_head(remote, packet->bytes, packet->n);
+        keep_first_bytes(remote, packet->bytes, packet->n);
     remote_enqueue(remote, packet->bytes, packet->n);
     remote_limit_queue(remote);
 }
@@ -155,7 +178,7 @@ static struct remote *find_resumable(const struct remote *remote, uint64_t epoch
 
 /* Gives the state of a resumed source to the source of the new connection. Returns the resumed
  * source, which has the new connection; the new one is empty and ended. */
-static struct remote *resume(struct remote *resumed, struct remote *remote)
+static struct remote *resume_remote(struct remote *resumed, struct remote *remote)
 {
     struct packet_framer framer = resumed->framer;
     resumed->framer = remote->framer;
@@ -181,11 +204,13 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
     if (facts->has_epoch && remote->received.has_epoch &&
         facts->epoch_ns != remote->received.epoch_ns) {
         const struct format *format = remote->format;
+        const struct format_transfer *transfer = remote->transfer;
         remote->is_ended = true;
         struct remote *next = remote_new(remote->receiver, &remote->address, remote->fd);
         if (!next)
             return NULL;
         next->format = format;
+        next->transfer = transfer;
         next->is_stream = remote->is_stream;
         remote->fd = -1;
         struct packet_framer framer = remote->framer;
@@ -200,24 +225,14 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
     struct remote *resumed =
         facts->has_epoch && remote->is_stream ? find_resumable(remote, facts->epoch_ns) : NULL;
     if (resumed)
-        return resume(resumed, remote);
-    return remote_begin(remote) ? remote : NULL;
+        return resume_remote(resumed, remote);
+    return remote_open_output(remote) ? remote : NULL;
 }
 
 /* --- Datagrams --- */
 
-static const struct format *find_datagram_format(const uint8_t *bytes, size_t n, uint64_t max)
-{
-    for (size_t i = 0; format_at(i); i++) {
-        const struct format_transfer *transfer = format_at(i)->transfer;
-        if (transfer && transfer->allows_datagrams && n >= transfer->frame_size &&
-            transfer->get_size(bytes, max) > 0)
-            return format_at(i);
-    }
-    return NULL;
-}
-
-static struct remote *find_peer(const struct ttr_receiver *receiver, const struct address *address)
+static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,
+                                          const struct address *address)
 {
     for (size_t i = receiver->sources_n; i-- > 0;) {
         struct remote *remote = receiver->sources[i];
@@ -231,23 +246,27 @@ static struct remote *find_peer(const struct ttr_receiver *receiver, const struc
 void remote_accept_datagram(struct ttr_receiver *receiver, const struct address *address,
                             const uint8_t *bytes, size_t n)
 {
-    struct remote *remote = find_peer(receiver, address);
+    struct remote *remote = find_remote_of_peer(receiver, address);
     const uint64_t max = receiver->options.packet_max;
-    const struct format *format = remote ? remote->format : find_datagram_format(bytes, n, max);
+    const struct format_transfer *transfer = remote ? remote->transfer : NULL;
+    const struct format *format =
+        remote ? remote->format : recognise_packets(bytes, n, max, &transfer);
     size_t at = 0;
+    if (format && !transfer->rebase && !receiver->folder) {
+        refuse_remote(receiver, address);
+        return;
+    }
     while (format && at < n) {
         struct framed_packet packet = {.bytes = bytes + at};
-        uint64_t size = n - at >= format->transfer->frame_size
-                            ? format->transfer->get_size(packet.bytes, max)
-                            : 0;
+        uint64_t size = n - at >= transfer->frame_size ? transfer->get_size(packet.bytes, max) : 0;
         packet.n = (size_t)size;
-        if (size == 0 || size > n - at ||
-            !format->transfer->parse(packet.bytes, packet.n, &packet.facts))
+        if (size == 0 || size > n - at || !transfer->parse(packet.bytes, packet.n, &packet.facts))
             break;
         remote = remote ? remote : remote_new(receiver, address, -1);
         if (!remote)
             return;
         remote->format = format;
+        remote->transfer = transfer;
         remote = prepare_source(remote, &packet.facts);
         if (!remote)
             return;
@@ -264,7 +283,7 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
 
 /* --- Connections --- */
 
-static void cut_off(struct remote *remote)
+static void disconnect_remote(struct remote *remote)
 {
     remote->receiver->ended.cut_off++;
     if (remote->fd >= 0)
@@ -274,22 +293,26 @@ static void cut_off(struct remote *remote)
 }
 
 /* Recognises the format of a connection. Returns true once the format is known. */
-static bool find_format(struct remote *remote)
+static bool detect_remote_format(struct remote *remote)
 {
     struct packet_framer *framer = &remote->framer;
     if (remote->format)
         return true;
-    const struct format *format = recognise_format(framer, remote->peer);
+    const struct format_transfer *transfer = NULL;
+    const struct format *format = recognise_format(framer, remote->peer, &transfer);
     if (!format && framer->buffer.n < RECOGNISE_MAX && !framer->is_ended)
         return false;
-    /* The merged trace has packets only. */
-    if (format && (format->transfer || remote->receiver->folder)) {
+    /* The merged trace has only packets that can be merged. A trace of several files needs frames.
+     */
+    bool is_file = format && !transfer && (!format->folder || format->folder->reads_alone);
+    bool can_merge = transfer && transfer->rebase;
+    if (format && (can_merge || (remote->receiver->folder && (transfer || is_file)))) {
         remote->format = format;
-        framer->format = format->transfer;
+        remote->transfer = framer->format = transfer;
         return true;
     }
-    refuse(remote->receiver, &remote->address);
-    cut_off(remote);
+    refuse_remote(remote->receiver, &remote->address);
+    disconnect_remote(remote);
     return false;
 }
 
@@ -298,7 +321,7 @@ static void accept_stream(struct remote *remote)
 {
     struct packet_framer *framer = &remote->framer;
     const size_t n = framer->buffer.n - framer->at;
-    if (n == 0 || (!remote->has_begun && !remote_begin(remote)))
+    if (n == 0 || (!remote->has_begun && !remote_open_output(remote)))
         return;
     remote_enqueue(remote, framer->buffer.bytes + framer->at, n);
     remote->received.bytes += n;
@@ -310,9 +333,9 @@ struct remote *remote_accept_bytes(struct remote *remote)
     struct framed_packet packet;
     enum framer_result result;
     remote->heard_ms = socket_now_ms();
-    if (!find_format(remote))
+    if (!detect_remote_format(remote))
         return remote;
-    if (!remote->format->transfer) {
+    if (!remote->transfer) {
         accept_stream(remote);
         return remote;
     }
@@ -324,7 +347,7 @@ struct remote *remote_accept_bytes(struct remote *remote)
         accept_packet(remote, &packet);
     }
     if (result == FRAMER_HOSTILE)
-        cut_off(remote);
+        disconnect_remote(remote);
     return remote;
 }
 
@@ -346,6 +369,6 @@ void remote_check_idle(struct remote *remote, uint64_t now_ms)
         !remote_has_room(remote))
         return;
     if (remote->fd >= 0)
-        cut_off(remote);
+        disconnect_remote(remote);
     remote->is_ended = true;
 }

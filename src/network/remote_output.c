@@ -30,18 +30,19 @@ static const char *first_extension(const struct format *format, char *to, size_t
     return to;
 }
 
-bool remote_begin(struct remote *remote)
+bool remote_open_output(struct remote *remote)
 {
     struct ttr_receiver *receiver = remote->receiver;
     ttr_error error = {0};
     remote->has_begun = true;
     remote->received.format = remote->format->name;
-    remote->received.is_packets = remote->format->transfer != NULL;
+    remote->received.is_packets = remote->transfer != NULL;
     receiver->ended.sources++;
     if (receiver->folder) {
         capture_init(&remote->capture, receiver->folder, remote->peer, "");
         (void)first_extension(remote->format, remote->extension, sizeof remote->extension);
         remote->capture.extension = remote->extension;
+        remote->capture.is_folder = remote_has_frames(remote);
         ttr_status status = capture_create(&remote->capture, &receiver->next_number, &error);
         if (status != TTR_OK) {
             receiver_fail(receiver, status, &error);
@@ -79,17 +80,16 @@ static void compact_queue(struct remote *remote)
 /* Returns the size of the packet at the start of the queue. */
 static size_t first_packet_size(const struct remote *remote)
 {
-    return (size_t)remote->format->transfer->get_size(remote->queue.bytes + remote->queue_at,
-                                                      UINT32_MAX);
+    return (size_t)remote->transfer->get_size(remote->queue.bytes + remote->queue_at, UINT32_MAX);
 }
 
 /* --- Files --- */
 
 /* Returns the number of complete packets' bytes among the first `n` bytes of the queue. */
-static size_t whole_packets(const struct remote *remote, size_t n)
+static size_t count_complete_packets(const struct remote *remote, size_t n)
 {
     size_t at = 0;
-    const struct format_transfer *transfer = remote->format->transfer;
+    const struct format_transfer *transfer = remote->transfer;
     while (transfer && at < n) {
         uint64_t size = transfer->get_size(remote->queue.bytes + remote->queue_at + at, UINT32_MAX);
         if (size == 0 || size > n - at)
@@ -99,29 +99,31 @@ static size_t whole_packets(const struct remote *remote, size_t n)
     return transfer ? at : n;
 }
 
-static bool must_rotate(const struct remote *remote, size_t n)
+static bool must_rotate_output(const struct remote *remote, size_t n)
 {
     const ttr_receiver_options *options = &remote->receiver->options;
     const struct capture *capture = &remote->capture;
-    if (!remote->format->transfer || capture->size <= remote->head.n)
+    const uint64_t head = remote->head.n + folder_capture_bytes(&remote->parts);
+    if (!remote->transfer || capture->size <= head)
         return false;
     return (options->rotate_bytes && capture->size + n > options->rotate_bytes) ||
            (options->rotate_ms && socket_now_ms() - capture->begun_ms >= options->rotate_ms);
 }
 
-static ttr_status append(struct remote *remote, const uint8_t *bytes, size_t n, ttr_error *error)
+static ttr_status append_to_output(struct remote *remote, const uint8_t *bytes, size_t n,
+                                   ttr_error *error)
 {
     size_t written;
     ttr_status status = capture_append(&remote->capture, bytes, n, &written, error);
     if (status == TTR_OK)
         return TTR_OK;
-    size_t whole = whole_packets(remote, written);
+    size_t whole = count_complete_packets(remote, written);
     if (whole < written)
         capture_truncate(&remote->capture, remote->capture.size - (written - whole));
     return status;
 }
 
-static ttr_status rotate(struct remote *remote, ttr_error *error)
+static ttr_status rotate_output(struct remote *remote, ttr_error *error)
 {
     size_t written;
     ttr_status status = capture_rotate(&remote->capture, error);
@@ -136,9 +138,9 @@ static size_t bytes_before_rotation(const struct remote *remote)
 {
     size_t left = remote->queue.n - remote->queue_at;
     uint64_t limit = remote->receiver->options.rotate_bytes;
-    if (!limit || !remote->format->transfer || remote->capture.size + left <= limit)
+    if (!limit || !remote->transfer || remote->capture.size + left <= limit)
         return left;
-    size_t n = whole_packets(
+    size_t n = count_complete_packets(
         remote, remote->capture.size < limit ? (size_t)(limit - remote->capture.size) : 0);
     return n ? n : first_packet_size(remote);
 }
@@ -147,11 +149,30 @@ static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     while (status == TTR_OK && remote->queue_at < remote->queue.n) {
-        if (must_rotate(remote, remote->format->transfer ? first_packet_size(remote) : 0))
-            status = rotate(remote, error);
+        if (must_rotate_output(remote, remote->transfer ? first_packet_size(remote) : 0))
+            status = rotate_output(remote, error);
         size_t n = bytes_before_rotation(remote);
         if (status == TTR_OK)
-            status = append(remote, remote->queue.bytes + remote->queue_at, n, error);
+            status = append_to_output(remote, remote->queue.bytes + remote->queue_at, n, error);
+        remote->queue_at += n;
+    }
+    return status;
+}
+
+/* Writes the queued packets of frames to their files. */
+static ttr_status flush_frames(struct remote *remote, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    while (status == TTR_OK && remote->queue_at < remote->queue.n) {
+        const size_t n = first_packet_size(remote);
+        struct file_frame frame;
+        const bool is_valid = file_frame_parse(remote->queue.bytes + remote->queue_at, n, &frame);
+        if (is_valid && must_rotate_output(remote, frame.content_n)) {
+            status = folder_capture_rotate(&remote->parts, &remote->capture, error);
+            remote->received.files++;
+        }
+        if (is_valid && status == TTR_OK)
+            status = folder_capture_append(&remote->capture, &frame, error);
         remote->queue_at += n;
     }
     return status;
@@ -161,7 +182,7 @@ static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
 
 /* Writes bytes without blocking: pipes accept up to PIPE_BUF bytes if poll reports room. Returns
  * the number of bytes written, or -1 with errno. */
-static ssize_t write_some(int fd, const uint8_t *bytes, size_t n, int wait_ms)
+static ssize_t write_available_bytes(int fd, const uint8_t *bytes, size_t n, int wait_ms)
 {
     struct pollfd room = {.fd = fd, .events = POLLOUT};
     if (poll(&room, 1, wait_ms) <= 0)
@@ -172,14 +193,14 @@ static ssize_t write_some(int fd, const uint8_t *bytes, size_t n, int wait_ms)
 
 /* Writes the bytes in receiver->partial. Returns false if the output accepts no more now, or
  * failed. */
-static bool write_partial(struct ttr_receiver *receiver, int wait_ms)
+static bool write_partial_packet(struct ttr_receiver *receiver, int wait_ms)
 {
     struct buffer *partial = &receiver->partial;
     ttr_error error = {0};
     size_t at = 0;
     while (at < partial->n) {
-        ssize_t got =
-            write_some(receiver->options.output, partial->bytes + at, partial->n - at, wait_ms);
+        ssize_t got = write_available_bytes(receiver->options.output, partial->bytes + at,
+                                            partial->n - at, wait_ms);
         if (got < 0)
             receiver_fail(receiver,
                           fail_sys(&error, errno, NO_OFFSET, "cannot write the merged trace"),
@@ -199,7 +220,7 @@ static bool write_partial(struct ttr_receiver *receiver, int wait_ms)
 static void move_packet(struct remote *remote)
 {
     struct ttr_receiver *receiver = remote->receiver;
-    const struct format_transfer *transfer = remote->format->transfer;
+    const struct format_transfer *transfer = remote->transfer;
     struct buffer *partial = &receiver->partial;
     if (!receiver->is_merged_begun)
         buffer_add(partial, transfer->merged_head, transfer->merged_head_n);
@@ -212,7 +233,7 @@ static void move_packet(struct remote *remote)
     if (facts.has_epoch)
         return;
     buffer_add(partial, packet, n);
-    uint32_t stream = facts.is_event ? remote_find_stream(remote, facts.stream) : UINT32_MAX;
+    uint32_t stream = facts.is_counted ? remote_find_stream(remote, facts.stream) : UINT32_MAX;
     if (!partial->failed)
         transfer->rebase(partial->bytes + at,
                          stream == UINT32_MAX ? UINT32_MAX : remote->streams[stream].merged_id,
@@ -225,7 +246,7 @@ static void flush_to_merged(struct remote *remote, bool is_final)
     bool is_held = !remote->received.has_epoch && !remote->is_ended && !is_final &&
                    socket_now_ms() - remote->begun_ms < HOLD_MS;
     int wait_ms = is_final ? (int)OUTPUT_WAIT_MS : 0;
-    while (!is_held && receiver->status == TTR_OK && write_partial(receiver, wait_ms) &&
+    while (!is_held && receiver->status == TTR_OK && write_partial_packet(receiver, wait_ms) &&
            remote->queue_at < remote->queue.n)
         while (remote->queue_at < remote->queue.n && receiver->partial.n < MERGED_PIECE)
             move_packet(remote);
@@ -238,7 +259,8 @@ void remote_flush(struct remote *remote, bool is_final)
     if (!remote->has_begun || receiver->status != TTR_OK)
         return;
     if (receiver->folder) {
-        ttr_status status = flush_to_files(remote, &error);
+        ttr_status status = remote_has_frames(remote) ? flush_frames(remote, &error)
+                                                      : flush_to_files(remote, &error);
         if (status != TTR_OK)
             receiver_fail(receiver, status, &error);
     } else {
@@ -252,14 +274,14 @@ void remote_limit_queue(struct remote *remote)
     const ttr_receiver_options *options = &remote->receiver->options;
     bool drops = options->policy == TTR_QUEUE_DROP ||
                  (options->policy == TTR_QUEUE_AUTO && !remote->is_stream);
-    if (!drops || !remote->format || !remote->format->transfer)
+    if (!drops || !remote->transfer)
         return;
     while (remote->queue.n - remote->queue_at > options->queue_bytes) {
         size_t n = first_packet_size(remote);
         struct packet_facts facts = {0};
-        (void)remote->format->transfer->parse(remote->queue.bytes + remote->queue_at, n, &facts);
+        (void)remote->transfer->parse(remote->queue.bytes + remote->queue_at, n, &facts);
         remote->received.dropped++;
-        remote->received.dropped_events += facts.is_event;
+        remote->received.dropped_events += facts.events;
         remote->queue_at += n;
     }
     compact_queue(remote);

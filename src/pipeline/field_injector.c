@@ -61,16 +61,16 @@ _Static_assert(INNER_STATE * sizeof(uint64_t) + sizeof(struct outer_iter) <=
 
 /* --- Field iterator --- */
 
-static struct outer_iter *outer_iter_of(ttr_fields *fields)
+static struct outer_iter *get_outer_iter(ttr_fields *fields)
 {
     return (struct outer_iter *)(void *)(fields->state + INNER_STATE);
 }
 
-static void outer_begin(ttr_fields *fields)
+static void begin_outer_fields(ttr_fields *fields)
 {
     const struct outer_schema *schema = fields->ctx;
     const struct field_injector *field_injector = schema->field_injector;
-    struct outer_iter *iter = outer_iter_of(fields);
+    struct outer_iter *iter = get_outer_iter(fields);
     uint32_t i = fields->event->stack;
     iter->schema = schema;
     iter->left =
@@ -81,7 +81,7 @@ static void outer_begin(ttr_fields *fields)
         schema->ops->begin(fields);
 }
 
-static void outer_begin_group(ttr_fields *fields, ttr_group group)
+static void begin_outer_group(ttr_fields *fields, ttr_group group)
 {
     const struct outer_schema *schema = fields->ctx;
     fields->ops = schema->ops && schema->ops->begin_group ? schema->ops : NULL;
@@ -91,7 +91,7 @@ static void outer_begin_group(ttr_fields *fields, ttr_group group)
 }
 
 /* Returns the position of a field group (enum ttr_group) within an event. */
-static unsigned group_order(uint8_t group)
+static unsigned get_group_position(uint8_t group)
 {
     static const uint8_t ranks[] = {[TTR_GROUP_PACKET] = 0,
                                     [TTR_GROUP_HEADER] = 1,
@@ -103,12 +103,13 @@ static unsigned group_order(uint8_t group)
 
 /* Returns the next field while added fields are pending: an original one up to the end of the added
  * fields' group, then the added ones. Returns false when all are returned. */
-static bool next_added(ttr_fields *fields, struct outer_iter *iter, ttr_field *field)
+static bool read_next_added_field(ttr_fields *fields, struct outer_iter *iter, ttr_field *field)
 {
     if (!iter->is_reached) {
         const struct field_ops *ops = iter->schema->ops;
         bool has_more = ops && ops->next(fields, field);
-        if (has_more && group_order(field->group) <= group_order(iter->left.field->group))
+        if (has_more &&
+            get_group_position(field->group) <= get_group_position(iter->left.field->group))
             return true;
         iter->is_reached = true;
         iter->has_held = has_more;
@@ -121,12 +122,12 @@ static bool next_added(ttr_fields *fields, struct outer_iter *iter, ttr_field *f
     return true;
 }
 
-static bool outer_next(ttr_fields *fields, ttr_field *field)
+static bool read_outer_field(ttr_fields *fields, ttr_field *field)
 {
-    struct outer_iter *iter = outer_iter_of(fields);
+    struct outer_iter *iter = get_outer_iter(fields);
     const struct field_ops *ops = iter->schema->ops;
     if (iter->left.n > 0)
-        return next_added(fields, iter, field);
+        return read_next_added_field(fields, iter, field);
     iter->gave_added = false;
     if (!iter->has_held)
         return ops && ops->next(fields, field);
@@ -135,7 +136,7 @@ static bool outer_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-static const struct type *outer_type(const ttr_fields *fields)
+static const struct type *get_outer_type(const ttr_fields *fields)
 {
     const struct outer_iter *iter =
         (const struct outer_iter *)(const void *)(fields->state + INNER_STATE);
@@ -143,8 +144,8 @@ static const struct type *outer_type(const ttr_fields *fields)
     return ops && ops->type && !iter->gave_added ? ops->type(fields) : NULL;
 }
 
-static bool outer_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
-                        ttr_text *label)
+static bool get_outer_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                            ttr_text *label)
 {
     const struct outer_iter *iter =
         (const struct outer_iter *)(const void *)(fields->state + INNER_STATE);
@@ -154,7 +155,7 @@ static bool outer_label(const ttr_fields *fields, const ttr_value *value, uint32
     return i == 0;
 }
 
-static bool outer_has_bytes_after_end(const ttr_fields *fields, const ttr_value *text)
+static bool outer_text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *text)
 {
     const struct outer_iter *iter =
         (const struct outer_iter *)(const void *)(fields->state + INNER_STATE);
@@ -163,14 +164,14 @@ static bool outer_has_bytes_after_end(const ttr_fields *fields, const ttr_value 
            ops->has_bytes_after_end(fields, text);
 }
 
-static uint64_t outer_packet(const void *ctx, const ttr_event *event)
+static uint64_t get_outer_packet(const void *ctx, const ttr_event *event)
 {
     const struct outer_schema *schema = ctx;
     return schema->ops && schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }
 
-static uint32_t outer_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
-                             uint32_t room)
+static uint32_t copy_outer_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
+                                  uint32_t room)
 {
     const struct outer_schema *schema = ctx;
     const struct field_injector *field_injector = schema->field_injector;
@@ -182,14 +183,14 @@ static uint32_t outer_frames(const void *ctx, const ttr_event *event, uint64_t *
                : 0;
 }
 
-static const struct field_ops outer_ops = {.begin = outer_begin,
-                                           .next = outer_next,
-                                           .begin_group = outer_begin_group,
-                                           .packet = outer_packet,
-                                           .label = outer_label,
-                                           .frames = outer_frames,
-                                           .type = outer_type,
-                                           .has_bytes_after_end = outer_has_bytes_after_end};
+static const struct field_ops outer_ops = {.begin = begin_outer_fields,
+                                           .next = read_outer_field,
+                                           .begin_group = begin_outer_group,
+                                           .packet = get_outer_packet,
+                                           .label = get_outer_label,
+                                           .frames = copy_outer_frames,
+                                           .type = get_outer_type,
+                                           .has_bytes_after_end = outer_text_has_bytes_after_end};
 
 /* --- Reader --- */
 
@@ -282,7 +283,7 @@ static bool reserve_events(struct field_injector *field_injector, uint32_t n)
                          sizeof *field_injector->added);
 }
 
-static ttr_status injector_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status injector_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct field_injector *field_injector = (struct field_injector *)base;
     ttr_batch all;
@@ -309,19 +310,19 @@ static ttr_status injector_next(ttr_reader *base, ttr_batch *batch, ttr_error *e
     return TTR_OK;
 }
 
-static bool injector_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool injector_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     return ttr_reader_report(((struct field_injector *)base)->in, index, report);
 }
 
-static void injector_rank(ttr_reader *base, uint32_t *next)
+static void injector_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     reader_assign_ranks(((struct field_injector *)base)->in, next);
 }
 
-static struct input *injector_input(ttr_reader *base, size_t index)
+static struct input *injector_get_input(ttr_reader *base, size_t index)
 {
-    return reader_input(((struct field_injector *)base)->in, index);
+    return reader_get_input(((struct field_injector *)base)->in, index);
 }
 
 static void injector_set_batch_size(ttr_reader *base, uint32_t batch)
@@ -329,9 +330,9 @@ static void injector_set_batch_size(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct field_injector *)base)->in, batch);
 }
 
-static struct diagnostics *injector_notes(ttr_reader *base)
+static struct diagnostics *injector_get_diagnostics(ttr_reader *base)
 {
-    return reader_diagnostics(((struct field_injector *)base)->in);
+    return reader_get_diagnostics(((struct field_injector *)base)->in);
 }
 
 /* A time range is not passed on to `in`: events outside of the range may determine the fields that
@@ -339,13 +340,13 @@ static struct diagnostics *injector_notes(ttr_reader *base)
 ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_options *how,
                                ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = injector_next,
+    static const struct reader_ops ops = {.next = injector_read_batch,
                                           .close = injector_close,
                                           .set_batch_size = injector_set_batch_size,
-                                          .report = injector_report,
-                                          .rank = injector_rank,
-                                          .input = injector_input,
-                                          .notes = injector_notes};
+                                          .report = injector_get_report,
+                                          .rank = injector_assign_ranks,
+                                          .input = injector_get_input,
+                                          .notes = injector_get_diagnostics};
     struct field_injector *field_injector = alloc_zero(&in->t->counted, 1, sizeof *field_injector);
     if (!field_injector) {
         how->close(how->ctx);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/leaf.h"
 #include "query/query.h"
 
 #define BLOCK 1024u
@@ -35,32 +36,40 @@ struct cursor {
     uint64_t row, end; /* rows [row, end) are left; row is the current one */
     struct condition conditions[CONDITIONS_MAX];
     size_t conditions_n;
-    bool is_empty;    /* a condition can never hold */
-    int64_t **values; /* per column: the values of the block; NULL = not used */
-    uint64_t *loaded; /* per column: first row of its loaded block, UINT64_MAX = none */
+    bool is_empty;           /* a condition can never hold */
+    const struct leaf *leaf; /* rows are those of a leaf: its index, not the row, is in `row` */
+    int64_t **values;        /* per column: the values of the block; NULL = not used */
+    uint64_t *loaded;        /* per column: first row of its loaded block, UINT64_MAX = none */
 };
 
-static struct store_table *table_of(struct cursor *cursor)
+static struct store_table *get_cursor_table(const struct cursor *cursor)
 {
     return (struct store_table *)cursor->base.pVtab;
 }
 
+/* Returns the current row of the table. */
+static uint64_t get_row(const struct cursor *cursor)
+{
+    return cursor->leaf ? cursor->leaf->rows[cursor->row] : cursor->row;
+}
+
 /* --- Tables --- */
 
-static const char *sql_type(ttr_store_type type)
+static const char *get_sql_type(ttr_store_type type)
 {
     return type == TTR_STORE_TEXT ? "TEXT" : type == TTR_STORE_REAL ? "REAL" : "INTEGER";
 }
 
 /* Declares the columns of a table. Returns a status of SQLite. */
-static int declare(sqlite3 *db, const struct store_table *table)
+static int declare_table(sqlite3 *db, const struct store_table *table)
 {
     sqlite3_str *text = sqlite3_str_new(db);
     sqlite3_str_appendall(text, "CREATE TABLE x(");
     for (size_t i = 0; i < table->about.columns; i++)
         sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", table->columns[i].name,
-                            sql_type(table->columns[i].type));
-    sqlite3_str_appendall(text, ")");
+                            get_sql_type(table->columns[i].type));
+    /* The argument of table(leaf): the number of a leaf, to read its rows (leaf.h). */
+    sqlite3_str_appendall(text, ", \"leaf number\" HIDDEN)");
     char *sql = sqlite3_str_finish(text);
     const int status = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
     sqlite3_free(sql);
@@ -85,7 +94,7 @@ static int connect_table(sqlite3 *db, void *context, int n, const char *const *w
     table->about = about;
     for (size_t i = 0; i < about.columns; i++)
         (void)ttr_store_column_at(query->store, index, i, &table->columns[i]);
-    const int status = declare(db, table);
+    const int status = declare_table(db, table);
     if (status == SQLITE_OK)
         *made = &table->base;
     else
@@ -109,7 +118,7 @@ static bool is_comparison(unsigned op)
 }
 
 /* Returns true if the scan can apply a constraint. */
-static bool is_usable(const struct store_table *table, sqlite3_index_info *info, int i)
+static bool is_constraint_usable(const struct store_table *table, sqlite3_index_info *info, int i)
 {
     const int column = info->aConstraint[i].iColumn;
     if (!info->aConstraint[i].usable || column < 0 || (size_t)column >= table->about.columns ||
@@ -117,39 +126,84 @@ static bool is_usable(const struct store_table *table, sqlite3_index_info *info,
         return false;
     if (table->columns[column].type == TTR_STORE_TEXT)
         return info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+               !sqlite3_vtab_in(info, i, -1) &&
                sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
-    return table->columns[column].type == TTR_STORE_INT;
+    /* A scan for each value of IN pays if it is a search. */
+    return table->columns[column].type == TTR_STORE_INT &&
+           (table->columns[column].is_ordered || !sqlite3_vtab_in(info, i, -1));
 }
 
-/* Chooses the conditions that the scan applies.  idxStr lists them: column + 1 and operator in
- * hexadecimal, six characters each. */
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+/* A plan in the making. */
+struct plan {
+    sqlite3_str *text; /* conditions: column + 1 and operator in hexadecimal, six characters each */
+    double rows;
+    int conditions;
+    const struct leaf *leaf;
+};
+
+/* Adds a condition to the plan, if the scan can apply it. */
+static void plan_condition(const struct store_table *table, sqlite3_index_info *info, int i,
+                           struct plan *plan)
+{
+    if (plan->conditions >= (int)CONDITIONS_MAX || !is_constraint_usable(table, info, i))
+        return;
+    const uint8_t op = info->aConstraint[i].op;
+    const bool is_ordered = table->columns[info->aConstraint[i].iColumn].is_ordered;
+    sqlite3_str_appendf(plan->text, "%03x%02x,", (unsigned)info->aConstraint[i].iColumn + 1,
+                        (unsigned)op);
+    info->aConstraintUsage[i].argvIndex = (info->idxNum & 1) + ++plan->conditions;
+    plan->rows *=
+        op == SQLITE_INDEX_CONSTRAINT_EQ ? (is_ordered ? 1e-6 : 0.05) : (is_ordered ? 0.1 : 0.5);
+}
+
+/* Finds the argument of table(leaf).  Returns false if it is not usable. */
+static bool plan_leaf(const struct store_table *table, sqlite3_index_info *info, struct plan *plan)
+{
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].iColumn != (int)table->about.columns ||
+            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+            continue;
+        if (!info->aConstraint[i].usable)
+            return false;
+        info->aConstraintUsage[i].argvIndex = 1;
+        info->aConstraintUsage[i].omit = 1;
+        info->idxNum = 1;
+        plan->leaf = leaf_of_constraint(table->query, info, i);
+        plan->rows = plan->rows / 16 + 1;
+        return true;
+    }
+    return true;
+}
+
+/* Chooses the conditions that the scan applies; idxNum is 1 if its first argument is a leaf. */
+static int choose_query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct store_table *table = (const struct store_table *)base;
-    double rows = (double)table->about.rows + 1;
-    uint16_t plan[2 * CONDITIONS_MAX + 1] = {0};
-    size_t n = 0;
-    for (int i = 0; i < info->nConstraint && n < CONDITIONS_MAX; i++) {
-        if (!is_usable(table, info, i))
-            continue;
-        plan[2 * n] = (uint16_t)(info->aConstraint[i].iColumn + 1);
-        plan[2 * n + 1] = info->aConstraint[i].op;
-        info->aConstraintUsage[i].argvIndex = (int)++n;
-        const bool is_ordered = table->columns[info->aConstraint[i].iColumn].is_ordered;
-        rows *= info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ ? (is_ordered ? 1e-6 : 0.05)
-                                                                      : (is_ordered ? 0.1 : 0.5);
+    struct plan plan = {.text = sqlite3_str_new(table->query->db),
+                        .rows = (double)table->about.rows + 1};
+    info->idxNum = 0;
+    const bool is_usable_plan = plan_leaf(table, info, &plan);
+    for (int i = 0; i < info->nConstraint && is_usable_plan; i++)
+        plan_condition(table, info, i, &plan);
+    if (plan.leaf)
+        sqlite3_str_appendf(plan.text, " %s", plan.leaf->description);
+    const bool is_empty = sqlite3_str_length(plan.text) == 0;
+    char *text = sqlite3_str_finish(plan.text);
+    if (!is_usable_plan || (info->idxNum && !plan.leaf)) {
+        sqlite3_free(text);
+        if (!is_usable_plan)
+            return SQLITE_CONSTRAINT;
+        base->zErrMsg = sqlite3_mprintf("table %s has no arguments", table->about.name);
+        return SQLITE_ERROR;
     }
-    char *text = sqlite3_malloc(8 * (int)CONDITIONS_MAX + 1);
-    if (!text)
+    if (!text && !is_empty)
         return SQLITE_NOMEM;
-    text[0] = '\0';
-    for (size_t i = 0; i < n; i++)
-        (void)snprintf(text + 6 * i, 7, "%03x%02x,", plan[2 * i] & 0xfffu, plan[2 * i + 1] & 0xffu);
     info->idxStr = text;
-    info->needToFreeIdxStr = 1;
-    info->estimatedRows = (sqlite3_int64)(rows < 1 ? 1 : rows);
-    info->estimatedCost = rows < 1 ? 1 : rows;
+    info->needToFreeIdxStr = text != NULL;
+    info->estimatedRows = (sqlite3_int64)(plan.rows < 1 ? 1 : plan.rows);
+    info->estimatedCost = plan.rows < 1 ? 1 : plan.rows;
     info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn >= 0 &&
+                            (size_t)info->aOrderBy[0].iColumn < table->about.columns &&
                             !info->aOrderBy[0].desc &&
                             table->columns[info->aOrderBy[0].iColumn].is_ordered;
     return SQLITE_OK;
@@ -180,7 +234,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    for (size_t i = 0; i < table_of(cursor)->about.columns; i++)
+    for (size_t i = 0; i < get_cursor_table(cursor)->about.columns; i++)
         free(cursor->values[i]);
     free(cursor->values);
     free(cursor->loaded);
@@ -190,9 +244,9 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 
 /* Returns the value of a column in a row; the block of the row is loaded if needed. Returns
  * TTR_STORE_NULL, and sets *is_full, if memory is exhausted. */
-static int64_t value_at(struct cursor *cursor, size_t column, uint64_t row, bool *is_full)
+static int64_t get_column_value(struct cursor *cursor, size_t column, uint64_t row, bool *is_full)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const uint64_t block = row / BLOCK * BLOCK;
     if (!cursor->values[column]) {
         cursor->values[column] = malloc(BLOCK * sizeof(int64_t));
@@ -210,7 +264,7 @@ static int64_t value_at(struct cursor *cursor, size_t column, uint64_t row, bool
     return cursor->values[column][row - block];
 }
 
-static bool holds(const struct condition *condition, int64_t value)
+static bool condition_holds(const struct condition *condition, int64_t value)
 {
     if (value == TTR_STORE_NULL)
         return false;
@@ -229,14 +283,15 @@ static bool holds(const struct condition *condition, int64_t value)
 }
 
 /* Moves to the next row, from the current one on, for which all conditions hold. */
-static int find_row(struct cursor *cursor)
+static int find_matching_row(struct cursor *cursor)
 {
     bool is_full = false;
     for (; cursor->row < cursor->end; cursor->row++) {
         bool is_found = true;
         for (size_t i = 0; i < cursor->conditions_n && is_found; i++)
-            is_found = holds(&cursor->conditions[i],
-                             value_at(cursor, cursor->conditions[i].column, cursor->row, &is_full));
+            is_found = condition_holds(
+                &cursor->conditions[i],
+                get_column_value(cursor, cursor->conditions[i].column, get_row(cursor), &is_full));
         if (is_full)
             return SQLITE_NOMEM;
         if (is_found)
@@ -245,14 +300,14 @@ static int find_row(struct cursor *cursor)
     return SQLITE_OK;
 }
 
-/* Returns the first row in which an ordered column is at least `value`. */
-static uint64_t lower_bound(const struct store_table *table, size_t column, int64_t value)
+uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, int64_t value)
 {
-    uint64_t low = 0, high = table->about.rows;
+    ttr_store_table about;
+    uint64_t low = 0, high = ttr_store_table_at(query->store, table, &about) ? about.rows : 0;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         int64_t found;
-        ttr_store_values(table->query->store, table->index, column, middle, 1, &found);
+        ttr_store_values(query->store, table, column, middle, 1, &found);
         if (found < value)
             low = middle + 1;
         else
@@ -261,10 +316,24 @@ static uint64_t lower_bound(const struct store_table *table, size_t column, int6
     return low;
 }
 
+/* Returns the first position of the scan at which the row is at least `row`. */
+static uint64_t position_of(const struct cursor *cursor, uint64_t row)
+{
+    uint64_t low = 0, high = cursor->leaf ? cursor->leaf->rows_n : 0;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (cursor->leaf->rows[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return cursor->leaf ? low : row;
+}
+
 /* Limits the range of rows by a condition on an ordered column. */
 static void limit_rows(struct cursor *cursor, const struct condition *condition)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const bool is_upper = condition->op == SQLITE_INDEX_CONSTRAINT_LT ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_LE ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_EQ;
@@ -272,11 +341,15 @@ static void limit_rows(struct cursor *cursor, const struct condition *condition)
                           condition->op == SQLITE_INDEX_CONSTRAINT_GE ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_EQ;
     if (is_upper && condition->value < INT64_MAX) {
-        const uint64_t end = lower_bound(table, condition->column, condition->value + 1);
+        const uint64_t end =
+            position_of(cursor, query_lower_bound(table->query, table->index, condition->column,
+                                                  condition->value + 1));
         cursor->end = end < cursor->end ? end : cursor->end;
     }
     if (is_lower) {
-        const uint64_t first = lower_bound(table, condition->column, condition->value);
+        const uint64_t first =
+            position_of(cursor, query_lower_bound(table->query, table->index, condition->column,
+                                                  condition->value));
         cursor->row = first > cursor->row ? first : cursor->row;
     }
 }
@@ -284,7 +357,7 @@ static void limit_rows(struct cursor *cursor, const struct condition *condition)
 /* Adds a condition if its value has the type of the column. */
 static void add_condition(struct cursor *cursor, size_t column, unsigned op, sqlite3_value *value)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const int type = sqlite3_value_type(value);
     struct condition *condition = &cursor->conditions[cursor->conditions_n];
     *condition = (struct condition){.column = column, .op = (uint8_t)op};
@@ -309,16 +382,25 @@ static void add_condition(struct cursor *cursor, size_t column, unsigned op, sql
     }
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n,
-                  sqlite3_value **values)
+static int start_scan(sqlite3_vtab_cursor *base, int number, const char *plan, int n,
+                      sqlite3_value **values)
 {
     struct cursor *cursor = (struct cursor *)base;
-    (void)number;
+    const struct store_table *table = get_cursor_table(cursor);
+    const int has_leaf = number & 1;
     cursor->row = 0;
-    cursor->end = table_of(cursor)->about.rows;
+    cursor->end = table->about.rows;
     cursor->conditions_n = 0;
     cursor->is_empty = false;
-    for (int i = 0; i < n && plan && *plan; i++, plan += 6) {
+    cursor->leaf = NULL;
+    if (has_leaf) {
+        cursor->leaf = leaf_find(table->query, sqlite3_value_int64(values[0]));
+        if (!cursor->leaf || cursor->leaf->kind != LEAF_ROWS ||
+            cursor->leaf->program.table != table->index)
+            return SQLITE_ERROR;
+        cursor->end = cursor->leaf->rows_n;
+    }
+    for (int i = has_leaf; i < n && plan && *plan; i++, plan += 6) {
         unsigned column, op;
         if (sscanf(plan, "%3x%2x,", &column, &op) != 2 || column == 0)
             break;
@@ -326,28 +408,34 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n
     }
     if (cursor->is_empty)
         cursor->end = cursor->row;
-    return find_row(cursor);
+    return find_matching_row(cursor);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int move_to_next_row(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
     cursor->row++;
-    return find_row(cursor);
+    return find_matching_row(cursor);
 }
 
-static int is_at_end(sqlite3_vtab_cursor *base)
+static int is_scan_at_end(sqlite3_vtab_cursor *base)
 {
     const struct cursor *cursor = (const struct cursor *)base;
     return cursor->row >= cursor->end;
 }
 
-static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int return_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     struct cursor *cursor = (struct cursor *)base;
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     bool is_full = false;
-    const int64_t value = value_at(cursor, (size_t)column, cursor->row, &is_full);
+    if ((size_t)column >= table->about.columns) {
+        /* SQLite compares it with the argument again, for conditions that are joined by OR. */
+        if (cursor->leaf)
+            sqlite3_result_int64(context, cursor->leaf->number);
+        return SQLITE_OK;
+    }
+    const int64_t value = get_column_value(cursor, (size_t)column, get_row(cursor), &is_full);
     double real;
     if (is_full)
         return SQLITE_NOMEM;
@@ -365,9 +453,9 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     return SQLITE_OK;
 }
 
-static int put_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+static int return_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
-    *row = (sqlite3_int64)((const struct cursor *)base)->row;
+    *row = (sqlite3_int64)get_row((const struct cursor *)base);
     return SQLITE_OK;
 }
 
@@ -375,29 +463,32 @@ static const sqlite3_module module = {
     .iVersion = 0,
     .xCreate = connect_table,
     .xConnect = connect_table,
-    .xBestIndex = best_index,
+    .xBestIndex = choose_query_plan,
     .xDisconnect = disconnect_table,
     .xDestroy = disconnect_table,
     .xOpen = open_cursor,
     .xClose = close_cursor,
-    .xFilter = filter,
-    .xNext = next,
-    .xEof = is_at_end,
-    .xColumn = put_column,
-    .xRowid = put_rowid,
+    .xFilter = start_scan,
+    .xNext = move_to_next_row,
+    .xEof = is_scan_at_end,
+    .xColumn = return_column,
+    .xRowid = return_rowid,
 };
 
-int query_add_tables(ttr_query *query)
+int query_add_tables(ttr_query *query, const char *schema, void (*free_query)(void *query))
 {
     ttr_store_table about;
-    int status = sqlite3_create_module(query->db, "tracetta_store", &module, query);
+    char *name = sqlite3_mprintf("tracetta_store_%s", schema);
+    int status =
+        name ? sqlite3_create_module_v2(query->db, name, &module, query, free_query) : SQLITE_NOMEM;
     for (size_t i = 0; status == SQLITE_OK && ttr_store_table_at(query->store, i, &about); i++) {
         if (about.is_class && about.rows == 0)
             continue; /* a word of the statement that is not an event class */
-        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING tracetta_store(%d)",
-                                    about.name, (int)i);
+        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".\"%w\" USING \"%w\"(%d)", schema,
+                                    about.name, name, (int)i);
         status = sql ? sqlite3_exec(query->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
         sqlite3_free(sql);
     }
+    sqlite3_free(name);
     return status;
 }

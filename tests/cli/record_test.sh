@@ -82,6 +82,58 @@ wait $!
 [ $? = 5 ]
 verdict "sigterm_is_passed_on" $? ""
 
+# --- Control from outside ---
+
+export XDG_RUNTIME_DIR=$work/runtime
+mkdir -m 700 runtime
+run "$tracetta" session list
+[ $run_status = 1 ] && grep -q "no \"tracetta record\"" .err
+verdict "list_without_sessions_exits_with_1" $? "exit status $run_status"
+"$tracetta" record -q -o controlled.fxt -- sh -c "'$shop' 90; echo ready >ready2; while [ ! -e leave ]; do sleep 0.05; done; exit 6" >.out 2>.err &
+recorder=$!
+await_file ready2 $recorder
+run "$tracetta" session list
+[ $run_status = 0 ] && grep -q "^ *$recorder  streaming .*controlled.fxt" .out
+verdict "session_is_listed_with_its_process_and_output" $? "$(cat .out)"
+run "$tracetta" session stats --json
+[ $run_status = 0 ] && grep -q "\"output\": *\"controlled.fxt\"" .out
+verdict "stats_are_printed_as_json" $? "$(cat .out)"
+run "$tracetta" session stop $recorder
+sleep 0.3
+[ $run_status = 0 ] && kill -0 $recorder && [ "$(events --name=served controlled.fxt)" -ge 90 ]
+verdict "stopped_session_leaves_the_program_running" $? "exit status $run_status"
+run "$tracetta" session list
+[ $run_status = 1 ]
+verdict "stopped_session_is_not_listed" $? ""
+touch leave
+wait $recorder
+[ $? = 6 ] && [ -z "$(ls runtime)" ]
+verdict "exit_status_is_passed_on_after_a_stop" $? "$(ls runtime)"
+run "$tracetta" session categories x
+[ $run_status = 2 ] && grep -q "is not the number" .err
+verdict "session_that_is_no_number_is_refused" $? ""
+
+# --- Running programs ---
+
+"$shop" 100000000 >/dev/null 2>&1 &
+running=$!
+sleep 0.2
+run "$tracetta" ps $running
+[ $run_status = 0 ] && grep -q "^ *$running  ready " .out
+verdict "ps_lists_a_program_with_trace_points" $? "$(cat .out .err)"
+run "$tracetta" record -q --attach=$running --duration=1s --buffer=8MiB -o attached.fxt
+[ $run_status = 0 ] && [ "$(events --name=served attached.fxt)" -ge 100 ] && kill -0 $running
+verdict "attached_program_is_recorded_and_goes_on" $? "exit status $run_status, $(events --name=served attached.fxt) events"
+succeeds "archive_of_an_attached_program_is_undamaged" "$tracetta" check attached.fxt
+kill -KILL $running
+wait $running
+run "$tracetta" record --attach=$running -o none3.fxt
+[ $run_status = 125 ] && grep -q "does not exist" .err && [ ! -e none3.fxt ]
+verdict "process_that_ended_cannot_be_attached" $? "exit status $run_status"
+run "$tracetta" record --attach=1 -o none3.fxt -- true
+[ $run_status = 2 ]
+verdict "attach_and_a_command_exclude_each_other" $? "exit status $run_status"
+
 # --- Losses and full disks ---
 
 run "$tracetta" record -f --mode=oneshot --buffer=128KiB --fail-on-loss -o lost.fxt -- "$shop" 9000

@@ -61,7 +61,7 @@ static void read_output(const struct output *output, struct buffer *to)
 /* Runs a verb as main() does. */
 static int run(const char *verb, const char *const *words)
 {
-    const struct command *command = command_find(verb);
+    const struct command *command = find_command(verb);
     struct call call = {.command = command};
     char *argv[WORDS];
     int n = 0, outcome = OUTCOME_MISUSE;

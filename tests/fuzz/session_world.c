@@ -65,8 +65,8 @@ int __wrap_unix_socket_connect(const char *path);
 int __wrap_unix_socket_listen(const char *path);
 uint64_t __wrap_socket_now_ms(void);
 uint64_t __wrap_progress_now(void);
-int __wrap_interrupt_came(void);
-int __wrap_interrupt_wait_fd(void);
+int __wrap_interrupt_was_received(void);
+int __wrap_interrupt_get_wake_fd(void);
 
 /* --- Scripts --- */
 
@@ -262,12 +262,12 @@ uint64_t __wrap_progress_now(void)
     return now_ms() * 1000000;
 }
 
-int __wrap_interrupt_came(void)
+int __wrap_interrupt_was_received(void)
 {
     return now_ms() >= world.interrupt_ms;
 }
 
-int __wrap_interrupt_wait_fd(void)
+int __wrap_interrupt_get_wake_fd(void)
 {
     return FD_WAKE;
 }

@@ -214,7 +214,7 @@ static bool see(void *ctx, const char *name, const char *bytes, size_t n)
     const struct tracepoint *tp =
         tracepoints_find(peer->all, (uint32_t)strtoul(line + 3, NULL, 10));
     assert_non_null(tp);
-    assert_true(tracepoint_prepare(tp));
+    assert_true(tracepoint_prepare_decoding(tp));
     peer->kinds++;
     const struct tracepoint_program *program = tp->lazy ? tp->lazy->program : NULL;
     if (program && program->why) {

@@ -14,7 +14,7 @@ int run_cat(struct call *call)
     struct style style;
     const char *path = call->set.output ? call->set.output : "-";
     bool is_screen = strcmp(path, "-") == 0;
-    int outcome = output_check(call, call->set.output, "text");
+    int outcome = check_output_path(call, call->set.output, "text");
     if (outcome == OUTCOME_FINE)
         outcome = style_begin(&style, call);
     if (outcome != OUTCOME_FINE)
@@ -50,11 +50,12 @@ int run_cat(struct call *call)
         inputs_share(&inputs, call, copy_loop.out);
     if (outcome == OUTCOME_FINE)
         outcome = copy_loop_run(&copy_loop);
-    outcome = copy_loop_end(&copy_loop, outcome);
+    outcome = copy_loop_finish(&copy_loop, outcome);
     if (is_screen)
         term_end(&call->term);
     outcome = copy_loop_check_matches(&copy_loop, outcome);
-    outcome = (copy_loop.see ? report_warn_damage : report_warn)(call, inputs.reader, outcome);
+    outcome =
+        (copy_loop.see ? warn_about_damage : warn_about_findings)(call, inputs.reader, outcome);
     outcome = inputs_warn_if_changed(&inputs, call, outcome);
     inputs_close(&inputs);
     style_end(&style);

@@ -23,7 +23,7 @@ struct verdict {
     int outcome;
 };
 
-static void read_all(const struct call *call, struct inputs *inputs, struct verdict *verdict)
+static void read_all_events(const struct call *call, struct inputs *inputs, struct verdict *verdict)
 {
     struct progress progress;
     ttr_batch batch;
@@ -49,7 +49,7 @@ static bool is_damaged(const struct verdict *verdict)
            (verdict->error.status != TTR_OK && verdict->error.status != TTR_AGAIN);
 }
 
-static void judge(const struct call *call, struct verdict *verdict)
+static void rate_damage(const struct call *call, struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
     if (verdict->error.status != TTR_OK || sum->damage_regions ||
@@ -71,13 +71,13 @@ static void print_path(ttr_text path)
     (void)putchar('\n');
 }
 
-static void print_word(const char *word)
+static void print_status_word(const char *word)
 {
     term_text((ttr_text){word, strlen(word)});
 }
 
 /* Prints the damaged regions of one file, at most `most`. Returns the number printed. */
-static size_t print_regions(const ttr_report *report, bool has_path, size_t most)
+static size_t print_damaged_regions(const ttr_report *report, bool has_path, size_t most)
 {
     size_t shown = report->regions_n < most ? report->regions_n : most;
     if (has_path && shown)
@@ -95,13 +95,14 @@ static size_t print_regions(const ttr_report *report, bool has_path, size_t most
     return shown;
 }
 
-static void print_damage(const struct call *call, ttr_reader *reader, const struct trace *trace)
+static void print_trace_damage(const struct call *call, ttr_reader *reader,
+                               const struct trace *trace)
 {
     ttr_report report = {.size = sizeof report};
     size_t most = call->set.verbose ? SIZE_MAX : REGIONS_SHOWN, shown = 0;
     uint64_t kept = 0;
     for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++) {
-        shown += print_regions(&report, trace->n > 1, most - shown);
+        shown += print_damaged_regions(&report, trace->n > 1, most - shown);
         kept += report.regions_n;
     }
     if (shown < trace->sum.damage_regions)
@@ -112,14 +113,14 @@ static void print_damage(const struct call *call, ttr_reader *reader, const stru
 static void print_verdict(const struct call *call, const struct verdict *verdict,
                           const ttr_report *first)
 {
-    const bool ends_early = report_ends_early(verdict->inputs->reader);
+    const bool ends_early = is_cut_at_end(verdict->inputs->reader);
     const struct findings *sum = &verdict->sum;
     bool is_whole = verdict->outcome == OUTCOME_FINE;
     const char *word = is_whole                            ? "whole"
                        : verdict->outcome == OUTCOME_INPUT ? "unusable"
                        : is_damaged(verdict)               ? "damaged"
                                                            : "incomplete";
-    print_word(verdict->path);
+    print_status_word(verdict->path);
     (void)printf(": %s%s%s (%s%s%s, %s, %s", term_ink(&call->term, is_whole ? INK_GREEN : INK_RED),
                  word, term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "",
                  first->version, units_events(sum->events).s, units_size(sum->bytes).s);
@@ -132,7 +133,7 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
                                 : "");
 }
 
-static void print_text(const struct call *call, const struct verdict *verdict)
+static void print_verdict_text(const struct call *call, const struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
     struct trace trace;
@@ -141,46 +142,46 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     bool has_many = traces_count(verdict->inputs->reader) > 1, can_recover = false;
     ttr_severity from = call->set.verbose ? TTR_SEVERITY_REMARK : TTR_SEVERITY_ODD;
     traces_walk_begin(&walk, verdict->inputs->reader);
-    for (bool is_first = true; traces_walk_next(&walk, &trace); is_first = false) {
-        can_recover |= report_can_recover(trace.report.format);
+    for (bool is_first = true; traces_walk_step(&walk, &trace); is_first = false) {
+        can_recover |= can_recover_trace(trace.report.format);
         if (is_first)
             print_verdict(call, verdict, &trace.report);
         if (has_many && traces_have_notes(verdict->inputs->reader, &trace, from))
             print_path(trace.report.trace_path);
-        print_damage(call, verdict->inputs->reader, &trace);
-        report_print_notes(call, verdict->inputs, &trace, from,
-                           call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
+        print_trace_damage(call, verdict->inputs->reader, &trace);
+        print_trace_notes(call, verdict->inputs, &trace, from,
+                          call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
     }
     traces_walk_end(&walk);
     if (sum->lost || sum->gaps)
         (void)printf("  the trace declares that %s %s missing, in %s place%s\n",
-                     report_lost(sum->lost, sum->lost_packets, lost),
+                     format_lost_counts(sum->lost, sum->lost_packets, lost),
                      sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s,
                      sum->gaps == 1 ? "" : "s");
     if (verdict->error.status != TTR_OK) {
         (void)fputs("  reading ended early: ", stdout);
-        print_word(message_error_text(&verdict->error, ctx));
+        print_status_word(message_error_text(&verdict->error, ctx));
         (void)putchar('\n');
     }
     if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
         (void)fputs("  \"tracetta recover ", stdout);
-        print_word(verdict->path);
+        print_status_word(verdict->path);
         (void)fputs(" -o OUTPUT\" keeps the readable part\n", stdout);
     }
 }
 
-static void put_error(struct json *json, const ttr_error *error)
+static void write_error_json(struct json *json, const ttr_error *error)
 {
     char ctx[MESSAGE_TEXT_MAX];
     json_open(json, "error", '{');
     json_write_string(json, "status", ttr_status_text(error->status));
     json_write_string(json, "text", message_error_text(error, ctx));
     if (error->offset != UINT64_MAX)
-        json_uint(json, "offset", error->offset);
+        json_write_uint(json, "offset", error->offset);
     json_close(json, '}');
 }
 
-static void put_json(struct json *json, const struct verdict *verdict)
+static void write_verdict_json(struct json *json, const struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
     ttr_report report = {.size = sizeof report};
@@ -194,37 +195,37 @@ static void put_json(struct json *json, const struct verdict *verdict)
     json_write_string(json, "format", report.format);
     json_write_string(json, "version", report.version);
     json_write_bool(json, "clean", verdict->outcome == OUTCOME_FINE);
-    json_int(json, "status", verdict->outcome);
-    json_uint(json, "bytes", sum->bytes);
-    json_uint(json, "good_bytes", good_bytes(sum));
-    json_write_bool(json, "ends_early", report_ends_early(verdict->inputs->reader));
-    json_uint(json, "events", sum->events);
-    json_uint(json, "odd", sum->odd);
-    report_json_damage(json, sum);
-    report_json_extent(json, verdict->inputs->reader);
-    report_json_regions(json, verdict->inputs->reader);
-    report_json_notes(json, verdict->inputs);
+    json_write_int(json, "status", verdict->outcome);
+    json_write_uint(json, "bytes", sum->bytes);
+    json_write_uint(json, "good_bytes", good_bytes(sum));
+    json_write_bool(json, "ends_early", is_cut_at_end(verdict->inputs->reader));
+    json_write_uint(json, "events", sum->events);
+    json_write_uint(json, "odd", sum->odd);
+    write_damage_json(json, sum);
+    write_extent_json(json, verdict->inputs->reader);
+    write_regions_json(json, verdict->inputs->reader);
+    write_notes_json(json, verdict->inputs);
     if (verdict->error.status != TTR_OK)
-        put_error(json, &verdict->error);
+        write_error_json(json, &verdict->error);
     json_close(json, '}');
 }
 
-static int check_one(const struct call *call, const char *path, struct json *json)
+static int check_file(const struct call *call, const char *path, struct json *json)
 {
     struct verdict verdict = {.path = path};
     struct inputs inputs;
-    int outcome = inputs_open_one(&inputs, call, path, 0);
+    int outcome = inputs_open_single(&inputs, call, path, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    read_all(call, &inputs, &verdict);
+    read_all_events(call, &inputs, &verdict);
     verdict.inputs = &inputs;
-    verdict.sum = report_sum(inputs.reader);
-    judge(call, &verdict);
+    verdict.sum = sum_findings(inputs.reader);
+    rate_damage(call, &verdict);
     if (json)
-        put_json(json, &verdict);
+        write_verdict_json(json, &verdict);
     else
-        print_text(call, &verdict);
-    report_interrupted(call, inputs.reader);
+        print_verdict_text(call, &verdict);
+    report_interruption(call, inputs.reader);
     inputs_close(&inputs);
     return verdict.outcome;
 }
@@ -241,8 +242,8 @@ int run_check(struct call *call)
         json_write_string(&json, "schema", "tracetta.check/1");
         json_open(&json, "inputs", '[');
     }
-    for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
-        int outcome = check_one(call, call->path[i], call->set.json ? &json : NULL);
+    for (size_t i = 0; i < call->paths_n && !interrupt_was_received(); i++) {
+        int outcome = check_file(call, call->path[i], call->set.json ? &json : NULL);
         worst = outcome > worst ? outcome : worst;
     }
     if (has_list) {

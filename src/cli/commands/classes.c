@@ -16,8 +16,8 @@
 #define CLASSES_SHOWN 20u
 #define LABELS_SHOWN 8u
 
-static bool class_at(ttr_reader *reader, const struct trace *trace, size_t i,
-                     ttr_event_class *about)
+static bool get_event_class(ttr_reader *reader, const struct trace *trace, size_t i,
+                            ttr_event_class *about)
 {
     ttr_event_class each = {.size = sizeof each};
     *about = (ttr_event_class){.size = sizeof *about};
@@ -29,11 +29,11 @@ static bool class_at(ttr_reader *reader, const struct trace *trace, size_t i,
     return true;
 }
 
-static struct class_numbers classes_count(ttr_reader *reader, const struct trace *trace)
+static struct class_numbers count_event_classes(ttr_reader *reader, const struct trace *trace)
 {
     struct class_numbers numbers = {0};
     ttr_event_class about;
-    for (; class_at(reader, trace, numbers.all, &about); numbers.all++)
+    for (; get_event_class(reader, trace, numbers.all, &about); numbers.all++)
         numbers.used += about.events > 0;
     return numbers;
 }
@@ -54,7 +54,7 @@ static int compare_rows(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-static void print_row(const struct call *call, const ttr_event_class *about, int indent)
+static void print_class_row(const struct call *call, const ttr_event_class *about, int indent)
 {
     (void)printf("%*s  %14s  ", indent, "", units_count(about->events).s);
     term_text(about->name.n ? about->name : (ttr_text){"(no name)", 9});
@@ -70,17 +70,17 @@ static void print_row(const struct call *call, const ttr_event_class *about, int
     (void)putchar('\n');
 }
 
-void classes_print(const struct call *call, ttr_reader *reader, const struct trace *trace,
-                   int indent)
+void print_event_classes(const struct call *call, ttr_reader *reader, const struct trace *trace,
+                         int indent)
 {
-    struct class_numbers numbers = classes_count(reader, trace);
+    struct class_numbers numbers = count_event_classes(reader, trace);
     struct row *row = calloc(numbers.all + 1, sizeof *row);
     size_t n = 0;
     if (!row) {
-        message_failure(inputs_name(call), "out of memory");
+        report_failure_text(inputs_get_name(call), "out of memory");
         return;
     }
-    while (n < numbers.all && class_at(reader, trace, n, &row[n].about))
+    while (n < numbers.all && get_event_class(reader, trace, n, &row[n].about))
         row[n].place = n, n++;
     if (n) {
         qsort(row, n, sizeof *row, compare_rows);
@@ -92,7 +92,7 @@ void classes_print(const struct call *call, ttr_reader *reader, const struct tra
                    : numbers.used < CLASSES_SHOWN ? numbers.used
                                                   : CLASSES_SHOWN;
     for (size_t i = 0; i < shown; i++)
-        print_row(call, &row[i].about, indent);
+        print_class_row(call, &row[i].about, indent);
     if (shown < numbers.used)
         (void)printf("%*s  and %s more (--verbose lists all)\n", indent, "",
                      units_count(numbers.used - shown).s);
@@ -101,7 +101,7 @@ void classes_print(const struct call *call, ttr_reader *reader, const struct tra
 
 /* --- Declared fields, for people --- */
 
-static void print_path(const ttr_field_declaration *it)
+static void print_field_path(const ttr_field_declaration *it)
 {
     static const char *const groups[] = {"", "context:", "common:", "packet:", "header:"};
     if (it->reference_group != it->group && it->reference_group < sizeof groups / sizeof *groups)
@@ -113,7 +113,7 @@ static void print_path(const ttr_field_declaration *it)
     }
 }
 
-static void print_length(const ttr_field_declaration *it)
+static void print_field_length(const ttr_field_declaration *it)
 {
     if (!it->has_count && !it->has_inline_length && !it->reference_n)
         return;
@@ -123,11 +123,11 @@ static void print_length(const ttr_field_declaration *it)
     else if (it->has_inline_length)
         (void)fputs("length before it", stdout);
     else
-        print_path(it);
+        print_field_path(it);
     (void)putchar(']');
 }
 
-static void print_number(const ttr_field_declaration *it)
+static void print_number_type(const ttr_field_declaration *it)
 {
     static const char *const words[] = {[TTR_TYPE_BOOL] = "bool",
                                         [TTR_TYPE_UINT] = "u",
@@ -143,7 +143,7 @@ static void print_number(const ttr_field_declaration *it)
         (void)fputs(" big-endian", stdout);
 }
 
-static void print_range(const ttr_label *label, bool is_signed)
+static void print_label_range(const ttr_label *label, bool is_signed)
 {
     if (is_signed)
         (void)printf(label->low == label->high ? "%" PRId64 : "%" PRId64 "..%" PRId64,
@@ -153,8 +153,8 @@ static void print_range(const ttr_label *label, bool is_signed)
                      label->high);
 }
 
-static void print_labels(const struct call *call, ttr_field_declarations *walk,
-                         const ttr_field_declaration *it)
+static void print_field_labels(const struct call *call, ttr_field_declarations *walk,
+                               const ttr_field_declaration *it)
 {
     ttr_label label;
     size_t n = 0, most = call->set.verbose ? SIZE_MAX : LABELS_SHOWN;
@@ -164,7 +164,7 @@ static void print_labels(const struct call *call, ttr_field_declarations *walk,
         (void)fputs(n ? ", " : it->hint == TTR_DISPLAY_FLAGS ? " flags {" : " enum {", stdout);
         term_text(label.name);
         (void)fputs(it->hint == TTR_DISPLAY_FLAGS ? " = bit " : " = ", stdout);
-        print_range(&label, it->type == TTR_TYPE_INT);
+        print_label_range(&label, it->type == TTR_TYPE_INT);
     }
     if (n > most)
         (void)printf(", and %zu more", n - most);
@@ -180,7 +180,7 @@ static bool print_selector(ttr_field_declarations *walk, const char *before, con
     size_t n = 0;
     for (; ttr_field_declarations_selector(walk, &label); n++) {
         (void)fputs(n ? ", " : before, stdout);
-        print_range(&label, label.low > label.high || label.low >> 63);
+        print_label_range(&label, label.low > label.high || label.low >> 63);
     }
     if (n)
         (void)fputs(following, stdout);
@@ -189,29 +189,29 @@ static bool print_selector(ttr_field_declarations *walk, const char *before, con
 
 /* Prints the type of a declared field. Returns false if the element type must follow on the same
  * line. */
-static bool print_type(const struct call *call, ttr_field_declarations *walk,
-                       const ttr_field_declaration *it)
+static bool print_field_type(const struct call *call, ttr_field_declarations *walk,
+                             const ttr_field_declaration *it)
 {
     switch (it->type) {
     case TTR_TYPE_BOOL:
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
     case TTR_TYPE_FLOAT:
-        print_number(it);
-        print_labels(call, walk, it);
+        print_number_type(it);
+        print_field_labels(call, walk, it);
         return true;
     case TTR_TYPE_TEXT:
     case TTR_TYPE_BYTES:
         (void)fputs(it->type == TTR_TYPE_TEXT ? "string" : "bytes", stdout);
         if (it->type == TTR_TYPE_TEXT && it->bits > 8)
             (void)printf(" of %" PRIu32 " bits", it->bits);
-        print_length(it);
+        print_field_length(it);
         return true;
     case TTR_TYPE_STRUCT:
         (void)fputs("struct", stdout);
         return true;
     case TTR_TYPE_ARRAY:
-        print_length(it);
+        print_field_length(it);
         (void)putchar(' ');
         return false;
     default:
@@ -221,7 +221,7 @@ static bool print_type(const struct call *call, ttr_field_declarations *walk,
         (void)fputs("null", stdout);
     else
         (void)fputs(it->choice == TTR_CHOICE_OPTIONAL ? "if " : "one of these, by ", stdout);
-    print_path(it);
+    print_field_path(it);
     if (it->choice == TTR_CHOICE_OPTIONAL)
         (void)print_selector(walk, " is ", "");
     (void)fputs(it->choice == TTR_CHOICE_OPTIONAL ? ": " : "", stdout);
@@ -250,7 +250,7 @@ static void print_fields(const struct call *call, const ttr_event_class *about, 
             (void)fputs(it.name.n || has_selector ? ": " : "", stdout);
         }
         group = it.group;
-        is_begun = !print_type(call, &walk, &it);
+        is_begun = !print_field_type(call, &walk, &it);
         if (!is_begun)
             (void)putchar('\n');
     }
@@ -269,7 +269,7 @@ static void print_stream_class(const struct call *call, const ttr_event_class *a
                  1u << TTR_GROUP_PACKET | 1u << TTR_GROUP_HEADER | 1u << TTR_GROUP_COMMON, indent);
 }
 
-static void print_text(const char *what, ttr_text text, int indent)
+static void print_class_text(const char *what, ttr_text text, int indent)
 {
     if (!text.n)
         return;
@@ -292,17 +292,17 @@ static void print_class(const struct call *call, const ttr_event_class *about, i
         term_text(about->emf_uri);
     }
     (void)printf(", %s event%s\n", units_count(about->events).s, about->events == 1 ? "" : "s");
-    print_text("message", about->message, indent + 2);
-    print_text("description", about->description, indent + 2);
+    print_class_text("message", about->message, indent + 2);
+    print_class_text("description", about->description, indent + 2);
     print_fields(call, about, 1u << TTR_GROUP_CONTEXT | 1u << TTR_GROUP_PAYLOAD, indent);
 }
 
-void classes_print_fields(const struct call *call, ttr_reader *reader, const struct trace *trace,
-                          int indent)
+void print_class_fields(const struct call *call, ttr_reader *reader, const struct trace *trace,
+                        int indent)
 {
     ttr_event_class about;
     uint64_t stream = 0;
-    for (size_t i = 0; class_at(reader, trace, i, &about); i++) {
+    for (size_t i = 0; get_event_class(reader, trace, i, &about); i++) {
         if (i == 0 || about.stream != stream)
             print_stream_class(call, &about, indent);
         stream = about.stream;
@@ -312,16 +312,16 @@ void classes_print_fields(const struct call *call, ttr_reader *reader, const str
 
 /* --- JSON --- */
 
-static void put_bound(struct json *json, const char *key, uint64_t value, bool is_signed)
+static void write_bound_json(struct json *json, const char *key, uint64_t value, bool is_signed)
 {
     if (is_signed)
-        json_int(json, key, (int64_t)value);
+        json_write_int(json, key, (int64_t)value);
     else
-        json_uint(json, key, value);
+        json_write_uint(json, key, value);
 }
 
-static void put_labels(struct json *json, ttr_field_declarations *walk,
-                       const ttr_field_declaration *it)
+static void write_labels_json(struct json *json, ttr_field_declarations *walk,
+                              const ttr_field_declaration *it)
 {
     ttr_label label;
     bool is_signed = it->type == TTR_TYPE_INT;
@@ -331,14 +331,14 @@ static void put_labels(struct json *json, ttr_field_declarations *walk,
     while (ttr_field_declarations_label(walk, &label)) {
         json_open(json, NULL, '{');
         json_write_text(json, "name", label.name);
-        put_bound(json, "low", label.low, is_signed);
-        put_bound(json, "high", label.high, is_signed);
+        write_bound_json(json, "low", label.low, is_signed);
+        write_bound_json(json, "high", label.high, is_signed);
         json_close(json, '}');
     }
     json_close(json, ']');
 }
 
-static void put_selector(struct json *json, ttr_field_declarations *walk)
+static void write_selector_json(struct json *json, ttr_field_declarations *walk)
 {
     ttr_label label;
     size_t n = 0;
@@ -347,15 +347,15 @@ static void put_selector(struct json *json, ttr_field_declarations *walk)
         if (n == 0)
             json_open(json, "when", '[');
         json_open(json, NULL, '{');
-        put_bound(json, "low", label.low, is_signed);
-        put_bound(json, "high", label.high, is_signed);
+        write_bound_json(json, "low", label.low, is_signed);
+        write_bound_json(json, "high", label.high, is_signed);
         json_close(json, '}');
     }
     if (n)
         json_close(json, ']');
 }
 
-static void put_reference(struct json *json, const ttr_field_declaration *it)
+static void write_reference_json(struct json *json, const ttr_field_declaration *it)
 {
     static const char *const groups[] = {"payload", "context", "common", "packet", "header"};
     if (!it->reference_n)
@@ -369,66 +369,67 @@ static void put_reference(struct json *json, const ttr_field_declaration *it)
     json_close(json, '}');
 }
 
-static void put_field(struct json *json, ttr_field_declarations *walk,
-                      const ttr_field_declaration *it)
+static void write_field_json(struct json *json, ttr_field_declarations *walk,
+                             const ttr_field_declaration *it)
 {
     static const char *const groups[] = {"payload", "context", "common", "packet", "header"};
     static const char *const choices[] = {NULL, "optional", "variant"};
     json_open(json, NULL, '{');
     json_write_text(json, "name", it->name);
-    json_uint(json, "depth", it->depth);
+    json_write_uint(json, "depth", it->depth);
     json_write_string(json, "group", groups[it->group]);
     json_write_string(json, "type", it->choice ? choices[it->choice] : ttr_type_text(it->type));
     if (it->bits)
-        json_uint(json, "bits", it->bits);
+        json_write_uint(json, "bits", it->bits);
     if (it->bits && it->type != TTR_TYPE_TEXT)
         json_write_string(json, "byte_order", it->is_big_endian ? "be" : "le");
     if (it->base && it->base != 10)
-        json_uint(json, "base", it->base);
+        json_write_uint(json, "base", it->base);
     if (it->has_count)
-        json_uint(json, "count", it->count);
-    put_reference(json, it);
-    put_labels(json, walk, it);
-    put_selector(json, walk);
+        json_write_uint(json, "count", it->count);
+    write_reference_json(json, it);
+    write_labels_json(json, walk, it);
+    write_selector_json(json, walk);
     if (it->is_technical)
         json_write_bool(json, "technical", true);
     json_close(json, '}');
 }
 
-static void put_class(struct json *json, const ttr_event_class *about, bool has_fields)
+static void write_class_json(struct json *json, const ttr_event_class *about, bool has_fields)
 {
     ttr_field_declarations walk;
     ttr_field_declaration it;
     json_open(json, NULL, '{');
     json_write_text(json, "name", about->name);
-    json_uint(json, "id", about->id);
+    json_write_uint(json, "id", about->id);
     if (about->has_version)
-        json_uint(json, "version", about->version);
-    json_uint(json, "stream_class", about->stream);
+        json_write_uint(json, "version", about->version);
+    json_write_uint(json, "stream_class", about->stream);
     if (about->has_log_level)
-        json_int(json, "log_level", about->log_level);
+        json_write_int(json, "log_level", about->log_level);
     if (about->emf_uri.n)
         json_write_text(json, "emf_uri", about->emf_uri);
     if (about->message.n)
         json_write_text(json, "message", about->message);
     if (about->description.n)
         json_write_text(json, "description", about->description);
-    json_uint(json, "events", about->events);
+    json_write_uint(json, "events", about->events);
     if (has_fields) {
         json_open(json, "fields", '[');
         ttr_field_declarations_begin(about, &walk);
         while (ttr_field_declarations_next(&walk, &it))
-            put_field(json, &walk, &it);
+            write_field_json(json, &walk, &it);
         json_close(json, ']');
     }
     json_close(json, '}');
 }
 
-void classes_json(struct json *json, ttr_reader *reader, const struct trace *trace, bool has_fields)
+void write_classes_json(struct json *json, ttr_reader *reader, const struct trace *trace,
+                        bool has_fields)
 {
     ttr_event_class about;
     json_open(json, "classes", '[');
-    for (size_t i = 0; class_at(reader, trace, i, &about); i++)
-        put_class(json, &about, has_fields);
+    for (size_t i = 0; get_event_class(reader, trace, i, &about); i++)
+        write_class_json(json, &about, has_fields);
     json_close(json, ']');
 }

@@ -14,15 +14,15 @@ struct class_numbers {
 /* Prints the event classes of a trace, ordered by number of events, each line indented by `indent`
  * blanks. Classes without events are last and need --verbose. Prints nothing if the format declares
  * no classes. */
-void classes_print(const struct call *call, ttr_reader *reader, const struct trace *trace,
-                   int indent);
+void print_event_classes(const struct call *call, ttr_reader *reader, const struct trace *trace,
+                         int indent);
 
 /* Prints all event classes of a trace with their declared fields. */
-void classes_print_fields(const struct call *call, ttr_reader *reader, const struct trace *trace,
-                          int indent);
+void print_class_fields(const struct call *call, ttr_reader *reader, const struct trace *trace,
+                        int indent);
 
 /* Prints the member "classes": [...] of a trace; with the declared fields if `has_fields`. */
-void classes_json(struct json *json, ttr_reader *reader, const struct trace *trace,
-                  bool has_fields);
+void write_classes_json(struct json *json, ttr_reader *reader, const struct trace *trace,
+                        bool has_fields);
 
 #endif

@@ -41,7 +41,10 @@ enum verb {
     VERB_RECORD = 1u << 17,
     VERB_QUERY = 1u << 18,
     VERB_LISTEN = 1u << 19,
-    VERB_SEND = 1u << 20
+    VERB_SEND = 1u << 20,
+    VERB_DIFF = 1u << 22,
+    VERB_ASSERT = 1u << 23,
+    VERB_SESSION = 1u << 24
 };
 
 struct call {
@@ -72,16 +75,16 @@ struct command {
 };
 
 /* Returns the i-th command, or NULL after the last. */
-const struct command *command_at(size_t i);
+const struct command *get_command(size_t i);
 
 /* Returns the command with a name, or NULL. "record-perf" is another spelling of "record perf". */
-const struct command *command_find(const char *name);
+const struct command *find_command(const char *name);
 
 /* Returns true for the first word of commands with two words ("record"). */
 bool command_is_group(const char *word);
 
 /* Returns the command with a name of two words, or NULL. */
-const struct command *command_find_pair(const char *first, const char *second);
+const struct command *find_command_pair(const char *first, const char *second);
 
 /* Returns the name in one word, as man pages and completions need it: "record-perf".  It is valid
  * until the end of the statement that uses it. */
@@ -106,10 +109,13 @@ int run_dump(struct call *call);
 int run_record_dotnet(struct call *call);
 int run_record_perf(struct call *call);
 int run_record(struct call *call);
+int run_session(struct call *call);
 int run_query(struct call *call);
 int run_counters(struct call *call);
 int run_events(struct call *call);
 int run_listen(struct call *call);
 int run_send(struct call *call);
+int run_diff(struct call *call);
+int run_assert(struct call *call);
 
 #endif

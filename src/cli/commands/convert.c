@@ -29,7 +29,7 @@
 
 #define LOSSES_MAX 64u
 
-static bool has_ability(const char *format, uint32_t ability)
+static bool format_has_ability(const char *format, uint32_t ability)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
@@ -40,12 +40,12 @@ static bool has_ability(const char *format, uint32_t ability)
 
 bool convert_can_write(const char *format)
 {
-    return has_ability(format, TTR_FORMAT_WRITES);
+    return format_has_ability(format, TTR_FORMAT_WRITES);
 }
 
 bool convert_is_folder(const char *format)
 {
-    return has_ability(format, TTR_FORMAT_FOLDER);
+    return format_has_ability(format, TTR_FORMAT_FOLDER);
 }
 
 /* Returns true if a file name of n bytes has one of the suffixes in `words`, which are separated by
@@ -62,7 +62,7 @@ static bool ends_with_any(const char *name, size_t n, const char *words)
     return false;
 }
 
-const char *convert_guess_format(const char *path)
+const char *guess_output_format(const char *path)
 {
     ttr_format_info info;
     size_t n = strlen(path);
@@ -74,7 +74,7 @@ const char *convert_guess_format(const char *path)
     return NULL;
 }
 
-size_t convert_bare_size(const char *path, size_t n)
+size_t get_stdout_batch_size(const char *path, size_t n)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -86,16 +86,17 @@ size_t convert_bare_size(const char *path, size_t n)
     return n;
 }
 
-int convert_ensure_order(struct inputs *inputs, const struct call *call, const char *format)
+int check_output_order(struct inputs *inputs, const struct call *call, const char *format)
 {
     ttr_error error = {0};
-    if (!has_ability(format, TTR_FORMAT_ORDERED) || inputs->is_in_order)
+    if (!format_has_ability(format, TTR_FORMAT_ORDERED) || inputs->is_in_order)
         return OUTCOME_FINE;
     inputs->reader = ttr_sort(inputs->reader, &error);
-    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+    return inputs->reader ? OUTCOME_FINE
+                          : inputs_report_failure(call, inputs_get_name(call), &error);
 }
 
-void convert_explain(const struct call *call, const char *format)
+void explain_conversion(const struct call *call, const char *format)
 {
     ttr_loss losses[LOSSES_MAX];
     size_t n = ttr_format_losses(format, losses, LOSSES_MAX);
@@ -116,29 +117,29 @@ static void warn_of_suffix(const struct copy_loop *copy_loop, const char *format
     struct stat about;
     if (!path || convert_is_folder(format) || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return;
-    if (convert_bare_size(path, strlen(path)) < strlen(path))
-        message_note(copy_loop->call, "%s: warning: it is not compressed, whatever its name says",
-                     path);
+    if (get_stdout_batch_size(path, strlen(path)) < strlen(path))
+        print_note(copy_loop->call, "%s: warning: it is not compressed, whatever its name says",
+                   path);
 }
 
-static void print_success(const struct copy_loop *copy_loop, const char *format, uint64_t begin_ns)
+static void print_conversion_result(const struct copy_loop *copy_loop, const char *format,
+                                    uint64_t begin_ns)
 {
     if (copy_loop->call->set.json)
         return;
     const char *to = copy_loop->call->set.dry_run        ? "nowhere (dry run)"
                      : strcmp(copy_loop->path, "-") == 0 ? "standard output"
                                                          : copy_loop->path;
-    message_note(copy_loop->call, "%s: %s, %s of %s in %s", to, units_events(copy_loop->events).s,
-                 units_size(copy_loop->bytes).s, format,
-                 units_duration(progress_now() - begin_ns).s);
+    print_note(copy_loop->call, "%s: %s, %s of %s in %s", to, units_events(copy_loop->events).s,
+               units_size(copy_loop->bytes).s, format, units_duration(progress_now() - begin_ns).s);
 }
 
 /* Returns true if an interrupted copy had written every event: all inputs have ended, and the
  * sorter is empty. */
-static bool is_all_delivered(const struct copy_loop *copy_loop)
+static bool has_delivered_all_events(const struct copy_loop *copy_loop)
 {
     ttr_batch batch;
-    return !report_is_of_part(copy_loop->in) && ttr_read(copy_loop->in, &batch, NULL) == TTR_END;
+    return !is_report_of_part(copy_loop->in) && ttr_read(copy_loop->in, &batch, NULL) == TTR_END;
 }
 
 /* Returns true if the inputs are folders of which no file has any bytes, except metadata. */
@@ -147,46 +148,45 @@ static bool has_no_streams(ttr_reader *reader)
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
     for (; ttr_reader_report(reader, n, &report); n++)
-        if (!has_ability(report.format, TTR_FORMAT_FOLDER) || report.disk_size > 0 ||
+        if (!format_has_ability(report.format, TTR_FORMAT_FOLDER) || report.disk_size > 0 ||
             report.bytes > 0 || report.events > 0)
             return false;
     return n > 0;
 }
 
 /* Warns of traces without streams. Returns the outcome. */
-static int check_streams(const struct copy_loop *copy_loop, int outcome)
+static int check_stream_count(const struct copy_loop *copy_loop, int outcome)
 {
     if (outcome != OUTCOME_FINE || copy_loop->events > 0 || !has_no_streams(copy_loop->in))
         return outcome;
-    message_note(copy_loop->call,
-                 "%s: warning: the trace has no stream with data, only metadata: no events",
-                 inputs_name(copy_loop->call));
+    print_note(copy_loop->call,
+               "%s: warning: the trace has no stream with data, only metadata: no events",
+               inputs_get_name(copy_loop->call));
     return OUTCOME_NO;
 }
 
 int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_ns)
 {
     int outcome = copy_loop_run(copy_loop);
-    const bool is_cut = outcome == OUTCOME_FINE && copy_loop->call->set.sort && interrupt_came() &&
-                        !is_all_delivered(copy_loop);
+    const bool is_cut = outcome == OUTCOME_FINE && copy_loop->call->set.sort &&
+                        interrupt_was_received() && !has_delivered_all_events(copy_loop);
     bool has_output = copy_loop->out != NULL;
-    outcome = copy_loop_end(copy_loop, outcome);
+    outcome = copy_loop_finish(copy_loop, outcome);
     if (outcome == OUTCOME_FINE && has_output)
-        print_success(copy_loop, format, begin_ns);
+        print_conversion_result(copy_loop, format, begin_ns);
     if (outcome == OUTCOME_FINE && has_output)
         warn_of_suffix(copy_loop, format);
     const bool is_complete = outcome == OUTCOME_FINE;
     outcome = copy_loop_check_matches(copy_loop, outcome);
     if (is_complete && is_cut) /* the sorter has read more events than were written */
-        message_note(
-            copy_loop->call,
-            "warning: sorting had not ended when it was interrupted: only the first %s were "
-            "written",
-            units_events(copy_loop->events).s);
+        print_note(copy_loop->call,
+                   "warning: sorting had not ended when it was interrupted: only the first %s were "
+                   "written",
+                   units_events(copy_loop->events).s);
     else if (is_complete)
-        report_interrupted(copy_loop->call, copy_loop->in);
-    outcome = report_warn(copy_loop->call, copy_loop->in, outcome);
-    outcome = check_streams(copy_loop, outcome);
+        report_interruption(copy_loop->call, copy_loop->in);
+    outcome = warn_about_findings(copy_loop->call, copy_loop->in, outcome);
+    outcome = check_stream_count(copy_loop, outcome);
     if (copy_loop->call->set.json && has_output && (outcome <= OUTCOME_NO || copy_loop->is_partial))
         copy_report_print(copy_loop, format, progress_now() - begin_ns, outcome);
     return outcome;
@@ -194,12 +194,13 @@ int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_
 
 /* Returns true if all readable inputs have this format. They are then copied record by record, in
  * stored order. */
-static bool is_all_of(ttr_reader *reader, const char *format)
+static bool writes_complete_archive(ttr_reader *reader, const char *format)
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
     for (; ttr_reader_report(reader, n, &report); n++)
-        if (strcmp(report.format, format) != 0 && has_ability(report.format, TTR_FORMAT_READS))
+        if (strcmp(report.format, format) != 0 &&
+            format_has_ability(report.format, TTR_FORMAT_READS))
             return false;
     return n > 0;
 }
@@ -208,15 +209,15 @@ static bool is_all_of(ttr_reader *reader, const char *format)
  * also returns definitions and, without a filter, streams that cannot be opened, so that the copy
  * keeps all bytes. A copy with other times, order or debug information consists of re-encoded
  * events and needs neither. */
-static uint32_t reading_flags(const struct call *call, const char *format)
+static uint32_t get_reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
     bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
     bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
     const uint32_t definitions =
         selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED;
-    const uint32_t symbols = has_ability(format, TTR_FORMAT_SYMBOLS) ? TTR_READ_SYMBOLS : 0;
-    return symbols | (may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0);
+    const uint32_t symbols = format_has_ability(format, TTR_FORMAT_SYMBOLS) ? TTR_READ_SYMBOLS : 0;
+    return symbols | (may_copy && format_has_ability(format, TTR_FORMAT_READS) ? definitions : 0);
 }
 
 /* Returns the profile format that --to or the suffix of the output names. Returns NULL if neither
@@ -228,7 +229,7 @@ static const char *find_profile_format(const struct call *call)
     for (size_t i = 0; to && ttr_profile_format_get(i, &format); i++)
         if (strcmp(format.name, to) == 0)
             return to;
-    return to || !output ? NULL : profiles_guess(output, convert_guess_format(output) != NULL);
+    return to || !output ? NULL : guess_profile_format(output, guess_output_format(output) != NULL);
 }
 
 /* Writes a profile like "tracetta flame". */
@@ -241,8 +242,8 @@ static int convert_profile(struct call *call, const char *format)
                          : set->json    ? "json"
                                         : NULL;
     if (option)
-        return message_misuse("convert", "--%s is not for profiles: leave it out to write %s",
-                              option, format);
+        return report_misuse("convert", "--%s is not for profiles: leave it out to write %s",
+                             option, format);
     call->set.to = format;
     return run_flame(call);
 }
@@ -254,35 +255,36 @@ int run_convert(struct call *call)
     const char *path = call->set.dry_run ? NULL : call->set.output;
     const char *format = call->set.to;
     if (!path && !call->set.dry_run)
-        return message_misuse("convert",
-                              "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
+        return report_misuse("convert",
+                             "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
     const char *profile = find_profile_format(call);
     if (profile)
         return convert_profile(call, profile);
     if (!format && call->set.output)
-        format = convert_guess_format(call->set.output);
+        format = guess_output_format(call->set.output);
     if (!format)
-        return message_misuse("convert",
-                              "the suffix of \"%s\" does not name a format: use --to=FORMAT",
-                              call->set.output ? call->set.output : "--dry-run");
+        return report_misuse("convert",
+                             "the suffix of \"%s\" does not name a format: use --to=FORMAT",
+                             call->set.output ? call->set.output : "--dry-run");
     call->set.to = format; /* the suffix of the output may have selected the format */
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
-        outcome = output_check(call, call->set.output, format);
+        outcome = check_output_path(call, call->set.output, format);
     if (outcome == OUTCOME_FINE)
-        outcome = inputs_open(&inputs, call, reading_flags(call, format));
+        outcome = inputs_open(&inputs, call, get_reading_flags(call, format));
     if (outcome != OUTCOME_FINE)
         return outcome;
     call->set.sort = call->set.sort && !inputs.is_in_order;
-    convert_explain(call, format);
+    explain_conversion(call, format);
     const ttr_reader *opened = inputs.reader;
-    bool is_copy = (inputs.flags & TTR_READ_DEFINITIONS) && is_all_of(inputs.reader, format);
-    outcome = is_copy ? OUTCOME_FINE : convert_ensure_order(&inputs, call, format);
+    bool is_copy =
+        (inputs.flags & TTR_READ_DEFINITIONS) && writes_complete_archive(inputs.reader, format);
+    outcome = is_copy ? OUTCOME_FINE : check_output_order(&inputs, call, format);
     if (outcome != OUTCOME_FINE) {
         inputs_close(&inputs);
         return outcome;
     }
-    if (has_ability(format, TTR_FORMAT_SYMBOLS) && !is_copy)
+    if (format_has_ability(format, TTR_FORMAT_SYMBOLS) && !is_copy)
         outcome = inputs_load_symbols(&inputs, call);
     struct copy_loop copy_loop = {
         .call = call, .t = inputs.t, .in = inputs.reader, .inputs = &inputs, .path = path};

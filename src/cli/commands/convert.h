@@ -7,14 +7,14 @@
 #include "cli/input/copy_loop.h"
 
 /* Returns the name of the format that the suffix of a path selects, or NULL. */
-const char *convert_guess_format(const char *path);
+const char *guess_output_format(const char *path);
 
 /* Returns the length of a path of n bytes without a compression suffix (".gz", ".zst"). */
-size_t convert_bare_size(const char *path, size_t n);
+size_t get_stdout_batch_size(const char *path, size_t n);
 
 /* Sorts the events by time if the output format requires it and the inputs are not sorted. Returns
  * OUTCOME_FINE. On failure, reports the error, closes the reader and returns the outcome. */
-int convert_ensure_order(struct inputs *inputs, const struct call *call, const char *format);
+int check_output_order(struct inputs *inputs, const struct call *call, const char *format);
 
 /* Returns true if the library can write this format. */
 bool convert_can_write(const char *format);
@@ -23,7 +23,7 @@ bool convert_can_write(const char *format);
 bool convert_is_folder(const char *format);
 
 /* With --explain, prints what a copy to this format loses. */
-void convert_explain(const struct call *call, const char *format);
+void explain_conversion(const struct call *call, const char *format);
 
 /* Copies all events and prints the summary. `begin_ns` is the value of progress_now() at the
  * start. */

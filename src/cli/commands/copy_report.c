@@ -12,14 +12,13 @@
 int copy_report_check(const struct call *call)
 {
     if (call->set.json && call->set.output && strcmp(call->set.output, "-") == 0)
-        return message_misuse(
-            call->command->name,
-            "--json cannot be printed: standard output is the trace; use -o FILE");
+        return report_misuse(call->command->name,
+                             "--json cannot be printed: standard output is the trace; use -o FILE");
     return OUTCOME_FINE;
 }
 
-static void put_input(struct json *json, const struct copy_loop *copy_loop,
-                      const struct trace *trace)
+static void write_input_json(struct json *json, const struct copy_loop *copy_loop,
+                             const struct trace *trace)
 {
     const ttr_report *report = &trace->report;
     const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
@@ -27,17 +26,17 @@ static void put_input(struct json *json, const struct copy_loop *copy_loop,
     json_write_text(json, "path", report->trace_path);
     json_write_string(json, "format", report->format);
     json_write_string(json, "version", report->version);
-    json_uint(json, "bytes", trace->sum.bytes);
-    json_uint(json, "events", trace->sum.events);
+    json_write_uint(json, "bytes", trace->sum.bytes);
+    json_write_uint(json, "events", trace->sum.events);
     json->is_unix = clock && clock->is_anchored;
     json_write_bool(json, "anchored", json->is_unix);
-    json_int(json, "offset_ns", clock ? clock->offset_ns : 0);
+    json_write_int(json, "offset_ns", clock ? clock->offset_ns : 0);
     if (copy_loop->put_input)
         copy_loop->put_input(json, copy_loop, trace);
     json_close(json, '}');
 }
 
-static void put_losses(struct json *json, const struct copy_loop *copy_loop)
+static void write_losses_json(struct json *json, const struct copy_loop *copy_loop)
 {
     json_open(json, "losses", '[');
     for (size_t i = 0; i < copy_loop->losses_n; i++) {
@@ -47,7 +46,7 @@ static void put_losses(struct json *json, const struct copy_loop *copy_loop)
         json_write_string(json, "kind", loss->kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
         json_write_string(json, "what", loss->what);
         json_write_string(json, "rule", loss->rule);
-        json_uint(json, "count", loss->count);
+        json_write_uint(json, "count", loss->count);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -59,7 +58,7 @@ void copy_report_print(const struct copy_loop *copy_loop, const char *format, ui
     const struct call *call = copy_loop->call;
     struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     const struct inputs inputs = {.t = copy_loop->t, .reader = copy_loop->in};
-    struct findings findings = report_sum(copy_loop->in);
+    struct findings findings = sum_findings(copy_loop->in);
     char schema[48];
     struct trace trace;
     struct traces_walk walk;
@@ -69,19 +68,19 @@ void copy_report_print(const struct copy_loop *copy_loop, const char *format, ui
     json_write_string(&json, "output", call->set.output ? call->set.output : "");
     json_write_string(&json, "format", format);
     json_write_bool(&json, "dry_run", call->set.dry_run);
-    json_int(&json, "status", outcome);
-    json_uint(&json, "events", copy_loop->events);
-    json_uint(&json, "bytes", copy_loop->bytes);
-    json_uint(&json, "took_ns", took_ns);
-    report_json_damage(&json, &findings);
-    report_json_extent(&json, copy_loop->in);
-    put_losses(&json, copy_loop);
+    json_write_int(&json, "status", outcome);
+    json_write_uint(&json, "events", copy_loop->events);
+    json_write_uint(&json, "bytes", copy_loop->bytes);
+    json_write_uint(&json, "took_ns", took_ns);
+    write_damage_json(&json, &findings);
+    write_extent_json(&json, copy_loop->in);
+    write_losses_json(&json, copy_loop);
     json_open(&json, "inputs", '[');
     traces_walk_begin(&walk, copy_loop->in);
-    while (traces_walk_next(&walk, &trace))
-        put_input(&json, copy_loop, &trace);
+    while (traces_walk_step(&walk, &trace))
+        write_input_json(&json, copy_loop, &trace);
     traces_walk_end(&walk);
     json_close(&json, ']');
-    report_json_notes(&json, &inputs);
+    write_notes_json(&json, &inputs);
     json_close(&json, '}');
 }

@@ -17,7 +17,7 @@ static bool text_equals(ttr_text text, const char *word)
 
 /* Parses a number that a meter wrote as text, with a decimal point or, depending on its culture, a
  * comma. */
-static bool read_number(const ttr_value *value, double *number)
+static bool convert_to_double(const ttr_value *value, double *number)
 {
     char text[64], *end;
     switch (value->type) {
@@ -57,7 +57,7 @@ static void read_counter_field(struct counter_sample *said, const ttr_field *fie
     else if (text_equals(field->name, "CounterType"))
         said->is_rate = text_equals(field->value.text, "Sum");
     else if ((text_equals(field->name, "Mean") || text_equals(field->name, "Increment")) &&
-             read_number(&field->value, &number)) {
+             convert_to_double(&field->value, &number)) {
         said->value = number;
         said->has_value = true;
         said->is_rate = text_equals(field->name, "Increment");
@@ -80,14 +80,14 @@ static void read_meter_field(struct counter_sample *said, const ttr_field *field
         said->quantiles = field->value.text;
     else if ((text_equals(field->name, "rate") || text_equals(field->name, "lastValue") ||
               text_equals(field->name, "value")) &&
-             read_number(&field->value, &number)) {
+             convert_to_double(&field->value, &number)) {
         /* An event with both has the value of an up-down counter; a counter has only a rate. */
         said->has_value = true;
         said->value = number;
     }
 }
 
-bool counter_read(const ttr *t, const ttr_event *event, struct counter_sample *said)
+bool read_counter_event(const ttr *t, const ttr_event *event, struct counter_sample *said)
 {
     ttr_event original; /* the event may have been interpreted as a counter */
     (void)ttr_event_original(t, event, &original);
@@ -114,7 +114,7 @@ bool counter_read(const ttr *t, const ttr_event *event, struct counter_sample *s
 
 /* Parses the next quantile, at offset value->at, of a list such as "0.5=2;0.95=3.5". Returns false
  * at its end. */
-static bool next_quantile(const struct counter_sample *said, struct counter_value *value)
+static bool read_next_quantile(const struct counter_sample *said, struct counter_value *value)
 {
     while (value->at < said->quantiles.n) {
         const char *part = said->quantiles.p + value->at;
@@ -129,16 +129,16 @@ static bool next_quantile(const struct counter_sample *said, struct counter_valu
         (void)snprintf(value->tags, sizeof value->tags, "%.*s%sPercentile=%.*s",
                        (int)(said->tags.n < 300 ? said->tags.n : 300), said->tags.p,
                        said->tags.n ? "," : "", (int)(name_n < 32 ? name_n : 32), part);
-        if (name_n < n && read_number(&text, &value->number))
+        if (name_n < n && convert_to_double(&text, &value->number))
             return true;
     }
     return false;
 }
 
-bool counter_next(const struct counter_sample *said, struct counter_value *value)
+bool read_next_value(const struct counter_sample *said, struct counter_value *value)
 {
     if (said->quantiles.n)
-        return next_quantile(said, value);
+        return read_next_quantile(said, value);
     if (value->at > 0)
         return false;
     value->at = 1;

@@ -29,9 +29,9 @@ struct counter_value {
 };
 
 /* Decodes an event. Returns false if it has no counter value. */
-bool counter_read(const ttr *t, const ttr_event *event, struct counter_sample *said);
+bool read_counter_event(const ttr *t, const ttr_event *event, struct counter_sample *said);
 
 /* Moves to the next value. Returns false after the last. */
-bool counter_next(const struct counter_sample *said, struct counter_value *value);
+bool read_next_value(const struct counter_sample *said, struct counter_value *value);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define PART 512u
 
-static bool is(ttr_text text, const char *word)
+static bool text_equals(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
 }
@@ -34,9 +34,9 @@ int counter_table_init(struct counter_table *table, struct call *call, const cha
     }
     if (!table->to) {
         if (errno == EEXIST)
-            message_failure(set->output, "the file exists; --overwrite replaces it");
+            report_failure_text(set->output, "the file exists; --overwrite replaces it");
         else
-            (void)message_cannot_write(set->output, errno);
+            (void)report_unwritable_output(set->output, errno);
         table->to = stdout;
         return OUTCOME_OUTPUT;
     }
@@ -62,7 +62,7 @@ int counter_table_free(struct counter_table *table)
         int reason = fclose(table->to) != 0 ? errno : 0;
         reason = table->reason ? table->reason : reason;
         if (reason)
-            outcome = message_cannot_write(table->call->set.output, reason);
+            outcome = report_unwritable_output(table->call->set.output, reason);
     }
     *table = (struct counter_table){0};
     return outcome;
@@ -79,7 +79,7 @@ size_t counter_item_length(const char *list)
 }
 
 /* Returns true if a key is an item of the list "KEY,KEY" of n bytes. */
-static bool has_key(const char *keys, size_t n, ttr_text key)
+static bool list_has_key(const char *keys, size_t n, ttr_text key)
 {
     for (size_t at = 0; at < n;) {
         size_t key_n = strcspn(keys + at, ",]");
@@ -92,7 +92,7 @@ static bool has_key(const char *keys, size_t n, ttr_text key)
 
 /* Returns true if the list of --counters selects the counter. Its items are "PROVIDER" or
  * "PROVIDER[KEY,KEY]". */
-static bool is_wanted(const char *list, const struct counter_sample *said)
+static bool is_counter_selected(const char *list, const struct counter_sample *said)
 {
     if (!list)
         return true;
@@ -100,16 +100,18 @@ static bool is_wanted(const char *list, const struct counter_sample *said)
         size_t n = counter_item_length(list), name_n = strcspn(list, "[,");
         bool is_this =
             name_n > 0 && name_n == said->provider.n && memcmp(list, said->provider.p, name_n) == 0;
-        if (is_this && (name_n == n || has_key(list + name_n + 1, n - name_n - 1, said->key)))
+        if (is_this && (name_n == n || list_has_key(list + name_n + 1, n - name_n - 1, said->key)))
             return true;
         list += n + (list[n] == ',');
     }
     return false;
 }
 
-static bool is_row(const struct counter_row *row, const struct counter_sample *said, ttr_text tags)
+static bool is_row_of_counter(const struct counter_row *row, const struct counter_sample *said,
+                              ttr_text tags)
 {
-    return is(said->provider, row->provider) && is(said->key, row->key) && is(tags, row->tags);
+    return text_equals(said->provider, row->provider) && text_equals(said->key, row->key) &&
+           text_equals(tags, row->tags);
 }
 
 static char *copy_text(ttr_text text)
@@ -124,7 +126,7 @@ static char *copy_text(ttr_text text)
 
 /* Returns a new label of a counter: "CPU Usage (%)", or for a rate "Allocation Rate (B / 1
  * sec)". */
-static char *make_label(const struct counter_sample *said, uint64_t seconds)
+static char *make_counter_label(const struct counter_sample *said, uint64_t seconds)
 {
     char label[PART], units[PART / 2] = "";
     ttr_text title = said->title.n ? said->title : said->key;
@@ -141,11 +143,11 @@ static char *make_label(const struct counter_sample *said, uint64_t seconds)
 }
 
 /* Returns the row of a counter, added if it is new. Returns NULL if memory runs out. */
-static struct counter_row *find_row(struct counter_table *table, const struct counter_sample *said,
-                                    ttr_text tags)
+static struct counter_row *find_counter_row(struct counter_table *table,
+                                            const struct counter_sample *said, ttr_text tags)
 {
     for (size_t i = 0; i < table->rows_n; i++)
-        if (is_row(&table->rows[i], said, tags))
+        if (is_row_of_counter(&table->rows[i], said, tags))
             return &table->rows[i];
     if (table->rows_n == table->rows_capacity) {
         size_t capacity = table->rows_capacity ? 2 * table->rows_capacity : 32;
@@ -157,7 +159,7 @@ static struct counter_row *find_row(struct counter_table *table, const struct co
     }
     struct counter_row row = {.provider = copy_text(said->provider),
                               .key = copy_text(said->key),
-                              .label = make_label(said, table->seconds),
+                              .label = make_counter_label(said, table->seconds),
                               .tags = copy_text(tags),
                               .type = said->is_rate ? "Rate" : "Metric"};
     if (!row.provider || !row.key || !row.label || !row.tags) {
@@ -182,7 +184,7 @@ static const char *format_utc_time(int64_t time_ns, const char *form, char *text
 }
 
 /* Prints a cell of a CSV file, in quotes if required. */
-static void put_cell(FILE *to, const char *text)
+static void write_csv_cell(FILE *to, const char *text)
 {
     if (!strpbrk(text, "\",\n")) {
         (void)fputs(text, to);
@@ -197,19 +199,20 @@ static void put_cell(FILE *to, const char *text)
     (void)fputc('"', to);
 }
 
-static void put_csv(const struct counter_table *table, const struct counter_row *row, int64_t time)
+static void write_csv_row(const struct counter_table *table, const struct counter_row *row,
+                          int64_t time)
 {
     char text[64], name[2 * PART];
     (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? "[" : "", row->tags,
                    row->tags[0] ? "]" : "");
     (void)fprintf(table->to, "%s,", format_utc_time(time, "%m/%d/%Y %H:%M:%S", text, sizeof text));
-    put_cell(table->to, row->provider);
+    write_csv_cell(table->to, row->provider);
     (void)fputc(',', table->to);
-    put_cell(table->to, name);
+    write_csv_cell(table->to, name);
     (void)fprintf(table->to, ",%s,%.15g\n", row->type, row->value);
 }
 
-static void put_json(struct counter_table *table, const struct counter_row *row, int64_t time)
+static void write_json_row(struct counter_table *table, const struct counter_row *row, int64_t time)
 {
     char text[64];
     struct json *json = &table->json;
@@ -220,11 +223,11 @@ static void put_json(struct counter_table *table, const struct counter_row *row,
     json_write_string(json, "name", row->label);
     json_write_string(json, "tags", row->tags);
     json_write_string(json, "counterType", row->type);
-    json_float(json, "value", row->value);
+    json_write_float(json, "value", row->value);
     json_close(json, '}');
 }
 
-static void put_line(const struct counter_table *table, const struct counter_row *row)
+static void print_counter_line(const struct counter_table *table, const struct counter_row *row)
 {
     char name[2 * PART], plain[2 * PART];
     (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? " [" : "", row->tags,
@@ -233,7 +236,7 @@ static void put_line(const struct counter_table *table, const struct counter_row
                   row->value);
 }
 
-static int by_provider(const void *a, const void *b)
+static int compare_providers(const void *a, const void *b)
 {
     const struct counter_row *x = a, *y = b;
     int order = strcmp(x->provider, y->provider);
@@ -246,7 +249,7 @@ static void draw_table(struct counter_table *table)
 {
     char text[64], plain[PART];
     const char *provider = "";
-    qsort(table->rows, table->rows_n, sizeof *table->rows, by_provider);
+    qsort(table->rows, table->rows_n, sizeof *table->rows, compare_providers);
     if (table->is_live)
         (void)fputs("\x1b[H\x1b[J", table->to);
     (void)fprintf(table->to, "%s  %s\n", term_plain(table->what, plain, sizeof plain),
@@ -256,11 +259,11 @@ static void draw_table(struct counter_table *table)
             (void)fprintf(table->to, "%s\n",
                           term_plain(table->rows[i].provider, plain, sizeof plain));
         provider = table->rows[i].provider;
-        put_line(table, &table->rows[i]);
+        print_counter_line(table, &table->rows[i]);
     }
 }
 
-void counter_table_begin(struct counter_table *table)
+void counter_table_write_head(struct counter_table *table)
 {
     char text[64];
     if (table->show == COUNTER_CSV)
@@ -297,10 +300,10 @@ void counter_table_end(struct counter_table *table)
 }
 
 /* Stores a value of a counter in its row. */
-static void store_value(struct counter_table *table, const struct counter_sample *said,
-                        ttr_text tags, double value)
+static void store_counter_value(struct counter_table *table, const struct counter_sample *said,
+                                ttr_text tags, double value)
 {
-    struct counter_row *row = find_row(table, said, tags);
+    struct counter_row *row = find_counter_row(table, said, tags);
     if (!row)
         return;
     row->value = value;
@@ -308,17 +311,17 @@ static void store_value(struct counter_table *table, const struct counter_sample
     table->is_fresh = true;
     table->shown_at = said->time;
     if (table->show == COUNTER_CSV)
-        put_csv(table, row, said->time);
+        write_csv_row(table, row, said->time);
     else if (table->show == COUNTER_JSON)
-        put_json(table, row, said->time);
+        write_json_row(table, row, said->time);
 }
 
 void counter_table_add(struct counter_table *table, const ttr *t, const ttr_event *event)
 {
     struct counter_sample said;
     struct counter_value value = {0};
-    if (!counter_read(t, event, &said) || !is_wanted(table->wanted, &said))
+    if (!read_counter_event(t, event, &said) || !is_counter_selected(table->wanted, &said))
         return;
-    while (counter_next(&said, &value))
-        store_value(table, &said, (ttr_text){value.tags, strlen(value.tags)}, value.number);
+    while (read_next_value(&said, &value))
+        store_counter_value(table, &said, (ttr_text){value.tags, strlen(value.tags)}, value.number);
 }

@@ -47,7 +47,7 @@ struct counter_table {
 int counter_table_init(struct counter_table *table, struct call *call, const char *wanted,
                        const char *what, uint64_t seconds);
 
-void counter_table_begin(struct counter_table *table);
+void counter_table_write_head(struct counter_table *table);
 
 /* Adds the values of an event, if it has a counter. */
 void counter_table_add(struct counter_table *table, const ttr *t, const ttr_event *event);

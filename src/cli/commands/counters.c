@@ -55,8 +55,8 @@ static ttr_status add_meters(struct watch *watch, const char *names, uint64_t se
     return ttr_dotnet_providers_add_provider(watch->providers, &meters, error);
 }
 
-static ttr_status add_source(struct watch *watch, const char *name, uint64_t seconds,
-                             ttr_error *error)
+static ttr_status add_event_source(struct watch *watch, const char *name, uint64_t seconds,
+                                   ttr_error *error)
 {
     char arguments[64];
     (void)snprintf(arguments, sizeof arguments, "EventCounterIntervalSec=%" PRIu64, seconds);
@@ -77,35 +77,35 @@ static int choose_counters(struct watch *watch, const char *list, uint64_t secon
         char name[512];
         size_t n = counter_item_length(at), name_n = strcspn(at, "[,");
         (void)snprintf(name, sizeof name, "%.*s", (int)(name_n < n ? name_n : n), at);
-        status = add_source(watch, name, seconds, &error);
+        status = add_event_source(watch, name, seconds, &error);
         used +=
             (size_t)snprintf(meters + used, sizeof meters - used, "%s%s", used ? "," : "", name);
         if (used >= sizeof meters)
-            return message_misuse("counters", "--counters names too many");
+            return report_misuse("counters", "--counters names too many");
         at += n + (at[n] == ',');
     }
     if (status == TTR_OK)
         status = add_meters(watch, meters, seconds, &error);
-    return status == TTR_OK ? OUTCOME_FINE : message_misuse("counters", "%s", error.text);
+    return status == TTR_OK ? OUTCOME_FINE : report_misuse("counters", "%s", error.text);
 }
 
 /* --- The stream --- */
 
-static bool is_enough(const struct watch *watch)
+static bool has_reached_limit(const struct watch *watch)
 {
-    return interrupt_came() ||
+    return interrupt_was_received() ||
            (watch->limit_ns && progress_now() - watch->begin_ns >= watch->limit_ns);
 }
 
 /* Implements ttr_pull: reads from the session, and requests its end after Ctrl-C or the time limit.
  * Returns 0 at the end of the stream. */
-static int64_t pull_from_session(void *ctx, void *to, size_t n)
+static int64_t read_session_bytes(void *ctx, void *to, size_t n)
 {
     struct watch *watch = ctx;
     ttr_error error;
     for (;;) {
         size_t got;
-        if (!watch->is_stopping && is_enough(watch)) {
+        if (!watch->is_stopping && has_reached_limit(watch)) {
             watch->is_stopping = true;
             watch->heard_ns = progress_now();
             ttr_dotnet_set_wake_fd(watch->runtime_connection.target, -1);
@@ -123,7 +123,7 @@ static int64_t pull_from_session(void *ctx, void *to, size_t n)
     }
 }
 
-static int show(struct watch *watch, ttr_reader *reader)
+static int show_counters(struct watch *watch, ttr_reader *reader)
 {
     ttr_error error;
     ttr_batch batch;
@@ -135,7 +135,7 @@ static int show(struct watch *watch, ttr_reader *reader)
     }
     if (status == TTR_END)
         return OUTCOME_FINE;
-    message_error(watch->call, watch->runtime_connection.what, &error);
+    report_error(watch->call, watch->runtime_connection.what, &error);
     return OUTCOME_INPUT;
 }
 
@@ -144,17 +144,17 @@ static int begin_session(struct watch *watch)
     ttr_error error;
     const ttr_dotnet_config wish = {
         .size = sizeof wish, .providers = watch->providers, .buffer_mb = 10};
-    ttr_dotnet_set_wake_fd(watch->runtime_connection.target, interrupt_wait_fd());
+    ttr_dotnet_set_wake_fd(watch->runtime_connection.target, interrupt_get_wake_fd());
     watch->session = ttr_dotnet_session_start(watch->runtime_connection.target, &wish, &error);
     if (watch->session)
         return runtime_resume(&watch->runtime_connection);
     if (error.status == TTR_AGAIN)
         return OUTCOME_NO;
-    message_error(watch->call, watch->runtime_connection.what, &error);
+    report_error(watch->call, watch->runtime_connection.what, &error);
     return OUTCOME_INPUT;
 }
 
-static int run(struct watch *watch)
+static int watch_counters(struct watch *watch)
 {
     ttr_error error;
     static const char *const at_once[] = {"nettrace.order=block", NULL};
@@ -164,20 +164,20 @@ static int run(struct watch *watch)
     if (outcome != OUTCOME_FINE)
         return outcome;
     watch->begin_ns = progress_now();
-    ttr_reader *reader = ttr_open_pull(watch->t, pull_from_session, watch,
+    ttr_reader *reader = ttr_open_pull(watch->t, read_session_bytes, watch,
                                        watch->runtime_connection.what, &options, &error);
     if (!reader) {
-        message_error(watch->call, watch->runtime_connection.what, &error);
+        report_error(watch->call, watch->runtime_connection.what, &error);
         return OUTCOME_INPUT;
     }
-    counter_table_begin(&watch->table);
-    outcome = show(watch, reader);
+    counter_table_write_head(&watch->table);
+    outcome = show_counters(watch, reader);
     counter_table_end(&watch->table);
     ttr_close(reader);
     if (outcome == OUTCOME_FINE && !watch->is_stopping)
-        message_note(watch->call, "%s has ended", watch->runtime_connection.what);
+        print_note(watch->call, "%s has ended", watch->runtime_connection.what);
     if (outcome == OUTCOME_FINE && watch->table.rows_seen == 0)
-        message_note(watch->call, "no counter of this name said anything");
+        print_note(watch->call, "no counter of this name said anything");
     return outcome;
 }
 
@@ -193,12 +193,12 @@ int run_counters(struct call *call)
     int outcome =
         watch.t && watch.providers ? runtime_check_operands(call, "counters") : OUTCOME_OUTPUT;
     if (set->duration && !dotnet_parse_duration(set->duration, &watch.limit_ns))
-        outcome = message_misuse(
+        outcome = report_misuse(
             "counters",
             "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
             set->duration);
     if (outcome == OUTCOME_FINE && set->counters && !set->counters[strspn(set->counters, ",")])
-        outcome = message_misuse(
+        outcome = report_misuse(
             "counters",
             "--counters is empty: expected PROVIDER or PROVIDER[NAME,NAME], separated by commas");
     if (outcome == OUTCOME_FINE)
@@ -210,7 +210,7 @@ int run_counters(struct call *call)
         outcome = counter_table_init(&watch.table, call, set->counters,
                                      watch.runtime_connection.what, seconds);
     if (outcome == OUTCOME_FINE)
-        outcome = run(&watch);
+        outcome = watch_counters(&watch);
     int written = counter_table_free(&watch.table);
     outcome = outcome == OUTCOME_FINE ? written : outcome;
     ttr_dotnet_close(watch.session);

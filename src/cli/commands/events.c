@@ -10,7 +10,7 @@
 #include "cli/ui/json.h"
 #include "cli/ui/messages.h"
 
-static void put_users(struct json *json, unsigned users)
+static void write_users_json(struct json *json, unsigned users)
 {
     static const struct {
         unsigned bit;
@@ -24,7 +24,7 @@ static void put_users(struct json *json, unsigned users)
     json_close(json, ']');
 }
 
-static void put_event(struct json *json, const ttr_kernel_event *event)
+static void write_event_json(struct json *json, const ttr_kernel_event *event)
 {
     char keyword[32];
     (void)snprintf(keyword, sizeof keyword, "0x%" PRIx64, event->keyword);
@@ -33,10 +33,10 @@ static void put_event(struct json *json, const ttr_kernel_event *event)
     json_write_string(json, "name", event->name);
     json_write_bool(json, "enabled", event->is_enabled);
     if (event->is_user_event)
-        put_users(json, event->users);
+        write_users_json(json, event->users);
     if (event->is_event_header) {
         json_write_string(json, "provider", event->provider);
-        json_uint(json, "level", event->level);
+        json_write_uint(json, "level", event->level);
         json_write_string(json, "keyword", keyword);
         json_write_string(json, "group", event->group);
     }
@@ -65,7 +65,7 @@ static void print_event(const struct call *call, const ttr_kernel_event *event)
 
 /* Returns true if one of the patterns matches "system:name", the system or the name of the
  * tracepoint. */
-static bool is_wanted(const struct call *call, const ttr_kernel_event *event)
+static bool is_event_selected(const struct call *call, const ttr_kernel_event *event)
 {
     char full[768];
     (void)snprintf(full, sizeof full, "%s:%s", event->system, event->name);
@@ -83,7 +83,7 @@ static int list_events(struct call *call)
     ttr_kernel_event event = {.size = sizeof event};
     ttr_kernel_events *events = ttr_kernel_events_list(call->set.tracefs, &error);
     if (!events) {
-        message_error(call, "tracefs", &error);
+        report_error(call, "tracefs", &error);
         return OUTCOME_INPUT;
     }
     if (call->set.json) {
@@ -94,10 +94,10 @@ static int list_events(struct call *call)
     }
     size_t shown = 0;
     for (size_t i = 0; ttr_kernel_events_at(events, i, &event); i++) {
-        if (!is_wanted(call, &event))
+        if (!is_event_selected(call, &event))
             continue;
         if (call->set.json)
-            put_event(&json, &event);
+            write_event_json(&json, &event);
         else
             print_event(call, &event);
         shown++;
@@ -107,27 +107,28 @@ static int list_events(struct call *call)
         json_close(&json, '}');
     }
     if (!ttr_kernel_events_has_user_events(events) && (call->paths_n == 1 || shown == 0))
-        message_note(call, "this kernel has no user_events (Linux 6.4 and later built with "
-                           "CONFIG_USER_EVENTS do)");
+        print_note(call, "this kernel has no user_events (Linux 6.4 and later built with "
+                         "CONFIG_USER_EVENTS do)");
     ttr_kernel_events_free(events);
     if (shown == 0 && call->paths_n > 1)
-        message_note(call, "no tracepoint has such a name");
+        print_note(call, "no tracepoint has such a name");
     return shown || call->paths_n == 1 ? OUTCOME_FINE : OUTCOME_NO;
 }
 
 /* Calls `change` for each operand, also after a failure. Returns the outcome. */
-static int for_each(struct call *call, const char *verb,
-                    ttr_status (*change)(const char *tracefs, const char *name, ttr_error *error))
+static int visit_kernel_events(struct call *call, const char *verb,
+                               ttr_status (*change)(const char *tracefs, const char *name,
+                                                    ttr_error *error))
 {
     int outcome = OUTCOME_FINE;
     if (call->paths_n < 2)
-        return message_misuse("events", "\"events %s\" needs names of user events", verb);
+        return report_misuse("events", "\"events %s\" needs names of user events", verb);
     for (size_t i = 1; i < call->paths_n; i++) {
         ttr_error error;
         ttr_status status = change(call->set.tracefs, call->path[i], &error);
         if (status == TTR_OK)
             continue;
-        message_error(call, "user_events", &error);
+        report_error(call, "user_events", &error);
         if (outcome != OUTCOME_OUTPUT)
             outcome = status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_OUTPUT;
     }
@@ -140,9 +141,9 @@ int run_events(struct call *call)
     if (strcmp(word, "list") == 0)
         return list_events(call);
     if (strcmp(word, "register") == 0)
-        return for_each(call, word, ttr_kernel_events_register);
+        return visit_kernel_events(call, word, ttr_kernel_events_register);
     if (strcmp(word, "delete") == 0)
-        return for_each(call, word, ttr_kernel_events_delete);
-    return message_misuse("events",
-                          "\"%s\" is not what can be done: there are list, register, delete", word);
+        return visit_kernel_events(call, word, ttr_kernel_events_delete);
+    return report_misuse("events",
+                         "\"%s\" is not what can be done: there are list, register, delete", word);
 }

@@ -11,7 +11,7 @@
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
 
-static const ttr_profile_format *find_format(const char *name, ttr_profile_format *format)
+static const ttr_profile_format *find_profile_format(const char *name, ttr_profile_format *format)
 {
     for (size_t i = 0; ttr_profile_format_get(i, format); i++)
         if (strcmp(format->name, name) == 0)
@@ -20,9 +20,9 @@ static const ttr_profile_format *find_format(const char *name, ttr_profile_forma
 }
 
 /* Returns the TTR_PROFILE_* flags for a format, after applying the user's options. */
-static uint32_t flags_of(const struct call *call, const ttr_profile_format *format)
+static uint32_t get_reading_flags(const struct call *call, const ttr_profile_format *format)
 {
-    uint32_t flags = format->flags | profiles_flags(call);
+    uint32_t flags = format->flags | get_profile_flags(call);
     if (call->set.by_thread)
         flags &= ~TTR_PROFILE_MERGED;
     if (call->set.merged)
@@ -32,10 +32,10 @@ static uint32_t flags_of(const struct call *call, const ttr_profile_format *form
     return flags;
 }
 
-static const char *title_of(const struct call *call)
+static const char *make_title(const struct call *call)
 {
     const char *slash = call->paths_n == 1 ? strrchr(call->path[0], '/') : NULL;
-    return slash && slash[1] ? slash + 1 : inputs_name(call);
+    return slash && slash[1] ? slash + 1 : inputs_get_name(call);
 }
 
 /* Warns if the format does not hold the deepest frames. */
@@ -48,10 +48,10 @@ static void report_cut_stacks(const struct call *call, const ttr_profile *profil
     for (uint32_t i = 0; i < n && format->depth_max; i++)
         deeper += nodes[i].depth >= format->depth_max;
     if (deeper)
-        message_note(call,
-                     "warning: stacks are cut to %u frames: the weight of %s deeper frame%s is "
-                     "added to the last one",
-                     format->depth_max, units_count(deeper).s, deeper == 1 ? "" : "s");
+        print_note(call,
+                   "warning: stacks are cut to %u frames: the weight of %s deeper frame%s is "
+                   "added to the last one",
+                   format->depth_max, units_count(deeper).s, deeper == 1 ? "" : "s");
 }
 
 /* Writes the file. A signal ends that half a second later. */
@@ -62,23 +62,23 @@ static ttr_status write_profile(const struct call *call, const struct profiling 
     const uint32_t flags = call->set.overwrite ? TTR_WRITE_OVERWRITE : 0;
     ttr_progress_set(profiling->inputs.t, progress_grace_step, &grace);
     const ttr_status status = ttr_profile_write(profiling->profile, call->set.output, format,
-                                                title_of(call), flags, error);
+                                                make_title(call), flags, error);
     ttr_progress_set(profiling->inputs.t, NULL, NULL);
     return status;
 }
 
-static int write_file(const struct call *call, const struct profiling *profiling,
-                      const ttr_profile_format *format)
+static int write_profile_file(const struct call *call, const struct profiling *profiling,
+                              const ttr_profile_format *format)
 {
     ttr_error error = {0};
     const ttr_profile *profile = profiling->profile;
     const char *path = call->set.output, *name = strcmp(path, "-") == 0 ? "standard output" : path;
     const ttr_status status = write_profile(call, profiling, format->name, &error);
     if (status != TTR_OK && status != TTR_AGAIN)
-        return profiles_output_failed(call, name, &error);
+        return report_profile_failure(call, name, &error);
     report_cut_stacks(call, profile, format);
     if (status == TTR_AGAIN) {
-        message_note(call, "%s: interrupted: stacks are missing, or the file is missing", name);
+        print_note(call, "%s: interrupted: stacks are missing, or the file is missing", name);
         return OUTCOME_FINE;
     }
     const ttr_profile_frame *frames;
@@ -87,9 +87,9 @@ static int write_file(const struct call *call, const struct profiling *profiling
     uint32_t lanes_n = ttr_profile_threads(profile, &lanes);
     const uint64_t count = ttr_profile_count(profile);
     const uint32_t frames_n = ttr_profile_frames(profile, &frames);
-    message_note(call, "%s: %s %s%s on %s thread%s, %s different frame%s", name,
-                 units_count(count).s, what, count == 1 ? "" : "s", units_count(lanes_n).s,
-                 lanes_n == 1 ? "" : "s", units_count(frames_n).s, frames_n == 1 ? "" : "s");
+    print_note(call, "%s: %s %s%s on %s thread%s, %s different frame%s", name, units_count(count).s,
+               what, count == 1 ? "" : "s", units_count(lanes_n).s, lanes_n == 1 ? "" : "s",
+               units_count(frames_n).s, frames_n == 1 ? "" : "s");
     return OUTCOME_FINE;
 }
 
@@ -99,31 +99,30 @@ int run_flame(struct call *call)
     const char *name = call->set.to;
     struct profiling profiling;
     if (!call->set.output)
-        return message_misuse(call->command->name,
-                              "no output: use -o OUTPUT (\"-\" is standard output)");
+        return report_misuse(call->command->name,
+                             "no output: use -o OUTPUT (\"-\" is standard output)");
     if (!name)
-        name = profiles_guess(call->set.output, false);
+        name = guess_profile_format(call->set.output, false);
     if (!name)
-        return message_misuse(
-            call->command->name,
-            "the suffix of \"%s\" does not name a profile format: use --to=FORMAT",
-            call->set.output);
+        return report_misuse(call->command->name,
+                             "the suffix of \"%s\" does not name a profile format: use --to=FORMAT",
+                             call->set.output);
     if (call->set.by_thread && call->set.merged)
-        return message_misuse(call->command->name, "--threads and --merge exclude each other");
-    if (!find_format(name, &format))
-        return message_misuse(call->command->name, "no profile can be written as \"%s\"", name);
-    int outcome = output_check(call, call->set.output, name);
+        return report_misuse(call->command->name, "--threads and --merge exclude each other");
+    if (!find_profile_format(name, &format))
+        return report_misuse(call->command->name, "no profile can be written as \"%s\"", name);
+    int outcome = check_output_path(call, call->set.output, name);
     if (outcome == OUTCOME_FINE)
-        outcome = profiles_open(&profiling, call, flags_of(call, &format));
+        outcome = open_profiling(&profiling, call, get_reading_flags(call, &format));
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
     bool is_refused = outcome == OUTCOME_NO && call->set.strict;
-    if (profiling.profile && !is_refused && profiles_has_any(call, &profiling, &outcome)) {
-        int written = write_file(call, &profiling, &format);
+    if (profiling.profile && !is_refused && profiling_has_events(call, &profiling, &outcome)) {
+        int written = write_profile_file(call, &profiling, &format);
         outcome = written != OUTCOME_FINE   ? written
                   : outcome == OUTCOME_FINE ? OUTCOME_FINE
                                             : OUTCOME_OUTPUT;
     }
-    return profiles_close(call, &profiling, outcome);
+    return close_profiling(call, &profiling, outcome);
 }

@@ -12,7 +12,7 @@
 
 #define LOSSES_MAX 128u
 
-static void put_options(struct json *json, size_t format)
+static void write_options_json(struct json *json, size_t format)
 {
     ttr_option_info option;
     json_open(json, "options", '[');
@@ -27,7 +27,7 @@ static void put_options(struct json *json, size_t format)
     json_close(json, ']');
 }
 
-static void put_losses(struct json *json, const char *format)
+static void write_losses_json(struct json *json, const char *format)
 {
     ttr_loss losses[LOSSES_MAX];
     size_t n = ttr_format_losses(format, losses, LOSSES_MAX);
@@ -43,16 +43,16 @@ static void put_losses(struct json *json, const char *format)
     json_close(json, ']');
 }
 
-static void put_diagnostics(struct json *json, size_t format)
+static void write_diagnostics_json(struct json *json, size_t format)
 {
     ttr_diagnostic_info info;
     json_open(json, "diagnostics", '[');
     for (size_t j = 0; ttr_format_diagnostic(format, j, &info); j++) {
         json_open(json, NULL, '{');
         json_write_string(json, "code", info.code);
-        json_write_string(json, "severity", message_severity(info.worst));
+        json_write_string(json, "severity", print_diagnostic_severity(info.worst));
         if (info.least != info.worst)
-            json_write_string(json, "least_severity", message_severity(info.least));
+            json_write_string(json, "least_severity", print_diagnostic_severity(info.least));
         json_write_string(json, "meaning", info.meaning);
         json_write_string(json, "effect", info.effect);
         json_write_string(json, "advice", info.advice);
@@ -62,7 +62,7 @@ static void put_diagnostics(struct json *json, size_t format)
 }
 
 /* Returns true if a format is to be listed: its name is an operand, or there are no operands. */
-static bool is_asked(const struct call *call, const char *name)
+static bool is_format_selected(const struct call *call, const char *name)
 {
     bool is_one = call->paths_n == 0;
     for (size_t i = 0; i < call->paths_n; i++)
@@ -70,7 +70,7 @@ static bool is_asked(const struct call *call, const char *name)
     return is_one;
 }
 
-static const char *find_unknown(const struct call *call)
+static const char *find_unknown_format(const struct call *call)
 {
     for (size_t i = 0; i < call->paths_n; i++) {
         ttr_format_info info = {0};
@@ -83,7 +83,7 @@ static const char *find_unknown(const struct call *call)
     return NULL;
 }
 
-static void put_json(const struct call *call)
+static void write_formats_json(const struct call *call)
 {
     struct json json = {.to = stdout};
     ttr_format_info info;
@@ -91,7 +91,7 @@ static void put_json(const struct call *call)
     json_write_string(&json, "schema", "tracetta.formats/1");
     json_open(&json, "formats", '[');
     for (size_t i = 0; ttr_format_get(i, &info); i++) {
-        if (!is_asked(call, info.name))
+        if (!is_format_selected(call, info.name))
             continue;
         json_open(&json, NULL, '{');
         json_write_string(&json, "name", info.name);
@@ -102,13 +102,13 @@ static void put_json(const struct call *call)
         json_write_bool(&json, "writes", info.abilities & TTR_FORMAT_WRITES);
         json_write_bool(&json, "text", info.abilities & TTR_FORMAT_TEXT);
         json_write_bool(&json, "folder", info.abilities & TTR_FORMAT_FOLDER);
-        put_options(&json, i);
-        put_losses(&json, info.name);
-        put_diagnostics(&json, i);
+        write_options_json(&json, i);
+        write_losses_json(&json, info.name);
+        write_diagnostics_json(&json, i);
         json_close(&json, '}');
     }
     json_close(&json, ']');
-    put_diagnostics(&json, TTR_FORMAT_NONE);
+    write_diagnostics_json(&json, TTR_FORMAT_NONE);
     json_close(&json, '}');
 }
 
@@ -128,7 +128,7 @@ static void print_format(const struct call *call, size_t i, const ttr_format_inf
                      option.for_writing ? "writing" : "reading");
 }
 
-static void put_rules(void)
+static void write_rules_json(void)
 {
     struct json json = {.to = stdout};
     ttr_interpret_row row = {.size = sizeof row};
@@ -152,7 +152,7 @@ static void put_rules(void)
     json_close(&json, '}');
 }
 
-static void print_rules(const struct terminal *term)
+static void print_rule_tables(const struct terminal *term)
 {
     ttr_interpret_row row = {.size = sizeof row};
     const char *world = NULL;
@@ -173,36 +173,36 @@ static void print_rules(const struct terminal *term)
     }
 }
 
-static int list_rules(const struct call *call)
+static int list_rule_tables(const struct call *call)
 {
     if (call->paths_n)
-        return message_misuse(call->command->name, "--rules lists all rules: name no format");
+        return report_misuse(call->command->name, "--rules lists all rules: name no format");
     if (call->set.json)
-        put_rules();
+        write_rules_json();
     else
-        print_rules(&call->term);
+        print_rule_tables(&call->term);
     return OUTCOME_FINE;
 }
 
 int run_formats(struct call *call)
 {
     if (call->set.rules)
-        return list_rules(call);
+        return list_rule_tables(call);
     ttr_format_info info;
     int width = 0;
-    const char *unknown = find_unknown(call);
+    const char *unknown = find_unknown_format(call);
     if (unknown)
-        return message_misuse(call->command->name,
-                              "no format \"%s\": \"tracetta formats\" lists them", unknown);
+        return report_misuse(call->command->name,
+                             "no format \"%s\": \"tracetta formats\" lists them", unknown);
     if (call->set.json) {
-        put_json(call);
+        write_formats_json(call);
         return OUTCOME_FINE;
     }
     for (size_t i = 0; ttr_format_get(i, &info); i++)
-        if (is_asked(call, info.name) && strlen(info.name) > (size_t)width)
+        if (is_format_selected(call, info.name) && strlen(info.name) > (size_t)width)
             width = (int)strlen(info.name);
     for (size_t i = 0; ttr_format_get(i, &info); i++)
-        if (is_asked(call, info.name))
+        if (is_format_selected(call, info.name))
             print_format(call, i, &info, width);
     return OUTCOME_FINE;
 }

@@ -14,7 +14,7 @@
 #define FORMATS_SHOWN 8u
 #define THREADS_SHOWN 40u
 
-static void print_kinds(const struct subject *subject)
+static void print_event_kinds(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
     for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++)
@@ -23,7 +23,7 @@ static void print_kinds(const struct subject *subject)
                          term_ink(term, INK_PLAIN), units_count(subject->summary.kinds[kind]).s);
 }
 
-static void print_text_of(const char *what, ttr_text text)
+static void print_attribute_text(const char *what, ttr_text text)
 {
     if (text.n == 0)
         return;
@@ -35,13 +35,13 @@ static void print_text_of(const char *what, ttr_text text)
 /* Prints the clock fields that only CTF has. */
 static void print_clock_identity(const ttr_clock *clock)
 {
-    print_text_of(", ", clock->description);
-    print_text_of(", origin ", clock->origin);
-    print_text_of(clock->origin.n ? " in " : ", origin in ", clock->origin_ns);
-    print_text_of(clock->origin.n || clock->origin_ns.n ? " uid " : ", origin uid ",
-                  clock->origin_uid);
-    print_text_of(", namespace ", clock->ns);
-    print_text_of(", uid ", clock->uid);
+    print_attribute_text(", ", clock->description);
+    print_attribute_text(", origin ", clock->origin);
+    print_attribute_text(clock->origin.n ? " in " : ", origin in ", clock->origin_ns);
+    print_attribute_text(clock->origin.n || clock->origin_ns.n ? " uid " : ", origin uid ",
+                         clock->origin_uid);
+    print_attribute_text(", namespace ", clock->ns);
+    print_attribute_text(", uid ", clock->uid);
     if (clock->has_uuid)
         (void)printf(", uuid %s", units_uuid(clock->uuid).s);
 }
@@ -73,7 +73,7 @@ static void print_clocks(const struct subject *subject, const struct trace *trac
         print_clock(&clock[i], indent);
 }
 
-static void print_packets(uint64_t packets, size_t streams)
+static void print_packet_count(uint64_t packets, size_t streams)
 {
     if (packets)
         (void)printf(", %s packet%s in %zu stream%s", units_count(packets).s,
@@ -94,12 +94,12 @@ static void print_format(const struct subject *subject, const struct trace *trac
 {
     const ttr_report *report = &trace->report;
     (void)printf("%s%s%s", report->format, *report->version ? " " : "", report->version);
-    print_packets(trace->packets, count_streams(subject, trace));
+    print_packet_count(trace->packets, count_streams(subject, trace));
 }
 
 /* Returns true if one of the first n reports has the format of `report`, in the same version (or
  * `report` has none). */
-static bool is_seen(const ttr_report *const *seen, size_t n, const ttr_report *report)
+static bool is_report_seen(const ttr_report *const *seen, size_t n, const ttr_report *report)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(seen[i]->format, report->format) == 0 &&
@@ -115,9 +115,9 @@ static void print_formats(const struct subject *subject)
     const ttr_report *seen[FORMATS_SHOWN];
     uint64_t packets = 0;
     size_t streams = 0, n = 0;
-    for (; traces_next(subject->inputs.reader, &trace);
+    for (; traces_read_next(subject->inputs.reader, &trace);
          packets += trace.packets, streams += count_streams(subject, &trace)) {
-        if (n == FORMATS_SHOWN || is_seen(seen, n, &trace.report))
+        if (n == FORMATS_SHOWN || is_report_seen(seen, n, &trace.report))
             continue;
         (void)printf("%s%s%s%s", n ? ", " : "", trace.report.format,
                      *trace.report.version ? " " : "", trace.report.version);
@@ -126,10 +126,10 @@ static void print_formats(const struct subject *subject)
         n++;
     }
     (void)printf(", %zu traces", subject->traces);
-    print_packets(packets, streams);
+    print_packet_count(packets, streams);
 }
 
-static void print_head(const struct subject *subject)
+static void print_summary(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
     const ttr_report *report = &subject->first.report;
@@ -153,14 +153,14 @@ static void print_sessions(const struct subject *subject)
 {
     ttr_text session;
     uint16_t source = 1;
-    for (size_t i = 0; info_next_session(subject, &source, &i, &session);) {
+    for (size_t i = 0; read_next_session(subject, &source, &i, &session);) {
         (void)fputs("session   ", stdout);
         term_text(session);
         (void)putchar('\n');
     }
 }
 
-static void print_times(const struct subject *subject)
+static void print_time_range(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
     if (summary->events == 0)
@@ -194,20 +194,21 @@ static void print_threads(const ttr *t)
         (void)printf("  and %" PRIu32 " more\n", n - THREADS_SHOWN);
 }
 
-static void print_lost(const struct subject *subject, const struct findings *findings, int indent)
+static void print_lost_events(const struct subject *subject, const struct findings *findings,
+                              int indent)
 {
     char lost[LOST_TEXT];
     if (findings->lost || findings->gaps)
         (void)printf("%*s%slost      %s in %s place%s, by the trace's own account%s\n", indent, "",
                      term_ink(&subject->call->term, INK_YELLOW),
-                     report_lost(findings->lost, findings->lost_packets, lost),
+                     format_lost_counts(findings->lost, findings->lost_packets, lost),
                      units_count(findings->gaps).s, findings->gaps == 1 ? "" : "s",
                      term_ink(&subject->call->term, INK_PLAIN));
 }
 
 /* Prints the notes of each trace with its path, since traces of a rotated session have files of
  * equal names. */
-static void print_notes(const struct subject *subject)
+static void print_diagnostics(const struct subject *subject)
 {
     const bool is_verbose = subject->call->set.verbose;
     const ttr_severity from = is_verbose ? TTR_SEVERITY_REMARK : TTR_SEVERITY_ODD;
@@ -218,13 +219,13 @@ static void print_notes(const struct subject *subject)
         return;
     (void)puts("notes");
     traces_walk_begin(&walk, subject->inputs.reader);
-    while (traces_walk_next(&walk, &trace)) {
+    while (traces_walk_step(&walk, &trace)) {
         if (subject->traces > 1 && traces_have_notes(subject->inputs.reader, &trace, from)) {
             (void)fputs("  ", stdout);
             term_text(trace.report.trace_path);
             (void)putchar('\n');
         }
-        report_print_notes(subject->call, &subject->inputs, &trace, from, 0);
+        print_trace_notes(subject->call, &subject->inputs, &trace, from, 0);
     }
     traces_walk_end(&walk);
 }
@@ -233,21 +234,20 @@ static void print_findings(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
     const struct findings *findings = &subject->findings;
-    print_lost(subject, findings, 0);
+    print_lost_events(subject, findings, 0);
     if (findings->damage_regions)
-        (void)printf("%sdamage    %s place%s, %s%s%s\n", term_ink(term, INK_RED),
-                     units_count(findings->damage_regions).s,
-                     findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes).s,
-                     report_ends_early(subject->inputs.reader)
-                         ? "; a file ends early, so more is missing"
-                         : "",
-                     term_ink(term, INK_PLAIN));
-    print_notes(subject);
+        (void)printf(
+            "%sdamage    %s place%s, %s%s%s\n", term_ink(term, INK_RED),
+            units_count(findings->damage_regions).s, findings->damage_regions == 1 ? "" : "s",
+            units_size(findings->damage_bytes).s,
+            is_cut_at_end(subject->inputs.reader) ? "; a file ends early, so more is missing" : "",
+            term_ink(term, INK_PLAIN));
+    print_diagnostics(subject);
 }
 
 /* --- Attributes of a trace --- */
 
-static void print_value(const ttr_value *value)
+static void print_attribute_value(const ttr_value *value)
 {
     if (value->type == TTR_TYPE_TEXT) {
         (void)putchar('"');
@@ -265,12 +265,12 @@ static void print_environment(const struct subject *subject, const struct trace 
     ttr_attribute attribute;
     size_t n = 0;
     for (size_t i = 0; ttr_source_attribute(subject->inputs.t, trace->source, i, &attribute); i++) {
-        if (info_is_own(attribute.name))
+        if (is_written_by_tracetta(attribute.name))
             continue;
         (void)printf("%*s%-10s", indent, "", n++ ? "" : "env");
         term_text(attribute.name);
         (void)fputs(" = ", stdout);
-        print_value(&attribute.value);
+        print_attribute_value(&attribute.value);
         (void)putchar('\n');
     }
 }
@@ -293,9 +293,9 @@ static void print_stream(const struct subject *subject, const ttr_report *report
         path = (ttr_text){path.p + n + 1, path.n - n - 1};
     (void)printf("%*s  ", indent, "");
     term_text(path);
-    if (traces_attribute(t, report->source, "stream.class", &value))
+    if (traces_get_attribute(t, report->source, "stream.class", &value))
         (void)printf(", class %" PRIu64, value.v.u);
-    if (traces_attribute(t, report->source, "stream.id", &value))
+    if (traces_get_attribute(t, report->source, "stream.id", &value))
         (void)printf(", id %" PRIu64, value.v.u);
     (void)printf(": %s event%s", units_count(report->events).s, report->events == 1 ? "" : "s");
     if (report->packets)
@@ -304,8 +304,9 @@ static void print_stream(const struct subject *subject, const ttr_report *report
     print_stream_time(report, subject->findings.is_anchored);
     if (report->lost || report->gaps)
         (void)printf(", %s lost in %s place%s",
-                     report->lost_packets ? report_lost(report->lost, report->lost_packets, lost)
-                                          : units_count(report->lost).s,
+                     report->lost_packets
+                         ? format_lost_counts(report->lost, report->lost_packets, lost)
+                         : units_count(report->lost).s,
                      units_count(report->gaps).s, report->gaps == 1 ? "" : "s");
     if (report->damage_regions)
         (void)printf(", %s damaged", units_size(report->damage_bytes).s);
@@ -324,14 +325,15 @@ static void print_streams(const struct subject *subject, const struct trace *tra
             print_stream(subject, &report, indent);
 }
 
-static void print_identity(const struct subject *subject, const struct trace *trace, int indent)
+static void print_trace_identity(const struct subject *subject, const struct trace *trace,
+                                 int indent)
 {
     static const char *const names[] = {"trace.name", "trace.uuid", "trace.namespace", "trace.uid"},
                              *const before[] = {"", "uuid ", "namespace ", "uid "};
     size_t shown = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ttr_value value = {.text = {"", 0}};
-        if (!traces_attribute(subject->inputs.t, trace->source, names[i], &value) ||
+        if (!traces_get_attribute(subject->inputs.t, trace->source, names[i], &value) ||
             value.text.n == 0)
             continue;
         (void)printf("%*s%s%s", shown ? 0 : indent, "", shown ? ", " : "trace     ", before[i]);
@@ -342,20 +344,21 @@ static void print_identity(const struct subject *subject, const struct trace *tr
         (void)putchar('\n');
 }
 
-static void print_description(const struct subject *subject, const struct trace *trace, int indent)
+static void print_trace_description(const struct subject *subject, const struct trace *trace,
+                                    int indent)
 {
-    print_identity(subject, trace, indent);
+    print_trace_identity(subject, trace, indent);
     print_clocks(subject, trace, indent);
     print_environment(subject, trace, indent);
     print_streams(subject, trace, indent);
     if (subject->call->set.classes)
-        classes_print_fields(subject->call, subject->inputs.reader, trace, indent);
+        print_class_fields(subject->call, subject->inputs.reader, trace, indent);
     else
-        classes_print(subject->call, subject->inputs.reader, trace, indent);
+        print_event_classes(subject->call, subject->inputs.reader, trace, indent);
 }
 
 /* Prints the section for one trace, if the input has several. */
-static void print_section(const struct subject *subject, const struct trace *trace)
+static void print_trace_section(const struct subject *subject, const struct trace *trace)
 {
     const struct terminal *term = &subject->call->term;
     (void)printf("\n%s", term_ink(term, INK_BOLD));
@@ -367,26 +370,26 @@ static void print_section(const struct subject *subject, const struct trace *tra
         (void)printf("  begin     %s\n  end       %s\n",
                      units_time(trace->begin_ns, trace->sum.is_anchored).s,
                      units_time(trace->end_ns, trace->sum.is_anchored).s);
-    print_lost(subject, &trace->sum, 2);
-    print_description(subject, trace, 2);
+    print_lost_events(subject, &trace->sum, 2);
+    print_trace_description(subject, trace, 2);
 }
 
-static void print_sections(const struct subject *subject)
+static void print_trace_sections(const struct subject *subject)
 {
     struct trace trace;
     struct traces_walk walk;
     traces_walk_begin(&walk, subject->inputs.reader);
-    while (traces_walk_next(&walk, &trace))
-        print_section(subject, &trace);
+    while (traces_walk_step(&walk, &trace))
+        print_trace_section(subject, &trace);
     traces_walk_end(&walk);
 }
 
-static void print_text(const struct subject *subject)
+static void print_info_text(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
-    print_head(subject);
+    print_summary(subject);
     print_sessions(subject);
-    print_times(subject);
+    print_time_range(subject);
     if (summary->threads || summary->processes)
         (void)printf("threads   %s of %s process%s\n", units_count(summary->threads).s,
                      units_count(summary->processes).s, summary->processes == 1 ? "" : "es");
@@ -398,31 +401,30 @@ static void print_text(const struct subject *subject)
                      summary->providers == 1 ? "" : "s");
     (void)putchar('\n');
     (void)printf("events    %s\n", units_count(summary->events).s);
-    print_kinds(subject);
+    print_event_kinds(subject);
     if (summary->backward)
         (void)printf("backward  %s earlier than what came before\n",
                      units_events(summary->backward).s);
     print_findings(subject);
     if (subject->traces == 1)
-        print_description(subject, &subject->first, 0);
+        print_trace_description(subject, &subject->first, 0);
     else
-        print_sections(subject);
+        print_trace_sections(subject);
 }
 
 /* --- Reading --- */
 
 /* Warns that CTF 2 metadata cannot describe every v1.1 trace. */
-static void warn_of_words(const struct call *call, const char *path, const ttr_report *report)
+static void warn_about_operands(const struct call *call, const char *path, const ttr_report *report)
 {
     if (report->version && strcmp(report->version, "RFC 1.1") == 0 &&
         strcmp(call->set.metadata, "ctf2") == 0)
-        message_note(
-            call,
-            "%s: this is for people: packets of v1.1 cannot be read by it, for CTF 2 has no "
-            "words for their sizes, nor for lengths and bitfields "
-            "of v1.1, which are shown otherwise; \"tracetta convert --to=ctf "
-            "--option=version=2\" makes a trace of CTF 2",
-            path);
+        print_note(call,
+                   "%s: this is for people: packets of v1.1 cannot be read by it, for CTF 2 has no "
+                   "words for their sizes, nor for lengths and bitfields "
+                   "of v1.1, which are shown otherwise; \"tracetta convert --to=ctf "
+                   "--option=version=2\" makes a trace of CTF 2",
+                   path);
 }
 
 /* Prints the metadata of an input with one trace, in the language of --metadata. */
@@ -432,18 +434,18 @@ static int print_metadata(const struct call *call, const char *path, ttr_reader 
     ttr_text text;
     ttr_error error = {0};
     if (traces_count(reader) > 1)
-        return message_misuse("info", "--metadata is for one trace: \"%s\" holds %zu", path,
-                              traces_count(reader));
-    (void)traces_next(reader, &trace);
+        return report_misuse("info", "--metadata is for one trace: \"%s\" holds %zu", path,
+                             traces_count(reader));
+    (void)traces_read_next(reader, &trace);
     if (ttr_reader_metadata(reader, trace.first, call->set.metadata, &text, &error) != TTR_OK)
-        return inputs_failed(call, path, &error);
+        return inputs_report_failure(call, path, &error);
     if (fwrite(text.p, 1, text.n, stdout) < text.n || fflush(stdout) != 0)
-        return message_output_failed(errno);
-    warn_of_words(call, path, &trace.report);
+        return report_output_error(errno);
+    warn_about_operands(call, path, &trace.report);
     return OUTCOME_FINE;
 }
 
-static int read_all(struct subject *subject)
+static int read_all_events(struct subject *subject)
 {
     struct progress progress;
     ttr_error error = {0};
@@ -453,12 +455,12 @@ static int read_all(struct subject *subject)
     ttr_status status = ttr_summarize(subject->inputs.t, reader, &subject->summary, progress_step,
                                       &progress, &error);
     progress_end(&progress);
-    subject->findings = report_sum(reader);
+    subject->findings = sum_findings(reader);
     subject->traces = traces_count(reader);
-    (void)traces_next(reader, &subject->first);
+    (void)traces_read_next(reader, &subject->first);
     return status == TTR_OK || status == TTR_END || status == TTR_AGAIN
                ? OUTCOME_FINE
-               : inputs_failed(call, subject->path, &error);
+               : inputs_report_failure(call, subject->path, &error);
 }
 
 /* Reads an input and prints its description. A read error is reported after the description of the
@@ -466,7 +468,7 @@ static int read_all(struct subject *subject)
 static int print_input(const struct call *call, const char *path, struct json *json)
 {
     struct subject subject = {.call = call, .path = path};
-    int outcome = inputs_open_one(&subject.inputs, call, path, 0);
+    int outcome = inputs_open_single(&subject.inputs, call, path, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (call->set.metadata) {
@@ -474,33 +476,33 @@ static int print_input(const struct call *call, const char *path, struct json *j
         inputs_close(&subject.inputs);
         return outcome;
     }
-    if (interpretation_is_on(call, subject.inputs.reader))
+    if (interpretation_is_enabled(call, subject.inputs.reader))
         outcome = interpretation_begin(&subject.inputs, call);
     if (outcome != OUTCOME_FINE) {
         inputs_close(&subject.inputs);
         return outcome;
     }
-    outcome = read_all(&subject);
+    outcome = read_all_events(&subject);
     if ((outcome == OUTCOME_FINE || subject.summary.events > 0) && subject.traces) {
         if (json)
-            info_json(json, &subject);
+            write_info_json(json, &subject);
         else
-            print_text(&subject);
-        report_interrupted(call, subject.inputs.reader);
-        outcome = report_warn(call, subject.inputs.reader, outcome);
+            print_info_text(&subject);
+        report_interruption(call, subject.inputs.reader);
+        outcome = warn_about_findings(call, subject.inputs.reader, outcome);
     }
     inputs_close(&subject.inputs);
     return outcome;
 }
 
-static int inform_all_json(const struct call *call)
+static int write_all_json(const struct call *call)
 {
     struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     int worst = OUTCOME_FINE;
     json_open(&json, NULL, '{');
     json_write_string(&json, "schema", "tracetta.info/1");
     json_open(&json, "inputs", '[');
-    for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
+    for (size_t i = 0; i < call->paths_n && !interrupt_was_received(); i++) {
         int outcome = print_input(call, call->path[i], &json);
         worst = outcome > worst ? outcome : worst;
     }
@@ -514,14 +516,14 @@ int run_info(struct call *call)
     struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     int worst = OUTCOME_FINE;
     if (call->set.metadata && (call->paths_n > 1 || call->set.json || call->set.classes))
-        return message_misuse(
+        return report_misuse(
             "info",
             "--metadata prints one trace's, alone: leave out --json, --classes and other files");
     if (call->set.json && call->paths_n == 1)
         return print_input(call, call->path[0], &json);
     if (call->set.json)
-        return inform_all_json(call);
-    for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
+        return write_all_json(call);
+    for (size_t i = 0; i < call->paths_n && !interrupt_was_received(); i++) {
         if (i > 0)
             (void)putchar('\n');
         int outcome = print_input(call, call->path[i], NULL);

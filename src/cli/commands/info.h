@@ -18,14 +18,14 @@ struct subject {
 
 /* Returns true for an attribute that the library adds ("trace.name"), false for one from the
  * trace's environment. */
-bool info_is_own(ttr_text name);
+bool is_written_by_tracetta(ttr_text name);
 
 /* Returns the sessions of a live source one by one, false after the last. *source starts at 1, *i
  * at 0; the function advances both. */
-bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
+bool read_next_session(const struct subject *subject, uint16_t *source, size_t *i,
                        ttr_text *session);
 
 /* Prints an input as a JSON object. The outermost object also has the name of the schema. */
-void info_json(struct json *json, const struct subject *subject);
+void write_info_json(struct json *json, const struct subject *subject);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "cli/commands/info.h"
 
-bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
+bool read_next_session(const struct subject *subject, uint16_t *source, size_t *i,
                        ttr_text *session)
 {
     static const char name[] = "live.session";
@@ -20,7 +20,7 @@ bool info_next_session(const struct subject *subject, uint16_t *source, size_t *
     return false;
 }
 
-bool info_is_own(ttr_text name)
+bool is_written_by_tracetta(ttr_text name)
 {
     static const char *const ctx[] = {"trace.", "stream.", "clock.", "live."};
     for (size_t i = 0; i < sizeof ctx / sizeof *ctx; i++)

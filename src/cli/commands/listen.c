@@ -48,9 +48,9 @@ static int read_duration(const struct call *call, const char *option, const char
     if (!text)
         return OUTCOME_FINE;
     if (!dotnet_parse_duration(text, &ns) || ns < 1000000)
-        return message_misuse(call->command->name,
-                              "--%s cannot be \"%s\": expected a time from 1ms on, such as 30s",
-                              option, text);
+        return report_misuse(call->command->name,
+                             "--%s cannot be \"%s\": expected a time from 1ms on, such as 30s",
+                             option, text);
     *ms = ns / 1000000;
     return OUTCOME_FINE;
 }
@@ -67,13 +67,13 @@ static int read_options(struct listening *listening)
                                       .rotate_bytes = set->rotate_size,
                                       .queue_bytes = set->queue_size,
                                       .packet_max = set->max_packet,
-                                      .wake_fd = interrupt_wait_fd()};
+                                      .wake_fd = interrupt_get_wake_fd()};
     if (set->when_full && strcmp(set->when_full, "drop") == 0)
         options->policy = TTR_QUEUE_DROP;
     else if (set->when_full && strcmp(set->when_full, "wait") == 0)
         options->policy = TTR_QUEUE_WAIT;
     if (set->max_sources > 65536)
-        return message_misuse(listening->call->command->name, "--max-sources is at most 65536");
+        return report_misuse(listening->call->command->name, "--max-sources is at most 65536");
     options->sources_max = (uint32_t)set->max_sources;
     int outcome =
         read_duration(listening->call, "rotate-time", set->rotate_time, &options->rotate_ms);
@@ -88,7 +88,7 @@ static int read_options(struct listening *listening)
 /* Creates the folder of files that are converted at the end: next to the output, or a temporary
  * one.
  */
-static int open_parts(struct listening *listening)
+static int open_part_folder(struct listening *listening)
 {
     const char *path = listening->call->set.output, *temporary = getenv("TMPDIR");
     bool is_stdout = strcmp(path, "-") == 0;
@@ -98,9 +98,9 @@ static int open_parts(struct listening *listening)
                                  : "/tmp",
                      is_stdout ? "/tracetta-listen-XXXXXX" : ".parts-XXXXXX");
     if (n < 0 || (size_t)n >= sizeof listening->parts)
-        return message_misuse(listening->call->command->name, "the path of the output is too long");
+        return report_misuse(listening->call->command->name, "the path of the output is too long");
     if (!mkdtemp(listening->parts))
-        return message_cannot_write(listening->parts, errno);
+        return report_unwritable_output(listening->parts, errno);
     listening->options.folder = listening->parts;
     return OUTCOME_FINE;
 }
@@ -113,43 +113,42 @@ static int open_output(struct listening *listening)
     const char *path = call->set.output;
     struct stat about;
     if (!path || !*path)
-        return message_misuse(call->command->name,
-                              "no output: use -o FOLDER for a file per sender, or -o FILE or -o - "
-                              "for one merged trace");
+        return report_misuse(call->command->name,
+                             "no output: use -o FOLDER for a file per sender, or -o FILE or -o - "
+                             "for one merged trace");
     listening->is_stdout = strcmp(path, "-") == 0;
     const bool is_there = stat(path, &about) == 0;
-    const char *format = call->set.to ? call->set.to : convert_guess_format(path);
+    const char *format = call->set.to ? call->set.to : guess_output_format(path);
     bool is_folder = !call->set.to && (is_there ? S_ISDIR(about.st_mode) : !format);
     if (is_folder && !listening->is_stdout) {
         listening->options.folder = path;
         return OUTCOME_FINE;
     }
     if (listening->options.rotate_bytes || listening->options.rotate_ms)
-        return message_misuse(call->command->name,
-                              "--rotate-size and --rotate-time need a folder: use -o FOLDER");
+        return report_misuse(call->command->name,
+                             "--rotate-size and --rotate-time need a folder: use -o FOLDER");
     if (format && !is_folder && !format_query_has(format, TTR_FORMAT_PACKETS)) {
         listening->format = format;
         if (is_there && !call->set.overwrite) {
-            message_failure(path, "the file exists; --overwrite replaces it");
+            report_failure_text(path, "the file exists; --overwrite replaces it");
             return OUTCOME_OUTPUT;
         }
-        return open_parts(listening);
+        return open_part_folder(listening);
     }
     if (listening->is_stdout && call->set.json)
-        return message_misuse(call->command->name,
-                              "--json prints to standard output, which is the trace: use -o FILE");
+        return report_misuse(call->command->name,
+                             "--json prints to standard output, which is the trace: use -o FILE");
     if (listening->is_stdout && call->term.out_is_tty)
-        return message_misuse(
-            call->command->name,
-            "standard output is a terminal, and a trace is not text: use -o FILE");
+        return report_misuse(call->command->name,
+                             "standard output is a terminal, and a trace is not text: use -o FILE");
     int flags =
         O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (call->set.overwrite ? O_TRUNC : O_EXCL);
     listening->options.output = listening->is_stdout ? dup(STDOUT_FILENO) : open(path, flags, 0666);
     if (listening->options.output >= 0)
         return OUTCOME_FINE;
     if (errno != EEXIST)
-        return message_cannot_write(path, errno);
-    message_failure(path, "the file exists; --overwrite replaces it");
+        return report_unwritable_output(path, errno);
+    report_failure_text(path, "the file exists; --overwrite replaces it");
     return OUTCOME_OUTPUT;
 }
 
@@ -165,49 +164,53 @@ static void print_source(const char *stage, const ttr_received *received)
     json_write_string(&json, "format", received->format);
     json_write_string(&json, "path", received->path);
     if (received->has_epoch)
-        json_uint(&json, "epoch_ns", received->epoch_ns);
-    json_uint(&json, "bytes", received->bytes);
+        json_write_uint(&json, "epoch_ns", received->epoch_ns);
+    json_write_uint(&json, "bytes", received->bytes);
     if (received->is_packets) {
-        json_uint(&json, "packets", received->packets);
-        json_uint(&json, "events", received->events);
-        json_uint(&json, "lost", received->lost);
-        json_uint(&json, "before_first", received->before_first);
-        json_uint(&json, "late", received->late);
-        json_uint(&json, "duplicates", received->duplicates);
-        json_uint(&json, "dropped_packets", received->dropped);
-        json_uint(&json, "dropped_events", received->dropped_events);
+        json_write_uint(&json, "packets", received->packets);
+        json_write_uint(&json, "events", received->events);
+        json_write_uint(&json, "lost", received->lost);
+        json_write_uint(&json, "before_first", received->before_first);
+        json_write_uint(&json, "lost_packets", received->lost_packets);
+        json_write_uint(&json, "late", received->late);
+        json_write_uint(&json, "duplicates", received->duplicates);
+        json_write_uint(&json, "dropped_packets", received->dropped);
+        json_write_uint(&json, "dropped_events", received->dropped_events);
         json_write_bool(&json, "is_complete", received->is_complete);
     }
-    json_uint(&json, "garbage_bytes", received->garbage);
-    json_uint(&json, "files", received->files);
-    json_uint(&json, "resumed", received->resumed);
+    json_write_uint(&json, "garbage_bytes", received->garbage);
+    json_write_uint(&json, "files", received->files);
+    json_write_uint(&json, "resumed", received->resumed);
     json_close(&json, '}');
     (void)fflush(stdout);
 }
 
 /* Prints the counts of a sender that are not 0. */
-static void note_losses(const struct call *call, const char *peer, const ttr_received *received)
+static void print_peer_losses(const struct call *call, const char *peer,
+                              const ttr_received *received)
 {
     if (received->lost)
-        message_note(call, "%s: %" PRIu64 " events are missing by their counters", peer,
-                     received->lost);
+        print_note(call, "%s: %" PRIu64 " events are missing by their counters", peer,
+                   received->lost);
     if (received->before_first)
-        message_note(call,
-                     "%s: %" PRIu64 " events precede the first: lost, or sent before listening",
-                     peer, received->before_first);
+        print_note(call, "%s: %" PRIu64 " events precede the first: lost, or sent before listening",
+                   peer, received->before_first);
     if (received->late || received->duplicates)
-        message_note(call, "%s: %" PRIu64 " events came late, %" PRIu64 " came twice", peer,
-                     received->late, received->duplicates);
+        print_note(call, "%s: %" PRIu64 " packets came late, %" PRIu64 " came twice", peer,
+                   received->late, received->duplicates);
     if (received->dropped)
-        message_note(call,
-                     "%s: %" PRIu64 " packets were dropped because the queue was full; a larger "
-                     "--queue-size helps",
-                     peer, received->dropped);
+        print_note(call,
+                   "%s: %" PRIu64 " packets were dropped because the queue was full; a larger "
+                   "--queue-size helps",
+                   peer, received->dropped);
+    if (!received->is_complete)
+        print_note(call, "%s: a stream restarted or was not counted, or metadata are missing",
+                   peer);
     if (received->garbage)
-        message_note(call, "%s: %" PRIu64 " bytes are not packets", peer, received->garbage);
+        print_note(call, "%s: %" PRIu64 " bytes are not packets", peer, received->garbage);
 }
 
-static void on_source(void *user_data, ttr_source_stage stage, const ttr_received *received)
+static void report_source(void *user_data, ttr_source_stage stage, const ttr_received *received)
 {
     static const char *const stages[] = {"begin", "end", "refused"};
     const struct listening *listening = user_data;
@@ -217,17 +220,17 @@ static void on_source(void *user_data, ttr_source_stage stage, const ttr_receive
         return;
     }
     if (stage == TTR_SOURCE_REFUSED)
-        message_note(call, "%s: refused: too many senders, or not a trace that can be written",
-                     received->peer);
+        print_note(call, "%s: refused: too many senders, or not a trace that can be written",
+                   received->peer);
     else if (stage == TTR_SOURCE_BEGUN)
-        message_note(call, "%s: receiving %s%s%s", received->peer, received->format,
-                     *received->path ? " into " : "", received->path);
+        print_note(call, "%s: receiving %s%s%s", received->peer, received->format,
+                   *received->path ? " into " : "", received->path);
     else
-        message_note(call, "%s: %s, %s", received->peer,
-                     received->is_packets ? units_events(received->events).s : "ended",
-                     units_size(received->bytes).s);
+        print_note(call, "%s: %s, %s", received->peer,
+                   received->is_packets ? units_events(received->events).s : "ended",
+                   units_size(received->bytes).s);
     if (stage == TTR_SOURCE_ENDED)
-        note_losses(call, received->peer, received);
+        print_peer_losses(call, received->peer, received);
 }
 
 static void print_totals(const ttr_receiver_totals *totals)
@@ -236,54 +239,55 @@ static void print_totals(const ttr_receiver_totals *totals)
     json_open(&json, NULL, '{');
     json_write_string(&json, "schema", "tracetta.listen/1");
     json_write_string(&json, "what", "total");
-    json_uint(&json, "sources", totals->sources);
-    json_uint(&json, "bytes", totals->bytes);
-    json_uint(&json, "packets", totals->packets);
-    json_uint(&json, "events", totals->events);
-    json_uint(&json, "lost", totals->lost);
-    json_uint(&json, "before_first", totals->before_first);
-    json_uint(&json, "late", totals->late);
-    json_uint(&json, "duplicates", totals->duplicates);
-    json_uint(&json, "kernel_drops", totals->kernel_drops);
-    json_uint(&json, "dropped_packets", totals->dropped);
-    json_uint(&json, "dropped_events", totals->dropped_events);
-    json_uint(&json, "garbage_bytes", totals->garbage);
-    json_uint(&json, "garbage_datagrams", totals->garbage_datagrams);
-    json_uint(&json, "refused", totals->refused);
-    json_uint(&json, "cut_off", totals->cut_off);
+    json_write_uint(&json, "sources", totals->sources);
+    json_write_uint(&json, "bytes", totals->bytes);
+    json_write_uint(&json, "packets", totals->packets);
+    json_write_uint(&json, "events", totals->events);
+    json_write_uint(&json, "lost", totals->lost);
+    json_write_uint(&json, "before_first", totals->before_first);
+    json_write_uint(&json, "lost_packets", totals->lost_packets);
+    json_write_uint(&json, "late", totals->late);
+    json_write_uint(&json, "duplicates", totals->duplicates);
+    json_write_uint(&json, "kernel_drops", totals->kernel_drops);
+    json_write_uint(&json, "dropped_packets", totals->dropped);
+    json_write_uint(&json, "dropped_events", totals->dropped_events);
+    json_write_uint(&json, "garbage_bytes", totals->garbage);
+    json_write_uint(&json, "garbage_datagrams", totals->garbage_datagrams);
+    json_write_uint(&json, "refused", totals->refused);
+    json_write_uint(&json, "cut_off", totals->cut_off);
     json_close(&json, '}');
 }
 
-static void note_totals(const struct call *call, const ttr_receiver_totals *totals)
+static void report_totals(const struct call *call, const ttr_receiver_totals *totals)
 {
     if (call->set.json) {
         print_totals(totals);
         return;
     }
-    message_note(call, "%" PRIu64 " sources, %s, %s", totals->sources,
-                 units_events(totals->events).s, units_size(totals->bytes).s);
+    print_note(call, "%" PRIu64 " sources, %s, %s", totals->sources, units_events(totals->events).s,
+               units_size(totals->bytes).s);
     if (totals->kernel_drops)
-        message_note(call,
-                     "the kernel dropped %" PRIu64 " datagrams: this machine was too busy, or "
-                     "net.core.rmem_max is too small",
-                     totals->kernel_drops);
+        print_note(call,
+                   "the kernel dropped %" PRIu64 " datagrams: this machine was too busy, or "
+                   "net.core.rmem_max is too small",
+                   totals->kernel_drops);
     if (totals->garbage_datagrams)
-        message_note(call, "%" PRIu64 " datagrams do not start with a packet",
-                     totals->garbage_datagrams);
+        print_note(call, "%" PRIu64 " datagrams do not start with a packet",
+                   totals->garbage_datagrams);
     if (totals->cut_off)
-        message_note(call, "%" PRIu64 " connections were closed: silent, or without packets",
-                     totals->cut_off);
+        print_note(call, "%" PRIu64 " connections were closed: silent, or without packets",
+                   totals->cut_off);
 }
 
 /* --- The loop --- */
 
-static bool is_enough(const struct listening *listening)
+static bool has_reached_limit(const struct listening *listening)
 {
-    return interrupt_came() ||
+    return interrupt_was_received() ||
            (listening->limit_ns && progress_now() - listening->begin_ns >= listening->limit_ns);
 }
 
-static int serve(struct listening *listening)
+static int receive_until_end(struct listening *listening)
 {
     const struct call *call = listening->call;
     const char *address;
@@ -291,19 +295,19 @@ static int serve(struct listening *listening)
     ttr_receiver_totals totals = {.size = sizeof totals};
     ttr_status status = TTR_OK;
     for (size_t i = 0; (address = ttr_receiver_address(listening->receiver, i)) != NULL; i++)
-        message_note(call, "listening on %s", address);
+        print_note(call, "listening on %s", address);
     listening->begin_ns = progress_now();
-    while (status == TTR_OK && !is_enough(listening))
+    while (status == TTR_OK && !has_reached_limit(listening))
         status = ttr_receiver_step(listening->receiver, SLICE_MS, &error);
     ttr_status closed =
         ttr_receiver_close(listening->receiver, &totals, status == TTR_OK ? &error : NULL);
     status = status == TTR_OK ? closed : status;
-    note_totals(call, &totals);
+    report_totals(call, &totals);
     if (status == TTR_OK)
         return OUTCOME_FINE;
     if (listening->is_stdout && error.sys == EPIPE)
         return OUTCOME_FINE; /* the reader of the pipe has ended, as by "| head" */
-    message_error(call, call->set.output, &error);
+    report_error(call, call->set.output, &error);
     return OUTCOME_OUTPUT;
 }
 
@@ -324,7 +328,7 @@ static int convert_parts(struct listening *listening, int outcome)
     struct call *call = listening->call;
     char *path[] = {listening->parts, NULL};
     if (rmdir(listening->parts) == 0) {
-        message_note(call, "nothing was received: no output is written");
+        print_note(call, "nothing was received: no output is written");
         return outcome == OUTCOME_FINE ? OUTCOME_NO : outcome;
     }
     if (outcome == OUTCOME_FINE) {
@@ -337,7 +341,7 @@ static int convert_parts(struct listening *listening, int outcome)
     if (outcome == OUTCOME_FINE)
         remove_parts(listening);
     else
-        message_note(call, "the received traces are in %s", listening->parts);
+        print_note(call, "the received traces are in %s", listening->parts);
     return outcome;
 }
 
@@ -350,15 +354,15 @@ int run_listen(struct call *call)
         outcome = open_output(&listening);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    listening.options.source = on_source;
+    listening.options.source = report_source;
     listening.options.user_data = &listening;
     listening.receiver = ttr_receiver_open(&listening.options, &error);
     if (listening.receiver) {
-        outcome = serve(&listening);
+        outcome = receive_until_end(&listening);
     } else if (error.status == TTR_E_MISUSE) {
-        outcome = message_misuse(call->command->name, "%s", error.text);
+        outcome = report_misuse(call->command->name, "%s", error.text);
     } else {
-        message_error(call, call->command->name, &error);
+        report_error(call, call->command->name, &error);
         outcome = OUTCOME_INPUT;
     }
     if (listening.options.output >= 0)

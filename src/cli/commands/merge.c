@@ -25,7 +25,7 @@ struct shares {
     struct share *share; /* by ttr_event.source */
 };
 
-static void see_batch(void *ctx, const ttr_batch *batch)
+static void count_batch(void *ctx, const ttr_batch *batch)
 {
     struct shares *shares = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
@@ -42,7 +42,7 @@ static void see_batch(void *ctx, const ttr_batch *batch)
     }
 }
 
-static void print_input(const ttr_report *report, const struct share *share)
+static void print_input_share(const ttr_report *report, const struct share *share)
 {
     const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
     bool is_unix = clock && clock->is_anchored;
@@ -93,33 +93,34 @@ static struct share sum_shares(ttr_reader *reader, const struct shares *shares,
 }
 
 /* Adds to the JSON report how the times of an input were mapped to the common time line. */
-static void put_share(struct json *json, const struct copy_loop *copy_loop,
-                      const struct trace *trace)
+static void write_share_json(struct json *json, const struct copy_loop *copy_loop,
+                             const struct trace *trace)
 {
     const struct share sum = sum_shares(copy_loop->in, copy_loop->ctx, trace);
     const ttr_clock *clock = trace->report.clocks_n ? &trace->report.clocks[0] : NULL;
     json_write_string(json, "clock", clock && clock->name ? clock->name : "");
-    json_uint(json, "written", sum.events);
+    json_write_uint(json, "written", sum.events);
     if (sum.events) {
-        json_time(json, "begin_ns", sum.first_ns);
-        json_time(json, "end_ns", sum.last_ns);
+        json_write_time(json, "begin_ns", sum.first_ns);
+        json_write_time(json, "end_ns", sum.last_ns);
     }
 }
 
-static void explain_places(const struct call *call, ttr_reader *reader, const struct shares *shares)
+static void explain_input_numbers(const struct call *call, ttr_reader *reader,
+                                  const struct shares *shares)
 {
     struct trace trace = {0};
     if (call->set.quiet)
         return;
-    while (traces_next(reader, &trace)) {
+    while (traces_read_next(reader, &trace)) {
         const struct share sum = sum_shares(reader, shares, &trace);
-        print_input(&trace.report, &sum);
+        print_input_share(&trace.report, &sum);
     }
 }
 
 /* Returns true if two clocks without a known date have a common origin: both traces declare the
  * same identity. */
-static bool is_same_origin(const ttr_clock *a, const ttr_clock *b)
+static bool have_same_origin(const ttr_clock *a, const ttr_clock *b)
 {
     if (a->has_uuid && b->has_uuid)
         return memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
@@ -136,34 +137,34 @@ static void warn_of_mixture(const struct call *call, ttr_reader *reader)
     struct trace trace = {0};
     if (call->set.align && strcmp(call->set.align, "clock") != 0)
         return;
-    for (; traces_next(reader, &trace); n++) {
+    for (; traces_read_next(reader, &trace); n++) {
         const ttr_clock *clock = trace.report.clocks_n ? &trace.report.clocks[0] : &first;
         anchored += clock->is_anchored;
-        unrelated += n > 0 && !is_same_origin(&first, clock);
+        unrelated += n > 0 && !have_same_origin(&first, clock);
         first = n == 0 ? *clock : first;
     }
     if (anchored == 0 && unrelated > 0)
-        message_note(call,
-                     "warning: the clocks of the %zu inputs have no date and no common "
-                     "origin, so the order of their events is a guess: --align=begin puts "
-                     "begins together, --offset moves one",
-                     n);
+        print_note(call,
+                   "warning: the clocks of the %zu inputs have no date and no common "
+                   "origin, so the order of their events is a guess: --align=begin puts "
+                   "begins together, --offset moves one",
+                   n);
     if (anchored > 0 && anchored < n)
-        message_note(call,
-                     "warning: %zu of %zu inputs have no anchored clock, so their place among the "
-                     "others is a guess: "
-                     "--align=begin puts begins together, --offset moves one",
-                     n - anchored, n);
+        print_note(call,
+                   "warning: %zu of %zu inputs have no anchored clock, so their place among the "
+                   "others is a guess: "
+                   "--align=begin puts begins together, --offset moves one",
+                   n - anchored, n);
 }
 
 /* Selects the format of the output: --to, else the suffix of the output, else the format of the
  * first input. */
-static const char *choose_format(const struct call *call, ttr_reader *reader)
+static const char *choose_output_format(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     if (call->set.to)
         return call->set.to;
-    const char *guess = call->set.output ? convert_guess_format(call->set.output) : NULL;
+    const char *guess = call->set.output ? guess_output_format(call->set.output) : NULL;
     if (guess)
         return guess;
     bool has_first = ttr_reader_report(reader, 0, &report);
@@ -172,9 +173,9 @@ static const char *choose_format(const struct call *call, ttr_reader *reader)
 }
 
 /* Returns the reading flags that the output format needs, if the options name the format. */
-static uint32_t reading_flags(const struct call *call)
+static uint32_t get_reading_flags(const struct call *call)
 {
-    const char *guess = call->set.output ? convert_guess_format(call->set.output) : NULL;
+    const char *guess = call->set.output ? guess_output_format(call->set.output) : NULL;
     const char *format = call->set.to ? call->set.to : guess;
     return format && format_query_has(format, TTR_FORMAT_SYMBOLS) ? TTR_READ_SYMBOLS : 0;
 }
@@ -185,18 +186,18 @@ int run_merge(struct call *call)
     uint64_t begin_ns = progress_now();
     struct shares shares = {0};
     if (!call->set.output && !call->set.dry_run)
-        return message_misuse("merge",
-                              "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
+        return report_misuse("merge",
+                             "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
-        outcome = output_check(call, call->set.output, call->set.to);
+        outcome = check_output_path(call, call->set.output, call->set.to);
     if (outcome == OUTCOME_FINE)
-        outcome = inputs_open(&inputs, call, reading_flags(call));
+        outcome = inputs_open(&inputs, call, get_reading_flags(call));
     if (outcome != OUTCOME_FINE)
         return outcome;
-    const char *format = choose_format(call, inputs.reader);
-    convert_explain(call, format);
-    outcome = convert_ensure_order(&inputs, call, format);
+    const char *format = choose_output_format(call, inputs.reader);
+    explain_conversion(call, format);
+    outcome = check_output_order(&inputs, call, format);
     if (outcome == OUTCOME_FINE && format_query_has(format, TTR_FORMAT_SYMBOLS))
         outcome = inputs_load_symbols(&inputs, call);
     if (outcome != OUTCOME_FINE) {
@@ -208,8 +209,8 @@ int run_merge(struct call *call)
                                   .t = inputs.t,
                                   .in = inputs.reader,
                                   .path = call->set.dry_run ? NULL : call->set.output,
-                                  .see = shares.share ? see_batch : NULL,
-                                  .put_input = shares.share ? put_share : NULL,
+                                  .see = shares.share ? count_batch : NULL,
+                                  .put_input = shares.share ? write_share_json : NULL,
                                   .ctx = &shares};
     outcome = copy_loop_open(&copy_loop, format, 0);
     if (outcome == OUTCOME_FINE) {
@@ -217,7 +218,7 @@ int run_merge(struct call *call)
         outcome = convert_run(&copy_loop, format, begin_ns);
     }
     if (outcome == OUTCOME_FINE && shares.share && !call->set.json) {
-        explain_places(call, inputs.reader, &shares);
+        explain_input_numbers(call, inputs.reader, &shares);
         warn_of_mixture(call, inputs.reader);
     }
     free(shares.share);

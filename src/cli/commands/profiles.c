@@ -10,7 +10,7 @@
 #include "cli/input/symbolizer.h"
 #include "cli/ui/messages.h"
 
-const char *profiles_guess(const char *path, bool wants_two)
+const char *guess_profile_format(const char *path, bool wants_two)
 {
     ttr_profile_format format;
     const char *best = NULL;
@@ -30,7 +30,7 @@ const char *profiles_guess(const char *path, bool wants_two)
     return best;
 }
 
-uint32_t profiles_flags(const struct call *call)
+uint32_t get_profile_flags(const struct call *call)
 {
     const char *of = call->set.profile_of;
     const uint32_t managed = call->set.state ? TTR_PROFILE_MANAGED : 0;
@@ -40,7 +40,7 @@ uint32_t profiles_flags(const struct call *call)
 }
 
 /* Returns the pattern of the events that give the profile its stacks; NULL for samples or spans. */
-static const char *event_pattern(const struct call *call)
+static const char *get_event_pattern(const struct call *call)
 {
     const char *of = call->set.profile_of;
     return of && strcmp(of, "samples") != 0 && strcmp(of, "spans") != 0 ? of : NULL;
@@ -59,15 +59,15 @@ static int make_symbolizer(const struct call *call, struct symbolizer **symboliz
     return OUTCOME_FINE;
 }
 
-int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags)
+int open_profiling(struct profiling *profiling, const struct call *call, uint32_t flags)
 {
     struct progress progress;
     ttr_error error = {0};
     *profiling = (struct profiling){0};
     struct symbolizer *symbolizer;
-    if (call->set.weight && !event_pattern(call))
-        return message_misuse(call->command->name,
-                              "--weight is for stacks of events: name them by --of=EVENT");
+    if (call->set.weight && !get_event_pattern(call))
+        return report_misuse(call->command->name,
+                             "--weight is for stacks of events: name them by --of=EVENT");
     int outcome = make_symbolizer(call, &symbolizer);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&profiling->inputs, call, TTR_READ_SYMBOLS);
@@ -81,7 +81,7 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
                                          .flags = flags,
                                          .progress = progress_step,
                                          .user_data = &progress,
-                                         .of = event_pattern(call),
+                                         .of = get_event_pattern(call),
                                          .weight = call->set.weight,
                                          .locate = symbolizer ? symbolizer_locate : NULL,
                                          .locate_user_data = symbolizer};
@@ -90,41 +90,41 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
     progress_end(&progress);
     symbolizer_free(symbolizer);
     if (error.status != TTR_OK && error.status != TTR_AGAIN)
-        profiling->outcome = inputs_failed(call, inputs_name(call), &error);
+        profiling->outcome = inputs_report_failure(call, inputs_get_name(call), &error);
     return OUTCOME_FINE;
 }
 
-int profiles_close(const struct call *call, struct profiling *profiling, int outcome)
+int close_profiling(const struct call *call, struct profiling *profiling, int outcome)
 {
     if (profiling->profile)
-        outcome = report_warn(call, profiling->inputs.reader, outcome);
+        outcome = warn_about_findings(call, profiling->inputs.reader, outcome);
     ttr_profile_free(profiling->profile);
     inputs_close(&profiling->inputs);
     return outcome;
 }
 
-bool profiles_has_any(const struct call *call, const struct profiling *profiling, int *outcome)
+bool profiling_has_events(const struct call *call, const struct profiling *profiling, int *outcome)
 {
     const char *of = call->set.profile_of;
     if (ttr_profile_count(profiling->profile))
         return true;
-    message_failure(inputs_name(call), "nothing to show: no %s%s%s",
-                    event_pattern(call) ? "events with stacks and the name " : "",
-                    of ? of : "samples with stacks, and no spans",
-                    of ? "; leave out --of to use what there is" : "");
+    report_failure_text(inputs_get_name(call), "nothing to show: no %s%s%s",
+                        get_event_pattern(call) ? "events with stacks and the name " : "",
+                        of ? of : "samples with stacks, and no spans",
+                        of ? "; leave out --of to use what there is" : "");
     *outcome = OUTCOME_NO;
     return false;
 }
 
-int profiles_output_failed(const struct call *call, const char *name, const ttr_error *error)
+int report_profile_failure(const struct call *call, const char *name, const ttr_error *error)
 {
     if (error->status == TTR_E_IO &&
         /* EPIPE is not an error: the reader of the pipe has enough */
         error->sys == EPIPE)
         return OUTCOME_FINE;
     if (error->sys == EEXIST)
-        message_failure(name, "exists already; --overwrite (-f) replaces it");
+        report_failure_text(name, "exists already; --overwrite (-f) replaces it");
     else
-        message_error(call, name, error);
+        report_error(call, name, error);
     return OUTCOME_OUTPUT;
 }

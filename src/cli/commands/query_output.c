@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands/command.h"
+#include "cli/commands/query_session.h"
 #include "cli/ui/json.h"
 
 #define SAMPLE 200u   /* rows that decide the widths of a table */
@@ -49,7 +49,7 @@ static ttr_text cell_text(const struct output *out, size_t column, char number[C
     return (ttr_text){number, (size_t)n};
 }
 
-static bool is_number(const struct output *out, size_t column)
+static bool is_number_column(const struct output *out, size_t column)
 {
     const ttr_type type = out->library->type(out->result, column);
     return type == TTR_TYPE_INT || type == TTR_TYPE_FLOAT;
@@ -121,7 +121,7 @@ static void print_separated_text(const struct output *out, const struct separate
     free(escaped);
 }
 
-static void print_head(const struct output *out, const struct separated *how)
+static void print_column_names(const struct output *out, const struct separated *how)
 {
     (void)fputs(how->before, stdout);
     for (size_t i = 0; i < out->columns; i++) {
@@ -137,12 +137,12 @@ static void print_head(const struct output *out, const struct separated *how)
     (void)putchar('\n');
 }
 
-static ttr_status print_separated(const struct output *out, const struct separated *how,
-                                  ttr_error *error)
+static ttr_status print_separated_rows(const struct output *out, const struct separated *how,
+                                       ttr_error *error)
 {
     ttr_status status;
     char number[CELL_MAX];
-    print_head(out, how);
+    print_column_names(out, how);
     while ((status = out->library->step(out->result, error)) == TTR_OK) {
         (void)fputs(how->before, stdout);
         for (size_t i = 0; i < out->columns; i++) {
@@ -156,7 +156,7 @@ static ttr_status print_separated(const struct output *out, const struct separat
 
 /* --- JSON --- */
 
-static void put_member(const struct output *out, struct json *json, size_t column)
+static void write_cell_json(const struct output *out, struct json *json, size_t column)
 {
     const char *name = out->library->name(out->result, column);
     ttr_value value = {.type = (uint8_t)out->library->type(out->result, column)};
@@ -168,10 +168,10 @@ static void put_member(const struct output *out, struct json *json, size_t colum
         value.type = TTR_TYPE_TEXT;
         value.text = out->library->get_text(out->result, column);
     }
-    json_member(json, (ttr_text){name, strlen(name)}, &value);
+    json_write_member(json, (ttr_text){name, strlen(name)}, &value);
 }
 
-static ttr_status print_json(const struct output *out, bool is_lines, ttr_error *error)
+static ttr_status print_json_rows(const struct output *out, bool is_lines, ttr_error *error)
 {
     ttr_status status;
     struct json json = {.to = stdout, .is_flat = is_lines};
@@ -180,7 +180,7 @@ static ttr_status print_json(const struct output *out, bool is_lines, ttr_error 
     while ((status = out->library->step(out->result, error)) == TTR_OK) {
         json_open(&json, NULL, '{');
         for (size_t i = 0; i < out->columns; i++)
-            put_member(out, &json, i);
+            write_cell_json(out, &json, i);
         json_close(&json, '}');
     }
     if (!is_lines)
@@ -198,7 +198,7 @@ struct sample {
     size_t rows;
 };
 
-static void free_sample(const struct output *out, struct sample *sample)
+static void free_sample_rows(const struct output *out, struct sample *sample)
 {
     for (size_t i = 0; sample->cells && i < sample->rows * out->columns; i++)
         free(sample->cells[i]);
@@ -207,8 +207,8 @@ static void free_sample(const struct output *out, struct sample *sample)
     free(sample->width);
 }
 
-static void print_cell(const struct sample *sample, size_t column, ttr_text text, bool is_number,
-                       bool is_last)
+static void print_padded_cell(const struct sample *sample, size_t column, ttr_text text,
+                              bool is_number, bool is_last)
 {
     const size_t columns = term_columns(text), width = sample->width[column];
     const int pad = columns < width ? (int)(width - columns) : 0;
@@ -221,7 +221,8 @@ static void print_cell(const struct sample *sample, size_t column, ttr_text text
 }
 
 /* Reads the first rows. Returns the status of the last step. */
-static ttr_status read_sample(const struct output *out, struct sample *sample, ttr_error *error)
+static ttr_status read_sample_rows(const struct output *out, struct sample *sample,
+                                   ttr_error *error)
 {
     ttr_status status = TTR_OK;
     char number[CELL_MAX];
@@ -230,7 +231,7 @@ static ttr_status read_sample(const struct output *out, struct sample *sample, t
             const ttr_text text = cell_text(out, i, number);
             const size_t at = sample->rows * out->columns + i, columns = term_columns(text);
             sample->cells[at] = strndup(text.p, text.n);
-            sample->is_number[at] = is_number(out, i);
+            sample->is_number[at] = is_number_column(out, i);
             if (columns > sample->width[i])
                 sample->width[i] = columns < WIDTH_MAX ? columns : WIDTH_MAX;
         }
@@ -239,26 +240,26 @@ static ttr_status read_sample(const struct output *out, struct sample *sample, t
     return status;
 }
 
-static void print_sample(const struct output *out, const struct sample *sample)
+static void print_sample_rows(const struct output *out, const struct sample *sample)
 {
     const struct terminal *term = &out->call->term;
     (void)fputs(term_ink(term, INK_BOLD), stdout);
     for (size_t i = 0; i < out->columns; i++) {
         const char *name = out->library->name(out->result, i);
-        print_cell(sample, i, (ttr_text){name, strlen(name)},
-                   sample->rows > 0 && sample->is_number[i], i + 1 == out->columns);
+        print_padded_cell(sample, i, (ttr_text){name, strlen(name)},
+                          sample->rows > 0 && sample->is_number[i], i + 1 == out->columns);
     }
     (void)fputs(term_ink(term, INK_PLAIN), stdout);
     for (size_t row = 0; row < sample->rows; row++)
         for (size_t i = 0; i < out->columns; i++) {
             const size_t at = row * out->columns + i;
             const char *text = sample->cells[at] ? sample->cells[at] : "";
-            print_cell(sample, i, (ttr_text){text, strlen(text)}, sample->is_number[at],
-                       i + 1 == out->columns);
+            print_padded_cell(sample, i, (ttr_text){text, strlen(text)}, sample->is_number[at],
+                              i + 1 == out->columns);
         }
 }
 
-static ttr_status print_table(const struct output *out, ttr_error *error)
+static ttr_status print_text_table(const struct output *out, ttr_error *error)
 {
     char number[CELL_MAX];
     struct sample sample = {
@@ -272,19 +273,19 @@ static ttr_status print_table(const struct output *out, ttr_error *error)
             const char *name = out->library->name(out->result, i);
             sample.width[i] = term_columns((ttr_text){name, strlen(name)});
         }
-        status = read_sample(out, &sample, error);
-        print_sample(out, &sample);
+        status = read_sample_rows(out, &sample, error);
+        print_sample_rows(out, &sample);
     }
     while (status == TTR_OK && (status = out->library->step(out->result, error)) == TTR_OK)
         for (size_t i = 0; i < out->columns; i++)
-            print_cell(&sample, i, cell_text(out, i, number), is_number(out, i),
-                       i + 1 == out->columns);
-    free_sample(out, &sample);
+            print_padded_cell(&sample, i, cell_text(out, i, number), is_number_column(out, i),
+                              i + 1 == out->columns);
+    free_sample_rows(out, &sample);
     return status;
 }
 
-ttr_status query_print(const struct call *call, const struct query_library *library,
-                       ttr_result *result, ttr_error *error)
+ttr_status print_query_result(const struct call *call, const struct query_library *library,
+                              ttr_result *result, ttr_error *error)
 {
     static const struct separated csv = {"", ",", "\n", print_csv_cell, false};
     static const struct separated tsv = {"", "\t", "\n", print_tsv_cell, false};
@@ -294,12 +295,12 @@ ttr_status query_print(const struct call *call, const struct query_library *libr
     if (out.columns == 0)
         return library->step(result, error);
     if (strcmp(format, "csv") == 0)
-        return print_separated(&out, &csv, error);
+        return print_separated_rows(&out, &csv, error);
     if (strcmp(format, "tsv") == 0)
-        return print_separated(&out, &tsv, error);
+        return print_separated_rows(&out, &tsv, error);
     if (strcmp(format, "markdown") == 0)
-        return print_separated(&out, &markdown, error);
+        return print_separated_rows(&out, &markdown, error);
     if (format[0] == 'j')
-        return print_json(&out, strcmp(format, "jsonl") == 0, error);
-    return print_table(&out, error);
+        return print_json_rows(&out, strcmp(format, "jsonl") == 0, error);
+    return print_text_table(&out, error);
 }

@@ -1,4 +1,5 @@
-/* record: runs a program that has trace points (tracetta/trace.h) and writes its events.
+/* record: runs a program that has trace points (tracetta/trace.h), or attaches to one, and writes
+ * its events.
  *
  * The command is the manager of the session: it makes a socket in a folder of its own, names it to
  * the program by the environment, and copies events until the program ends.  Its exit status is the
@@ -6,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +40,6 @@ struct work {
     struct launch launch;
     ttr_manager *manager;
     ttr_manager_stats stats;
-    char folder[64];
     char variable[160]; /* "NAME=path of the socket" */
     char *categories;   /* the values of --category, joined by commas */
     const char *format; /* of the output, if the events are converted at the end; else NULL */
@@ -49,14 +50,19 @@ struct work {
 
 /* --- Options --- */
 
-static int check_words(const struct call *call)
+static int check_operands(const struct call *call)
 {
     const struct settings *set = &call->set;
     const char *name = call->command->name;
+    if (set->attach.n && call->paths_n)
+        return report_misuse(name, "--attach records running processes: remove \"%s\"",
+                             call->path[0]);
+    if (set->attach.n)
+        return OUTCOME_FINE;
     if (!set->has_separator || set->before_separator != 0 || call->paths_n == 0)
-        return message_misuse(name, "expected \"--\" and the program to run");
+        return report_misuse(name, "expected \"--\" and the program to run");
     if (!call->path[0][0])
-        return message_misuse(name, "the command after \"--\" is empty");
+        return report_misuse(name, "the command after \"--\" is empty");
     return OUTCOME_FINE;
 }
 
@@ -73,7 +79,7 @@ static bool join_categories(struct work *work)
     return work->categories != NULL;
 }
 
-static enum ttr_manager_mode choose_mode(const struct settings *set)
+static enum ttr_manager_mode choose_buffer_mode(const struct settings *set)
 {
     if (set->ring_mode && strcmp(set->ring_mode, "circular") == 0)
         return TTR_MANAGER_CIRCULAR;
@@ -83,29 +89,29 @@ static enum ttr_manager_mode choose_mode(const struct settings *set)
 
 /* Chooses the format of the output. Events that are converted are first written to a file next to
  * it. Returns the outcome. */
-static int choose_format(struct work *work)
+static int choose_output_format(struct work *work)
 {
     const struct call *call = work->call;
     const char *output = call->set.output ? call->set.output : DEFAULT_OUTPUT;
-    const char *format = call->set.to ? call->set.to : convert_guess_format(output);
+    const char *format = call->set.to ? call->set.to : guess_output_format(output);
     if (!format || strcmp(format, "fxt") == 0)
         return OUTCOME_FINE;
     if (strcmp(output, "-") == 0 || !convert_can_write(format))
-        return message_misuse(call->command->name,
-                              "%s cannot be written to \"%s\" while events come: record FXT, then "
-                              "use \"tracetta convert\"",
-                              format, output);
+        return report_misuse(call->command->name,
+                             "%s cannot be written to \"%s\" while events come: record FXT, then "
+                             "use \"tracetta convert\"",
+                             format, output);
     if (!call->set.overwrite && access(output, F_OK) == 0) {
-        message_failure(output, "exists already; --overwrite (-f) replaces it");
+        report_failure_text(output, "exists already; --overwrite (-f) replaces it");
         return OUTCOME_OUTPUT;
     }
-    const int outcome = output_check(call, output, format);
+    const int outcome = check_output_path(call, output, format);
     const size_t n = strlen(output) + sizeof EVENTS_SUFFIX;
     if (outcome != OUTCOME_FINE)
         return outcome;
     work->events_path = malloc(n);
     if (!work->events_path)
-        return message_cannot_write(output, ENOMEM);
+        return report_unwritable_output(output, ENOMEM);
     (void)snprintf(work->events_path, n, "%s" EVENTS_SUFFIX, output);
     work->format = format;
     return OUTCOME_FINE;
@@ -120,7 +126,7 @@ static int open_output(struct work *work)
         &work->recording, work->events_path ? work->events_path : path, set->overwrite);
     if (outcome == OUTCOME_FINE && work->recording.is_regular &&
         ftruncate(work->recording.fd, 0) != 0)
-        return message_cannot_write(work->recording.path, errno);
+        return report_unwritable_output(work->recording.path, errno);
     return outcome;
 }
 
@@ -139,46 +145,33 @@ static void convert_events(struct work *work)
         return;
     }
     work->has_failed = true;
-    message_note(work->call, "the recorded events are in %s", work->events_path);
+    print_note(work->call, "the recorded events are in %s", work->events_path);
 }
 
 /* --- The session --- */
-
-/* Makes the folder of the socket, which only this user can enter. */
-static bool make_folder(struct work *work)
-{
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    if (!runtime || strlen(runtime) > 32)
-        runtime = "/tmp";
-    (void)snprintf(work->folder, sizeof work->folder, "%s/tracetta-XXXXXX", runtime);
-    if (mkdtemp(work->folder))
-        return true;
-    message_failure(work->folder, "cannot be created: %s", strerror(errno));
-    work->folder[0] = '\0';
-    return false;
-}
 
 static int open_manager(struct work *work)
 {
     const struct settings *set = &work->call->set;
     ttr_error error;
-    if (!join_categories(work) || !make_folder(work))
+    if (!join_categories(work))
         return OUTCOME_OUTPUT;
-    (void)snprintf(work->variable, sizeof work->variable, SOCKET_VARIABLE "=%s/socket",
-                   work->folder);
     const ttr_manager_options options = {.size = sizeof options,
                                          .fd = work->recording.fd,
-                                         .socket = strchr(work->variable, '=') + 1,
-                                         .mode = choose_mode(set),
+                                         .mode = choose_buffer_mode(set),
                                          .buffer_bytes = set->ring_size,
                                          .categories = work->categories,
-                                         .zone_min_ns = (uint64_t)set->min_duration};
+                                         .zone_min_ns = (uint64_t)set->min_duration,
+                                         .output_name = set->output ? set->output : DEFAULT_OUTPUT};
     work->manager = ttr_manager_open(&options, &error);
-    if (work->manager)
+    if (work->manager) {
+        (void)snprintf(work->variable, sizeof work->variable, SOCKET_VARIABLE "=%s",
+                       ttr_manager_socket(work->manager));
         return OUTCOME_FINE;
+    }
     if (error.status == TTR_E_MISUSE)
-        return message_misuse(work->call->command->name, "%s", error.text);
-    message_error(work->call, work->recording.path, &error);
+        return report_misuse(work->call->command->name, "%s", error.text);
+    report_error(work->call, work->recording.path, &error);
     return OUTCOME_OUTPUT;
 }
 
@@ -188,17 +181,50 @@ static int start_program(struct work *work)
     if (launch_start(&work->launch, work->call->path, work->call->paths_n, work->variable,
                      strcmp(work->recording.path, "-") == 0))
         return OUTCOME_FINE;
-    message_failure(work->call->path[0], "cannot be run: %s", strerror(errno));
+    report_failure_text(work->call->path[0], "cannot be run: %s", strerror(errno));
     return OUTCOME_INPUT;
+}
+
+/* Asks the processes of --attach to connect. Returns the outcome. */
+static int attach_processes(struct work *work)
+{
+    const struct words *words = &work->call->set.attach;
+    for (size_t i = 0; i < words->n; i++) {
+        ttr_error error;
+        char *end;
+        const uint64_t pid = strtoull(words->list[i], &end, 10);
+        if (pid == 0 || *end)
+            return report_misuse(work->call->command->name,
+                                 "--attach cannot be \"%s\": expected the number of a process",
+                                 words->list[i]);
+        if (ttr_manager_attach(work->manager, pid, &error) != TTR_OK) {
+            report_error(work->call, "--attach", &error);
+            return OUTCOME_INPUT;
+        }
+    }
+    return OUTCOME_FINE;
+}
+
+/* Returns true if the recording of running processes ends: by a signal, a request, or because all
+ * of them have ended. */
+static bool has_attached_ended(const struct work *work)
+{
+    const struct words *words = &work->call->set.attach;
+    bool is_alive = false;
+    for (size_t i = 0; i < words->n; i++)
+        is_alive |= kill((pid_t)strtoll(words->list[i], NULL, 10), 0) == 0 || errno != ESRCH;
+    return !is_alive || work->forwarded || !work->manager;
 }
 
 /* Passes a signal on to the program, once.  A terminal has sent Ctrl-C to it already. */
 static void forward_signal(struct work *work)
 {
-    const int signal_number = interrupt_came();
+    const int signal_number = interrupt_was_received();
     if (!signal_number || work->forwarded)
         return;
     work->forwarded = signal_number;
+    if (!work->launch.pid)
+        return;
     if (signal_number != SIGINT || !work->call->term.error_is_tty)
         (void)kill(work->launch.pid, signal_number);
 }
@@ -208,7 +234,7 @@ static ttr_status write_snapshots(struct work *work, ttr_error *error)
 {
     char trigger[108];
     const char *name = work->call->set.trigger;
-    const bool is_dump = interrupt_dump_came();
+    const bool is_dump = interrupt_dump_was_received();
     const bool is_triggered =
         ttr_manager_triggered(work->manager, trigger) && (!name || strcmp(name, trigger) == 0);
     if (!is_triggered && !is_dump)
@@ -219,29 +245,63 @@ static ttr_status write_snapshots(struct work *work, ttr_error *error)
 static void report_failure(struct work *work, const ttr_error *error)
 {
     work->has_failed = true;
-    message_error(work->call, work->recording.path, error);
+    report_error(work->call, work->recording.path, error);
 }
 
-static void serve(struct work *work)
+/* Completes the archive. The programs go on without it. */
+static void close_manager(struct work *work)
 {
     ttr_error error;
+    if (!work->manager)
+        return;
+    if (ttr_manager_snapshot(work->manager, &error) != TTR_OK)
+        report_failure(work, &error);
+    ttr_manager_get_stats(work->manager, &work->stats);
+    if (ttr_manager_close(work->manager, &error) != TTR_OK && !work->has_failed)
+        report_failure(work, &error);
+    work->recording.written = work->stats.bytes;
+    work->manager = NULL;
+}
+
+/* Serves programs for a while. Ends the recording if a controller asked for that. */
+static void serve_manager(struct work *work, unsigned limit_ms, int wake_fd)
+{
+    ttr_error error;
+    ttr_status status = ttr_manager_run(work->manager, limit_ms, wake_fd, &error);
+    if (status == TTR_OK)
+        status = write_snapshots(work, &error);
+    if (status != TTR_OK)
+        report_failure(work, &error);
+    if (ttr_manager_stop_requested(work->manager))
+        close_manager(work);
+}
+
+/* Waits while no manager is open. */
+static void wait_for_program(unsigned limit_ms, int wake_fd)
+{
+    struct pollfd wait = {.fd = wake_fd, .events = POLLIN};
+    (void)poll(&wait, 1, (int)limit_ms);
+}
+
+static void run_manager(struct work *work)
+{
     bool has_ended;
     work->recording.begin_ns = progress_now();
     interrupt_enable_dumps();
     do {
-        has_ended = launch_has_ended(&work->launch);
-        const int wake_fd = work->forwarded ? -1 : interrupt_wait_fd();
-        ttr_status status =
-            ttr_manager_run(work->manager, has_ended ? 0 : SLICE_MS, wake_fd, &error);
-        if (status == TTR_OK)
-            status = write_snapshots(work, &error);
-        if (status != TTR_OK)
-            report_failure(work, &error);
+        has_ended = work->launch.pid ? launch_has_ended(&work->launch) : has_attached_ended(work);
+        const int wake_fd = work->forwarded ? -1 : interrupt_get_wake_fd();
+        const unsigned limit_ms = has_ended ? 0 : SLICE_MS;
+        if (work->manager)
+            serve_manager(work, limit_ms, wake_fd);
+        else
+            wait_for_program(limit_ms, wake_fd);
         forward_signal(work);
         if (work->recording.limit_ns && !work->forwarded &&
             progress_now() - work->recording.begin_ns >= work->recording.limit_ns) {
             work->forwarded = SIGTERM;
-            (void)kill(work->launch.pid, SIGTERM);
+            if (work->launch.pid)
+                (void)kill(work->launch.pid, SIGTERM);
         }
     } while (!has_ended);
 }
@@ -252,51 +312,36 @@ static void print_summary(const struct work *work)
 {
     const struct call *call = work->call;
     const ttr_manager_stats *stats = &work->stats;
-    if (stats->programs == 0)
-        message_note(call,
-                     "%s recorded nothing: no program connected; is it linked with "
-                     "libtracetta-trace, and does it define categories?",
-                     call->path[0]);
+    if (stats->programs == 0 && call->set.attach.n)
+        print_note(call, "nothing was recorded: the process had no event of its categories");
+    else if (stats->programs == 0)
+        print_note(call,
+                   "%s recorded nothing: no program connected; is it linked with "
+                   "libtracetta-trace, and does it define categories?",
+                   call->path[0]);
     if (stats->dropped)
-        message_note(call, "%s event(s) were dropped: a ring was full; use a larger --buffer",
-                     units_count(stats->dropped).s);
+        print_note(call, "%s event(s) were dropped: a ring was full; use a larger --buffer",
+                   units_count(stats->dropped).s);
     if (stats->unwritten)
-        message_note(call, "%s of events could not be written", units_size(stats->unwritten).s);
+        print_note(call, "%s of events could not be written", units_size(stats->unwritten).s);
     if (stats->invalid || stats->expelled)
-        message_note(
-            call, "%s of invalid records were left out, %" PRIu32 " program(s) were disconnected",
-            units_size(stats->invalid).s, stats->expelled);
+        print_note(call,
+                   "%s of invalid records were left out, %" PRIu32 " program(s) were disconnected",
+                   units_size(stats->invalid).s, stats->expelled);
     if (stats->refused)
-        message_note(call,
-                     "%" PRIu32 " connection(s) were refused: too many programs, no memory for "
-                     "their rings, or another version of libtracetta-trace",
-                     stats->refused);
+        print_note(call,
+                   "%" PRIu32 " connection(s) were refused: too many programs, no memory for "
+                   "their rings, or another version of libtracetta-trace",
+                   stats->refused);
     if (call->term.error_is_tty || call->set.verbose)
-        message_note(call, "recorded %s event(s) of %" PRIu32 " process(es), %s in %s",
-                     units_count(stats->events).s, stats->programs, units_size(stats->bytes).s,
-                     strcmp(work->recording.path, "-") == 0 ? "standard output"
-                                                            : work->recording.path);
-}
-
-static void end_session(struct work *work)
-{
-    ttr_error error;
-    if (work->manager) {
-        if (ttr_manager_snapshot(work->manager, &error) != TTR_OK)
-            report_failure(work, &error);
-        ttr_manager_get_stats(work->manager, &work->stats);
-        if (ttr_manager_close(work->manager, &error) != TTR_OK && !work->has_failed)
-            report_failure(work, &error);
-        work->recording.written = work->stats.bytes;
-    }
-    work->manager = NULL;
-    if (work->folder[0])
-        (void)rmdir(work->folder);
-    free(work->categories);
+        print_note(call, "recorded %s event(s) of %" PRIu32 " process(es), %s in %s",
+                   units_count(stats->events).s, stats->programs, units_size(stats->bytes).s,
+                   strcmp(work->recording.path, "-") == 0 ? "standard output"
+                                                          : work->recording.path);
 }
 
 /* Returns the exit status of the command after the program has ended. */
-static int choose_status(const struct work *work)
+static int choose_exit_status(const struct work *work)
 {
     const int status = work->launch.status;
     if (work->has_failed)
@@ -309,8 +354,8 @@ static int choose_status(const struct work *work)
     return WEXITSTATUS(status);
 }
 
-/* Empties the output of a recording that did not start, so that recording_drop removes it. */
-static void drop_output(struct work *work)
+/* Empties the output of a recording that did not start, so that recording_discard removes it. */
+static void remove_output(struct work *work)
 {
     if (work->recording.is_regular && ftruncate(work->recording.fd, 0) == 0)
         work->recording.written = 0;
@@ -319,35 +364,36 @@ static void drop_output(struct work *work)
 int run_record(struct call *call)
 {
     struct work work = {.call = call, .recording = {.call = call, .fd = -1}};
-    int outcome = check_words(call);
+    int outcome = check_operands(call);
     if (outcome == OUTCOME_FINE && call->set.duration &&
         !dotnet_parse_duration(call->set.duration, &work.recording.limit_ns))
-        outcome = message_misuse(call->command->name,
-                                 "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss",
-                                 call->set.duration);
+        outcome = report_misuse(call->command->name,
+                                "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss",
+                                call->set.duration);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    outcome = choose_format(&work);
+    outcome = choose_output_format(&work);
     if (outcome == OUTCOME_FINE)
         outcome = open_output(&work);
     if (outcome == OUTCOME_FINE)
         outcome = open_manager(&work);
     if (outcome == OUTCOME_FINE)
-        outcome = start_program(&work);
+        outcome = call->set.attach.n ? attach_processes(&work) : start_program(&work);
     const bool is_started = outcome == OUTCOME_FINE;
     if (is_started)
-        serve(&work);
-    end_session(&work);
+        run_manager(&work);
+    close_manager(&work);
+    free(work.categories);
     if (is_started) {
         print_summary(&work);
         if (work.format)
             convert_events(&work);
-        outcome = choose_status(&work);
+        outcome = choose_exit_status(&work);
     } else {
-        drop_output(&work);
+        remove_output(&work);
         outcome = outcome == OUTCOME_MISUSE ? outcome : FAILED;
     }
-    recording_drop(&work.recording);
+    recording_discard(&work.recording);
     launch_end(&work.launch);
     free(work.events_path);
     return outcome;

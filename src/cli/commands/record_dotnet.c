@@ -79,28 +79,28 @@ static int read_options(struct job *job)
     ttr_error error;
     job->providers = ttr_dotnet_providers_new();
     if (!job->providers) {
-        message_failure(job->call->command->name, "out of memory");
+        report_failure_text(job->call->command->name, "out of memory");
         return OUTCOME_OUTPUT;
     }
     if (choose_events(job, &error) != TTR_OK)
-        return message_misuse(job->call->command->name, "%s", error.text);
+        return report_misuse(job->call->command->name, "%s", error.text);
     job->wish = (ttr_dotnet_config){.size = sizeof job->wish,
                                     .providers = job->providers,
                                     .buffer_mb = (uint32_t)set->buffer_mb};
     if (set->buffer_mb > 65536)
-        return message_misuse(job->call->command->name, "--buffersize is in MB: at most 65536");
+        return report_misuse(job->call->command->name, "--buffersize is in MB: at most 65536");
     if (!parse_rundown(job, set->rundown, &job->wish.rundown))
-        return message_misuse(
+        return report_misuse(
             job->call->command->name,
             "--rundown cannot be \"%s\": expected false, true, or keywords in hexadecimal",
             set->rundown);
     if (set->duration && !dotnet_parse_duration(set->duration, &job->recording.limit_ns))
-        return message_misuse(
+        return report_misuse(
             job->call->command->name,
             "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
             set->duration);
     if (!stop_condition_parse(&job->recording.stopping, set))
-        return message_misuse(
+        return report_misuse(
             job->call->command->name,
             "a stopping event expects its provider, then its name, then FIELD:VALUE");
     if (set->no_stacks)
@@ -112,11 +112,11 @@ static int read_options(struct job *job)
     return OUTCOME_FINE;
 }
 
-static int check_words(const struct call *call)
+static int check_operands(const struct call *call)
 {
     if (call->set.clr_level && !call->set.clr_events)
-        return message_misuse(call->command->name,
-                              "--clreventlevel is the level of --clrevents, which is not given");
+        return report_misuse(call->command->name,
+                             "--clreventlevel is the level of --clrevents, which is not given");
     return runtime_check_operands(call, call->command->name);
 }
 
@@ -124,7 +124,7 @@ static int check_words(const struct call *call)
 
 /* Returns the path of --output. Without it, returns a name with the time, such as
  * "app_20261121_103000.nettrace". */
-static const char *find_output(struct job *job)
+static const char *choose_output_path(struct job *job)
 {
     const struct call *call = job->call;
     const char *word = call->paths_n ? call->path[0] : "dotnet", *slash = strrchr(word, '/');
@@ -139,25 +139,25 @@ static const char *find_output(struct job *job)
     return job->output;
 }
 
-static void report_ignored(const struct job *job)
+static void report_ignored_options(const struct job *job)
 {
     ttr_dotnet_report report = {.size = sizeof report};
     ttr_dotnet_session_report(job->recording.session, &report);
     if (report.ignored & TTR_DOTNET_NO_STACKS)
-        message_note(job->call, "this runtime cannot leave stacks out");
+        print_note(job->call, "this runtime cannot leave stacks out");
     if (report.ignored & TTR_DOTNET_BLOCK)
-        message_note(job->call,
-                     "this runtime cannot wait when its buffer is full: it loses events then");
+        print_note(job->call,
+                   "this runtime cannot wait when its buffer is full: it loses events then");
     if (report.rundown != job->wish.rundown &&
         (job->call->set.rundown || report.rundown != TTR_DOTNET_RUNDOWN))
-        message_note(job->call, "this runtime cannot choose the rundown: it writes all of it");
+        print_note(job->call, "this runtime cannot choose the rundown: it writes all of it");
 }
 
-static int record(struct job *job)
+static int record_runtime(struct job *job)
 {
     ttr_error error;
     struct recording *recording = &job->recording;
-    ttr_dotnet_set_wake_fd(job->runtime_connection.target, interrupt_wait_fd());
+    ttr_dotnet_set_wake_fd(job->runtime_connection.target, interrupt_get_wake_fd());
     recording->target = job->runtime_connection.target;
     recording->launch = job->runtime_connection.launch.pid ? &job->runtime_connection.launch : NULL;
     recording->what = job->runtime_connection.what;
@@ -165,19 +165,19 @@ static int record(struct job *job)
         ttr_dotnet_session_start(job->runtime_connection.target, &job->wish, &error);
     if (!recording->session) {
         if (error.status == TTR_AGAIN)
-            message_note(job->call, "interrupted before the recording began");
+            print_note(job->call, "interrupted before the recording began");
         else
-            message_error(job->call, job->runtime_connection.what, &error);
+            report_error(job->call, job->runtime_connection.what, &error);
         return error.status == TTR_AGAIN ? OUTCOME_NO : OUTCOME_INPUT;
     }
     if (!job->call->set.output)
-        message_note(job->call, "recording into %s", recording->path);
-    report_ignored(job);
+        print_note(job->call, "recording into %s", recording->path);
+    report_ignored_options(job);
     /* A failure is ignored: the recording continues. */
     (void)runtime_resume(&job->runtime_connection);
     if (job->call->term.error_is_tty)
-        message_note(job->call, "recording %s; Ctrl-C%s stops", job->runtime_connection.what,
-                     recording->launch ? "" : " or Enter");
+        print_note(job->call, "recording %s; Ctrl-C%s stops", job->runtime_connection.what,
+                   recording->launch ? "" : " or Enter");
     return recording_run(recording);
 }
 
@@ -186,19 +186,19 @@ int run_record_dotnet(struct call *call)
     struct job job = {.call = call,
                       .recording = {.call = call, .fd = -1},
                       .runtime_connection = {.call = call, .verb = call->command->name}};
-    int outcome = check_words(call);
+    int outcome = check_operands(call);
     if (outcome == OUTCOME_FINE)
         outcome = read_options(&job);
     if (outcome == OUTCOME_FINE)
-        outcome = recording_open(&job.recording, find_output(&job), call->set.overwrite);
+        outcome = recording_open(&job.recording, choose_output_path(&job), call->set.overwrite);
     job.runtime_connection.takes_stdout =
         outcome == OUTCOME_FINE && strcmp(job.recording.path, "-") == 0;
     if (outcome == OUTCOME_FINE)
         outcome = runtime_connect(&job.runtime_connection);
     if (outcome == OUTCOME_FINE)
-        outcome = record(&job);
+        outcome = record_runtime(&job);
     ttr_dotnet_close(job.recording.session);
-    recording_drop(&job.recording);
+    recording_discard(&job.recording);
     runtime_disconnect(&job.runtime_connection);
     ttr_dotnet_providers_free(job.providers);
     return outcome;

@@ -37,24 +37,24 @@ struct work {
 
 /* --- Options --- */
 
-static int check_words(const struct call *call)
+static int check_operands(const struct call *call)
 {
     const struct settings *set = &call->set;
     const char *name = call->command->name;
     bool launches = set->has_separator && set->before_separator == 0 && call->paths_n > 0;
     if (launches && !call->path[0][0])
-        return message_misuse(name, "the command after \"--\" is empty");
+        return report_misuse(name, "the command after \"--\" is empty");
     if (call->paths_n && !launches)
-        return message_misuse(
+        return report_misuse(
             name, "unexpected \"%s\": expected -a (all), -p PID, or \"--\" and a command",
             call->path[0]);
     if (launches + set->system_wide + (set->pid != 0) != 1)
-        return message_misuse(
+        return report_misuse(
             name, "expected one of -a (all processors), -p PID, or \"--\" and a command");
     if (set->buffer_mb > 512)
-        return message_misuse(name, "--buffersize is in MB per processor: at most 512");
+        return report_misuse(name, "--buffersize is in MB per processor: at most 512");
     if (set->frequency > 1000000)
-        return message_misuse(name, "--frequency is samples per second: at most 1000000");
+        return report_misuse(name, "--frequency is samples per second: at most 1000000");
     return OUTCOME_FINE;
 }
 
@@ -70,15 +70,15 @@ static int choose_events(struct work *work)
     if (set->events.n == 0 && status == TTR_OK)
         status = ttr_perf_events_add(work->events, "cpu-clock", &error);
     if (status == TTR_OK && !ttr_perf_events_at(work->events, 0, &event))
-        return message_misuse(
+        return report_misuse(
             work->call->command->name,
             "--event cannot be \"%s\": expected names like cpu-clock or \"sched:*\"",
             set->events.list[0]);
     if (status == TTR_E_MISUSE)
-        return message_misuse(work->call->command->name, "%s", error.text);
+        return report_misuse(work->call->command->name, "%s", error.text);
     if (status == TTR_OK)
         return OUTCOME_FINE;
-    message_failure(work->call->command->name, "%s", error.text);
+    report_failure_text(work->call->command->name, "%s", error.text);
     return status == TTR_E_NOMEM ? OUTCOME_OUTPUT : OUTCOME_INPUT;
 }
 
@@ -89,7 +89,7 @@ static int read_options(struct work *work)
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (set->duration && !dotnet_parse_duration(set->duration, &work->recording.limit_ns))
-        return message_misuse(
+        return report_misuse(
             work->call->command->name,
             "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
             set->duration);
@@ -114,18 +114,18 @@ static int read_options(struct work *work)
 
 /* --- The target --- */
 
-static int fail_with(const struct work *work, const char *what, const ttr_error *error)
+static int report_perf_error(const struct work *work, const char *what, const ttr_error *error)
 {
-    message_error(work->call, what, error);
+    report_error(work->call, what, error);
     return OUTCOME_INPUT;
 }
 
-static int start_stopped(struct work *work)
+static int start_stopped_program(struct work *work)
 {
     const struct call *call = work->call;
     if (!launch_start_paused(&work->launch, call->path, call->paths_n, NULL,
                              strcmp(work->recording.path, "-") == 0)) {
-        message_failure(call->path[0], "cannot be run: %s", strerror(errno));
+        report_failure_text(call->path[0], "cannot be run: %s", strerror(errno));
         return OUTCOME_INPUT;
     }
     work->wish.pid = (uint64_t)work->launch.pid;
@@ -135,9 +135,9 @@ static int start_stopped(struct work *work)
 
 static int start_program(struct work *work)
 {
-    if (launch_go(&work->launch))
+    if (launch_resume(&work->launch))
         return OUTCOME_FINE;
-    message_failure(work->call->path[0], "cannot be run: %s", strerror(errno));
+    report_failure_text(work->call->path[0], "cannot be run: %s", strerror(errno));
     return OUTCOME_INPUT;
 }
 
@@ -155,7 +155,7 @@ static int open_recording(struct work *work)
 {
     ttr_error error;
     bool launches = work->call->paths_n > 0;
-    int outcome = launches ? start_stopped(work) : OUTCOME_FINE;
+    int outcome = launches ? start_stopped_program(work) : OUTCOME_FINE;
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (launches)
@@ -169,10 +169,10 @@ static int open_recording(struct work *work)
     raise_descriptors();
     work->perf = ttr_perf_open(&work->wish, &error);
     if (!work->perf)
-        return fail_with(work, work->what, &error);
-    ttr_perf_set_wake_fd(work->perf, interrupt_wait_fd());
+        return report_perf_error(work, work->what, &error);
+    ttr_perf_set_wake_fd(work->perf, interrupt_get_wake_fd());
     if (ttr_perf_start(work->perf, &error) != TTR_OK)
-        return fail_with(work, work->what, &error);
+        return report_perf_error(work, work->what, &error);
     return launches ? start_program(work) : OUTCOME_FINE;
 }
 
@@ -191,11 +191,11 @@ static bool rewrite_header(struct work *work)
     ssize_t put = pwrite(recording->fd, header, sizeof header, 0);
     if (put == (ssize_t)sizeof header)
         return true;
-    (void)message_cannot_write(recording->path, put < 0 ? errno : ENOSPC);
+    (void)report_unwritable_output(recording->path, put < 0 ? errno : ENOSPC);
     return false;
 }
 
-static bool is_enough(struct work *work, uint64_t now)
+static bool has_reached_limit(struct work *work, uint64_t now)
 {
     ttr_perf_report report = {.size = sizeof report};
     ttr_perf_stats(work->perf, &report);
@@ -213,30 +213,30 @@ static ttr_status copy_chunk(struct work *work)
     size_t n;
     ttr_error error;
     uint64_t now = progress_now();
-    if (!recording->is_stopping && is_enough(work, now)) {
+    if (!recording->is_stopping && has_reached_limit(work, now)) {
         recording->is_stopping = true;
         ttr_perf_set_wake_fd(work->perf, -1);
         ttr_perf_stop(work->perf);
     }
-    if (interrupt_dump_came())
+    if (interrupt_dump_was_received())
         ttr_perf_snapshot(work->perf);
-    recording_show(recording, now);
+    recording_show_progress(recording, now);
     ttr_status status = ttr_perf_read(work->perf, &bytes, &n, SLICE_MS, &error);
     if (status == TTR_OK && !recording->is_full)
-        recording->is_full = !recording_put(recording, bytes, n) || !rewrite_header(work);
+        recording->is_full = !recording_write_bytes(recording, bytes, n) || !rewrite_header(work);
     else if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        message_error(work->call, work->what, &error);
+        report_error(work->call, work->what, &error);
     return status;
 }
 
-static int close_file(struct work *work, int outcome)
+static int close_output(struct work *work, int outcome)
 {
     struct recording *recording = &work->recording;
     /* If the disk is full, the previous header is kept: it covers all records before the
      * failure. */
     bool is_good = recording->is_left || (!recording->is_full && rewrite_header(work));
     if (close(recording->fd) != 0) {
-        (void)message_cannot_write(recording->path, errno);
+        (void)report_unwritable_output(recording->path, errno);
         is_good = false;
     }
     recording->fd = -1;
@@ -249,39 +249,39 @@ static void print_summary(struct work *work, uint64_t took)
     ttr_perf_report report = {.size = sizeof report};
     ttr_perf_stats(work->perf, &report);
     if (report.limited & TTR_PERF_USER_ONLY)
-        message_note(call, "events inside the kernel are left out: "
-                           "/proc/sys/kernel/perf_event_paranoid does not allow them");
+        print_note(call, "events inside the kernel are left out: "
+                         "/proc/sys/kernel/perf_event_paranoid does not allow them");
     if (report.broken)
-        message_note(call,
-                     "a buffer could not be decoded %" PRIu64 " time(s): its events are missing",
-                     report.broken);
+        print_note(call,
+                   "a buffer could not be decoded %" PRIu64 " time(s): its events are missing",
+                   report.broken);
     if (report.lost)
-        message_note(call, "%s event(s) were lost: a buffer was full; use a larger --buffersize",
-                     units_count(report.lost).s);
+        print_note(call, "%s event(s) were lost: a buffer was full; use a larger --buffersize",
+                   units_count(report.lost).s);
     if (call->term.error_is_tty || call->set.verbose)
-        message_note(call, "recorded %s: %s event(s), %s in %s", units_duration(took).s,
-                     units_count(report.samples).s, units_size(work->recording.written).s,
-                     strcmp(work->recording.path, "-") == 0 ? "standard output"
-                                                            : work->recording.path);
+        print_note(call, "recorded %s: %s event(s), %s in %s", units_duration(took).s,
+                   units_count(report.samples).s, units_size(work->recording.written).s,
+                   strcmp(work->recording.path, "-") == 0 ? "standard output"
+                                                          : work->recording.path);
 }
 
-static int record(struct work *work)
+static int record_events(struct work *work)
 {
     struct recording *recording = &work->recording;
     recording->begin_ns = progress_now();
     if (work->call->set.snapshot)
         interrupt_enable_dumps();
     if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
-        message_note(work->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
+        print_note(work->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
     if (work->call->term.error_is_tty)
-        message_note(work->call, "recording %s; Ctrl-C%s stops", work->what,
-                     work->launch.pid ? "" : " or Enter");
+        print_note(work->call, "recording %s; Ctrl-C%s stops", work->what,
+                   work->launch.pid ? "" : " or Enter");
     ttr_status status;
     do
         status = copy_chunk(work);
     while (status == TTR_OK || status == TTR_AGAIN);
-    recording_unshow(recording);
-    int outcome = close_file(work, status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT);
+    recording_clear_progress(recording);
+    int outcome = close_output(work, status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT);
     print_summary(work, progress_now() - recording->begin_ns);
     return outcome;
 }
@@ -292,14 +292,14 @@ static void end_program(struct work *work)
     bool was_running = work->launch.pid && !launch_has_ended(&work->launch);
     launch_end(&work->launch);
     if (work->launch.pid && !was_running && work->launch.status != 0)
-        message_note(work->call, "%s %s", work->call->path[0],
-                     launch_format_status(&work->launch, how, sizeof how));
+        print_note(work->call, "%s %s", work->call->path[0],
+                   launch_format_status(&work->launch, how, sizeof how));
 }
 
 int run_record_perf(struct call *call)
 {
     struct work work = {.call = call, .recording = {.call = call, .fd = -1}};
-    int outcome = check_words(call);
+    int outcome = check_operands(call);
     if (outcome == OUTCOME_FINE)
         outcome = read_options(&work);
     if (outcome == OUTCOME_FINE)
@@ -310,8 +310,8 @@ int run_record_perf(struct call *call)
     if (outcome == OUTCOME_FINE && call->paths_n)
         work.recording.launch = &work.launch;
     if (outcome == OUTCOME_FINE)
-        outcome = record(&work);
-    recording_drop(&work.recording);
+        outcome = record_events(&work);
+    recording_discard(&work.recording);
     end_program(&work);
     ttr_perf_close(work.perf);
     ttr_perf_events_free(work.events);

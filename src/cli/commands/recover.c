@@ -50,7 +50,7 @@ struct recovery {
 
 /* Returns true if the output is a file or folder, not a pipe or device. Such an output can be read
  * again and can have a sidecar. */
-static bool is_kept_target(const char *path)
+static bool keeps_existing_output(const char *path)
 {
     struct stat about;
     return strcmp(path, "-") != 0 &&
@@ -58,7 +58,7 @@ static bool is_kept_target(const char *path)
 }
 
 /* Returns a path without trailing slashes, followed by a suffix, as a new string. */
-static char *join(const char *path, const char *suffix)
+static char *join_suffix(const char *path, const char *suffix)
 {
     size_t n = strlen(path), size;
     while (n > 1 && path[n - 1] == '/')
@@ -72,22 +72,22 @@ static char *join(const char *path, const char *suffix)
 
 /* Sets the path of the sidecar. Reports an error if the file exists, unless --overwrite is
  * given. */
-static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
+static int choose_sidecar_path(const struct call *call, struct sidecar *sidecar)
 {
     struct stat about;
     *sidecar = (struct sidecar){0};
-    if (call->set.no_sidecar || !is_kept_target(call->set.output))
+    if (call->set.no_sidecar || !keeps_existing_output(call->set.output))
         return OUTCOME_FINE;
-    sidecar->path = join(call->set.output, SIDECAR);
-    sidecar->temporary = join(call->set.output, SIDECAR ".new");
+    sidecar->path = join_suffix(call->set.output, SIDECAR);
+    sidecar->temporary = join_suffix(call->set.output, SIDECAR ".new");
     if (!sidecar->path || !sidecar->temporary) {
-        message_failure(call->set.output, "out of memory");
+        report_failure_text(call->set.output, "out of memory");
         return OUTCOME_OUTPUT;
     }
     if (call->set.overwrite || stat(sidecar->path, &about) != 0)
         return OUTCOME_FINE;
-    message_failure(sidecar->path,
-                    "exists already; --overwrite (-f) replaces it, --no-sidecar does without");
+    report_failure_text(sidecar->path,
+                        "exists already; --overwrite (-f) replaces it, --no-sidecar does without");
     return OUTCOME_OUTPUT;
 }
 
@@ -102,12 +102,12 @@ static void print_sidecar(FILE *to, const struct call *call, ttr_reader *reader,
     json_write_string(&json, "input", call->path[0]);
     json_write_string(&json, "output", call->set.output);
     json_write_string(&json, "format", has_report ? report.format : "");
-    json_uint(&json, "bytes", found->bytes);
+    json_write_uint(&json, "bytes", found->bytes);
     json_open(&json, "damage", '{');
-    json_uint(&json, "regions", found->damage_regions);
-    json_uint(&json, "bytes", found->damage_bytes);
+    json_write_uint(&json, "regions", found->damage_regions);
+    json_write_uint(&json, "bytes", found->damage_bytes);
     json_close(&json, '}');
-    report_json_regions(&json, reader);
+    write_regions_json(&json, reader);
     json_close(&json, '}');
 }
 
@@ -115,7 +115,7 @@ static void print_sidecar(FILE *to, const struct call *call, ttr_reader *reader,
  * instead. */
 static int write_sidecar(const struct sidecar *sidecar, const struct call *call, ttr_reader *reader)
 {
-    struct findings found = report_sum(reader);
+    struct findings found = sum_findings(reader);
     if (!sidecar->path)
         return OUTCOME_FINE;
     if (found.damage_regions == 0) {
@@ -133,10 +133,10 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     if (is_fine && rename(sidecar->temporary, sidecar->path) == 0)
         return OUTCOME_FINE;
     if (!to && errno == EEXIST)
-        message_failure(sidecar->temporary,
-                        "exists already: remove it, or do without by --no-sidecar");
+        report_failure_text(sidecar->temporary,
+                            "exists already: remove it, or do without by --no-sidecar");
     else
-        (void)message_cannot_write(to ? sidecar->path : sidecar->temporary, errno);
+        (void)report_unwritable_output(to ? sidecar->path : sidecar->temporary, errno);
     if (to)
         (void)unlink(sidecar->temporary);
     return OUTCOME_OUTPUT;
@@ -151,44 +151,47 @@ static void free_sidecar(struct sidecar *sidecar)
 
 /* --- Messages --- */
 
-static void report_copy(const struct call *call, const struct findings *found, uint64_t kept)
+static void report_copied_trace(const struct call *call, const struct findings *found,
+                                uint64_t kept)
 {
     const char *output = strcmp(call->set.output, "-") == 0 ? "standard output" : call->set.output;
-    message_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(kept).s,
-                 units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s",
-                 units_size(found->damage_bytes).s);
+    print_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(kept).s,
+               units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s",
+               units_size(found->damage_bytes).s);
 }
 
 /* Prints the summary for all traces of a directory. */
-static void report_total(const struct call *call, const ttr_recover_result *total, size_t failed)
+static void report_total_result(const struct call *call, const ttr_recover_result *total,
+                                size_t failed)
 {
     const size_t n = total->traces, made = total->begun - failed;
-    message_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output,
-                 units_count(made).s, made == 1 ? "" : "s", units_events(total->events).s,
-                 units_count(total->damage_regions).s, total->damage_regions == 1 ? "" : "s",
-                 units_size(total->damage_bytes).s);
+    print_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output,
+               units_count(made).s, made == 1 ? "" : "s", units_events(total->events).s,
+               units_count(total->damage_regions).s, total->damage_regions == 1 ? "" : "s",
+               units_size(total->damage_bytes).s);
     if (total->begun < n)
-        message_note(call, "warning: this is not of all: %s of the traces of %s %s not begun",
-                     units_count(n - total->begun).s, call->path[0],
-                     n - total->begun == 1 ? "was" : "were");
+        print_note(call, "warning: this is not of all: %s of the traces of %s %s not begun",
+                   units_count(n - total->begun).s, call->path[0],
+                   n - total->begun == 1 ? "was" : "were");
     if (failed)
-        message_failure(call->path[0], "%s of its traces could not be recovered",
-                        units_count(failed).s);
+        report_failure_text(call->path[0], "%s of its traces could not be recovered",
+                            units_count(failed).s);
 }
 
 /* Warns if the output is named like a compressed file, because copies are not compressed. */
-static void warn_compression(const struct call *call, ttr_reader *reader)
+static void warn_about_compression(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     const char *output = call->set.output;
     const bool is_packed = ttr_reader_report(reader, 0, &report) && *report.compression &&
                            !convert_is_folder(report.format);
-    if (strcmp(output, "-") == 0 || !is_kept_target(output) || convert_is_folder(report.format))
+    if (strcmp(output, "-") == 0 || !keeps_existing_output(output) ||
+        convert_is_folder(report.format))
         return;
-    if (convert_bare_size(output, strlen(output)) < strlen(output))
-        message_note(call, "%s: warning: it is not compressed, whatever its name says", output);
+    if (get_stdout_batch_size(output, strlen(output)) < strlen(output))
+        print_note(call, "%s: warning: it is not compressed, whatever its name says", output);
     else if (is_packed)
-        message_note(call, "%s: not compressed, as %s is", output, call->path[0]);
+        print_note(call, "%s: not compressed, as %s is", output, call->path[0]);
 }
 
 /* Reports a failed step of the recovery and returns the outcome. */
@@ -199,35 +202,36 @@ static int report_failure(const struct call *call, const ttr_recover_step *step)
     char ctx[MESSAGE_TEXT_MAX];
     switch (step->failure) {
     case TTR_RECOVER_OPENING:
-        return inputs_failed(call, step->input, error);
+        return inputs_report_failure(call, step->input, error);
     case TTR_RECOVER_FORMAT:
-        message_failure(
+        report_failure_text(
             step->input,
             "format %s cannot be written, so it cannot be recovered; \"tracetta convert\" "
             "to another format keeps what can be read",
             error->format);
         return OUTCOME_MISUSE;
     case TTR_RECOVER_EMPTY:
-        message_failure(step->input, "nothing in it can be used");
+        report_failure_text(step->input, "nothing in it can be used");
         return OUTCOME_INPUT;
     case TTR_RECOVER_OUTPUT:
         return copy_loop_output_failed(&copy_loop, error);
     case TTR_RECOVER_FOLDER:
         if (error->status == TTR_E_MISUSE)
-            return message_misuse("recover",
-                                  "\"%s\" is a directory of traces: they go to a folder, -o FOLDER",
-                                  step->input);
-        message_error(call, step->output, error);
+            return report_misuse("recover",
+                                 "\"%s\" is a directory of traces: they go to a folder, -o FOLDER",
+                                 step->input);
+        report_error(call, step->output, error);
         return OUTCOME_OUTPUT;
     case TTR_RECOVER_CHECK:
-        message_failure(step->output, "cannot be read after recovery: %s; the input is as it was",
-                        message_error_text(error, ctx));
+        report_failure_text(step->output,
+                            "cannot be read after recovery: %s; the input is as it was",
+                            message_error_text(error, ctx));
         return OUTCOME_OUTPUT;
     case TTR_RECOVER_NOT_CLEAN:
-        message_failure(step->output,
-                        "is not clean after recovery: %" PRIu64 " damaged places, %" PRIu64
-                        " of %" PRIu64 " events read; the input is as it was",
-                        step->found_damage, step->found_events, step->events);
+        report_failure_text(step->output,
+                            "is not clean after recovery: %" PRIu64 " damaged places, %" PRIu64
+                            " of %" PRIu64 " events read; the input is as it was",
+                            step->found_damage, step->found_events, step->events);
         return OUTCOME_OUTPUT;
     case TTR_RECOVER_READING: /* was reported when it happened */
     case TTR_RECOVER_NO_FAILURE:
@@ -240,10 +244,10 @@ static int report_failure(const struct call *call, const ttr_recover_step *step)
 static void report_next_pass(const struct call *call, const ttr_recover_step *step)
 {
     if (step->found_damage)
-        message_note(call, "%s: %s places read as damaged now that others are gone; once more",
-                     step->output, units_count(step->found_damage).s);
+        print_note(call, "%s: %s places read as damaged now that others are gone; once more",
+                   step->output, units_count(step->found_damage).s);
     else
-        message_note(
+        print_note(
             call,
             "%s: packets stand in it twice (%s), as can be seen now that damage is gone; once more",
             step->output, units_count(step->found_duplicates).s);
@@ -266,7 +270,7 @@ static bool step_progress(void *user_data)
 {
     struct recovery *recovery = user_data;
     if (!recovery->is_shown)
-        return !interrupt_came();
+        return !interrupt_was_received();
     if (recovery->writer)
         recovery->progress.written = ttr_writer_events(recovery->writer);
     return progress_step(&recovery->progress);
@@ -299,13 +303,13 @@ static bool begin_trace(struct recovery *recovery, const ttr_recover_step *step)
     const bool is_several = step->input != call->path[0]; /* the input is a directory of traces */
     int outcome = OUTCOME_FINE;
     if (is_several) /* a symbolic link in the output folder may lead to any input */
-        outcome = output_check(call, step->output, NULL);
+        outcome = check_output_path(call, step->output, NULL);
     if (outcome == OUTCOME_FINE && is_several)
-        outcome = output_check(&recovery->ctx, step->output, NULL);
+        outcome = check_output_path(&recovery->ctx, step->output, NULL);
     if (outcome == OUTCOME_FINE)
-        outcome = plan_sidecar(&recovery->ctx, &recovery->sidecar);
+        outcome = choose_sidecar_path(&recovery->ctx, &recovery->sidecar);
     if (outcome == OUTCOME_FINE)
-        outcome = output_check(&recovery->ctx, recovery->sidecar.path, NULL);
+        outcome = check_output_path(&recovery->ctx, recovery->sidecar.path, NULL);
     recovery->outcome = outcome;
     return outcome == OUTCOME_FINE;
 }
@@ -314,8 +318,8 @@ static void begin_copy(struct recovery *recovery, const ttr_recover_step *step)
 {
     ttr_report report = {.size = sizeof report};
     if (step->pass == 0 && ttr_reader_report(step->reader, 0, &report))
-        inputs_warn_idle(&recovery->ctx, step->reader, report.format, 0);
-    interrupt_remove(ttr_writer_temporary_path(step->writer));
+        inputs_warn_about_idle(&recovery->ctx, step->reader, report.format, 0);
+    interrupt_remove_on_exit(ttr_writer_temporary_path(step->writer));
     begin_progress(recovery, step, recovery->call->command->name);
 }
 
@@ -324,7 +328,7 @@ static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
 {
     end_progress(recovery);
     if (step->error)
-        recovery->outcome = inputs_failed(&recovery->ctx, step->input, step->error);
+        recovery->outcome = inputs_report_failure(&recovery->ctx, step->input, step->error);
 }
 
 /* Called when a copy is complete: writes the sidecar and prints the summary. */
@@ -332,20 +336,20 @@ static bool finish_trace(struct recovery *recovery, const ttr_recover_step *step
 {
     const struct call *call = &recovery->ctx;
     struct copy_loop copy_loop = {.call = call, .out = step->writer};
-    struct findings found = report_sum(step->reader);
-    interrupt_remove(NULL);
+    struct findings found = sum_findings(step->reader);
+    interrupt_remove_on_exit(NULL);
     copy_loop_report_losses(&copy_loop);
     if (step->is_partial && strcmp(step->output, "-") != 0)
-        message_failure(step->output,
-                        "holds only what came before the failure (%" PRIu64 " events)",
-                        ttr_writer_events(step->writer));
-    report_copy(call, &found, step->events);
-    warn_compression(call, step->reader);
-    recovery->ends_early = recovery->ends_early || report_ends_early(step->reader);
-    if (report_ends_early(step->reader))
-        message_note(call, "%s: damage reaches the end of a file, so more may be missing",
-                     step->input);
-    report_interrupted(call, step->reader);
+        report_failure_text(step->output,
+                            "holds only what came before the failure (%" PRIu64 " events)",
+                            ttr_writer_events(step->writer));
+    report_copied_trace(call, &found, step->events);
+    warn_about_compression(call, step->reader);
+    recovery->ends_early = recovery->ends_early || is_cut_at_end(step->reader);
+    if (is_cut_at_end(step->reader))
+        print_note(call, "%s: damage reaches the end of a file, so more may be missing",
+                   step->input);
+    report_interruption(call, step->reader);
     recovery->outcome = write_sidecar(&recovery->sidecar, call, step->reader);
     if (recovery->outcome != OUTCOME_FINE)
         return false;
@@ -357,7 +361,7 @@ static bool finish_trace(struct recovery *recovery, const ttr_recover_step *step
 static void end_trace(struct recovery *recovery)
 {
     end_progress(recovery);
-    interrupt_remove(NULL);
+    interrupt_remove_on_exit(NULL);
     free_sidecar(&recovery->sidecar);
     recovery->failed += recovery->outcome > OUTCOME_NO;
     if (recovery->outcome > recovery->worst)
@@ -370,7 +374,7 @@ static bool handle_step(void *user_data, const ttr_recover_step *step)
     struct recovery *recovery = user_data;
     switch (step->stage) {
     case TTR_RECOVER_INPUT:
-        inputs_warn_opened(recovery->call, step->input, step->reader);
+        inputs_warn_about_opened(recovery->call, step->input, step->reader);
         break;
     case TTR_RECOVER_TRACE:
         end_trace(recovery);
@@ -384,7 +388,7 @@ static bool handle_step(void *user_data, const ttr_recover_step *step)
     case TTR_RECOVER_COPIED:
         return finish_trace(recovery, step);
     case TTR_RECOVER_VERIFYING:
-        interrupt_remove(NULL);
+        interrupt_remove_on_exit(NULL);
         begin_progress(recovery, step, "verifying");
         break;
     case TTR_RECOVER_CHECKED:
@@ -394,8 +398,8 @@ static bool handle_step(void *user_data, const ttr_recover_step *step)
         report_next_pass(recovery->call, step);
         break;
     case TTR_RECOVER_VERIFIED:
-        message_note(recovery->call, "%s: %s", step->output,
-                     step->is_complete ? "verified, clean" : "not verified to the end");
+        print_note(recovery->call, "%s: %s", step->output,
+                   step->is_complete ? "verified, clean" : "not verified to the end");
         break;
     case TTR_RECOVER_FAILED:
         if (step->failure == TTR_RECOVER_OPENING)
@@ -417,21 +421,21 @@ static void print_report(const struct recovery *recovery, const ttr_recover_resu
     json_write_string(&json, "schema", "tracetta.recover/1");
     json_write_string(&json, "input", call->path[0]);
     json_write_string(&json, "output", call->set.output);
-    json_int(&json, "status", outcome);
-    json_uint(&json, "traces", total->is_directory ? total->begun : 1);
-    json_uint(&json, "failed", recovery->failed);
-    json_uint(&json, "events", total->events);
-    json_write_bool(&json, "interrupted", interrupt_came() != 0);
+    json_write_int(&json, "status", outcome);
+    json_write_uint(&json, "traces", total->is_directory ? total->begun : 1);
+    json_write_uint(&json, "failed", recovery->failed);
+    json_write_uint(&json, "events", total->events);
+    json_write_bool(&json, "interrupted", interrupt_was_received() != 0);
     json_write_bool(&json, "ends_early", recovery->ends_early);
     json_open(&json, "damage", '{');
-    json_uint(&json, "regions", total->damage_regions);
-    json_uint(&json, "bytes", total->damage_bytes);
+    json_write_uint(&json, "regions", total->damage_regions);
+    json_write_uint(&json, "bytes", total->damage_bytes);
     json_close(&json, '}');
     json_close(&json, '}');
 }
 
-static int recover(struct recovery *recovery, const ttr_read_options *reading,
-                   const ttr_write_options *writing)
+static int recover_inputs(struct recovery *recovery, const ttr_read_options *reading,
+                          const ttr_write_options *writing)
 {
     const struct call *call = recovery->call;
     const ttr_recover_options options = {.size = sizeof options,
@@ -449,9 +453,9 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
     end_trace(recovery);
     int worst = recovery->worst;
     if (status != TTR_OK && status != TTR_AGAIN && worst == OUTCOME_FINE && total.failed == 0)
-        worst = inputs_failed(call, call->path[0], &error);
+        worst = inputs_report_failure(call, call->path[0], &error);
     if (total.is_directory && (total.begun > 0 || worst == OUTCOME_FINE)) {
-        report_total(call, &total, recovery->failed);
+        report_total_result(call, &total, recovery->failed);
         if (worst == OUTCOME_INPUT && recovery->failed < total.begun)
             worst = OUTCOME_NO; /* traces that could not be copied count as damaged */
         worst = total.begun < total.traces && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
@@ -469,12 +473,12 @@ int run_recover(struct call *call)
     ttr_write_options writing = {.size = sizeof writing};
     bool is_fine = true;
     if (!call->set.output)
-        return message_misuse("recover", "no output: use -o OUTPUT");
+        return report_misuse("recover", "no output: use -o OUTPUT");
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
-        outcome = output_check(call, call->set.output, NULL);
+        outcome = check_output_path(call, call->set.output, NULL);
     if (outcome == OUTCOME_FINE)
-        outcome = inputs_read_options(call, &reading);
+        outcome = inputs_fill_read_options(call, &reading);
     const char **options = NULL;
     if (outcome == OUTCOME_FINE)
         options = inputs_format_options(call, true, &is_fine);
@@ -484,7 +488,7 @@ int run_recover(struct call *call)
     if (outcome == OUTCOME_FINE && (!is_fine || !recovery.inputs.stream))
         outcome = OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE)
-        outcome = recover(&recovery, &reading, &writing);
+        outcome = recover_inputs(&recovery, &reading, &writing);
     recovery.inputs.t = NULL; /* the library owns this context */
     inputs_close(&recovery.inputs);
     free(options);

@@ -57,7 +57,8 @@ static bool grow_rows(struct counters *all)
 }
 
 /* Returns the row of a counter, added if it is new. Returns NULL if memory runs out. */
-static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name, ttr_id tags)
+static struct counter *find_or_add_row(struct counters *all, ttr_id provider, ttr_id name,
+                                       ttr_id tags)
 {
     if (!grow_names(all, name))
         return NULL;
@@ -72,7 +73,7 @@ static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name
     return &all->row[all->n++];
 }
 
-static ttr_id id_of(const struct event_report *event_report, ttr_text text)
+static ttr_id find_or_add_text(const struct event_report *event_report, ttr_text text)
 {
     return text.n ? ttr_text_add(event_report->inputs.t, text.p, text.n) : 0;
 }
@@ -81,13 +82,13 @@ static bool add_counter_value(struct event_report *event_report, const struct co
                               const struct counter_value *value)
 {
     struct counters *all = event_report->ctx;
-    ttr_id tags = id_of(event_report, (ttr_text){value->tags, strlen(value->tags)});
-    struct counter *row =
-        row_of(all, id_of(event_report, said->provider), id_of(event_report, said->key), tags);
+    ttr_id tags = find_or_add_text(event_report, (ttr_text){value->tags, strlen(value->tags)});
+    struct counter *row = find_or_add_row(all, find_or_add_text(event_report, said->provider),
+                                          find_or_add_text(event_report, said->key), tags);
     if (!row)
         return false;
-    row->title = said->title.n ? id_of(event_report, said->title) : row->name;
-    row->unit = id_of(event_report, said->units);
+    row->title = said->title.n ? find_or_add_text(event_report, said->title) : row->name;
+    row->unit = find_or_add_text(event_report, said->units);
     row->is_rate = said->is_rate;
     row->least = row->count == 0 || value->number < row->least ? value->number : row->least;
     row->most = row->count == 0 || value->number > row->most ? value->number : row->most;
@@ -102,18 +103,19 @@ static bool add_counter_event(struct event_report *event_report, const ttr_event
 {
     struct counter_sample said;
     struct counter_value value = {0};
-    if (!counter_read(event_report->inputs.t, event, &said))
+    if (!read_counter_event(event_report->inputs.t, event, &said))
         return true;
-    while (counter_next(&said, &value))
+    while (read_next_value(&said, &value))
         if (!add_counter_value(event_report, &said, &value))
             return false;
     return true;
 }
 
-static void put_json(struct event_report *event_report, const struct counters *all, size_t rows)
+static void write_counters_json(struct event_report *event_report, const struct counters *all,
+                                size_t rows)
 {
     struct json *json = &event_report->json;
-    json_uint(json, "values", all->values);
+    json_write_uint(json, "values", all->values);
     json_open(json, "rows", '[');
     for (size_t i = 0; i < rows; i++) {
         const struct counter *row = &all->row[i];
@@ -125,11 +127,11 @@ static void put_json(struct event_report *event_report, const struct counters *a
         if (row->tags)
             json_write_text(json, "tags", ttr_text_get(event_report->inputs.t, row->tags));
         json_write_string(json, "type", row->is_rate ? "Rate" : "Metric");
-        json_uint(json, "count", row->count);
-        json_float(json, "mean", row->sum / (double)row->count);
-        json_float(json, "min", row->least);
-        json_float(json, "max", row->most);
-        json_float(json, "last", row->last);
+        json_write_uint(json, "count", row->count);
+        json_write_float(json, "mean", row->sum / (double)row->count);
+        json_write_float(json, "min", row->least);
+        json_write_float(json, "max", row->most);
+        json_write_float(json, "last", row->last);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -155,7 +157,8 @@ static void print_counter(const struct event_report *event_report, const struct 
     (void)puts(row->is_rate ? " [rate]" : "");
 }
 
-static void print(const struct event_report *event_report, const struct counters *all, size_t rows)
+static void print_counters(const struct event_report *event_report, const struct counters *all,
+                           size_t rows)
 {
     const struct terminal *term = &event_report->call->term;
     (void)printf("%s%6s %11s %11s %11s %11s  provider counter%s\n", term_ink(term, INK_BOLD),
@@ -168,21 +171,20 @@ static void print(const struct event_report *event_report, const struct counters
     }
 }
 
-static void show(struct event_report *event_report)
+static void show_counters(struct event_report *event_report)
 {
     const struct counters *all = event_report->ctx;
-    size_t rows = event_report_rows(event_report, all->n);
+    size_t rows = get_report_row_limit(event_report, all->n);
     if (event_report->call->set.json)
-        put_json(event_report, all, rows);
+        write_counters_json(event_report, all, rows);
     else
-        print(event_report, all, rows);
+        print_counters(event_report, all, rows);
     if (rows < all->n)
-        message_note(event_report->call, "%zu more rows", all->n - rows);
+        print_note(event_report->call, "%zu more rows", all->n - rows);
     if (all->n == 0)
-        message_note(
-            event_report->call,
-            "no counters: they come from providers recorded with EventCounterIntervalSec=1, "
-            "and of meters from System.Diagnostics.Metrics");
+        print_note(event_report->call,
+                   "no counters: they come from providers recorded with EventCounterIntervalSec=1, "
+                   "and of meters from System.Diagnostics.Metrics");
 }
 
 int report_counters(struct call *call)
@@ -191,9 +193,9 @@ int report_counters(struct call *call)
     struct event_report event_report = {.call = call,
                                         .ctx = &all,
                                         .add = add_counter_event,
-                                        .show = show,
+                                        .show = show_counters,
                                         .schema = "tracetta.counters/1"};
-    int outcome = event_report_run(&event_report);
+    int outcome = run_event_report(&event_report);
     free(all.row);
     free(all.next);
     free(all.first);

@@ -20,7 +20,7 @@ struct exceptions {
     uint64_t count;
 };
 
-static struct thrown *row_of(struct exceptions *all, ttr_id type)
+static struct thrown *find_or_add_row(struct exceptions *all, ttr_id type)
 {
     if (type >= all->types_n) {
         size_t n = (size_t)type * 2 + 64;
@@ -49,21 +49,21 @@ static struct thrown *row_of(struct exceptions *all, ttr_id type)
 static bool add_exception(struct event_report *event_report, const ttr_event *event)
 {
     struct exceptions *all = event_report->ctx;
-    if (!event_report_is(event_report, event, "ExceptionThrown"))
+    if (!is_event_named(event_report, event, "ExceptionThrown"))
         return true;
-    struct thrown *row = row_of(all, event_report_text(event_report, event, "ExceptionType"));
+    struct thrown *row = find_or_add_row(all, get_event_text(event_report, event, "ExceptionType"));
     if (!row)
         return false;
     if (row->count++ == 0) {
         row->first_ns = event->time;
-        row->message = event_report_text(event_report, event, "ExceptionMessage");
+        row->message = get_event_text(event_report, event, "ExceptionMessage");
     }
     row->last_ns = event->time;
     all->count++;
     return true;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_counts(const void *left, const void *right)
 {
     const struct thrown *a = left, *b = right;
     if (a->count != b->count)
@@ -71,17 +71,18 @@ static int compare(const void *left, const void *right)
     return (a->first_ns > b->first_ns) - (a->first_ns < b->first_ns);
 }
 
-static void put_json(struct event_report *event_report, const struct exceptions *all, size_t rows)
+static void write_exceptions_json(struct event_report *event_report, const struct exceptions *all,
+                                  size_t rows)
 {
     struct json *json = &event_report->json;
-    json_uint(json, "exceptions", all->count);
+    json_write_uint(json, "exceptions", all->count);
     json_open(json, "rows", '[');
     for (size_t i = 0; i < rows; i++) {
         json_open(json, NULL, '{');
         json_write_text(json, "type", ttr_text_get(event_report->inputs.t, all->row[i].type));
-        json_uint(json, "count", all->row[i].count);
-        json_time(json, "first_ns", all->row[i].first_ns);
-        json_time(json, "last_ns", all->row[i].last_ns);
+        json_write_uint(json, "count", all->row[i].count);
+        json_write_time(json, "first_ns", all->row[i].first_ns);
+        json_write_time(json, "last_ns", all->row[i].last_ns);
         json_write_text(json, "first_message",
                         ttr_text_get(event_report->inputs.t, all->row[i].message));
         json_close(json, '}');
@@ -89,15 +90,15 @@ static void put_json(struct event_report *event_report, const struct exceptions 
     json_close(json, ']');
 }
 
-static void show(struct event_report *event_report)
+static void show_exceptions(struct event_report *event_report)
 {
     struct exceptions *all = event_report->ctx;
     const struct terminal *term = &event_report->call->term;
-    size_t rows = event_report_rows(event_report, all->n);
+    size_t rows = get_report_row_limit(event_report, all->n);
     if (all->n)
-        qsort(all->row, all->n, sizeof *all->row, compare);
+        qsort(all->row, all->n, sizeof *all->row, compare_counts);
     if (event_report->call->set.json) {
-        put_json(event_report, all, rows);
+        write_exceptions_json(event_report, all, rows);
         return;
     }
     (void)printf("%s%10s  %s%s\n", term_ink(term, INK_BOLD), "thrown", "type: message of the first",
@@ -115,10 +116,10 @@ static void show(struct event_report *event_report)
         (void)putchar('\n');
     }
     if (rows < all->n)
-        message_note(event_report->call, "%zu more rows", all->n - rows);
+        print_note(event_report->call, "%zu more rows", all->n - rows);
     if (all->count == 0)
-        message_note(event_report->call,
-                     "no exceptions: they are recorded with the keyword Exception (0x8000)");
+        print_note(event_report->call,
+                   "no exceptions: they are recorded with the keyword Exception (0x8000)");
 }
 
 int report_exceptions(struct call *call)
@@ -127,9 +128,9 @@ int report_exceptions(struct call *call)
     struct event_report event_report = {.call = call,
                                         .ctx = &all,
                                         .add = add_exception,
-                                        .show = show,
+                                        .show = show_exceptions,
                                         .schema = "tracetta.exceptions/1"};
-    int outcome = event_report_run(&event_report);
+    int outcome = run_event_report(&event_report);
     free(all.row);
     free(all.row_of);
     return outcome;

@@ -45,7 +45,7 @@ struct gc {
     uint64_t allocated, ticks; /* sum and number of GCAllocationTick events */
 };
 
-static bool reserve(void **items, size_t *room, size_t need, size_t size)
+static bool reserve_items(void **items, size_t *room, size_t need, size_t size)
 {
     if (need <= *room)
         return true;
@@ -58,10 +58,11 @@ static bool reserve(void **items, size_t *room, size_t need, size_t size)
     return true;
 }
 
-static struct pausing *pausing_of(struct gc *gc, ttr_id thread)
+static struct pausing *find_or_add_pause(struct gc *gc, ttr_id thread)
 {
     size_t before = gc->threads_room;
-    if (!reserve((void **)&gc->thread, &gc->threads_room, (size_t)thread + 1, sizeof *gc->thread))
+    if (!reserve_items((void **)&gc->thread, &gc->threads_room, (size_t)thread + 1,
+                       sizeof *gc->thread))
         return NULL;
     if (gc->threads_room > before)
         memset(gc->thread + before, 0, (gc->threads_room - before) * sizeof *gc->thread);
@@ -85,22 +86,22 @@ static bool start_collection(struct event_report *event_report, const ttr_event 
                              uint64_t pid)
 {
     struct gc *gc = event_report->ctx;
-    if (!reserve((void **)&gc->row, &gc->room, gc->n + 1, sizeof *gc->row))
+    if (!reserve_items((void **)&gc->row, &gc->room, gc->n + 1, sizeof *gc->row))
         return false;
     gc->row[gc->n++] =
         (struct collection){.pid = pid,
-                            .number = event_report_number(event_report, event, "Count"),
+                            .number = get_event_number(event_report, event, "Count"),
                             .begin_ns = event->time,
-                            .generation = event_report_number(event_report, event, "Depth"),
-                            .reason = event_report_text(event_report, event, "Reason"),
-                            .type = event_report_text(event_report, event, "Type")};
+                            .generation = get_event_number(event_report, event, "Depth"),
+                            .reason = get_event_text(event_report, event, "Reason"),
+                            .type = get_event_text(event_report, event, "Type")};
     return true;
 }
 
 static void end_collection(struct event_report *event_report, const ttr_event *event, uint64_t pid)
 {
     struct collection *row = find_collection(event_report->ctx, pid, true,
-                                             event_report_number(event_report, event, "Count"));
+                                             get_event_number(event_report, event, "Count"));
     if (!row)
         return;
     row->is_over = true;
@@ -123,8 +124,8 @@ static void store_heap(struct event_report *event_report, const ttr_event *event
     if (!row || row->heap)
         return;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        row->heap += event_report_number(event_report, event, sizes[i]);
-        row->promoted += event_report_number(event_report, event, promoted[i]);
+        row->heap += get_event_number(event_report, event, sizes[i]);
+        row->promoted += get_event_number(event_report, event, promoted[i]);
     }
 }
 
@@ -157,31 +158,31 @@ static bool add_gc_event(struct event_report *event_report, const ttr_event *eve
     if (strncmp(ttr_text_get(event_report->inputs.t, event->name).p, "GC", 2) != 0)
         return true;
     (void)ttr_thread_get(event_report->inputs.t, event->thread, &thread);
-    struct pausing *pausing = pausing_of(gc, event->thread);
+    struct pausing *pausing = find_or_add_pause(gc, event->thread);
     if (!pausing)
         return false;
-    if (event_report_is(event_report, event, "GCAllocationTick")) {
-        uint64_t wide = event_report_number(event_report, event, "AllocationAmount64");
-        gc->allocated += wide ? wide : event_report_number(event_report, event, "AllocationAmount");
+    if (is_event_named(event_report, event, "GCAllocationTick")) {
+        uint64_t wide = get_event_number(event_report, event, "AllocationAmount64");
+        gc->allocated += wide ? wide : get_event_number(event_report, event, "AllocationAmount");
         gc->ticks++;
-    } else if (event_report_is(event_report, event, "GCSuspendEEBegin")) {
+    } else if (is_event_named(event_report, event, "GCSuspendEEBegin")) {
         *pausing = (struct pausing){.begin_ns = event->time,
-                                    .reason = event_report_number(event_report, event, "Reason"),
+                                    .reason = get_event_number(event_report, event, "Reason"),
                                     .first = gc->n,
                                     .is_on = true};
-    } else if (event_report_is(event_report, event, "GCRestartEEEnd")) {
+    } else if (is_event_named(event_report, event, "GCRestartEEEnd")) {
         end_pause(gc, pausing, thread.pid, event->time);
-    } else if (event_report_is(event_report, event, "GCStart")) {
+    } else if (is_event_named(event_report, event, "GCStart")) {
         return start_collection(event_report, event, thread.pid);
-    } else if (event_report_is(event_report, event, "GCEnd")) {
+    } else if (is_event_named(event_report, event, "GCEnd")) {
         end_collection(event_report, event, thread.pid);
-    } else if (event_report_is(event_report, event, "GCHeapStats")) {
+    } else if (is_event_named(event_report, event, "GCHeapStats")) {
         store_heap(event_report, event, thread.pid);
     }
     return true;
 }
 
-static void put_generations(struct event_report *event_report, const struct gc *gc)
+static void write_generations_json(struct event_report *event_report, const struct gc *gc)
 {
     json_open(&event_report->json, "generations", '[');
     for (unsigned generation = 0; generation < GENERATIONS; generation++) {
@@ -195,46 +196,48 @@ static void put_generations(struct event_report *event_report, const struct gc *
         if (count == 0)
             continue;
         json_open(&event_report->json, NULL, '{');
-        json_uint(&event_report->json, "generation", generation);
-        json_uint(&event_report->json, "count", count);
-        json_uint(&event_report->json, "pause_ns", pause);
+        json_write_uint(&event_report->json, "generation", generation);
+        json_write_uint(&event_report->json, "count", count);
+        json_write_uint(&event_report->json, "pause_ns", pause);
         json_close(&event_report->json, '}');
     }
     json_close(&event_report->json, ']');
 }
 
-static void put_json(struct event_report *event_report, const struct gc *gc, size_t rows)
+static void write_collections_json(struct event_report *event_report, const struct gc *gc,
+                                   size_t rows)
 {
     struct json *json = &event_report->json;
-    json_uint(json, "collections", gc->n);
-    json_uint(json, "pauses", gc->pauses);
-    json_uint(json, "pause_ns", gc->pause);
-    json_uint(json, "longest_pause_ns", gc->longest);
-    json_uint(json, "other_pauses", gc->other_pauses);
-    json_uint(json, "other_pause_ns", gc->other_pause);
-    json_uint(json, "allocated_bytes", gc->allocated);
-    put_generations(event_report, gc);
+    json_write_uint(json, "collections", gc->n);
+    json_write_uint(json, "pauses", gc->pauses);
+    json_write_uint(json, "pause_ns", gc->pause);
+    json_write_uint(json, "longest_pause_ns", gc->longest);
+    json_write_uint(json, "other_pauses", gc->other_pauses);
+    json_write_uint(json, "other_pause_ns", gc->other_pause);
+    json_write_uint(json, "allocated_bytes", gc->allocated);
+    write_generations_json(event_report, gc);
     json_open(json, "rows", '[');
     for (size_t i = 0; i < rows; i++) {
         const struct collection *row = &gc->row[i];
         json_open(json, NULL, '{');
-        json_uint(json, "pid", row->pid);
-        json_uint(json, "number", row->number);
-        json_uint(json, "generation", row->generation);
+        json_write_uint(json, "pid", row->pid);
+        json_write_uint(json, "number", row->number);
+        json_write_uint(json, "generation", row->generation);
         json_write_text(json, "type", ttr_text_get(event_report->inputs.t, row->type));
         json_write_text(json, "reason", ttr_text_get(event_report->inputs.t, row->reason));
-        json_time(json, "begin_ns", row->begin_ns);
-        json_uint(json, "dur_ns", row->duration);
-        json_uint(json, "pause_ns", row->pause);
-        json_uint(json, "heap_bytes", row->heap);
-        json_uint(json, "promoted_bytes", row->promoted);
+        json_write_time(json, "begin_ns", row->begin_ns);
+        json_write_uint(json, "dur_ns", row->duration);
+        json_write_uint(json, "pause_ns", row->pause);
+        json_write_uint(json, "heap_bytes", row->heap);
+        json_write_uint(json, "promoted_bytes", row->promoted);
         json_close(json, '}');
     }
     json_close(json, ']');
 }
 
 /* Prints the rows. Type and reason vary in length, so they are the last columns. */
-static void print_rows(const struct event_report *event_report, const struct gc *gc, size_t rows)
+static void print_collection_rows(const struct event_report *event_report, const struct gc *gc,
+                                  size_t rows)
 {
     const struct terminal *term = &event_report->call->term;
     const bool is_wide = event_report->call->set.verbose || term->width >= WIDE_COLUMNS;
@@ -259,9 +262,10 @@ static void print_rows(const struct event_report *event_report, const struct gc 
     }
 }
 
-static void print(const struct event_report *event_report, const struct gc *gc, size_t rows)
+static void print_collections(const struct event_report *event_report, const struct gc *gc,
+                              size_t rows)
 {
-    print_rows(event_report, gc, rows);
+    print_collection_rows(event_report, gc, rows);
     (void)printf("%s collection%s; %s pause%s of %s in all, the longest %s", units_count(gc->n).s,
                  gc->n == 1 ? "" : "s", units_count(gc->pauses).s, gc->pauses == 1 ? "" : "s",
                  units_duration(gc->pause).s, units_duration(gc->longest).s);
@@ -274,27 +278,30 @@ static void print(const struct event_report *event_report, const struct gc *gc, 
     (void)putchar('\n');
 }
 
-static void show(struct event_report *event_report)
+static void show_collections(struct event_report *event_report)
 {
     const struct gc *gc = event_report->ctx;
-    size_t rows = event_report_rows(event_report, gc->n);
+    size_t rows = get_report_row_limit(event_report, gc->n);
     if (event_report->call->set.json)
-        put_json(event_report, gc, rows);
+        write_collections_json(event_report, gc, rows);
     else
-        print(event_report, gc, rows);
+        print_collections(event_report, gc, rows);
     if (rows < gc->n)
-        message_note(event_report->call, "%zu more rows", gc->n - rows);
+        print_note(event_report->call, "%zu more rows", gc->n - rows);
     if (gc->n == 0 && gc->pauses == 0)
-        message_note(event_report->call,
-                     "no events of a garbage collector: record with the keyword GC (0x1)");
+        print_note(event_report->call,
+                   "no events of a garbage collector: record with the keyword GC (0x1)");
 }
 
 int report_gc(struct call *call)
 {
     struct gc gc = {0};
-    struct event_report event_report = {
-        .call = call, .ctx = &gc, .add = add_gc_event, .show = show, .schema = "tracetta.gc/1"};
-    int outcome = event_report_run(&event_report);
+    struct event_report event_report = {.call = call,
+                                        .ctx = &gc,
+                                        .add = add_gc_event,
+                                        .show = show_collections,
+                                        .schema = "tracetta.gc/1"};
+    int outcome = run_event_report(&event_report);
     free(gc.row);
     free(gc.thread);
     return outcome;

@@ -7,7 +7,7 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-static bool add_batch(struct event_report *event_report, const ttr_batch *batch)
+static bool add_event_batch(struct event_report *event_report, const ttr_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n; i++)
         if (!event_report->add(event_report, ttr_batch_at(batch, i)))
@@ -15,7 +15,7 @@ static bool add_batch(struct event_report *event_report, const ttr_batch *batch)
     return true;
 }
 
-static int read_all(struct event_report *event_report)
+static int read_all_events(struct event_report *event_report)
 {
     struct progress progress;
     ttr_batch batch;
@@ -29,57 +29,58 @@ static int read_all(struct event_report *event_report)
         if (status == TTR_OK)
             event_report->matches += selection_count_matches(event_report->call, &batch);
         if (status == TTR_OK)
-            has_memory = add_batch(event_report, &batch);
+            has_memory = add_event_batch(event_report, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && has_memory && progress_step(&progress));
     progress_end(&progress);
     if (!has_memory) {
-        message_failure(inputs_name(event_report->call), "out of memory");
+        report_failure_text(inputs_get_name(event_report->call), "out of memory");
         return OUTCOME_INPUT;
     }
     return status == TTR_OK || status == TTR_END || status == TTR_AGAIN
                ? OUTCOME_FINE
-               : inputs_failed(event_report->call, inputs_name(event_report->call), &error);
+               : inputs_report_failure(event_report->call, inputs_get_name(event_report->call),
+                                       &error);
 }
 
-int event_report_run(struct event_report *event_report)
+int run_event_report(struct event_report *event_report)
 {
     int outcome = inputs_open(&event_report->inputs, event_report->call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    outcome = read_all(event_report);
+    outcome = read_all_events(event_report);
     if (event_report->call->set.json) {
-        struct findings findings = report_sum(event_report->inputs.reader);
+        struct findings findings = sum_findings(event_report->inputs.reader);
         event_report->json =
             (struct json){.to = stdout,
                           .has_text_times = call_has_text_times(event_report->call),
                           .is_unix = findings.is_anchored};
         json_open(&event_report->json, NULL, '{');
         json_write_string(&event_report->json, "schema", event_report->schema);
-        report_json_damage(&event_report->json, &findings);
+        write_damage_json(&event_report->json, &findings);
     }
     event_report->show(event_report);
     if (event_report->call->set.json)
         json_close(&event_report->json, '}');
     outcome = selection_check_matches(event_report->call, event_report->matches > 0, outcome);
-    outcome = report_warn(event_report->call, event_report->inputs.reader, outcome);
+    outcome = warn_about_findings(event_report->call, event_report->inputs.reader, outcome);
     inputs_close(&event_report->inputs);
     return outcome;
 }
 
-size_t event_report_rows(const struct event_report *event_report, size_t n)
+size_t get_report_row_limit(const struct event_report *event_report, size_t n)
 {
     uint64_t limit = event_report->call->set.limit;
     return limit && limit < n ? (size_t)limit : n;
 }
 
-bool event_report_is(const struct event_report *event_report, const ttr_event *event,
-                     const char *name)
+bool is_event_named(const struct event_report *event_report, const ttr_event *event,
+                    const char *name)
 {
     return strcmp(ttr_text_get(event_report->inputs.t, event->name).p, name) == 0;
 }
 
-uint64_t event_report_number(const struct event_report *event_report, const ttr_event *event,
-                             const char *name)
+uint64_t get_event_number(const struct event_report *event_report, const ttr_event *event,
+                          const char *name)
 {
     ttr_field field;
     bool is_there = ttr_field_find(event_report->inputs.t, event, name, &field);
@@ -88,8 +89,8 @@ uint64_t event_report_number(const struct event_report *event_report, const ttr_
                : 0;
 }
 
-ttr_id event_report_text(const struct event_report *event_report, const ttr_event *event,
-                         const char *name)
+ttr_id get_event_text(const struct event_report *event_report, const ttr_event *event,
+                      const char *name)
 {
     ttr_field field;
     if (!ttr_field_find(event_report->inputs.t, event, name, &field))

@@ -13,7 +13,7 @@ struct row {
     uint64_t managed, other;
 };
 
-static int compare(const void *left, const void *right)
+static int compare_weights(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     if (a->lane->weight != b->lane->weight)
@@ -22,7 +22,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* Sums the sampled time of each thread by the state of the samples. */
-static void sum(const struct profiling *profiling, struct row *rows)
+static void sum_thread_weights(const struct profiling *profiling, struct row *rows)
 {
     const ttr_profile_node *nodes;
     const ttr_profile_frame *frames;
@@ -40,25 +40,25 @@ static void sum(const struct profiling *profiling, struct row *rows)
     }
 }
 
-static void put_json(const struct profiling *profiling, const struct row *rows, size_t n)
+static void write_threads_json(const struct profiling *profiling, const struct row *rows, size_t n)
 {
     struct json json = {.to = stdout};
-    struct findings findings = report_sum(profiling->inputs.reader);
+    struct findings findings = sum_findings(profiling->inputs.reader);
     json_open(&json, NULL, '{');
     json_write_string(&json, "schema", "tracetta.threads/1");
-    report_json_damage(&json, &findings);
+    write_damage_json(&json, &findings);
     json_open(&json, "rows", '[');
     for (size_t i = 0; i < n; i++) {
         ttr_thread thread = {0};
         (void)ttr_thread_get(profiling->inputs.t, rows[i].lane->thread, &thread);
         json_open(&json, NULL, '{');
-        json_uint(&json, "pid", thread.pid);
-        json_uint(&json, "tid", thread.tid);
+        json_write_uint(&json, "pid", thread.pid);
+        json_write_uint(&json, "tid", thread.tid);
         json_write_text(&json, "name", ttr_text_get(profiling->inputs.t, thread.thread_name));
-        json_uint(&json, "samples", rows[i].lane->count);
-        json_uint(&json, "total_ns", rows[i].lane->weight);
-        json_uint(&json, "managed_ns", rows[i].managed);
-        json_uint(&json, "other_ns", rows[i].other);
+        json_write_uint(&json, "samples", rows[i].lane->count);
+        json_write_uint(&json, "total_ns", rows[i].lane->weight);
+        json_write_uint(&json, "managed_ns", rows[i].managed);
+        json_write_uint(&json, "other_ns", rows[i].other);
         json_close(&json, '}');
     }
     json_close(&json, ']');
@@ -87,25 +87,25 @@ static void print_thread_rows(const struct call *call, const struct profiling *p
     }
 }
 
-static int show(struct call *call, const struct profiling *profiling, bool has_rows)
+static int show_threads(struct call *call, const struct profiling *profiling, bool has_rows)
 {
     const ttr_profile_thread *lanes;
     uint32_t n = has_rows ? ttr_profile_threads(profiling->profile, &lanes) : 0;
     struct row *rows = calloc((size_t)n + 1, sizeof *rows);
     if (!rows) {
-        message_failure(inputs_name(call), "out of memory");
+        report_failure_text(inputs_get_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
     if (has_rows)
-        sum(profiling, rows);
-    qsort(rows, n, sizeof *rows, compare);
+        sum_thread_weights(profiling, rows);
+    qsort(rows, n, sizeof *rows, compare_weights);
     size_t shown = call->set.limit && call->set.limit < n ? (size_t)call->set.limit : n;
     if (call->set.json)
-        put_json(profiling, rows, shown);
+        write_threads_json(profiling, rows, shown);
     else
         print_thread_rows(call, profiling, rows, shown);
     if (shown < n)
-        message_note(call, "%zu more rows", n - shown);
+        print_note(call, "%zu more rows", n - shown);
     free(rows);
     return OUTCOME_FINE;
 }
@@ -123,19 +123,19 @@ static const char *find_empty_reason(const struct profiling *profiling)
 int report_threads(struct call *call)
 {
     struct profiling profiling;
-    int outcome = profiles_open(&profiling, call, TTR_PROFILE_SAMPLES | TTR_PROFILE_STATES);
+    int outcome = open_profiling(&profiling, call, TTR_PROFILE_SAMPLES | TTR_PROFILE_STATES);
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
     const char *why = profiling.profile ? find_empty_reason(&profiling) : NULL;
     if (why) {
-        message_failure(inputs_name(call), "%s", why);
+        report_failure_text(inputs_get_name(call), "%s", why);
         outcome = OUTCOME_NO;
     }
     if (profiling.profile &&
         (!why || call->set.json)) { /* a JSON document is printed even without rows */
-        int shown = show(call, &profiling, !why);
+        int shown = show_threads(call, &profiling, !why);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }
-    return profiles_close(call, &profiling, outcome);
+    return close_profiling(call, &profiling, outcome);
 }

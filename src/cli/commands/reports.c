@@ -23,17 +23,17 @@ struct topn {
     size_t n, shown;
 };
 
-static uint64_t key_of(const struct call *call, const ttr_profile_frame *frame)
+static uint64_t get_sort_key(const struct call *call, const ttr_profile_frame *frame)
 {
     return call->set.inclusive ? frame->total : frame->self;
 }
 
-static int compare(const void *left, const void *right, void *ctx)
+static int compare_sort_keys(const void *left, const void *right, void *ctx)
 {
     const struct call *call = ctx;
     const ttr_profile_frame *a = *(const ttr_profile_frame *const *)left,
                             *b = *(const ttr_profile_frame *const *)right;
-    uint64_t x = key_of(call, a), y = key_of(call, b);
+    uint64_t x = get_sort_key(call, a), y = get_sort_key(call, b);
     if (x == y) {
         x = a->total;
         y = b->total;
@@ -43,7 +43,7 @@ static int compare(const void *left, const void *right, void *ctx)
     return (a > b) - (a < b);
 }
 
-static double percent(const struct topn *topn, uint64_t weight)
+static double compute_percent(const struct topn *topn, uint64_t weight)
 {
     uint64_t all = ttr_profile_weight(topn->profile);
     return all ? 100.0 * (double)weight / (double)all : 0;
@@ -70,32 +70,32 @@ static void print_topn(const struct topn *topn)
         const bool is_cut = term->out_is_tty && name_n > (size_t)room;
         const int width = number_n + (is_cut ? room : (int)name_n);
         term_shorten(term, name, (size_t)room);
-        (void)snprintf(number, sizeof number, "%.2f%%", percent(topn, frame->total));
+        (void)snprintf(number, sizeof number, "%.2f%%", compute_percent(topn, frame->total));
         (void)printf("%*s%-*s%.2f%%\n", width < columns ? columns - width : 1, "", NUMBER_COLUMNS,
-                     number, percent(topn, frame->self));
+                     number, compute_percent(topn, frame->self));
     }
 }
 
-static void put_topn(const struct topn *topn, ttr_reader *reader)
+static void write_topn_json(const struct topn *topn, ttr_reader *reader)
 {
     struct json json = {.to = stdout};
-    struct findings findings = report_sum(reader);
+    struct findings findings = sum_findings(reader);
     json_open(&json, NULL, '{');
     json_write_string(&json, "schema", "tracetta.topn/1");
     json_write_string(&json, "of", ttr_profile_is_of_spans(topn->profile) ? "spans" : "samples");
     json_write_string(&json, "unit",
                       ttr_profile_get_unit(topn->profile) == TTR_PROFILE_NS ? "ns" : "count");
-    json_uint(&json, "count", ttr_profile_count(topn->profile));
-    json_uint(&json, "total", ttr_profile_weight(topn->profile));
-    report_json_damage(&json, &findings);
+    json_write_uint(&json, "count", ttr_profile_count(topn->profile));
+    json_write_uint(&json, "total", ttr_profile_weight(topn->profile));
+    write_damage_json(&json, &findings);
     json_open(&json, "rows", '[');
     for (size_t i = 0; i < topn->shown; i++) {
         json_open(&json, NULL, '{');
         json_write_text(&json, "name", ttr_text_get(topn->t, topn->row[i]->name));
-        json_uint(&json, "inclusive", topn->row[i]->total);
-        json_uint(&json, "exclusive", topn->row[i]->self);
-        json_float(&json, "inclusive_percent", percent(topn, topn->row[i]->total));
-        json_float(&json, "exclusive_percent", percent(topn, topn->row[i]->self));
+        json_write_uint(&json, "inclusive", topn->row[i]->total);
+        json_write_uint(&json, "exclusive", topn->row[i]->self);
+        json_write_float(&json, "inclusive_percent", compute_percent(topn, topn->row[i]->total));
+        json_write_float(&json, "exclusive_percent", compute_percent(topn, topn->row[i]->self));
         json_close(&json, '}');
     }
     json_close(&json, ']');
@@ -109,17 +109,17 @@ static int show_topn(struct call *call, const struct profiling *profiling)
     uint32_t n = ttr_profile_frames(profiling->profile, &frames);
     topn.row = calloc((size_t)n + 1, sizeof *topn.row);
     if (!topn.row) {
-        message_failure(inputs_name(call), "out of memory");
+        report_failure_text(inputs_get_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
     for (uint32_t i = 0; i < n; i++)
         if (!frames[i].is_state)
             topn.row[topn.n++] = &frames[i];
-    qsort_r(topn.row, topn.n, sizeof *topn.row, compare, call);
+    qsort_r(topn.row, topn.n, sizeof *topn.row, compare_sort_keys, call);
     size_t limit = call->set.limit ? (size_t)call->set.limit : TOPN_ROWS;
     topn.shown = topn.n < limit ? topn.n : limit;
     if (call->set.json)
-        put_topn(&topn, profiling->inputs.reader);
+        write_topn_json(&topn, profiling->inputs.reader);
     else
         print_topn(&topn);
     free(topn.row);
@@ -129,16 +129,16 @@ static int show_topn(struct call *call, const struct profiling *profiling)
 static int run_topn(struct call *call)
 {
     struct profiling profiling;
-    int outcome = profiles_open(&profiling, call, TTR_PROFILE_MERGED | profiles_flags(call));
+    int outcome = open_profiling(&profiling, call, TTR_PROFILE_MERGED | get_profile_flags(call));
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
     /* A JSON document is printed even without rows. */
-    if (profiling.profile && (profiles_has_any(call, &profiling, &outcome) || call->set.json)) {
+    if (profiling.profile && (profiling_has_events(call, &profiling, &outcome) || call->set.json)) {
         int shown = show_topn(call, &profiling);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }
-    return profiles_close(call, &profiling, outcome);
+    return close_profiling(call, &profiling, outcome);
 }
 
 /* --- The reports --- */
@@ -156,14 +156,14 @@ static const struct report_row {
 static int refuse_report(const char *name)
 {
     if (strpbrk(name, "./") || access(name, F_OK) == 0)
-        return message_misuse("report",
-                              "the name of a report is missing before \"%s\": expected topn, gc, "
-                              "exceptions, counters or threads; use \"tracetta report topn %s\"",
-                              name, name);
-    return message_misuse("report",
-                          "unknown report \"%s\": expected topn, gc, exceptions, counters or "
-                          "threads",
-                          name);
+        return report_misuse("report",
+                             "the name of a report is missing before \"%s\": expected topn, gc, "
+                             "exceptions, counters or threads; use \"tracetta report topn %s\"",
+                             name, name);
+    return report_misuse("report",
+                         "unknown report \"%s\": expected topn, gc, exceptions, counters or "
+                         "threads",
+                         name);
 }
 
 int run_report(struct call *call)
@@ -175,9 +175,9 @@ int run_report(struct call *call)
             call->paths_n--;
             return call->paths_n > 0
                        ? reports[i].run(call)
-                       : message_misuse("report",
-                                        "report %s expects a file (\"-\" is standard input)",
-                                        reports[i].name);
+                       : report_misuse("report",
+                                       "report %s expects a file (\"-\" is standard input)",
+                                       reports[i].name);
         }
     return refuse_report(name);
 }

@@ -22,23 +22,23 @@ struct event_report {
 };
 
 /* Reads all events of the inputs and prints the report. Returns the outcome. */
-int event_report_run(struct event_report *event_report);
+int run_event_report(struct event_report *event_report);
 
 /* Returns the number of rows to print, at most n. */
-size_t event_report_rows(const struct event_report *event_report, size_t n);
+size_t get_report_row_limit(const struct event_report *event_report, size_t n);
 
 /* Returns true if an event has this name. */
-bool event_report_is(const struct event_report *event_report, const ttr_event *event,
-                     const char *name);
+bool is_event_named(const struct event_report *event_report, const ttr_event *event,
+                    const char *name);
 
 /* Returns the number in a field of an event, or 0 if the event lacks the field. */
-uint64_t event_report_number(const struct event_report *event_report, const ttr_event *event,
-                             const char *name);
+uint64_t get_event_number(const struct event_report *event_report, const ttr_event *event,
+                          const char *name);
 
 /* Returns a text field of an event, or the label of a number, as a string id. Returns 0 if the
  * event has none. */
-ttr_id event_report_text(const struct event_report *event_report, const ttr_event *event,
-                         const char *name);
+ttr_id get_event_text(const struct event_report *event_report, const ttr_event *event,
+                      const char *name);
 
 int report_gc(struct call *call);
 int report_exceptions(struct call *call);

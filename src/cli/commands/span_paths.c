@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static uint64_t hash_of(uint32_t parent, ttr_id thread, ttr_id name)
+static uint64_t hash_path(uint32_t parent, ttr_id thread, ttr_id name)
 {
     uint64_t hash = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= (uint64_t)thread * UINT64_C(0xc2b2ae3d27d4eb4f);
@@ -19,7 +19,7 @@ static bool grow_slots(struct paths *paths)
         return false;
     for (uint32_t i = 0; i < paths->n; i++) {
         const struct path *path = &paths->path[i];
-        uint64_t at = hash_of(path->parent, path->thread, path->name);
+        uint64_t at = hash_path(path->parent, path->thread, path->name);
         while (slot[at & (slots_n - 1)])
             at++;
         slot[at & (slots_n - 1)] = i + 1;
@@ -30,7 +30,7 @@ static bool grow_slots(struct paths *paths)
     return true;
 }
 
-static bool reserve(struct paths *paths)
+static bool reserve_paths(struct paths *paths)
 {
     if (paths->n == paths->capacity) {
         uint32_t capacity = paths->capacity ? paths->capacity * 2 : 64;
@@ -47,9 +47,9 @@ static bool reserve(struct paths *paths)
  * runs out. */
 static uint32_t find_or_add_path(struct paths *paths, uint32_t parent, ttr_id thread, ttr_id name)
 {
-    if (!reserve(paths))
+    if (!reserve_paths(paths))
         return PATHS_NONE;
-    uint64_t at = hash_of(parent, thread, name);
+    uint64_t at = hash_path(parent, thread, name);
     for (;; at++) {
         uint32_t *slot = &paths->slot[at & (paths->slots_n - 1)];
         if (*slot == 0) {
@@ -69,7 +69,7 @@ static uint32_t find_or_add_path(struct paths *paths, uint32_t parent, ttr_id th
     }
 }
 
-static int by_total(const void *left, const void *right, void *ctx)
+static int compare_totals(const void *left, const void *right, void *ctx)
 {
     const struct paths *paths = ctx;
     const uint32_t *first = left, *second = right;
@@ -92,7 +92,7 @@ static bool link_path_siblings(struct paths *paths)
         return false;
     for (uint32_t i = 0; i < paths->n; i++)
         order[i] = i;
-    qsort_r(order, paths->n, sizeof *order, by_total, paths);
+    qsort_r(order, paths->n, sizeof *order, compare_totals, paths);
     for (uint32_t k = paths->n; k > 0; k--) {
         struct path *path = &paths->path[order[k - 1]];
         const struct path *after = k < paths->n ? &paths->path[order[k]] : NULL;
@@ -106,7 +106,7 @@ static bool link_path_siblings(struct paths *paths)
 }
 
 /* Returns the span that follows span i in depth-first order. */
-static uint32_t span_after(const ttr_tree_span *spans, uint32_t i)
+static uint32_t find_next_span(const ttr_tree_span *spans, uint32_t i)
 {
     if (spans[i].first_child != TTR_TREE_NONE)
         return spans[i].first_child;
@@ -134,7 +134,7 @@ static bool add_span(struct paths *paths, const ttr_tree_span *spans, uint32_t i
     return true;
 }
 
-bool paths_make(struct paths *paths, const ttr_tree *tree)
+bool span_paths_build(struct paths *paths, const ttr_tree *tree)
 {
     const ttr_tree_span *spans;
     const uint32_t *roots;
@@ -143,13 +143,13 @@ bool paths_make(struct paths *paths, const ttr_tree *tree)
     uint32_t *path_of = calloc((size_t)n + 1, sizeof *path_of);
     bool is_fine = path_of != NULL;
     for (uint32_t k = 0; is_fine && k < roots_n; k++)
-        for (uint32_t i = roots[k]; is_fine && i != TTR_TREE_NONE; i = span_after(spans, i))
+        for (uint32_t i = roots[k]; is_fine && i != TTR_TREE_NONE; i = find_next_span(spans, i))
             is_fine = add_span(paths, spans, i, path_of);
     free(path_of);
     return is_fine && link_path_siblings(paths);
 }
 
-void paths_free(struct paths *paths)
+void span_paths_free(struct paths *paths)
 {
     free(paths->path);
     free(paths->slot);

@@ -1,6 +1,6 @@
 /* Sums of spans by the path of their names, for "tree --aggregate".
  *
- * Ownership: paths_free frees everything; names are ids of the context of the trace. */
+ * Ownership: span_paths_free frees everything; names are ids of the context of the trace. */
 #ifndef TRACETTA_CLI_COMMANDS_SPAN_PATHS_H
 #define TRACETTA_CLI_COMMANDS_SPAN_PATHS_H
 
@@ -27,8 +27,8 @@ struct paths {
 
 /* Sums the spans of a forest by path. Siblings are in descending order of total time. Returns false
  * if memory is exhausted. */
-bool paths_make(struct paths *paths, const ttr_tree *tree);
+bool span_paths_build(struct paths *paths, const ttr_tree *tree);
 
-void paths_free(struct paths *paths);
+void span_paths_free(struct paths *paths);
 
 #endif

@@ -15,56 +15,57 @@ struct column {
     uint64_t (*value)(const ttr_stat_row *row);
 };
 
-static uint64_t value_total(const ttr_stat_row *row)
+static uint64_t get_total(const ttr_stat_row *row)
 {
     return row->total;
 }
 
-static uint64_t value_self(const ttr_stat_row *row)
+static uint64_t get_self_time(const ttr_stat_row *row)
 {
     return row->self;
 }
 
-static uint64_t value_count(const ttr_stat_row *row)
+static uint64_t get_count(const ttr_stat_row *row)
 {
     return row->count;
 }
 
-static uint64_t value_bytes(const ttr_stat_row *row)
+static uint64_t get_bytes(const ttr_stat_row *row)
 {
     return row->bytes;
 }
 
-static uint64_t value_min(const ttr_stat_row *row)
+static uint64_t get_minimum(const ttr_stat_row *row)
 {
     return row->min;
 }
 
-static uint64_t value_p50(const ttr_stat_row *row)
+static uint64_t get_median(const ttr_stat_row *row)
 {
     return row->p50;
 }
 
-static uint64_t value_p90(const ttr_stat_row *row)
+static uint64_t get_percentile_90(const ttr_stat_row *row)
 {
     return row->p90;
 }
 
-static uint64_t value_p99(const ttr_stat_row *row)
+static uint64_t get_percentile_99(const ttr_stat_row *row)
 {
     return row->p99;
 }
 
-static uint64_t value_max(const ttr_stat_row *row)
+static uint64_t get_maximum(const ttr_stat_row *row)
 {
     return row->max;
 }
 
 /* All rows share the time that rates are divided by, so sorting by rate is sorting by count. */
 static const struct column columns[] = {
-    {"total", value_total}, {"self", value_self}, {"count", value_count}, {"rate", value_count},
-    {"bytes", value_bytes}, {"min", value_min},   {"p50", value_p50},     {"p90", value_p90},
-    {"p99", value_p99},     {"max", value_max},
+    {"total", get_total}, {"self", get_self_time},    {"count", get_count},
+    {"rate", get_count},  {"bytes", get_bytes},       {"min", get_minimum},
+    {"p50", get_median},  {"p90", get_percentile_90}, {"p99", get_percentile_99},
+    {"max", get_maximum},
 };
 
 struct order {
@@ -79,7 +80,7 @@ static int compare_names(const ttr *t, const ttr_stat_row *a, const ttr_stat_row
     return by_bytes ? by_bytes : (left.n > right.n) - (left.n < right.n);
 }
 
-static int compare(const void *left, const void *right, void *ctx)
+static int compare_rows(const void *left, const void *right, void *ctx)
 {
     const struct order *order = ctx;
     const ttr_stat_row *a = *(const ttr_stat_row *const *)left,
@@ -107,51 +108,51 @@ static const ttr_stat_row **sort_rows(const struct call *call, const ttr *t,
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (strcmp(columns[i].name, call->set.sort_by) == 0)
             order.column = &columns[i];
-    qsort_r(sorted, n, sizeof(const ttr_stat_row *), compare, &order);
+    qsort_r(sorted, n, sizeof(const ttr_stat_row *), compare_rows, &order);
     return sorted;
 }
 
-static void put_row(struct json *json, const ttr *t, const ttr_stat_row *row)
+static void write_row_json(struct json *json, const ttr *t, const ttr_stat_row *row)
 {
     json_open(json, NULL, '{');
     json_write_text(json, "provider", ttr_text_get(t, row->provider));
     json_write_text(json, "category", ttr_text_get(t, row->category));
     json_write_text(json, "name", ttr_text_get(t, row->name));
     json_write_string(json, "kind", ttr_kind_text(row->kind));
-    json_uint(json, "count", row->count);
-    json_uint(json, "bytes", row->bytes);
-    json_float(json, "rate", row->rate);
-    json_time(json, "first_ns", row->first_ns);
-    json_time(json, "last_ns", row->last_ns);
+    json_write_uint(json, "count", row->count);
+    json_write_uint(json, "bytes", row->bytes);
+    json_write_float(json, "rate", row->rate);
+    json_write_time(json, "first_ns", row->first_ns);
+    json_write_time(json, "last_ns", row->last_ns);
     if (row->kind == TTR_KIND_SPAN) {
-        json_uint(json, "total_ns", row->total);
-        json_uint(json, "self_ns", row->self);
-        json_uint(json, "min_ns", row->min);
-        json_uint(json, "p50_ns", row->p50);
-        json_uint(json, "p90_ns", row->p90);
-        json_uint(json, "p99_ns", row->p99);
-        json_uint(json, "max_ns", row->max);
-        json_uint(json, "unfinished", row->unfinished);
+        json_write_uint(json, "total_ns", row->total);
+        json_write_uint(json, "self_ns", row->self);
+        json_write_uint(json, "min_ns", row->min);
+        json_write_uint(json, "p50_ns", row->p50);
+        json_write_uint(json, "p90_ns", row->p90);
+        json_write_uint(json, "p99_ns", row->p99);
+        json_write_uint(json, "max_ns", row->max);
+        json_write_uint(json, "unfinished", row->unfinished);
     }
     json_close(json, '}');
 }
 
-static void put_json(const struct call *call, const ttr *t, ttr_reader *reader,
-                     const ttr_stat *stat, const ttr_stat_row **rows, size_t n)
+static void write_stat_json(const struct call *call, const ttr *t, ttr_reader *reader,
+                            const ttr_stat *stat, const ttr_stat_row **rows, size_t n)
 {
-    struct findings findings = report_sum(reader);
+    struct findings findings = sum_findings(reader);
     struct json json = {
         .to = stdout, .has_text_times = call_has_text_times(call), .is_unix = findings.is_anchored};
     json_open(&json, NULL, '{');
     json_write_string(&json, "schema", "tracetta.stat/1");
-    json_uint(&json, "events", findings.events);
-    report_json_damage(&json, &findings);
-    report_json_extent(&json, reader);
-    json_uint(&json, "unmatched", ttr_stat_unmatched(stat));
-    json_uint(&json, "disordered", ttr_stat_disordered(stat));
+    json_write_uint(&json, "events", findings.events);
+    write_damage_json(&json, &findings);
+    write_extent_json(&json, reader);
+    json_write_uint(&json, "unmatched", ttr_stat_unmatched(stat));
+    json_write_uint(&json, "disordered", ttr_stat_disordered(stat));
     json_open(&json, "rows", '[');
     for (size_t i = 0; i < n; i++)
-        put_row(&json, t, rows[i]);
+        write_row_json(&json, t, rows[i]);
     json_close(&json, ']');
     json_close(&json, '}');
 }
@@ -173,16 +174,16 @@ struct number {
 };
 
 static const struct number numbers[] = {
-    {"count", 9, value_count, false, true},  {"rate/s", 10, NULL, false, false},
-    {"bytes", 9, value_bytes, false, false}, {"total", 8, value_total, true, true},
-    {"self", 8, value_self, true, true},     {"min", 8, value_min, true, false},
-    {"p50", 8, value_p50, true, true},       {"p90", 8, value_p90, true, false},
-    {"p99", 8, value_p99, true, true},       {"max", 8, value_max, true, true},
+    {"count", 9, get_count, false, true},      {"rate/s", 10, NULL, false, false},
+    {"bytes", 9, get_bytes, false, false},     {"total", 8, get_total, true, true},
+    {"self", 8, get_self_time, true, true},    {"min", 8, get_minimum, true, false},
+    {"p50", 8, get_median, true, true},        {"p90", 8, get_percentile_90, true, false},
+    {"p99", 8, get_percentile_99, true, true}, {"max", 8, get_maximum, true, true},
 };
 
 /* Returns true if a column is printed: any column on a wide terminal, else the narrow ones and the
  * one that the rows are sorted by. */
-static bool is_shown(const struct call *call, const struct number *number)
+static bool is_column_shown(const struct call *call, const struct number *number)
 {
     const char *sorted = call->set.sort_by ? call->set.sort_by : "total";
     const size_t n = strcspn(number->name, "/");
@@ -191,22 +192,22 @@ static bool is_shown(const struct call *call, const struct number *number)
 }
 
 /* Returns the width of the printed columns, separated by blanks. */
-static int numbers_width(const struct call *call)
+static int get_numbers_width(const struct call *call)
 {
     int width = -1;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        width += is_shown(call, &numbers[i]) ? numbers[i].width + 1 : 0;
+        width += is_column_shown(call, &numbers[i]) ? numbers[i].width + 1 : 0;
     return width;
 }
 
-static struct unit_text number_text(const struct number *number, const ttr_stat_row *row)
+static struct unit_text format_number(const struct number *number, const ttr_stat_row *row)
 {
     struct unit_text text = {"-"};
     if (!number->value)
         (void)snprintf(text.s, sizeof text.s, "%.1f", row->rate);
-    else if (number->value == value_count)
+    else if (number->value == get_count)
         text = units_count(row->count);
-    else if (number->value == value_bytes)
+    else if (number->value == get_bytes)
         text = units_size(row->bytes);
     else if (row->kind == TTR_KIND_SPAN)
         text = units_duration(number->value(row));
@@ -214,15 +215,15 @@ static struct unit_text number_text(const struct number *number, const ttr_stat_
 }
 
 /* Prints the numbers of a row, or the head of the table if `row` is NULL. */
-static void print_numbers(const struct call *call, const ttr_stat_row *row)
+static void print_row_numbers(const struct call *call, const ttr_stat_row *row)
 {
     bool is_first = true;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const struct number *number = &numbers[i];
-        if (!is_shown(call, number))
+        if (!is_column_shown(call, number))
             continue;
         (void)printf("%s%*s", is_first ? "" : " ", number->width,
-                     row ? number_text(number, row).s : number->name);
+                     row ? format_number(number, row).s : number->name);
         is_first = false;
     }
     (void)fputs("  ", stdout);
@@ -230,7 +231,7 @@ static void print_numbers(const struct call *call, const ttr_stat_row *row)
 
 /* Prints provider and name of a row, and its kind if it is not a span, in the columns that are
  * left. */
-static void print_name(const struct call *call, const ttr *t, const ttr_stat_row *row, int used)
+static void print_row_name(const struct call *call, const ttr *t, const ttr_stat_row *row, int used)
 {
     const struct terminal *term = &call->term;
     const ttr_text provider = ttr_text_get(t, row->provider), name = ttr_text_get(t, row->name);
@@ -258,43 +259,43 @@ static void print_name(const struct call *call, const ttr *t, const ttr_stat_row
 
 static void print_rows(const struct call *call, const ttr *t, const ttr_stat_row **rows, size_t n)
 {
-    const int used = numbers_width(call);
+    const int used = get_numbers_width(call);
     (void)fputs(term_ink(&call->term, INK_BOLD), stdout);
-    print_numbers(call, NULL);
+    print_row_numbers(call, NULL);
     (void)printf("provider name%s\n", term_ink(&call->term, INK_PLAIN));
     for (size_t i = 0; i < n; i++) {
-        print_numbers(call, rows[i]);
-        print_name(call, t, rows[i], used);
+        print_row_numbers(call, rows[i]);
+        print_row_name(call, t, rows[i], used);
     }
 }
 
-static void print_text(const struct call *call, const ttr *t, const ttr_stat *stat,
-                       const ttr_stat_row **rows, size_t n)
+static void print_stat_text(const struct call *call, const ttr *t, const ttr_stat *stat,
+                            const ttr_stat_row **rows, size_t n)
 {
     print_rows(call, t, rows, n);
     if (ttr_stat_unmatched(stat))
-        message_note(call, "%s span ends have no begin", units_count(ttr_stat_unmatched(stat)).s);
+        print_note(call, "%s span ends have no begin", units_count(ttr_stat_unmatched(stat)).s);
     if (ttr_stat_disordered(stat))
-        message_note(call, "%s events of one thread went back in time: convert --sort orders them",
-                     units_count(ttr_stat_disordered(stat)).s);
+        print_note(call, "%s events of one thread went back in time: convert --sort orders them",
+                   units_count(ttr_stat_disordered(stat)).s);
 }
 
-static int show(struct call *call, const struct inputs *inputs, const ttr_stat *stat)
+static int show_stat(struct call *call, const struct inputs *inputs, const ttr_stat *stat)
 {
     const ttr_stat_row *rows;
     size_t n = ttr_stat_rows(stat, &rows);
     const ttr_stat_row **sorted = sort_rows(call, inputs->t, rows, n);
     if (!sorted) {
-        message_failure(inputs_name(call), "out of memory");
+        report_failure_text(inputs_get_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
     size_t shown = call->set.limit && call->set.limit < n ? (size_t)call->set.limit : n;
     if (call->set.json)
-        put_json(call, inputs->t, inputs->reader, stat, sorted, shown);
+        write_stat_json(call, inputs->t, inputs->reader, stat, sorted, shown);
     else
-        print_text(call, inputs->t, stat, sorted, shown);
+        print_stat_text(call, inputs->t, stat, sorted, shown);
     if (shown < n)
-        message_note(call, "%zu more rows", n - shown);
+        print_note(call, "%zu more rows", n - shown);
     free(sorted);
     return OUTCOME_FINE;
 }
@@ -313,13 +314,13 @@ int run_stat(struct call *call)
     if (stat) {
         term_page(&call->term, &call->set);
         const ttr_stat_row *rows;
-        outcome = show(call, &inputs, stat);
+        outcome = show_stat(call, &inputs, stat);
         outcome = selection_check_matches(call, ttr_stat_rows(stat, &rows) > 0, outcome);
-        report_interrupted(call, inputs.reader);
-        outcome = report_warn(call, inputs.reader, outcome);
+        report_interruption(call, inputs.reader);
+        outcome = warn_about_findings(call, inputs.reader, outcome);
     }
     if (error.status != TTR_OK && error.status != TTR_AGAIN)
-        outcome = inputs_failed(call, inputs_name(call), &error);
+        outcome = inputs_report_failure(call, inputs_get_name(call), &error);
     ttr_stat_free(stat);
     inputs_close(&inputs);
     return outcome;

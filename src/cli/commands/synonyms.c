@@ -123,7 +123,7 @@ static const struct synonym synonyms[] = {
     {"man", "help", "tracetta help cat"},
 };
 
-const struct synonym *synonym_find(const char *word)
+const struct synonym *find_synonym(const char *word)
 {
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
         if (strcmp(synonyms[i].word, word) == 0)

@@ -10,6 +10,6 @@ struct synonym {
 };
 
 /* Returns the entry of a word, or NULL. */
-const struct synonym *synonym_find(const char *word);
+const struct synonym *find_synonym(const char *word);
 
 #endif

@@ -40,7 +40,7 @@ struct forest {
     bool is_unix;
 };
 
-static struct node node_at(const struct forest *forest, uint32_t i)
+static struct node make_node(const struct forest *forest, uint32_t i)
 {
     if (forest->call->set.aggregate) {
         const struct path *path = &forest->paths.path[i];
@@ -69,9 +69,9 @@ static struct node node_at(const struct forest *forest, uint32_t i)
                          .is_partial = span->flags & TTR_EVENT_PARTIAL};
 }
 
-static bool is_wanted(const struct forest *forest, uint32_t i)
+static bool is_node_selected(const struct forest *forest, uint32_t i)
 {
-    struct node node = node_at(forest, i);
+    struct node node = make_node(forest, i);
     uint64_t least =
         forest->call->set.min_duration > 0 ? (uint64_t)forest->call->set.min_duration : 0;
     return node.total >= least &&
@@ -79,14 +79,14 @@ static bool is_wanted(const struct forest *forest, uint32_t i)
 }
 
 /* Returns the first sibling from node i on that the filters of the user select, or NONE. */
-static uint32_t first_wanted(const struct forest *forest, uint32_t i)
+static uint32_t find_first_selected(const struct forest *forest, uint32_t i)
 {
-    while (i != NONE && !is_wanted(forest, i))
-        i = node_at(forest, i).next;
+    while (i != NONE && !is_node_selected(forest, i))
+        i = make_node(forest, i).next;
     return i;
 }
 
-static bool is_full(const struct forest *forest)
+static bool has_printed_all_rows(const struct forest *forest)
 {
     return forest->is_stopped ||
            (forest->call->set.limit && forest->shown >= forest->call->set.limit);
@@ -135,7 +135,7 @@ static void print_node(struct forest *forest, const struct node *node)
     const struct terminal *term = &forest->call->term;
     if (node->depth > 0 && node->depth <= 64) {
         uint64_t bit = UINT64_C(1) << (node->depth - 1);
-        bool is_last = first_wanted(forest, node->next) == NONE;
+        bool is_last = find_first_selected(forest, node->next) == NONE;
         forest->last = is_last ? forest->last | bit : forest->last & ~bit;
     }
     (void)printf("%9s %9s  ", units_duration(node->total).s, units_duration(node->self).s);
@@ -159,25 +159,25 @@ static void print_node(struct forest *forest, const struct node *node)
 
 /* --- JSON: a flat list of rows; "parent" is a row number, so any depth is possible --- */
 
-static void put_node(const struct forest *forest, struct json *json, const struct node *node,
-                     const uint32_t *row_of)
+static void write_node_json(const struct forest *forest, struct json *json, const struct node *node,
+                            const uint32_t *row_of)
 {
     ttr_thread thread = {0};
     (void)ttr_thread_get(forest->t, node->thread, &thread);
     json_open(json, NULL, '{');
-    json_int(json, "parent", node->parent == NONE ? -1 : (int64_t)row_of[node->parent]);
-    json_uint(json, "depth", node->depth);
+    json_write_int(json, "parent", node->parent == NONE ? -1 : (int64_t)row_of[node->parent]);
+    json_write_uint(json, "depth", node->depth);
     json_write_text(json, "name", ttr_text_get(forest->t, node->name));
-    json_uint(json, "pid", thread.pid);
-    json_uint(json, "tid", thread.tid);
+    json_write_uint(json, "pid", thread.pid);
+    json_write_uint(json, "tid", thread.tid);
     if (forest->call->set.aggregate) {
-        json_uint(json, "count", node->count);
-        json_uint(json, "total_ns", node->total);
+        json_write_uint(json, "count", node->count);
+        json_write_uint(json, "total_ns", node->total);
     } else {
-        json_time(json, "begin_ns", node->begin_ns);
-        json_uint(json, "dur_ns", node->total);
+        json_write_time(json, "begin_ns", node->begin_ns);
+        json_write_uint(json, "dur_ns", node->total);
     }
-    json_uint(json, "self_ns", node->self);
+    json_write_uint(json, "self_ns", node->self);
     if (node->activity)
         json_write_text(json, "activity", ttr_text_get(forest->t, node->activity));
     json_close(json, '}');
@@ -192,13 +192,13 @@ struct drawing {
     uint32_t *row_of; /* by node: number of its printed row */
 };
 
-static void draw(struct drawing *drawing, uint32_t i)
+static void draw_node(struct drawing *drawing, uint32_t i)
 {
     drawing->forest->is_stopped = !progress_grace_step(&drawing->forest->grace);
-    struct node node = node_at(drawing->forest, i);
+    struct node node = make_node(drawing->forest, i);
     if (drawing->json) {
         drawing->row_of[i] = drawing->forest->shown;
-        put_node(drawing->forest, drawing->json, &node, drawing->row_of);
+        write_node_json(drawing->forest, drawing->json, &node, drawing->row_of);
     } else {
         print_node(drawing->forest, &node);
     }
@@ -206,19 +206,19 @@ static void draw(struct drawing *drawing, uint32_t i)
 }
 
 /* Prints a list of siblings and all their descendants, depth first. */
-static void walk(struct drawing *drawing, uint32_t root)
+static void draw_subtree(struct drawing *drawing, uint32_t root)
 {
     struct forest *forest = drawing->forest;
-    uint32_t i = first_wanted(forest, root);
-    if (i != NONE && !drawing->json && !is_full(forest))
+    uint32_t i = find_first_selected(forest, root);
+    if (i != NONE && !drawing->json && !has_printed_all_rows(forest))
         print_thread(forest,
-                     node_at(forest, i).activity ? PATHS_ACTIVITY : node_at(forest, i).thread);
-    while (i != NONE && !is_full(forest)) {
-        draw(drawing, i);
-        uint32_t next = first_wanted(forest, node_at(forest, i).first_child);
+                     make_node(forest, i).activity ? PATHS_ACTIVITY : make_node(forest, i).thread);
+    while (i != NONE && !has_printed_all_rows(forest)) {
+        draw_node(drawing, i);
+        uint32_t next = find_first_selected(forest, make_node(forest, i).first_child);
         while (next == NONE && i != NONE) {
-            struct node node = node_at(forest, i);
-            next = first_wanted(forest, node.next);
+            struct node node = make_node(forest, i);
+            next = find_first_selected(forest, node.next);
             i = node.parent;
         }
         i = next;
@@ -234,7 +234,7 @@ static void print_all_trees(struct drawing *drawing)
     uint32_t n = ttr_tree_roots(forest->tree, &roots);
     if (!forest->call->set.aggregate) {
         for (uint32_t i = 0; i < n; i++)
-            walk(drawing, roots[i]);
+            draw_subtree(drawing, roots[i]);
         return;
     }
     const struct paths *paths = &forest->paths;
@@ -244,11 +244,11 @@ static void print_all_trees(struct drawing *drawing)
             is_next[paths->path[i].next] = 1;
     for (uint32_t i = 0; is_next && i < paths->n; i++)
         if (paths->path[i].parent == PATHS_NONE && !is_next[i])
-            walk(drawing, i);
+            draw_subtree(drawing, i);
     free(is_next);
 }
 
-static bool show(struct forest *forest, uint32_t nodes)
+static bool show_forest(struct forest *forest, uint32_t nodes)
 {
     struct json json = {.to = stdout,
                         .has_text_times = call_has_text_times(forest->call),
@@ -261,15 +261,15 @@ static bool show(struct forest *forest, uint32_t nodes)
         print_all_trees(&drawing);
         return true;
     }
-    struct findings findings = report_sum(forest->reader);
+    struct findings findings = sum_findings(forest->reader);
     drawing.row_of = calloc((size_t)nodes + 1, sizeof *drawing.row_of);
     if (!drawing.row_of)
         return false;
     json_open(&json, NULL, '{');
     json_write_string(&json, "schema", "tracetta.tree/1");
     json_write_bool(&json, "aggregate", forest->call->set.aggregate);
-    json_uint(&json, "overlaps", ttr_tree_overlaps(forest->tree));
-    report_json_damage(&json, &findings);
+    json_write_uint(&json, "overlaps", ttr_tree_overlaps(forest->tree));
+    write_damage_json(&json, &findings);
     json_open(&json, "rows", '[');
     print_all_trees(&drawing);
     json_close(&json, ']');
@@ -283,23 +283,23 @@ static int show_tree(struct call *call, const struct inputs *inputs, const ttr_t
     struct forest forest = {.call = call, .t = inputs->t, .reader = inputs->reader, .tree = tree};
     uint32_t nodes = ttr_tree_spans(tree, &forest.spans);
     bool is_fine = true;
-    forest.is_unix = report_sum(inputs->reader).is_anchored;
+    forest.is_unix = sum_findings(inputs->reader).is_anchored;
     if (call->set.aggregate) {
-        is_fine = paths_make(&forest.paths, tree);
+        is_fine = span_paths_build(&forest.paths, tree);
         nodes = forest.paths.n;
     }
-    is_fine = is_fine && show(&forest, nodes);
-    paths_free(&forest.paths);
+    is_fine = is_fine && show_forest(&forest, nodes);
+    span_paths_free(&forest.paths);
     if (!is_fine) {
-        message_failure(inputs_name(call), "out of memory");
+        report_failure_text(inputs_get_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
-    if (is_full(&forest) && forest.shown < nodes)
-        message_note(call, "stopped after %s row%s", units_count(forest.shown).s,
-                     forest.shown == 1 ? "" : "s");
+    if (has_printed_all_rows(&forest) && forest.shown < nodes)
+        print_note(call, "stopped after %s row%s", units_count(forest.shown).s,
+                   forest.shown == 1 ? "" : "s");
     if (ttr_tree_overlaps(tree))
-        message_note(call, "%s pairs of spans overlap without nesting",
-                     units_count(ttr_tree_overlaps(tree)).s);
+        print_note(call, "%s pairs of spans overlap without nesting",
+                   units_count(ttr_tree_overlaps(tree)).s);
     return OUTCOME_FINE;
 }
 
@@ -319,10 +319,10 @@ int run_tree(struct call *call)
         const ttr_tree_span *spans;
         outcome = show_tree(call, &inputs, tree);
         outcome = selection_check_matches(call, ttr_tree_spans(tree, &spans) > 0, outcome);
-        outcome = report_warn(call, inputs.reader, outcome);
+        outcome = warn_about_findings(call, inputs.reader, outcome);
     }
     if (error.status != TTR_OK && error.status != TTR_AGAIN)
-        outcome = inputs_failed(call, inputs_name(call), &error);
+        outcome = inputs_report_failure(call, inputs_get_name(call), &error);
     ttr_tree_free(tree);
     inputs_close(&inputs);
     return outcome;

@@ -19,7 +19,7 @@
 
 /* Sets an environment variable "NAME=VALUE". A variable that exists keeps its value, followed by
  * ";" and the new one. */
-static void add_variable(const char *variable)
+static void add_environment_variable(const char *variable)
 {
     size_t name_n = strcspn(variable, "=");
     char name[64], joined[8192];
@@ -54,7 +54,7 @@ static _Noreturn void exec_command(const struct begin *begin)
     if (begin->is_stdout_taken)
         (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     if (begin->variable)
-        add_variable(begin->variable);
+        add_environment_variable(begin->variable);
     (void)execvp(begin->words[0], begin->words);
     int reason = errno;
     _exit(write(begin->report, &reason, sizeof reason) == sizeof reason ? 127 : 126);
@@ -110,7 +110,7 @@ bool launch_start_paused(struct launch *launch, char **words, size_t n, const ch
     return pid > 0;
 }
 
-bool launch_go(struct launch *launch)
+bool launch_resume(struct launch *launch)
 {
     int reason = 0;
     ssize_t got = write(launch->go, "!", 1);
@@ -132,7 +132,8 @@ bool launch_go(struct launch *launch)
 bool launch_start(struct launch *launch, char **words, size_t n, const char *variable,
                   bool is_stdout_taken)
 {
-    return launch_start_paused(launch, words, n, variable, is_stdout_taken) && launch_go(launch);
+    return launch_start_paused(launch, words, n, variable, is_stdout_taken) &&
+           launch_resume(launch);
 }
 
 bool launch_has_ended(struct launch *launch)
@@ -144,7 +145,7 @@ bool launch_has_ended(struct launch *launch)
 
 /* Returns the pid of a process's parent: the fourth field of /proc/PID/stat, which follows the name
  * in parentheses. */
-static uint64_t parent_of(uint64_t pid)
+static uint64_t get_parent_pid(uint64_t pid)
 {
     char path[64], text[512];
     (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/stat", pid);
@@ -159,7 +160,8 @@ static uint64_t parent_of(uint64_t pid)
 
 bool launch_includes_process(const struct launch *launch, uint64_t pid)
 {
-    for (unsigned i = 0; launch->pid && pid > 1 && i < ANCESTORS_MAX; i++, pid = parent_of(pid))
+    for (unsigned i = 0; launch->pid && pid > 1 && i < ANCESTORS_MAX;
+         i++, pid = get_parent_pid(pid))
         if (pid == (uint64_t)launch->pid)
             return true;
     return false;
@@ -178,7 +180,7 @@ const char *launch_format_status(const struct launch *launch, char *text, size_t
 void launch_end(struct launch *launch)
 {
     const struct timespec slice = {.tv_nsec = SLICE_NS};
-    close_pipes(launch); /* a child that waits for launch_go ends when the pipe is closed */
+    close_pipes(launch); /* a child that waits for launch_resume ends when the pipe is closed */
     if (!launch->pid || launch_has_ended(launch))
         return;
     (void)kill(launch->pid, SIGTERM);

@@ -11,7 +11,7 @@
 struct launch {
     pid_t pid; /* 0 = not started */
     bool is_held;
-    int go, report; /* pipes to and from a child that waits for launch_go; -1 = closed */
+    int go, report; /* pipes to and from a child that waits for launch_resume; -1 = closed */
     bool has_ended;
     int status; /* status of waitpid, valid after the program has ended */
 };
@@ -22,11 +22,11 @@ struct launch {
 bool launch_start(struct launch *launch, char **words, size_t n, const char *variable,
                   bool is_stdout_taken);
 
-/* Creates the process like launch_start, but the command is executed only by launch_go. `variable`
- * may be NULL. */
+/* Creates the process like launch_start, but the command is executed only by launch_resume.
+ * `variable` may be NULL. */
 bool launch_start_paused(struct launch *launch, char **words, size_t n, const char *variable,
                          bool is_stdout_taken);
-bool launch_go(struct launch *launch);
+bool launch_resume(struct launch *launch);
 
 /* Returns true if the program has ended. */
 bool launch_has_ended(struct launch *launch);

@@ -39,25 +39,25 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
     recording->path = path;
     if (strcmp(path, "-") == 0) {
         if (recording->call->term.out_is_tty)
-            return message_misuse(
+            return report_misuse(
                 recording->call->command->name,
                 "standard output is a terminal, and a trace is not text: use -o FILE");
         recording->fd = dup(STDOUT_FILENO);
     } else if (is_there && S_ISREG(about.st_mode) && !overwrite) {
-        message_failure(path, "the file exists; --overwrite replaces it");
+        report_failure_text(path, "the file exists; --overwrite replaces it");
         return OUTCOME_OUTPUT;
     } else {
         recording->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     }
     if (recording->fd < 0)
-        return message_cannot_write(path, errno);
+        return report_unwritable_output(path, errno);
     recording->is_made = !is_there && strcmp(path, "-") != 0;
     recording->is_regular =
         fstat(recording->fd, &about) == 0 && S_ISREG(about.st_mode) && strcmp(path, "-") != 0;
     return OUTCOME_FINE;
 }
 
-void recording_drop(struct recording *recording)
+void recording_discard(struct recording *recording)
 {
     if (recording->fd >= 0)
         (void)close(recording->fd);
@@ -68,12 +68,12 @@ void recording_drop(struct recording *recording)
 
 /* --- Messages --- */
 
-static const char *shown_path(const struct recording *recording)
+static const char *get_displayed_path(const struct recording *recording)
 {
     return strcmp(recording->path, "-") == 0 ? "standard output" : recording->path;
 }
 
-void recording_show(struct recording *recording, uint64_t now)
+void recording_show_progress(struct recording *recording, uint64_t now)
 {
     const struct call *call = recording->call;
     const char *how = call->set.progress ? call->set.progress : "auto";
@@ -94,12 +94,12 @@ void recording_show(struct recording *recording, uint64_t now)
     json_open(&json, NULL, '{');
     json_write_string(&json, "schema", "tracetta.progress/1");
     json_write_string(&json, "what", recording->is_stopping ? "stopping" : "recording");
-    json_uint(&json, "bytes", recording->written);
-    json_float(&json, "seconds", (double)(now - recording->begin_ns) / 1e9);
+    json_write_uint(&json, "bytes", recording->written);
+    json_write_float(&json, "seconds", (double)(now - recording->begin_ns) / 1e9);
     json_close(&json, '}');
 }
 
-void recording_unshow(struct recording *recording)
+void recording_clear_progress(struct recording *recording)
 {
     if (recording->is_shown)
         (void)fputs("\r\x1b[K", stderr);
@@ -132,7 +132,7 @@ bool recording_is_enough(struct recording *recording, uint64_t now)
 {
     recording->is_left |= is_reader_gone(recording);
     recording->is_full |= recording->is_left;
-    return recording->is_full || interrupt_came() || recording->is_met ||
+    return recording->is_full || interrupt_was_received() || recording->is_met ||
            (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) ||
            is_enter_pressed(recording);
 }
@@ -146,12 +146,12 @@ static bool begin_stop(struct recording *recording, uint64_t now)
     ttr_dotnet_set_wake_fd(recording->target, -1);
     if (ttr_dotnet_stop(recording->session, &error) == TTR_OK)
         return true;
-    message_error(recording->call, recording->what, &error);
+    report_error(recording->call, recording->what, &error);
     return false;
 }
 
 /* Writes all bytes. Returns 0 or an errno. */
-static int write_all(struct recording *recording, const uint8_t *bytes, size_t n)
+static int write_bytes(struct recording *recording, const uint8_t *bytes, size_t n)
 {
     for (size_t at = 0; at < n;) {
         ssize_t wrote = write(recording->fd, bytes + at, n - at);
@@ -168,23 +168,23 @@ static int write_all(struct recording *recording, const uint8_t *bytes, size_t n
     return 0;
 }
 
-bool recording_put(struct recording *recording, const void *bytes, size_t n)
+bool recording_write_bytes(struct recording *recording, const void *bytes, size_t n)
 {
-    int failed = write_all(recording, bytes, n);
+    int failed = write_bytes(recording, bytes, n);
     if (failed && failed != EPIPE) {
-        recording_unshow(recording);
-        message_failure(shown_path(recording), "cannot write: %s; the recording stops",
-                        strerror(failed));
+        recording_clear_progress(recording);
+        report_failure_text(get_displayed_path(recording), "cannot write: %s; the recording stops",
+                            strerror(failed));
     }
     recording->is_full = failed != 0;
     recording->is_left = failed == EPIPE;
     return failed == 0;
 }
 
-static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
+static void keep_in_memory(struct recording *recording, const uint8_t *bytes, size_t n)
 {
     ttr_dotnet_report report = {.size = sizeof report};
-    if (recording->is_full || !recording_put(recording, bytes, n))
+    if (recording->is_full || !recording_write_bytes(recording, bytes, n))
         return;
     ttr_dotnet_session_report(recording->session, &report);
     recording->whole = report.complete_bytes;
@@ -193,7 +193,7 @@ static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
 }
 
 /* Returns true if a requested stop takes too long: no data arrive, or the output has failed. */
-static bool is_hopeless(const struct recording *recording, uint64_t now)
+static bool is_stop_overdue(const struct recording *recording, uint64_t now)
 {
     return recording->is_stopping && (now - recording->heard_ns > SILENCE_NS ||
                                       (recording->is_full && now - recording->stop_ns > FULL_NS));
@@ -202,7 +202,7 @@ static bool is_hopeless(const struct recording *recording, uint64_t now)
 /* Reads the next bytes and writes them to the file. Returns TTR_OK with *got bytes, TTR_AGAIN, or
  * TTR_END, also if the stream was cut off (reported at the end). Any other status is an error that
  * was reported. */
-static ttr_status read_chunk(struct recording *recording, void *to, size_t n, size_t *got)
+static ttr_status read_session_chunk(struct recording *recording, void *to, size_t n, size_t *got)
 {
     ttr_error error;
     uint64_t now = progress_now();
@@ -210,30 +210,30 @@ static ttr_status read_chunk(struct recording *recording, void *to, size_t n, si
     if (recording_is_enough(recording, now) && !recording->is_stopping &&
         !begin_stop(recording, now))
         return TTR_E_IO;
-    recording->is_given_up = is_hopeless(recording, now);
+    recording->is_given_up = is_stop_overdue(recording, now);
     if (recording->is_given_up)
         return TTR_END;
-    recording_show(recording, now);
+    recording_show_progress(recording, now);
     if (recording->launch)
         (void)launch_has_ended(recording->launch);
     ttr_status status = ttr_dotnet_read(recording->session, to, n, SLICE_MS, got, &error);
     if (status == TTR_OK) {
         recording->heard_ns = now;
-        keep(recording, to, *got);
+        keep_in_memory(recording, to, *got);
     } else if (status != TTR_AGAIN && status != TTR_END) {
-        recording_unshow(recording);
-        message_error(recording->call, recording->what, &error);
+        recording_clear_progress(recording);
+        report_error(recording->call, recording->what, &error);
     }
     return status;
 }
 
 /* Copies the stream to the file until it ends. Returns the outcome. */
-static int copy_loop(struct recording *recording, uint8_t *piece)
+static int copy_session_bytes(struct recording *recording, uint8_t *piece)
 {
     ttr_status status;
     size_t got;
     do
-        status = read_chunk(recording, piece, PIECE, &got);
+        status = read_session_chunk(recording, piece, PIECE, &got);
     while (status == TTR_OK || status == TTR_AGAIN);
     return status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT;
 }
@@ -244,7 +244,7 @@ static int64_t pull_and_store(void *ctx, void *to, size_t n)
     size_t got;
     ttr_status status;
     do
-        status = read_chunk(ctx, to, n, &got);
+        status = read_session_chunk(ctx, to, n, &got);
     while (status == TTR_AGAIN);
     return status == TTR_OK ? (int64_t)got : 0;
 }
@@ -267,16 +267,15 @@ static void watch_for_stop_event(struct recording *recording)
             recording->is_met = recording->is_met || stop_condition_is_met(&recording->stopping, t,
                                                                            ttr_batch_at(&batch, i));
     if (status != TTR_END)
-        message_note(recording->call,
-                     "the event that would end the recording can no longer be seen: %s",
-                     error.text);
+        print_note(recording->call,
+                   "the event that would end the recording can no longer be seen: %s", error.text);
     ttr_close(reader);
     ttr_free(t);
 }
 
 /* Truncates a file of an interrupted stream after its last complete block and writes the end
  * marker. Returns the number of bytes removed. */
-static uint64_t close_cut(struct recording *recording)
+static uint64_t close_cut_file(struct recording *recording)
 {
     if (!recording->is_regular || recording->whole == 0)
         return 0;
@@ -284,51 +283,53 @@ static uint64_t close_cut(struct recording *recording)
     if (ftruncate(recording->fd, (off_t)recording->whole) != 0 ||
         lseek(recording->fd, (off_t)recording->whole, SEEK_SET) < 0)
         return 0;
-    (void)write_all(recording, recording->closing, recording->closing_n);
+    (void)write_bytes(recording, recording->closing, recording->closing_n);
     return left_out;
 }
 
 /* Reports that, and why, the stream ended without an end marker. */
-static int report_cut(struct recording *recording)
+static int report_cut_file(struct recording *recording)
 {
     char how[80];
     bool has_nothing = recording->whole == 0;
-    uint64_t left_out = close_cut(recording);
+    uint64_t left_out = close_cut_file(recording);
     const char *kept = has_nothing             ? "nothing of it can be read"
                        : recording->is_regular ? "what came before is in"
                                                : "the trace is cut in";
     if (recording->launch && launch_has_ended(recording->launch))
-        message_failure(recording->what, "%s before the trace was complete; %s %s",
-                        launch_format_status(recording->launch, how, sizeof how), kept,
-                        shown_path(recording));
+        report_failure_text(recording->what, "%s before the trace was complete; %s %s",
+                            launch_format_status(recording->launch, how, sizeof how), kept,
+                            get_displayed_path(recording));
     else if (recording->is_given_up)
-        message_failure(recording->what, "the runtime does not answer the request to stop; %s %s",
-                        kept, shown_path(recording));
+        report_failure_text(recording->what,
+                            "the runtime does not answer the request to stop; %s %s", kept,
+                            get_displayed_path(recording));
     else
-        message_failure(recording->what,
-                        "was killed, or its runtime closed the trace before it was complete; %s %s",
-                        kept, shown_path(recording));
+        report_failure_text(
+            recording->what,
+            "was killed, or its runtime closed the trace before it was complete; %s %s", kept,
+            get_displayed_path(recording));
     if (left_out)
-        message_note(recording->call,
-                     "the last %" PRIu64
-                     " bytes were part of a block that never came whole, and are left out",
-                     left_out);
-    message_note(recording->call, "methods that only the rundown at the end names are missing");
+        print_note(recording->call,
+                   "the last %" PRIu64
+                   " bytes were part of a block that never came whole, and are left out",
+                   left_out);
+    print_note(recording->call, "methods that only the rundown at the end names are missing");
     return OUTCOME_NO;
 }
 
-static int end_file(struct recording *recording, int outcome)
+static int finish_file(struct recording *recording, int outcome)
 {
     ttr_dotnet_report report = {.size = sizeof report};
     ttr_dotnet_session_report(recording->session, &report);
     if (recording->is_full) {
-        (void)close_cut(recording);
+        (void)close_cut_file(recording);
         outcome = recording->is_left ? OUTCOME_FINE : OUTCOME_OUTPUT;
     } else if (outcome == OUTCOME_FINE && !report.has_end) {
-        outcome = report_cut(recording);
+        outcome = report_cut_file(recording);
     }
     if (close(recording->fd) != 0 && outcome == OUTCOME_FINE)
-        outcome = message_cannot_write(shown_path(recording), errno);
+        outcome = report_unwritable_output(get_displayed_path(recording), errno);
     recording->fd = -1;
     return outcome;
 }
@@ -341,7 +342,7 @@ static bool count_events(const struct recording *recording, ttr_report *report)
     ttr_reader *reader = t ? ttr_open(t, recording->path, &options, NULL) : NULL;
     ttr_batch batch;
     ttr_status status = reader ? TTR_OK : TTR_E_IO;
-    while (status == TTR_OK && !interrupt_came())
+    while (status == TTR_OK && !interrupt_was_received())
         status = ttr_read(reader, &batch, NULL);
     bool is_counted = status == TTR_END && ttr_reader_report(reader, 0, report);
     ttr_close(reader);
@@ -352,7 +353,7 @@ static bool count_events(const struct recording *recording, ttr_report *report)
 
 /* Reports duration, bytes, events and losses. Without a terminal only losses, because a file with
  * losses may mislead. */
-static void report_end(const struct recording *recording, uint64_t took)
+static void report_recording_end(const struct recording *recording, uint64_t took)
 {
     ttr_report report = {.size = sizeof report};
     char events[60] = "";
@@ -361,31 +362,31 @@ static void report_end(const struct recording *recording, uint64_t took)
     if (is_counted)
         (void)snprintf(events, sizeof events, "%s, ", units_events(report.events).s);
     if (is_told)
-        message_note(recording->call, "recorded %s: %s%s in %s", units_duration(took).s, events,
-                     units_size(recording->written).s, shown_path(recording));
+        print_note(recording->call, "recorded %s: %s%s in %s", units_duration(took).s, events,
+                   units_size(recording->written).s, get_displayed_path(recording));
     if (is_counted && report.lost)
-        message_note(recording->call,
-                     "warning: %s lost, of %s: use a larger --buffersize or fewer providers",
-                     units_events(report.lost).s, units_events(report.lost + report.events).s);
+        print_note(recording->call,
+                   "warning: %s lost, of %s: use a larger --buffersize or fewer providers",
+                   units_events(report.lost).s, units_events(report.lost + report.events).s);
 }
 
 int recording_run(struct recording *recording)
 {
     uint8_t *piece = malloc(PIECE);
     if (!piece) {
-        message_failure(recording->what, "no memory");
+        report_failure_text(recording->what, "no memory");
         return OUTCOME_OUTPUT;
     }
     recording->begin_ns = progress_now();
     if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
-        message_note(recording->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
+        print_note(recording->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
     if (stop_condition_is_set(&recording->stopping))
         watch_for_stop_event(recording);
-    int outcome = copy_loop(recording, piece);
+    int outcome = copy_session_bytes(recording, piece);
     uint64_t took = progress_now() - recording->begin_ns;
-    recording_unshow(recording);
-    outcome = end_file(recording, outcome);
+    recording_clear_progress(recording);
+    outcome = finish_file(recording, outcome);
     free(piece);
-    report_end(recording, took);
+    report_recording_end(recording, took);
     return outcome;
 }

@@ -44,19 +44,20 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
 
 /* Writes bytes to the file. Returns false after reporting an error, with is_full set; if the reader
  * of a pipe has closed it, only is_left is set. */
-bool recording_put(struct recording *recording, const void *bytes, size_t n);
+bool recording_write_bytes(struct recording *recording, const void *bytes, size_t n);
 
 /* Returns true if the user, a limit or a stop condition ends the recording. */
 bool recording_is_enough(struct recording *recording, uint64_t now);
 
-/* recording_show prints the progress line if it is due; recording_unshow removes it. */
-void recording_show(struct recording *recording, uint64_t now);
-void recording_unshow(struct recording *recording);
+/* recording_show_progress prints the progress line if it is due; recording_clear_progress removes
+ * it. */
+void recording_show_progress(struct recording *recording, uint64_t now);
+void recording_clear_progress(struct recording *recording);
 
 /* Reads the stream to its end and closes the file. Returns the outcome. */
 int recording_run(struct recording *recording);
 
 /* Removes the file if it is empty and was created here. */
-void recording_drop(struct recording *recording);
+void recording_discard(struct recording *recording);
 
 #endif

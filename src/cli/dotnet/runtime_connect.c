@@ -16,10 +16,10 @@
 #define SLICE_MS 100u
 #define ASK_MS 1000u
 
-static int fail_with(const struct runtime_connection *runtime_connection, const char *what,
-                     const ttr_error *error)
+static int report_connect_error(const struct runtime_connection *runtime_connection,
+                                const char *what, const ttr_error *error)
 {
-    message_error(runtime_connection->call, what, error);
+    report_error(runtime_connection->call, what, error);
     return OUTCOME_INPUT;
 }
 
@@ -29,8 +29,8 @@ static int find_process(struct runtime_connection *runtime_connection, const cha
     ttr_dotnet_process process = {.size = sizeof process};
     runtime_connection->list = ttr_dotnet_list_new(&error);
     if (!runtime_connection->list)
-        return fail_with(runtime_connection, "/proc", &error);
-    int outcome = dotnet_choose(runtime_connection->list, word, &process);
+        return report_connect_error(runtime_connection, "/proc", &error);
+    int outcome = dotnet_choose_process(runtime_connection->list, word, &process);
     if (outcome != OUTCOME_FINE)
         return outcome;
     (void)snprintf(runtime_connection->what, sizeof runtime_connection->what,
@@ -38,7 +38,7 @@ static int find_process(struct runtime_connection *runtime_connection, const cha
     runtime_connection->target = ttr_dotnet_new(process.socket, &error);
     return runtime_connection->target
                ? OUTCOME_FINE
-               : fail_with(runtime_connection, runtime_connection->what, &error);
+               : report_connect_error(runtime_connection, runtime_connection->what, &error);
 }
 
 /* Connects to the diagnostics socket of the started program, for runtimes that do not connect to
@@ -65,9 +65,9 @@ static bool find_old_runtime(struct runtime_connection *runtime_connection)
     }
     ttr_dotnet_list_free(list);
     if (runtime_connection->target)
-        message_note(runtime_connection->call,
-                     "this runtime cannot wait for its recorder (.NET 5 and later can): "
-                     "what happened before now is not recorded");
+        print_note(runtime_connection->call,
+                   "this runtime cannot wait for its recorder (.NET 5 and later can): "
+                   "what happened before now is not recorded");
     return runtime_connection->target != NULL;
 }
 
@@ -83,15 +83,15 @@ static int await_runtime(struct runtime_connection *runtime_connection)
             runtime_connection->waiting = NULL;
             return OUTCOME_FINE;
         }
-        if (interrupt_came()) {
-            message_note(runtime_connection->call, "interrupted before a runtime was there");
+        if (interrupt_was_received()) {
+            print_note(runtime_connection->call, "interrupted before a runtime was there");
             return OUTCOME_NO;
         }
         if (!runtime_connection->launch.pid)
             continue;
         if (launch_has_ended(&runtime_connection->launch)) {
-            message_failure(runtime_connection->what, "%s before a .NET runtime started in it",
-                            launch_format_status(&runtime_connection->launch, how, sizeof how));
+            report_failure_text(runtime_connection->what, "%s before a .NET runtime started in it",
+                                launch_format_status(&runtime_connection->launch, how, sizeof how));
             return OUTCOME_INPUT;
         }
         if (find_old_runtime(runtime_connection))
@@ -104,8 +104,8 @@ static int open_port(struct runtime_connection *runtime_connection)
     ttr_error error;
     runtime_connection->waiting = ttr_dotnet_listen(runtime_connection->port, &error);
     if (!runtime_connection->waiting)
-        return fail_with(runtime_connection, runtime_connection->port, &error);
-    ttr_dotnet_set_wake_fd(runtime_connection->waiting, interrupt_wait_fd());
+        return report_connect_error(runtime_connection, runtime_connection->port, &error);
+    ttr_dotnet_set_wake_fd(runtime_connection->waiting, interrupt_get_wake_fd());
     runtime_connection->is_early = true;
     return OUTCOME_FINE;
 }
@@ -126,7 +126,7 @@ static int launch_program(struct runtime_connection *runtime_connection)
                    runtime_connection->port);
     if (!launch_start(&runtime_connection->launch, call->path, call->paths_n, variable,
                       runtime_connection->takes_stdout)) {
-        message_failure(call->path[0], "cannot be run: %s", strerror(errno));
+        report_failure_text(call->path[0], "cannot be run: %s", strerror(errno));
         return OUTCOME_INPUT;
     }
     return await_runtime(runtime_connection);
@@ -139,7 +139,7 @@ static int use_port(struct runtime_connection *runtime_connection)
     const char *text = runtime_connection->call->set.port, *comma = strrchr(text, ',');
     bool connects = comma && strcmp(comma, ",connect") == 0;
     if (comma && !connects && strcmp(comma, ",listen") != 0)
-        return message_misuse(
+        return report_misuse(
             runtime_connection->verb,
             "--diagnostic-port cannot be \"%s\": expected PATH, PATH,listen or PATH,connect", text);
     (void)snprintf(runtime_connection->port, sizeof runtime_connection->port, "%.*s",
@@ -151,14 +151,14 @@ static int use_port(struct runtime_connection *runtime_connection)
         runtime_connection->target = ttr_dotnet_new(runtime_connection->port, &error);
         return runtime_connection->target
                    ? OUTCOME_FINE
-                   : fail_with(runtime_connection, runtime_connection->port, &error);
+                   : report_connect_error(runtime_connection, runtime_connection->port, &error);
     }
     int outcome = open_port(runtime_connection);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    message_note(runtime_connection->call,
-                 "waiting for a runtime: start it with DOTNET_DiagnosticPorts=%s",
-                 runtime_connection->port);
+    print_note(runtime_connection->call,
+               "waiting for a runtime: start it with DOTNET_DiagnosticPorts=%s",
+               runtime_connection->port);
     return await_runtime(runtime_connection);
 }
 
@@ -177,19 +177,19 @@ int runtime_check_operands(const struct call *call, const char *verb)
     const struct settings *set = &call->set;
     bool launches = set->has_separator && set->before_separator == 0 && call->paths_n > 0;
     if (set->port && call->paths_n)
-        return message_misuse(verb, "--diagnostic-port selects the process: leave out \"%s\"",
-                              call->path[0]);
+        return report_misuse(verb, "--diagnostic-port selects the process: leave out \"%s\"",
+                             call->path[0]);
     if (set->port && (!set->port[0] || set->port[0] == ','))
-        return message_misuse(
+        return report_misuse(
             verb, "--diagnostic-port cannot be \"%s\": expected the path of a socket", set->port);
     if (!set->port && call->paths_n == 0)
-        return message_misuse(verb,
-                              "%s expects a process, by number or name, or \"--\" and a command; "
-                              "\"tracetta ps\" lists processes",
-                              verb);
+        return report_misuse(verb,
+                             "%s expects a process, by number or name, or \"--\" and a command; "
+                             "\"tracetta ps\" lists processes",
+                             verb);
     if (!launches && call->paths_n > 1)
-        return message_misuse(verb, "%s expects one process; a command to start comes after \"--\"",
-                              verb);
+        return report_misuse(verb, "%s expects one process; a command to start comes after \"--\"",
+                             verb);
     return OUTCOME_FINE;
 }
 
@@ -201,22 +201,23 @@ int runtime_resume(struct runtime_connection *runtime_connection)
                             : ttr_dotnet_resume(runtime_connection->target, &error);
     bool is_told = runtime_connection->is_early && status != TTR_OK &&
                    status != TTR_E_UNSUPPORTED && status != TTR_AGAIN;
-    return is_told ? fail_with(runtime_connection, runtime_connection->what, &error) : OUTCOME_FINE;
+    return is_told ? report_connect_error(runtime_connection, runtime_connection->what, &error)
+                   : OUTCOME_FINE;
 }
 
 void runtime_disconnect(struct runtime_connection *runtime_connection)
 {
     char how[80];
     if (runtime_connection->target && ttr_dotnet_other_count(runtime_connection->target))
-        message_note(runtime_connection->call,
-                     "%zu more runtime(s) came to the same socket and were let go on",
-                     ttr_dotnet_other_count(runtime_connection->target));
+        print_note(runtime_connection->call,
+                   "%zu more runtime(s) came to the same socket and were let go on",
+                   ttr_dotnet_other_count(runtime_connection->target));
     bool was_running =
         runtime_connection->launch.pid && !launch_has_ended(&runtime_connection->launch);
     launch_end(&runtime_connection->launch);
     if (runtime_connection->launch.pid && !was_running && runtime_connection->launch.status != 0)
-        message_note(runtime_connection->call, "%s %s", runtime_connection->call->path[0],
-                     launch_format_status(&runtime_connection->launch, how, sizeof how));
+        print_note(runtime_connection->call, "%s %s", runtime_connection->call->path[0],
+                   launch_format_status(&runtime_connection->launch, how, sizeof how));
     ttr_dotnet_free(runtime_connection->target);
     ttr_dotnet_free(runtime_connection->waiting);
     ttr_dotnet_list_free(runtime_connection->list);

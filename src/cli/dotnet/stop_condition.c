@@ -24,18 +24,18 @@ bool stop_condition_is_set(const struct stopping *stopping)
     return stopping->provider != NULL;
 }
 
-static bool is(ttr_text text, const char *word, size_t n)
+static bool text_equals(ttr_text text, const char *word, size_t n)
 {
     return text.n == n && (n == 0 || memcmp(text.p, word, n) == 0);
 }
 
 /* Returns true if a value has this text. */
-static bool has_value(const ttr_value *value, const char *text, size_t n)
+static bool value_equals_text(const ttr_value *value, const char *text, size_t n)
 {
     char number[64];
     switch (value->type) {
     case TTR_TYPE_TEXT:
-        return is(value->text, text, n);
+        return text_equals(value->text, text, n);
     case TTR_TYPE_BOOL:
         (void)snprintf(number, sizeof number, "%s", value->v.u ? "true" : "false");
         break;
@@ -51,11 +51,11 @@ static bool has_value(const ttr_value *value, const char *text, size_t n)
     default:
         return false;
     }
-    return is((ttr_text){number, strlen(number)}, text, n);
+    return text_equals((ttr_text){number, strlen(number)}, text, n);
 }
 
 /* Returns true if an event has the field and value of "FIELD:VALUE". */
-static bool has_field(const ttr *t, const ttr_event *event, const char *pair, size_t n)
+static bool event_has_field_value(const ttr *t, const ttr_event *event, const char *pair, size_t n)
 {
     ttr_fields fields;
     ttr_field field;
@@ -64,21 +64,22 @@ static bool has_field(const ttr *t, const ttr_event *event, const char *pair, si
         return false;
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field))
-        if (is(field.name, pair, name_n))
-            return has_value(&field.value, pair + name_n + 1, n - name_n - 1);
+        if (text_equals(field.name, pair, name_n))
+            return value_equals_text(&field.value, pair + name_n + 1, n - name_n - 1);
     return false;
 }
 
 bool stop_condition_is_met(const struct stopping *stopping, const ttr *t, const ttr_event *event)
 {
-    if (!is(ttr_text_get(t, event->provider), stopping->provider, strlen(stopping->provider)))
+    if (!text_equals(ttr_text_get(t, event->provider), stopping->provider,
+                     strlen(stopping->provider)))
         return false;
     if (stopping->event &&
-        !is(ttr_text_get(t, event->name), stopping->event, strlen(stopping->event)))
+        !text_equals(ttr_text_get(t, event->name), stopping->event, strlen(stopping->event)))
         return false;
     for (const char *at = stopping->payload; at && *at;) {
         size_t n = strcspn(at, ",");
-        if (!has_field(t, event, at, n))
+        if (!event_has_field_value(t, event, at, n))
             return false;
         at += n + (at[n] == ',');
     }

@@ -22,10 +22,10 @@ int copy_loop_output_failed(const struct copy_loop *copy_loop, const ttr_error *
         return OUTCOME_FINE;
     const char *name = is_stdout ? "standard output" : copy_loop->path;
     if (error->sys == EEXIST) {
-        message_failure(name, "exists already; --overwrite (-f) replaces it");
+        report_failure_text(name, "exists already; --overwrite (-f) replaces it");
         return OUTCOME_OUTPUT;
     }
-    message_error(copy_loop->call, name, error);
+    report_error(copy_loop->call, name, error);
     return error->status == TTR_E_LOSS     ? OUTCOME_NO
            : error->status == TTR_E_MISUSE ? OUTCOME_MISUSE
                                            : OUTCOME_OUTPUT;
@@ -55,15 +55,15 @@ int copy_loop_open(struct copy_loop *copy_loop, const char *format, uint32_t fla
         copy_loop->path = "nowhere";
     if (!copy_loop->out)
         return copy_loop_output_failed(copy_loop, &error);
-    inputs_warn_idle(copy_loop->call, copy_loop->in, format, copy_loop->own_options);
-    interrupt_remove(ttr_writer_temporary_path(copy_loop->out));
+    inputs_warn_about_idle(copy_loop->call, copy_loop->in, format, copy_loop->own_options);
+    interrupt_remove_on_exit(ttr_writer_temporary_path(copy_loop->out));
     return OUTCOME_FINE;
 }
 
 /* Writes a batch one event at a time until `left` events are printed. An event counts if the output
  * grew, since some formats print no gaps and objects. */
-static ttr_status write_limited(struct copy_loop *copy_loop, const ttr_batch *batch, uint64_t *left,
-                                ttr_error *error)
+static ttr_status write_up_to_limit(struct copy_loop *copy_loop, const ttr_batch *batch,
+                                    uint64_t *left, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i<batch->n && * left> 0 && status == TTR_OK; i++) {
@@ -84,7 +84,7 @@ static ttr_status write_batch(struct copy_loop *copy_loop, const ttr_batch *batc
 {
     copy_loop->matches += selection_count_matches(copy_loop->call, batch);
     if (copy_loop->limit)
-        return write_limited(copy_loop, batch, left, error);
+        return write_up_to_limit(copy_loop, batch, left, error);
     if (copy_loop->see)
         copy_loop->see(copy_loop->ctx, batch);
     return batch->n ? ttr_write(copy_loop->out, batch, error) : TTR_OK;
@@ -132,11 +132,11 @@ int copy_loop_run(struct copy_loop *copy_loop)
     if (stop == STOP_OUTPUT) {
         int outcome = copy_loop_output_failed(copy_loop, &error);
         ttr_writer_abort(copy_loop->out);
-        interrupt_remove(NULL);
+        interrupt_remove_on_exit(NULL);
         copy_loop->out = NULL;
         return outcome;
     }
-    int outcome = inputs_failed(copy_loop->call, inputs_name(copy_loop->call), &error);
+    int outcome = inputs_report_failure(copy_loop->call, inputs_get_name(copy_loop->call), &error);
     if (outcome == OUTCOME_NO) {
         copy_loop->is_partial = strcmp(copy_loop->path, "-") == 0;
         return outcome;
@@ -175,7 +175,7 @@ void copy_loop_report_losses(struct copy_loop *copy_loop)
     copy_loop_print_losses(copy_loop->call, losses, n, false);
 }
 
-int copy_loop_end(struct copy_loop *copy_loop, int outcome)
+int copy_loop_finish(struct copy_loop *copy_loop, int outcome)
 {
     ttr_error error = {0};
     if (!copy_loop->out)
@@ -186,17 +186,17 @@ int copy_loop_end(struct copy_loop *copy_loop, int outcome)
         is_kept = false;
     } else {
         if (is_kept)
-            interrupt_remove(NULL);
+            interrupt_remove_on_exit(NULL);
         copy_loop_report_losses(copy_loop);
     }
     copy_loop->bytes = ttr_writer_bytes(copy_loop->out);
     copy_loop->events = ttr_writer_events(copy_loop->out);
     if (is_kept && copy_loop->is_partial && strcmp(copy_loop->path, "-") != 0)
-        message_failure(copy_loop->path,
-                        "holds only what came before the failure (%" PRIu64 " events)",
-                        copy_loop->events);
+        report_failure_text(copy_loop->path,
+                            "holds only what came before the failure (%" PRIu64 " events)",
+                            copy_loop->events);
     ttr_writer_abort(copy_loop->out);
-    interrupt_remove(NULL);
+    interrupt_remove_on_exit(NULL);
     copy_loop->out = NULL;
     return outcome;
 }

@@ -1,7 +1,7 @@
 /* The copy loop: copies batches from a reader to a writer, with progress, a limit and Ctrl-C, and
  * finishes the output.
  *
- * Ownership: a copy_loop owns its writer until copy_loop_end; it borrows the reader. */
+ * Ownership: a copy_loop owns its writer until copy_loop_finish; it borrows the reader. */
 #ifndef TRACETTA_CLI_INPUT_COPY_LOOP_H
 #define TRACETTA_CLI_INPUT_COPY_LOOP_H
 
@@ -30,9 +30,9 @@ struct copy_loop {
     /* callback for every batch before it is written, or NULL */
     void (*see)(void *ctx, const ttr_batch *batch);
     void *ctx;
-    uint64_t events, bytes;              /* events and bytes written; set by copy_loop_end */
+    uint64_t events, bytes;              /* events and bytes written; set by copy_loop_finish */
     uint64_t matches;                    /* events that matched the filters */
-    ttr_loss loss[COPY_LOOP_LOSSES_MAX]; /* losses of the output; set by copy_loop_end */
+    ttr_loss loss[COPY_LOOP_LOSSES_MAX]; /* losses of the output; set by copy_loop_finish */
     size_t losses_n;
     /* prints further members of an input in the JSON report, or NULL */
     void (*put_input)(struct json *json, const struct copy_loop *copy_loop,
@@ -51,7 +51,7 @@ int copy_loop_run(struct copy_loop *copy_loop);
 
 /* Finishes the output, or removes it if the outcome so far requires that. Prints up to ten kinds of
  * losses, or all with --explain. Returns the final outcome. */
-int copy_loop_end(struct copy_loop *copy_loop, int outcome);
+int copy_loop_finish(struct copy_loop *copy_loop, int outcome);
 
 /* Reports why writing failed and returns the outcome. If the reader of a pipe on standard output
  * has closed it, that is OUTCOME_FINE, and copying stops. */

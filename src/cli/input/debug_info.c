@@ -22,11 +22,10 @@ int debug_info_begin(struct inputs *inputs, const struct call *call)
         return OUTCOME_FINE;
     struct stat about;
     if (set->debug_info_dir && (stat(set->debug_info_dir, &about) != 0 || !S_ISDIR(about.st_mode)))
-        message_note(
-            call,
-            "%s: warning: --debug-info-dir names no folder: debug information is looked for "
-            "beside the binaries only",
-            set->debug_info_dir);
+        print_note(call,
+                   "%s: warning: --debug-info-dir names no folder: debug information is looked for "
+                   "beside the binaries only",
+                   set->debug_info_dir);
     bool is_babeltrace2 = set->style && strcmp(set->style, "babeltrace2") == 0;
     const ttr_symbols_options options = {
         .debug_folder = set->debug_info_dir,
@@ -43,7 +42,8 @@ int debug_info_begin(struct inputs *inputs, const struct call *call)
                                    .user_data = inputs->symbolizer,
                                    .like_babeltrace2 = is_babeltrace2};
     inputs->reader = ttr_debug_info(ttr_sort(inputs->reader, &error), &how, &error);
-    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+    return inputs->reader ? OUTCOME_FINE
+                          : inputs_report_failure(call, inputs_get_name(call), &error);
 }
 
 void debug_info_end(struct inputs *inputs)

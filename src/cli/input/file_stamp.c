@@ -22,7 +22,7 @@ struct file_stamp {
     size_t n, capacity;
 };
 
-static bool add_step(struct file_stamp *print, const char *path, const struct stat *about)
+static bool add_folder_stat(struct file_stamp *print, const char *path, const struct stat *about)
 {
     if (print->n == print->capacity) {
         const size_t capacity = print->capacity ? 2 * print->capacity : 16;
@@ -38,12 +38,12 @@ static bool add_step(struct file_stamp *print, const char *path, const struct st
 
 /* Adds the stamps of a path and of everything below it. A file for which stat fails cannot be read,
  * so it has no stamp. */
-static bool add_path(struct file_stamp *print, const char *path, unsigned depth)
+static bool add_path_stats(struct file_stamp *print, const char *path, unsigned depth)
 {
     struct stat about;
     if (stat(path, &about) != 0)
         return true;
-    bool is_fine = add_step(print, path, &about);
+    bool is_fine = add_folder_stat(print, path, &about);
     DIR *folder = is_fine && S_ISDIR(about.st_mode) && depth < DEEPEST ? opendir(path) : NULL;
     const struct dirent *entry;
     while (errno = 0, folder && is_fine && (entry = readdir(folder))) {
@@ -51,7 +51,7 @@ static bool add_path(struct file_stamp *print, const char *path, unsigned depth)
         const int n = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && n > 0 &&
             (size_t)n < sizeof below)
-            is_fine = add_path(print, below, depth + 1);
+            is_fine = add_path_stats(print, below, depth + 1);
     }
     is_fine = is_fine && (!folder || !errno); /* a failed readdir may have hidden entries */
     if (folder)
@@ -59,32 +59,32 @@ static bool add_path(struct file_stamp *print, const char *path, unsigned depth)
     return is_fine;
 }
 
-struct file_stamp *file_stamp_take(char *const *path, size_t n)
+struct file_stamp *file_stamp_record(char *const *path, size_t n)
 {
     struct file_stamp *print = calloc(1, sizeof *print);
     bool is_fine = print != NULL;
     for (size_t i = 0; i < n && is_fine; i++)
-        is_fine = add_path(print, path[i], 0);
+        is_fine = add_path_stats(print, path[i], 0);
     if (is_fine)
         return print;
     file_stamp_free(print);
     return NULL;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_stat(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-bool file_stamp_is_same(const struct file_stamp *print, bool with_folders)
+bool file_stamp_equals(const struct file_stamp *print, bool with_folders)
 {
     bool is_fine = true;
     for (size_t i = 0; i < print->n && is_fine; i++) {
         const struct step *step = &print->step[i];
         struct stat now;
         if (with_folders || !S_ISDIR(step->about.st_mode))
-            is_fine = stat(step->path, &now) == 0 && is_same(&step->about, &now);
+            is_fine = stat(step->path, &now) == 0 && is_same_stat(&step->about, &now);
     }
     return is_fine;
 }

@@ -8,11 +8,11 @@
 struct file_stamp; /* stamps of files, and of folders with all files below */
 
 /* Records the stamps of n paths. Returns NULL if memory is exhausted. */
-struct file_stamp *file_stamp_take(char *const *path, size_t n);
+struct file_stamp *file_stamp_record(char *const *path, size_t n);
 
 /* Returns true if no file has changed or was replaced since; with `with_folders`, if also none was
  * added or removed. */
-bool file_stamp_is_same(const struct file_stamp *print, bool with_folders);
+bool file_stamp_equals(const struct file_stamp *print, bool with_folders);
 
 void file_stamp_free(struct file_stamp *print);
 

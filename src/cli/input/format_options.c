@@ -73,7 +73,7 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     for (size_t i = 0; list && i < given->n; i++) {
         unsigned uses = find_uses(given->list[i]);
         if (uses == 0 || !strchr(given->list[i], '=')) {
-            (void)message_misuse(
+            (void)report_misuse(
                 call->command->name,
                 "no format has an option \"%s\": \"tracetta formats\" lists them as KEY=VALUE",
                 given->list[i]);
@@ -103,7 +103,7 @@ static bool reads_format(ttr_reader *in, const char *name, size_t n)
     return false;
 }
 
-void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t ctx)
+void inputs_warn_about_idle(const struct call *call, ttr_reader *in, const char *target, size_t ctx)
 {
     const struct words *given = &call->set.format_options;
     for (size_t i = 0; i + ctx < given->n; i++) {
@@ -114,10 +114,10 @@ void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *targe
             continue; /* an option without a format name, which the library checks */
         const bool is_written = strlen(target) == n && memcmp(target, option, n) == 0;
         if (!(uses & 2u && is_written) && !(uses & 1u && reads_format(in, option, n)))
-            message_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option,
-                         (int)n, option,
-                         uses == 3u   ? "read or written"
-                         : uses == 1u ? "read"
-                                      : "written");
+            print_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option,
+                       (int)n, option,
+                       uses == 3u   ? "read or written"
+                       : uses == 1u ? "read"
+                                    : "written");
     }
 }

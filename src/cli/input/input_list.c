@@ -22,7 +22,7 @@
 #define JOBS_MOST 65u
 #define MAX_RECORD_MIN 65536u
 
-const char *inputs_name(const struct call *call)
+const char *inputs_get_name(const struct call *call)
 {
     return call->paths_n == 1 ? call->path[0] : "the inputs";
 }
@@ -36,14 +36,14 @@ bool inputs_are_live(const struct call *call)
 }
 
 /* Returns true if reading stops at damage. check always lists all damage. */
-static bool reads_strictly(const struct call *call)
+static bool has_strict_option(const struct call *call)
 {
     return call->set.strict && call->command->verb != VERB_CHECK;
 }
 
 /* Reports an error of the library. For a folder without a trace, names the folder before the file
  * that most resembles a trace. */
-static void report_error(const struct call *call, const char *path, const ttr_error *error)
+static void report_open_error(const struct call *call, const char *path, const ttr_error *error)
 {
     struct stat about;
     char ctx[MESSAGE_TEXT_MAX];
@@ -51,19 +51,19 @@ static void report_error(const struct call *call, const char *path, const ttr_er
     const bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     const char *inner = strncmp(error->text, path, n) == 0 ? error->text + n : NULL;
     if (error->status == TTR_E_UNSUPPORTED && is_folder && inner && *inner == '/')
-        message_failure(path, "no trace can be read in this folder; the file most like one: %s",
-                        message_error_text(error, ctx));
+        report_failure_text(path, "no trace can be read in this folder; the file most like one: %s",
+                            message_error_text(error, ctx));
     else
-        message_error(call, path, error);
+        report_error(call, path, error);
 }
 
-int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
+int inputs_report_failure(const struct call *call, const char *path, const ttr_error *error)
 {
     bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
     if (error->status == TTR_AGAIN) /* the user interrupted it */
         return OUTCOME_NO;
-    report_error(call, path, error);
-    if (is_damage && reads_strictly(call))
+    report_open_error(call, path, error);
+    if (is_damage && has_strict_option(call))
         return OUTCOME_NO;
     if (strcmp(error->format, "temporary") == 0) /* writing a temporary file failed */
         return OUTCOME_OUTPUT;
@@ -89,10 +89,10 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                          strcmp(path, "-") == 0 ? "standard input" : path, options, error);
 }
 
-static bool is_wanted(void *ctx)
+static bool is_interrupted(void *ctx)
 {
     (void)ctx;
-    return !interrupt_came();
+    return !interrupt_was_received();
 }
 
 /* Reports an error if --max-record is below the size of ordinary records. */
@@ -101,25 +101,24 @@ static bool check_record_limit(const struct call *call)
     uint64_t bytes = call->set.max_record;
     if (bytes == 0 || bytes >= MAX_RECORD_MIN)
         return true;
-    (void)message_misuse(
-        call->command->name,
-        "--max-record cannot be less than 64KiB: usual records have as many bytes");
+    (void)report_misuse(call->command->name,
+                        "--max-record cannot be less than 64KiB: usual records have as many bytes");
     return false;
 }
 
 /* Warns if an option applies to none of the formats of the input. `role` is the role of the
  * option. */
-static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader,
-                           ttr_option_role role)
+static void warn_about_other_formats(const struct call *call, const char *path, ttr_reader *reader,
+                                     ttr_option_role role)
 {
     const bool is_metadata = role == TTR_OPTION_METADATA;
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
         if (!report.format || ttr_format_option_for(report.format, role))
             return;
-    message_note(call, "%s: warning: --%s is for %s: %s", path,
-                 is_metadata ? "metadata" : "stream-intersection", format_query_owner(role),
-                 is_metadata ? "this trace is read as it is" : "all of this trace is read");
+    print_note(call, "%s: warning: --%s is for %s: %s", path,
+               is_metadata ? "metadata" : "stream-intersection", format_query_owner(role),
+               is_metadata ? "this trace is read as it is" : "all of this trace is read");
 }
 
 static void fill_options(ttr_read_options *options, const struct call *call,
@@ -127,16 +126,18 @@ static void fill_options(ttr_read_options *options, const struct call *call,
 {
     options->size = sizeof *options;
     options->from = call->set.from;
-    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) |
+    options->flags |= (has_strict_option(call) ? TTR_READ_STRICT : 0) |
                       (call->set.no_mmap ? TTR_READ_NO_MMAP : 0) |
                       (call->set.follow_links ? TTR_READ_FOLLOW_LINKS : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
+    /* Only cat prefers early events to exactly sorted ones. */
+    options->can_pull = call->command->verb == VERB_CAT ? stream_can_pull : NULL;
 }
 
 /* Returns true if an option replaces the metadata of the trace by another file. */
-static bool has_metadata(const struct call *call)
+static bool has_metadata_option(const struct call *call)
 {
     const struct words *given = &call->set.format_options;
     bool is_given = call->set.metadata_file != NULL;
@@ -146,7 +147,7 @@ static bool has_metadata(const struct call *call)
 }
 
 /* Returns a path up to its last slash. */
-static ttr_text folder_of(ttr_text path)
+static ttr_text get_folder_part(ttr_text path)
 {
     while (path.n > 0 && path.p[path.n - 1] != '/')
         path.n--;
@@ -155,38 +156,38 @@ static ttr_text folder_of(ttr_text path)
 
 /* Warns if one metadata file replaces that of several traces. Traces are distinguished by folder,
  * since their UUIDs may be equal. */
-static void warn_of_shared_metadata(const struct call *call, ttr_reader *reader)
+static void warn_about_shared_metadata(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     ttr_text first = {NULL, 0};
     bool has_many = false;
-    for (size_t i = 0; has_metadata(call) && ttr_reader_report(reader, i, &report) && !has_many;
-         i++) {
-        const ttr_text folder = folder_of(report.path);
+    for (size_t i = 0;
+         has_metadata_option(call) && ttr_reader_report(reader, i, &report) && !has_many; i++) {
+        const ttr_text folder = get_folder_part(report.path);
         if (!ttr_format_option_for(report.format, TTR_OPTION_METADATA))
             continue;
         has_many = first.p && (folder.n != first.n || memcmp(folder.p, first.p, first.n) != 0);
         first = first.p ? first : folder;
     }
     if (has_many)
-        message_note(call,
-                     "%s: warning: these metadata are read in place of those of each of several "
-                     "traces: name one trace to have them for it alone",
-                     inputs_name(call));
+        print_note(call,
+                   "%s: warning: these metadata are read in place of those of each of several "
+                   "traces: name one trace to have them for it alone",
+                   inputs_get_name(call));
 }
 
 ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
                              const ttr_read_options *options, ttr_error *error)
 {
     /* opening a remote source may take long */
-    ttr_progress_set(inputs->t, is_wanted, NULL);
+    ttr_progress_set(inputs->t, is_interrupted, NULL);
     ttr_reader *reader = stream_is_one(path) ? open_stream(inputs, path, options, error)
                                              : ttr_open(inputs->t, path, options, error);
     ttr_progress_set(inputs->t, NULL, NULL);
     return reader;
 }
 
-int inputs_read_options(const struct call *call, ttr_read_options *options)
+int inputs_fill_read_options(const struct call *call, ttr_read_options *options)
 {
     bool is_fine;
     const char **format_options = inputs_format_options(call, false, &is_fine);
@@ -194,16 +195,16 @@ int inputs_read_options(const struct call *call, ttr_read_options *options)
     return is_fine && check_record_limit(call) ? OUTCOME_FINE : OUTCOME_MISUSE;
 }
 
-static void warn_of_metadata(const struct call *call, const char *path, ttr_reader *reader)
+static void warn_about_metadata(const struct call *call, const char *path, ttr_reader *reader)
 {
     if (call->set.metadata_file)
-        warn_of_others(call, path, reader, TTR_OPTION_METADATA);
+        warn_about_other_formats(call, path, reader, TTR_OPTION_METADATA);
 }
 
-void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *reader)
+void inputs_warn_about_opened(const struct call *call, const char *path, ttr_reader *reader)
 {
-    warn_of_metadata(call, path, reader);
-    warn_of_shared_metadata(call, reader);
+    warn_about_metadata(call, path, reader);
+    warn_about_shared_metadata(call, reader);
 }
 
 static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path,
@@ -211,11 +212,11 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
 {
     ttr_error error = {0};
     ttr_reader *reader = NULL;
-    *outcome = inputs_read_options(call, options);
+    *outcome = inputs_fill_read_options(call, options);
     if (*outcome == OUTCOME_FINE && !(reader = inputs_open_path(inputs, path, options, &error)))
-        *outcome = inputs_failed(call, path, &error);
+        *outcome = inputs_report_failure(call, path, &error);
     if (reader)
-        warn_of_metadata(call, path, reader);
+        warn_about_metadata(call, path, reader);
     free((void *)(uintptr_t)options->format_options);
     options->format_options = NULL;
     return reader;
@@ -223,7 +224,7 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
 
 static int out_of_memory(const struct call *call)
 {
-    message_failure(inputs_name(call), "out of memory");
+    report_failure_text(inputs_get_name(call), "out of memory");
     return OUTCOME_INPUT;
 }
 
@@ -233,8 +234,8 @@ static ttr *new_context(const struct call *call)
         &(ttr_options){.size = sizeof(ttr_options), .max_temporary = call->set.max_temporary});
 }
 
-int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
-                    uint32_t flags)
+int inputs_open_single(struct inputs *inputs, const struct call *call, const char *path,
+                       uint32_t flags)
 {
     int outcome = OUTCOME_FINE;
     flags |= call->set.sort ? TTR_READ_UNORDERED : 0;
@@ -246,7 +247,7 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
     }
     inputs->reader = open_path(inputs, call, path, &(ttr_read_options){.flags = flags}, &outcome);
     if (inputs->reader)
-        warn_of_shared_metadata(call, inputs->reader);
+        warn_about_shared_metadata(call, inputs->reader);
     else
         inputs_close(inputs);
     return outcome;
@@ -279,7 +280,7 @@ void inputs_close(struct inputs *inputs)
 
 /* Parses the options "--offset FILE=DURATION". A path may contain "=", so the last one
  * separates. */
-static bool parse_offsets(struct inputs *inputs, const struct call *call)
+static bool parse_time_offsets(struct inputs *inputs, const struct call *call)
 {
     const struct words *given = &call->set.offsets;
     int64_t ctx = selection_add_times(call->set.clock_offset, call->set.clock_offset_ns);
@@ -290,7 +291,7 @@ static bool parse_offsets(struct inputs *inputs, const struct call *call)
         int64_t ns = 0;
         size_t found = 0;
         if (!equals || !units_parse_duration(equals + 1, &ns)) {
-            (void)message_misuse(
+            (void)report_misuse(
                 call->command->name,
                 equals && errno == ERANGE
                     ? "--offset=%s is too large: at most 292 years"
@@ -306,9 +307,9 @@ static bool parse_offsets(struct inputs *inputs, const struct call *call)
             found++;
         }
         if (!found) {
-            (void)message_misuse(call->command->name,
-                                 "--offset names \"%.*s\", which is not an input", (int)n,
-                                 given->list[i]);
+            (void)report_misuse(call->command->name,
+                                "--offset names \"%.*s\", which is not an input", (int)n,
+                                given->list[i]);
             return false;
         }
     }
@@ -318,7 +319,7 @@ static bool parse_offsets(struct inputs *inputs, const struct call *call)
 /* --- All together --- */
 
 /* Opens all paths and merges their readers. */
-static int open_all(struct inputs *inputs, const struct call *call)
+static int open_all_inputs(struct inputs *inputs, const struct call *call)
 {
     int outcome = OUTCOME_FINE;
     ttr_error error = {0};
@@ -333,10 +334,10 @@ static int open_all(struct inputs *inputs, const struct call *call)
         if (!readers[n])
             break;
         if (call->set.stream_intersection)
-            warn_of_others(call, call->path[n], readers[n], TTR_OPTION_INTERSECTION);
+            warn_about_other_formats(call, call->path[n], readers[n], TTR_OPTION_INTERSECTION);
     }
     if (outcome == OUTCOME_FINE && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
-        traces_order(inputs->t, readers, n);
+        traces_sort(inputs->t, readers, n);
     if (outcome != OUTCOME_FINE) {
         while (n > 0)
             ttr_close(readers[--n]);
@@ -345,10 +346,10 @@ static int open_all(struct inputs *inputs, const struct call *call)
     } else {
         inputs->reader = ttr_merge(inputs->t, readers, n, &error);
         if (!inputs->reader)
-            outcome = inputs_failed(call, inputs_name(call), &error);
+            outcome = inputs_report_failure(call, inputs_get_name(call), &error);
     }
     if (inputs->reader)
-        warn_of_shared_metadata(call, inputs->reader);
+        warn_about_shared_metadata(call, inputs->reader);
     free(readers);
     return outcome;
 }
@@ -358,7 +359,7 @@ static int check_stdin_once(const struct call *call)
     size_t times = 0;
     for (size_t i = 0; i < call->paths_n; i++)
         times += strcmp(call->path[i], "-") == 0;
-    return times > 1 ? message_misuse(call->command->name, "standard input can be one input only")
+    return times > 1 ? report_misuse(call->command->name, "standard input can be one input only")
                      : OUTCOME_FINE;
 }
 
@@ -377,7 +378,7 @@ static bool can_read_twice(const struct call *call)
 }
 
 /* Returns true if reading the inputs involves no sorting. Otherwise --sort would sort twice. */
-static bool merges_in_order(ttr_reader *reader)
+static bool can_merge_in_order(ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     return !ttr_reader_report(reader, 1, &report) || selection_is_ordered(reader);
@@ -395,10 +396,10 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
                            .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
     plain.set.sort = false;
     plain.set.quiet = true; /* the second reading prints the warnings */
-    int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
-    const bool is_worth_it = outcome == OUTCOME_FINE && merges_in_order(first.reader);
+    int outcome = first.t && first.stream ? open_all_inputs(&first, &plain) : out_of_memory(call);
+    const bool is_worth_it = outcome == OUTCOME_FINE && can_merge_in_order(first.reader);
     /* events are filtered after their interpretation, which needs them sorted */
-    if (is_worth_it && selection_is_given(call) && !interpretation_is_on(call, first.reader))
+    if (is_worth_it && selection_is_given(call) && !interpretation_is_enabled(call, first.reader))
         outcome = selection_add_filter(&first, &plain);
     if (is_worth_it && outcome == OUTCOME_FINE) {
         progress_begin(&progress, call, first.t, first.reader, "looking at the order");
@@ -448,7 +449,7 @@ static int load_late_symbols(struct inputs *inputs, const struct call *call)
                            .to_ns = INT64_MAX,
                            .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
     plain.set.quiet = true; /* warnings are printed by the second reading */
-    int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
+    int outcome = first.t && first.stream ? open_all_inputs(&first, &plain) : out_of_memory(call);
     if (outcome == OUTCOME_FINE) {
         read_for_symbols(&first, call);
         if (ttr_copy_symbols(inputs->t, first.t, &error) != TTR_OK)
@@ -475,9 +476,9 @@ int inputs_load_symbols(struct inputs *inputs, const struct call *call)
  * file is still being written. */
 static int choose_sorting(struct inputs *inputs, const struct call *call)
 {
-    inputs->seen = can_read_twice(call) ? file_stamp_take(call->path, call->paths_n) : NULL;
+    inputs->seen = can_read_twice(call) ? file_stamp_record(call->path, call->paths_n) : NULL;
     int outcome = inputs->seen ? find_disorder(inputs, call) : OUTCOME_FINE;
-    if (inputs->disorder && !file_stamp_is_same(inputs->seen, true)) {
+    if (inputs->disorder && !file_stamp_equals(inputs->seen, true)) {
         ttr_order_index_free(inputs->disorder);
         inputs->disorder = NULL;
     }
@@ -494,29 +495,30 @@ static int choose_sorting(struct inputs *inputs, const struct call *call)
     return outcome;
 }
 
-static int sort(struct inputs *inputs, const struct call *call)
+static int add_sorting_stage(struct inputs *inputs, const struct call *call)
 {
     ttr_error error = {0};
     if (inputs->is_in_order)
         return OUTCOME_FINE;
     inputs->reader = inputs->disorder ? ttr_sort_indexed(inputs->reader, inputs->disorder, &error)
                                       : ttr_sort(inputs->reader, &error);
-    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+    return inputs->reader ? OUTCOME_FINE
+                          : inputs_report_failure(call, inputs_get_name(call), &error);
 }
 
 /* Adds the stages that the options select: interpreted events are sorted before, filtered after. */
 static int add_stages(struct inputs *inputs, const struct call *call)
 {
     int outcome = OUTCOME_FINE;
-    const bool is_interpreted = interpretation_is_on(call, inputs->reader);
+    const bool is_interpreted = interpretation_is_enabled(call, inputs->reader);
     if (is_interpreted && call->set.sort)
-        outcome = sort(inputs, call);
+        outcome = add_sorting_stage(inputs, call);
     if (is_interpreted && outcome == OUTCOME_FINE)
         outcome = interpretation_begin(inputs, call);
     if (outcome == OUTCOME_FINE && selection_is_given(call))
         outcome = selection_add_filter(inputs, call);
     if (outcome == OUTCOME_FINE && call->set.sort && !is_interpreted)
-        outcome = sort(inputs, call);
+        outcome = add_sorting_stage(inputs, call);
     return outcome;
 }
 
@@ -524,20 +526,20 @@ int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call,
 {
     if (outcome != OUTCOME_FINE && outcome != OUTCOME_NO)
         return outcome;
-    if (!inputs->is_in_order || file_stamp_is_same(inputs->seen, false))
+    if (!inputs->is_in_order || file_stamp_equals(inputs->seen, false))
         return outcome;
-    message_note(call,
-                 "%s: warning: written to while it was read: events that came may be out of order; "
-                 "--sort again when it is complete",
-                 inputs_name(call));
+    print_note(call,
+               "%s: warning: written to while it was read: events that came may be out of order; "
+               "--sort again when it is complete",
+               inputs_get_name(call));
     return OUTCOME_NO;
 }
 
 /* Determines the time offset of each input and the range of times to read. */
-static int place_times(struct inputs *inputs, const struct call *call)
+static int align_input_times(struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
-    int outcome = parse_offsets(inputs, call) ? OUTCOME_FINE : OUTCOME_MISUSE;
+    int outcome = parse_time_offsets(inputs, call) ? OUTCOME_FINE : OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
         outcome = selection_align_begins(inputs, call);
     return outcome == OUTCOME_FINE ? selection_resolve_times(inputs, call) : outcome;
@@ -555,14 +557,14 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
     int outcome = inputs->t && inputs->offset && inputs->stream ? check_stdin_once(call)
                                                                 : out_of_memory(call);
     if (outcome == OUTCOME_FINE)
-        outcome = place_times(inputs, call);
+        outcome = align_input_times(inputs, call);
     if (outcome == OUTCOME_FINE && set->invert && !selection_is_given(call))
-        outcome = message_misuse(call->command->name,
-                                 "--invert needs a filter: add an option such as --name=GLOB");
+        outcome = report_misuse(call->command->name,
+                                "--invert needs a filter: add an option such as --name=GLOB");
     if (outcome == OUTCOME_FINE && set->sort)
         outcome = choose_sorting(inputs, call);
     if (outcome == OUTCOME_FINE)
-        outcome = open_all(inputs, call);
+        outcome = open_all_inputs(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = debug_info_begin(inputs, call);
     if (outcome == OUTCOME_FINE)
@@ -589,7 +591,7 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
 }
 
 /* Opens the input again for another thread, without repeating messages. */
-static ttr_reader *open_again(void *ctx, ttr *t)
+static ttr_reader *reopen_inputs(void *ctx, ttr *t)
 {
     const struct inputs *inputs = ctx;
     const struct call *call = inputs->call;
@@ -599,10 +601,10 @@ static ttr_reader *open_again(void *ctx, ttr *t)
         .flags = inputs->flags, .time_offset = inputs->offset[0], .copied_to = call->set.to};
     const char **format_options = inputs_format_options(call, false, &is_fine);
     fill_options(&options, call, format_options);
-    ttr_progress_set(t, is_wanted, NULL);
+    ttr_progress_set(t, is_interrupted, NULL);
     ttr_reader *reader = is_fine ? ttr_open(t, call->path[0], &options, &error) : NULL;
-    if (reader && interpretation_is_on(call, reader))
-        reader = interpretation_wrap(call, reader, &error);
+    if (reader && interpretation_is_enabled(call, reader))
+        reader = interpretation_wrap_reader(call, reader, &error);
     ttr_progress_set(t, NULL, NULL);
     free(format_options);
     return reader;
@@ -614,5 +616,5 @@ void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *ou
     if (call->set.jobs > 1 && call->set.limit == 0 && can_read_again(inputs, call))
         (void)ttr_writer_parallel(
             out, call->set.jobs < JOBS_MOST ? (unsigned)call->set.jobs - 1 : JOBS_MOST - 1,
-            open_again, inputs);
+            reopen_inputs, inputs);
 }

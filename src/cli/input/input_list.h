@@ -34,8 +34,8 @@ struct inputs {
 int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags);
 
 /* Opens a single path, without filters. */
-int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
-                    uint32_t flags);
+int inputs_open_single(struct inputs *inputs, const struct call *call, const char *path,
+                       uint32_t flags);
 
 /* Opens one path with the given options. Returns NULL with `error` on failure. */
 ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
@@ -43,10 +43,10 @@ ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
 
 /* Fills in reader options from the call. The caller frees options->format_options. Returns
  * OUTCOME_FINE, or the outcome after reporting an error. */
-int inputs_read_options(const struct call *call, ttr_read_options *options);
+int inputs_fill_read_options(const struct call *call, ttr_read_options *options);
 
 /* Warns of options that do not apply to an opened input. */
-void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *reader);
+void inputs_warn_about_opened(const struct call *call, const char *path, ttr_reader *reader);
 
 /* Lets other threads format output too, as --jobs requests, if the input can be opened again. The
  * writer must be finished before inputs_close. */
@@ -67,11 +67,11 @@ void inputs_close(struct inputs *inputs);
 int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call, int outcome);
 
 /* Reports an error of a reader and returns the outcome; with --strict, damage is OUTCOME_NO. `path`
- * names the input, or all inputs (inputs_name). */
-int inputs_failed(const struct call *call, const char *path, const ttr_error *error);
+ * names the input, or all inputs (inputs_get_name). */
+int inputs_report_failure(const struct call *call, const char *path, const ttr_error *error);
 
 /* Returns a name for all inputs: the only path, or "the inputs". */
-const char *inputs_name(const struct call *call);
+const char *inputs_get_name(const struct call *call);
 
 /* Returns true if a path is a URL: a live trace, for which no pager is used. */
 bool inputs_are_live(const struct call *call);
@@ -82,6 +82,7 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
 
 /* Warns of options of formats that are neither read nor written (`target`). The last `ctx` options
  * of the list were not given by the user. */
-void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t ctx);
+void inputs_warn_about_idle(const struct call *call, ttr_reader *in, const char *target,
+                            size_t ctx);
 
 #endif

@@ -17,7 +17,7 @@ static bool is_of_another_tool(const char *format)
     return false;
 }
 
-static bool has_input_of(ttr_reader *reader, const char *format)
+static bool has_input_of_format(ttr_reader *reader, const char *format)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
@@ -26,15 +26,16 @@ static bool has_input_of(ttr_reader *reader, const char *format)
     return false;
 }
 
-bool interpretation_is_on(const struct call *call, ttr_reader *reader)
+bool interpretation_is_enabled(const struct call *call, ttr_reader *reader)
 {
     const char *to = call->set.to ? call->set.to : call->set.style;
     if (call->set.raw)
         return false;
-    return !to || (!is_of_another_tool(to) && !has_input_of(reader, to));
+    return !to || (!is_of_another_tool(to) && !has_input_of_format(reader, to));
 }
 
-ttr_reader *interpretation_wrap(const struct call *call, ttr_reader *reader, ttr_error *error)
+ttr_reader *interpretation_wrap_reader(const struct call *call, ttr_reader *reader,
+                                       ttr_error *error)
 {
     const ttr_interpret_options options = {.size = sizeof options, .pairs = call->set.pairs.list};
     return ttr_interpret(reader, &options, error);
@@ -43,6 +44,7 @@ ttr_reader *interpretation_wrap(const struct call *call, ttr_reader *reader, ttr
 int interpretation_begin(struct inputs *inputs, const struct call *call)
 {
     ttr_error error = {0};
-    inputs->reader = interpretation_wrap(call, inputs->reader, &error);
-    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+    inputs->reader = interpretation_wrap_reader(call, inputs->reader, &error);
+    return inputs->reader ? OUTCOME_FINE
+                          : inputs_report_failure(call, inputs_get_name(call), &error);
 }

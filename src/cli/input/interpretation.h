@@ -6,10 +6,11 @@
 
 /* Returns true if the events of a reader are interpreted: neither --raw, nor a copy in the format
  * of an input, nor a style of lines that another tool defines. */
-bool interpretation_is_on(const struct call *call, ttr_reader *reader);
+bool interpretation_is_enabled(const struct call *call, ttr_reader *reader);
 
 /* Wraps a reader. Returns NULL with `error` on failure. */
-ttr_reader *interpretation_wrap(const struct call *call, ttr_reader *reader, ttr_error *error);
+ttr_reader *interpretation_wrap_reader(const struct call *call, ttr_reader *reader,
+                                       ttr_error *error);
 
 /* Wraps the reader of the inputs. Returns OUTCOME_FINE, or the outcome after reporting an error. */
 int interpretation_begin(struct inputs *inputs, const struct call *call);

@@ -20,7 +20,7 @@ static const struct {
 
 /* Finds a file in the folder of libtracetta and stores its path. Returns false if the file does not
  * exist. */
-static bool find_beside(const char *file, char path[PATH_MAX])
+static bool find_library_next_to_program(const char *file, char path[PATH_MAX])
 {
     Dl_info about;
     const void *function = dlsym(RTLD_DEFAULT, "ttr_new");
@@ -32,12 +32,13 @@ static bool find_beside(const char *file, char path[PATH_MAX])
     return n > 0 && n < PATH_MAX && access(path, F_OK) == 0;
 }
 
-bool library_load(enum optional_library library, const struct library_function *functions, size_t n,
-                  char reason[LIBRARY_REASON])
+bool load_optional_library(enum optional_library library, const struct library_function *functions,
+                           size_t n, char reason[LIBRARY_REASON])
 {
     char path[PATH_MAX];
     const char *file = libraries[library].file;
-    void *handle = dlopen(find_beside(file, path) ? path : file, RTLD_NOW | RTLD_LOCAL);
+    void *handle =
+        dlopen(find_library_next_to_program(file, path) ? path : file, RTLD_NOW | RTLD_LOCAL);
     bool is_fine = handle != NULL;
     for (size_t i = 0; is_fine && i < n; i++) {
         void *found = dlsym(handle, functions[i].name);

@@ -21,7 +21,7 @@ struct library_function {
 
 /* Loads a library, which stays loaded, and finds functions in it. Returns false if the library or a
  * function is missing: `reason` names the file, the package to install, and the system's error. */
-bool library_load(enum optional_library library, const struct library_function *functions, size_t n,
-                  char reason[LIBRARY_REASON]);
+bool load_optional_library(enum optional_library library, const struct library_function *functions,
+                           size_t n, char reason[LIBRARY_REASON]);
 
 #endif

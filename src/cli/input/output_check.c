@@ -22,7 +22,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 
 /* Returns true if a file is directly in a folder, compared by inode. Also returns true, with errno
  * set, if the folder cannot be listed; otherwise errno is 0. */
-static bool is_in_folder(const char *folder, const struct stat *file)
+static bool is_file_in_folder(const char *folder, const struct stat *file)
 {
     struct stat about;
     bool is_it = false;
@@ -43,7 +43,7 @@ static bool is_in_folder(const char *folder, const struct stat *file)
 }
 
 /* Returns true if a path is a folder or below it. Both are real paths. */
-static bool is_below(const char *folder, const char *path)
+static bool is_path_inside_folder(const char *folder, const char *path)
 {
     size_t n = strlen(folder);
     return strncmp(folder, path, n) == 0 && (path[n] == '\0' || path[n] == '/' || n == 1);
@@ -55,11 +55,11 @@ static bool holds_input(const char *output, const char *input)
 {
     char outer[PATH_MAX], inner[PATH_MAX];
     return realpath(output, outer) && realpath(input, inner) &&
-           (is_below(outer, inner) || is_below(inner, outer));
+           (is_path_inside_folder(outer, inner) || is_path_inside_folder(inner, outer));
 }
 
 /* Returns true if an existing output is an input, or is in an input folder. Sets errno like
- * is_in_folder. */
+ * is_file_in_folder. */
 static bool is_read_from(const char *input, const char *output, const struct stat *about_output)
 {
     struct stat about;
@@ -73,12 +73,12 @@ static bool is_read_from(const char *input, const char *output, const struct sta
     errno = 0;
     if (is_it || S_ISDIR(about_output->st_mode))
         return is_it;
-    return S_ISDIR(about.st_mode) && is_in_folder(input, about_output);
+    return S_ISDIR(about.st_mode) && is_file_in_folder(input, about_output);
 }
 
 /* Finds the real path of the nearest existing folder above a path. Returns false if there is
  * none. */
-static bool find_folder_of(const char *path, char real[PATH_MAX])
+static bool find_parent_folder(const char *path, char real[PATH_MAX])
 {
     char above[PATH_MAX];
     size_t n = strlen(path);
@@ -97,17 +97,17 @@ static bool find_folder_of(const char *path, char real[PATH_MAX])
 }
 
 /* Returns true if a file with this name makes its folder a trace ("metadata"). */
-static bool is_anchor(const char *name)
+static bool is_main_file(const char *name)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
-        if (info.anchor && strcmp(info.anchor, name) == 0)
+        if (info.main_file && strcmp(info.main_file, name) == 0)
             return true;
     return false;
 }
 
-/* Finds the folder of an input: the input itself, or the folder around it if the input is an anchor
- * file. */
+/* Finds the folder of an input: the input itself, or the folder around it if the input is a main
+ * file file. */
 static bool stat_input_folder(const char *input, struct stat *folder)
 {
     char beside[PATH_MAX];
@@ -116,7 +116,7 @@ static bool stat_input_folder(const char *input, struct stat *folder)
         return false;
     if (S_ISDIR(folder->st_mode))
         return true;
-    return is_anchor(name) &&
+    return is_main_file(name) &&
            snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) <
                (int)sizeof beside &&
            stat(beside, folder) == 0;
@@ -124,11 +124,11 @@ static bool stat_input_folder(const char *input, struct stat *folder)
 
 /* Returns true if a path, which may not exist yet, is inside of an input folder, under any name of
  * that folder. */
-static bool is_inside(const char *input, const char *path)
+static bool is_path_inside_input(const char *input, const char *path)
 {
     char real[PATH_MAX];
     struct stat folder, about;
-    if (!stat_input_folder(input, &folder) || !find_folder_of(path, real))
+    if (!stat_input_folder(input, &folder) || !find_parent_folder(path, real))
         return false;
     for (;;) {
         if (stat(real, &about) == 0 && is_same_file(&folder, &about))
@@ -140,7 +140,7 @@ static bool is_inside(const char *input, const char *path)
     }
 }
 
-int output_check(const struct call *call, const char *path, const char *format)
+int check_output_path(const struct call *call, const char *path, const char *format)
 {
     struct stat output;
     const char *verb = call->command->name;
@@ -153,16 +153,16 @@ int output_check(const struct call *call, const char *path, const char *format)
     for (size_t i = 0; i < call->paths_n; i++) {
         const bool is_read = is_kept && is_read_from(call->path[i], path, &output);
         if (is_read && errno) {
-            message_failure(call->path[i],
-                            "cannot be listed, so the output \"%s\" may be in it: %s", path,
-                            strerror(errno));
+            report_failure_text(call->path[i],
+                                "cannot be listed, so the output \"%s\" may be in it: %s", path,
+                                strerror(errno));
             return OUTCOME_INPUT;
         }
         if (is_read)
-            return message_misuse(verb, "the output \"%s\" is an input: inputs are never touched",
-                                  path);
-        if ((is_kept || !is_there) && is_inside(call->path[i], path))
-            return message_misuse(
+            return report_misuse(verb, "the output \"%s\" is an input: inputs are never touched",
+                                 path);
+        if ((is_kept || !is_there) && is_path_inside_input(call->path[i], path))
+            return report_misuse(
                 verb,
                 "the output \"%s\" would be inside of the input \"%s\", and inputs "
                 "are never touched: write to a place outside of it",

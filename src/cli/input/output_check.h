@@ -7,6 +7,6 @@ struct call;
 /* Refuses an output that would replace an input, or that is inside one. The path may be NULL (no
  * output), and the format may be NULL (not known yet). Returns OUTCOME_FINE, or OUTCOME_MISUSE
  * after reporting it. */
-int output_check(const struct call *call, const char *path, const char *format);
+int check_output_path(const struct call *call, const char *path, const char *format);
 
 #endif

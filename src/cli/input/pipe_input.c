@@ -30,18 +30,26 @@ int64_t stream_pull(void *ctx, void *to, size_t n)
 {
     const struct stream *stream = ctx;
     struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN},
-                             {.fd = interrupt_wait_fd(), .events = POLLIN}};
+                             {.fd = interrupt_get_wake_fd(), .events = POLLIN}};
     for (;;) {
-        if (interrupt_came())
+        if (interrupt_was_received())
             return 0;
         if (poll(waits, 2, -1) < 0 && errno != EINTR)
             return -1;
-        if (interrupt_came() || !waits[0].revents)
+        if (interrupt_was_received() || !waits[0].revents)
             continue;
         ssize_t got = read(stream->fd, to, n);
         if (got >= 0 || (errno != EINTR && errno != EAGAIN))
             return got;
     }
+}
+
+bool stream_can_pull(void *ctx, unsigned ms)
+{
+    const struct stream *stream = ctx;
+    struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN},
+                             {.fd = interrupt_get_wake_fd(), .events = POLLIN}};
+    return interrupt_was_received() || poll(waits, 2, (int)ms) != 0;
 }
 
 bool stream_is_idle(const struct stream *stream)

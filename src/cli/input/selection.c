@@ -5,6 +5,7 @@
  * read. For them, the inputs are opened one by one and read as far as needed. */
 #include "cli/input/selection.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,25 +41,25 @@ static bool is_readable_twice(const struct call *call, const char *path, const c
     if (strcmp(path, "-") != 0 && !strstr(path, "://") &&
         (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
         return true;
-    (void)message_misuse(call->command->name, "%s: use a file instead of \"%s\"", why, path);
+    (void)report_misuse(call->command->name, "%s: use a file instead of \"%s\"", why, path);
     return false;
 }
 
 /* Returns true if the event's time counts for begin and end of the trace, as in ttr_summarize. */
-static bool has_time(const ttr_event *event)
+static bool event_has_time(const ttr_event *event)
 {
     return event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP &&
            !(event->flags & TTR_EVENT_NO_TIME);
 }
 
 /* Reads the first event of a reader in time order, which is the earliest. */
-static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error *error)
+static ttr_status read_first_event(ttr_reader *reader, ttr_summary *summary, ttr_error *error)
 {
     ttr_batch batch;
     ttr_status status;
     while ((status = ttr_read(reader, &batch, error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++)
-            if (has_time(ttr_batch_at(&batch, i))) {
+            if (event_has_time(ttr_batch_at(&batch, i))) {
                 *summary = (ttr_summary){.events = 1, .begin_ns = ttr_batch_at(&batch, i)->time};
                 return TTR_OK;
             }
@@ -74,8 +75,8 @@ struct extent {
 
 /* Determines begin and end of an input by reading it: only the first event if the events are
  * ordered and the end is not needed. Returns false after reporting an error. */
-static bool find_extent(const struct call *given, size_t index, bool needs_end,
-                        struct extent *extent)
+static bool find_time_extent(const struct call *given, size_t index, bool needs_end,
+                             struct extent *extent)
 {
     struct call unsorted = *given, *call = &unsorted;
     struct inputs one;
@@ -84,36 +85,36 @@ static bool find_extent(const struct call *given, size_t index, bool needs_end,
     ttr_status status;
     ttr_error error = {0};
     unsorted.set.sort = false;
-    if (inputs_open_one(&one, call, call->path[index], 0) != OUTCOME_FINE)
+    if (inputs_open_single(&one, call, call->path[index], 0) != OUTCOME_FINE)
         return false;
     progress_begin(&progress, call, one.t, one.reader,
                    needs_end ? "looking for the end" : "looking for the begin");
     if (!given->set.sort && !needs_end && selection_is_ordered(one.reader))
-        status = read_first(one.reader, &summary, &error);
+        status = read_first_event(one.reader, &summary, &error);
     else
         status = ttr_summarize(one.t, one.reader, &summary, progress_step, &progress, &error);
     progress_end(&progress);
     if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN && summary.events == 0)
-        (void)inputs_failed(call, call->path[index], &error);
+        (void)inputs_report_failure(call, call->path[index], &error);
     *extent = (struct extent){.begin_ns = summary.begin_ns,
                               .end_ns = summary.end_ns,
                               .has_events = summary.events > 0,
-                              .is_anchored = report_sum(one.reader).is_anchored};
+                              .is_anchored = sum_findings(one.reader).is_anchored};
     inputs_close(&one);
     return summary.events > 0 || status == TTR_OK || status == TTR_END || status == TTR_AGAIN;
 }
 
 /* Determines begin and end of all inputs on the common time line. `why` explains the option if an
  * input is a pipe. */
-static int find_extents(const struct inputs *inputs, const struct call *call, const char *why,
-                        bool needs_end, struct extent *all)
+static int find_time_extents(const struct inputs *inputs, const struct call *call, const char *why,
+                             bool needs_end, struct extent *all)
 {
     *all = (struct extent){.is_anchored = true};
     for (size_t i = 0; i < call->paths_n; i++) {
         struct extent one;
         if (!is_readable_twice(call, call->path[i], why))
             return OUTCOME_MISUSE;
-        if (!find_extent(call, i, needs_end, &one))
+        if (!find_time_extent(call, i, needs_end, &one))
             return OUTCOME_INPUT;
         const int64_t begin = selection_add_times(one.begin_ns, inputs->offset[i]),
                       end = selection_add_times(one.end_ns, inputs->offset[i]);
@@ -137,7 +138,7 @@ int selection_align_begins(const struct inputs *inputs, const struct call *call)
         if (!is_readable_twice(call, call->path[i],
                                "--align=begin reads the first event before all others"))
             return OUTCOME_MISUSE;
-        if (!find_extent(call, i, false, &one))
+        if (!find_time_extent(call, i, false, &one))
             return OUTCOME_INPUT;
         const int64_t begin = one.begin_ns;
         if (one.has_events && !has_target)
@@ -164,7 +165,7 @@ static int64_t resolve_time_of_day(const struct moment *moment, const struct ext
     return time < extent->begin_ns && (is_end || next <= extent->end_ns) ? next : time;
 }
 
-static int64_t resolve(const struct moment *moment, const struct extent *extent, bool is_end)
+static int64_t resolve_moment(const struct moment *moment, const struct extent *extent, bool is_end)
 {
     switch (moment->kind) {
     case MOMENT_NONE:
@@ -184,7 +185,7 @@ static int64_t resolve(const struct moment *moment, const struct extent *extent,
 
 /* Returns why a time of --start or --end requires reading the trace first, for the error about a
  * pipe. Returns NULL if it does not. */
-static const char *needed_by(const struct moment *moment, bool is_end)
+static const char *find_option_that_needs_extent(const struct moment *moment, bool is_end)
 {
     switch (moment->kind) {
     case MOMENT_RELATIVE:
@@ -204,25 +205,25 @@ static const char *needed_by(const struct moment *moment, bool is_end)
 int selection_resolve_times(struct inputs *inputs, const struct call *call)
 {
     const struct moment *start = &call->set.start, *end = &call->set.end;
-    const char *of_start = needed_by(start, false), *of_end = needed_by(end, true);
+    const char *of_start = find_option_that_needs_extent(start, false),
+               *of_end = find_option_that_needs_extent(end, true);
     const bool is_from_end = start->kind == MOMENT_FROM_END || end->kind == MOMENT_FROM_END;
     const bool has_hours = start->kind == MOMENT_TIME_OF_DAY || end->kind == MOMENT_TIME_OF_DAY;
     struct extent extent = {0};
     int outcome = OUTCOME_FINE;
     if (of_start || of_end)
-        outcome = find_extents(inputs, call,
-                               is_from_end && end->kind == MOMENT_FROM_END ? of_end
-                               : of_start                                  ? of_start
-                                                                           : of_end,
-                               is_from_end || has_hours, &extent);
+        outcome = find_time_extents(inputs, call,
+                                    is_from_end && end->kind == MOMENT_FROM_END ? of_end
+                                    : of_start                                  ? of_start
+                                                                                : of_end,
+                                    is_from_end || has_hours, &extent);
     if (outcome == OUTCOME_FINE && has_hours && extent.has_events && !extent.is_anchored)
-        return message_misuse(
-            call->command->name,
-            "--%s is a time of day, but the clock of the trace has no date: use a "
-            "time after the first event, like +2s",
-            start->kind == MOMENT_TIME_OF_DAY ? start->option : end->option);
-    inputs->from_ns = resolve(start, &extent, false);
-    inputs->to_ns = resolve(end, &extent, true);
+        return report_misuse(call->command->name,
+                             "--%s is a time of day, but the clock of the trace has no date: use a "
+                             "time after the first event, like +2s",
+                             start->kind == MOMENT_TIME_OF_DAY ? start->option : end->option);
+    inputs->from_ns = resolve_moment(start, &extent, false);
+    inputs->to_ns = resolve_moment(end, &extent, true);
     return outcome;
 }
 
@@ -230,7 +231,7 @@ int selection_resolve_times(struct inputs *inputs, const struct call *call)
 
 /* Adds the event kinds that a word of --kind names: one kind, or all that begin with the word
  * ("async"). Returns false if there is none. */
-static bool add_kinds(const char *word, size_t n, uint32_t *kinds)
+static bool add_kind_word(const char *word, size_t n, uint32_t *kinds)
 {
     uint32_t found = 0;
     for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++) {
@@ -242,15 +243,15 @@ static bool add_kinds(const char *word, size_t n, uint32_t *kinds)
     return n > 0 && found != 0;
 }
 
-static bool parse_kinds(const struct call *call, uint32_t *kinds)
+static bool parse_kind_list(const struct call *call, uint32_t *kinds)
 {
     const struct words *given = &call->set.kinds;
     for (size_t i = 0; i < given->n; i++) {
         const char *at = given->list[i];
         do {
             size_t n = strcspn(at, ",");
-            if (!add_kinds(at, n, kinds)) {
-                (void)message_misuse(
+            if (!add_kind_word(at, n, kinds)) {
+                (void)report_misuse(
                     call->command->name,
                     "no kind \"%.*s\": there are instant, begin, end, span, counter, "
                     "async, flow, switch, "
@@ -264,7 +265,7 @@ static bool parse_kinds(const struct call *call, uint32_t *kinds)
     return true;
 }
 
-static uint8_t level_of(const char *name)
+static uint8_t parse_level_name(const char *name)
 {
     static const char *const names[] = {"trace", "debug", "info", "warning", "error", "fatal"};
     for (uint8_t i = 0; name && i < sizeof names / sizeof *names; i++)
@@ -278,7 +279,21 @@ bool selection_is_given(const struct call *call)
     const struct settings *set = &call->set;
     return set->names.n || set->not_names.n || set->categories.n || set->providers.n ||
            set->threads.n || set->processes.n || set->cpus.n || set->kinds.n || set->level ||
-           set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
+           set->where || set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
+}
+
+/* Reports an error in --where, with a caret below the byte. */
+static int report_where(const struct call *call, const ttr_error *error)
+{
+    const char *where = call->set.where;
+    const size_t n = strlen(where), at = error->offset < n ? (size_t)error->offset : n;
+    const char *line = where + at;
+    while (line > where && line[-1] != '\n')
+        line--;
+    report_failure_text("--where", "%s", error->text);
+    (void)fprintf(stderr, "  %.*s\n  %*s^\n", (int)strcspn(line, "\n"), line,
+                  (int)term_columns((ttr_text){line, (size_t)(where + at - line)}), "");
+    return OUTCOME_MISUSE;
 }
 
 int selection_add_filter(struct inputs *inputs, const struct call *call)
@@ -294,20 +309,27 @@ int selection_add_filter(struct inputs *inputs, const struct call *call)
     filter.threads = set->threads.list;
     filter.processes = set->processes.list;
     filter.cpus = set->cpus.list;
-    filter.min_level = level_of(set->level);
+    filter.min_level = parse_level_name(set->level);
     filter.from_ns = inputs->from_ns;
     filter.to_ns = inputs->to_ns;
     filter.invert = set->invert;
+    filter.where = set->where;
     if (filter.to_ns < filter.from_ns)
-        return message_misuse(call->command->name, "--%s is before --%s: no time is between them",
-                              set->end.option, set->start.option);
-    if (!parse_kinds(call, &filter.kinds))
+        return report_misuse(call->command->name, "--%s is before --%s: no time is between them",
+                             set->end.option, set->start.option);
+    if (!parse_kind_list(call, &filter.kinds))
         return OUTCOME_MISUSE;
+    /* "dur" and the fields of a begin are those of the complete span. */
+    if (set->where && call->command->verb & (VERB_STAT | VERB_TREE | VERB_FLAME))
+        inputs->reader = ttr_pair_spans(inputs->reader, &error);
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
+    if (!inputs->reader && error.status == TTR_E_MISUSE && strcmp(error.option, "where") == 0)
+        return report_where(call, &error);
     if (!inputs->reader && error.status == TTR_E_MISUSE) /* of the filter's arguments only --cpu is
                                                           * not checked before */
-        return message_misuse(call->command->name, "--cpu: %s", error.text);
-    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+        return report_misuse(call->command->name, "--cpu: %s", error.text);
+    return inputs->reader ? OUTCOME_FINE
+                          : inputs_report_failure(call, inputs_get_name(call), &error);
 }
 
 /* --- Matches --- */
@@ -327,8 +349,9 @@ uint64_t selection_count_matches(const struct call *call, const ttr_batch *batch
 
 int selection_check_matches(const struct call *call, bool has_matches, int outcome)
 {
-    if (outcome != OUTCOME_FINE || has_matches || !selection_is_given(call) || interrupt_came())
+    if (outcome != OUTCOME_FINE || has_matches || !selection_is_given(call) ||
+        interrupt_was_received())
         return outcome;
-    message_note(call, "%s: no event matches the filter", inputs_name(call));
+    print_note(call, "%s: no event matches the filter", inputs_get_name(call));
     return OUTCOME_NO;
 }

@@ -20,19 +20,19 @@ struct symbolizer {
     __typeof__(ttr_symbols_problems) *problems;
 };
 
-static bool goes_on(void *user_data)
+static bool should_continue(void *user_data)
 {
     (void)user_data;
-    return !interrupt_came();
+    return !interrupt_was_received();
 }
 
-static void warn(void *user_data, const char *text)
+static void print_symbol_warning(void *user_data, const char *text)
 {
     const struct symbolizer *symbolizer = user_data;
-    message_note(symbolizer->call, "warning: %s", text);
+    print_note(symbolizer->call, "warning: %s", text);
 }
 
-static bool load(struct symbolizer *symbolizer, char reason[LIBRARY_REASON])
+static bool load_symbol_library(struct symbolizer *symbolizer, char reason[LIBRARY_REASON])
 {
     const struct library_function functions[] = {
         {"ttr_symbols_new", &symbolizer->create},
@@ -41,10 +41,11 @@ static bool load(struct symbolizer *symbolizer, char reason[LIBRARY_REASON])
         {"ttr_symbols_problems", &symbolizer->problems},
     };
     symbolizer->is_tried = true;
-    return library_load(LIBRARY_SYMBOLS, functions, sizeof functions / sizeof *functions, reason);
+    return load_optional_library(LIBRARY_SYMBOLS, functions, sizeof functions / sizeof *functions,
+                                 reason);
 }
 
-static bool has_servers(const ttr_symbols_options *options)
+static bool has_debuginfod_servers(const ttr_symbols_options *options)
 {
     const char *known = getenv("DEBUGINFOD_URLS");
     return !options->servers || options->servers[0] || (known && known[0]);
@@ -58,8 +59,8 @@ struct symbolizer *symbolizer_new_lazy(const struct call *call, const ttr_symbol
     symbolizer->call = call;
     symbolizer->options = *options;
     symbolizer->options.size = sizeof *options;
-    symbolizer->options.progress = goes_on;
-    symbolizer->options.warn = warn;
+    symbolizer->options.progress = should_continue;
+    symbolizer->options.warn = print_symbol_warning;
     symbolizer->options.user_data = symbolizer;
     return symbolizer;
 }
@@ -70,17 +71,17 @@ int symbolizer_new(struct symbolizer **symbolizer, const struct call *call, cons
     char reason[LIBRARY_REASON] = "no memory";
     ttr_error error = {0};
     *symbolizer = NULL;
-    if (!has_servers(options))
-        return message_misuse(NULL, "--debuginfod needs a server: --debuginfod=URL, or "
-                                    "DEBUGINFOD_URLS in the environment");
+    if (!has_debuginfod_servers(options))
+        return report_misuse(NULL, "--debuginfod needs a server: --debuginfod=URL, or "
+                                   "DEBUGINFOD_URLS in the environment");
     struct symbolizer *made = symbolizer_new_lazy(call, options);
-    if (!made || !load(made, reason)) {
-        message_failure(option, "%s", reason);
+    if (!made || !load_symbol_library(made, reason)) {
+        report_failure_text(option, "%s", reason);
     } else if ((made->symbols = made->create(&made->options, &error))) {
         *symbolizer = made;
         return OUTCOME_FINE;
     } else {
-        message_failure(options->servers ? "--debuginfod" : option, "%s", error.text);
+        report_failure_text(options->servers ? "--debuginfod" : option, "%s", error.text);
     }
     free(made);
     return OUTCOME_MISUSE;
@@ -98,10 +99,10 @@ void symbolizer_locate(void *ctx, const ttr_binary *binary, uint64_t address, tt
     struct symbolizer *symbolizer = ctx;
     char reason[LIBRARY_REASON];
     if (!symbolizer->is_tried) {
-        if (load(symbolizer, reason))
+        if (load_symbol_library(symbolizer, reason))
             symbolizer->symbols = symbolizer->create(&symbolizer->options, NULL);
         else
-            message_note(
+            print_note(
                 symbolizer->call,
                 "warning: names of functions that the trace does not have are not looked up: "
                 "that %s",
@@ -128,8 +129,8 @@ void symbolizer_report(const struct symbolizer *symbolizer)
         const char *first;
         size_t n = symbolizer->problems(symbolizer->symbols, rows[i].problem, &first);
         if (n)
-            message_note(symbolizer->call,
-                         "warning: of the binaries in the trace %zu %s %s; the first is %s", n,
-                         n == 1 ? "is" : "are", rows[i].text, first);
+            print_note(symbolizer->call,
+                       "warning: of the binaries in the trace %zu %s %s; the first is %s", n,
+                       n == 1 ? "is" : "are", rows[i].text, first);
     }
 }

@@ -122,7 +122,7 @@ static int find_first_time(const struct call *call, int64_t *time)
     bool is_found = false;
     for (size_t i = 0; i < call->paths_n; i++)
         if (stream_is_one(call->path[i]) || inputs_are_live(call))
-            return message_misuse(
+            return report_misuse(
                 "cat",
                 "a time without a date needs the date of the first event, but \"%s\" "
                 "cannot be read twice: use a time with a date",
@@ -175,8 +175,8 @@ static int resolve_bound(const struct call *call, struct bound *bound, struct mo
 }
 
 /* Parses one bound of the range. */
-static int parse_option(const struct call *call, const char *option, const char *text, size_t n,
-                        struct moment *moment)
+static int parse_bound_option(const struct call *call, const char *option, const char *text,
+                              size_t n, struct moment *moment)
 {
     struct bound bound;
     char ctx[64];
@@ -187,10 +187,10 @@ static int parse_option(const struct call *call, const char *option, const char 
     moment->option = option;
     if (is_read)
         return outcome;
-    return message_misuse("cat",
-                          "--%s cannot be \"%.*s\": expected a time like 13:09:35.5, \"2026-11-21 "
-                          "13:09:35\" or seconds since the epoch",
-                          option, (int)n, text);
+    return report_misuse("cat",
+                         "--%s cannot be \"%.*s\": expected a time like 13:09:35.5, \"2026-11-21 "
+                         "13:09:35\" or seconds since the epoch",
+                         option, (int)n, text);
 }
 
 /* Parses "BEGIN,END" or "[BEGIN,END]". */
@@ -200,12 +200,12 @@ static int parse_timerange(struct call *call)
     size_t first = strcspn(text, ","), all = strlen(text);
     all -= all > 0 && text[all - 1] == ']';
     if (first == 0 || first + 1 >= all)
-        return message_misuse("cat", "--timerange cannot be \"%s\": expected BEGIN,END",
-                              call->set.timerange);
-    int outcome = parse_option(call, "timerange", text, first, &call->set.start);
-    return outcome == OUTCOME_FINE
-               ? parse_option(call, "timerange", text + first + 1, all - first - 1, &call->set.end)
-               : outcome;
+        return report_misuse("cat", "--timerange cannot be \"%s\": expected BEGIN,END",
+                             call->set.timerange);
+    int outcome = parse_bound_option(call, "timerange", text, first, &call->set.start);
+    return outcome == OUTCOME_FINE ? parse_bound_option(call, "timerange", text + first + 1,
+                                                        all - first - 1, &call->set.end)
+                                   : outcome;
 }
 
 int time_range_parse(struct call *call)
@@ -214,20 +214,20 @@ int time_range_parse(struct call *call)
     const char *end = set->end.text;
     int outcome = OUTCOME_FINE;
     if (set->timerange && (set->begin || end))
-        return message_misuse("cat", "--timerange is both --begin and --%s: leave these out",
-                              end ? set->end.option : "end");
+        return report_misuse("cat", "--timerange is both --begin and --%s: leave these out",
+                             end ? set->end.option : "end");
     if (set->start.kind != MOMENT_NONE && (set->begin || set->timerange))
-        return message_misuse("cat", "--%s and --%s are the same: leave one out", set->start.option,
-                              set->begin ? "begin" : "timerange");
+        return report_misuse("cat", "--%s and --%s are the same: leave one out", set->start.option,
+                             set->begin ? "begin" : "timerange");
     if (set->timerange)
         outcome = parse_timerange(call);
     if (outcome == OUTCOME_FINE && set->begin)
-        outcome = parse_option(call, "begin", set->begin, strlen(set->begin), &set->start);
+        outcome = parse_bound_option(call, "begin", set->begin, strlen(set->begin), &set->start);
     if (outcome == OUTCOME_FINE && end)
-        outcome = parse_option(call, set->end.option, end, strlen(end), &set->end);
+        outcome = parse_bound_option(call, set->end.option, end, strlen(end), &set->end);
     bool is_absolute = set->start.kind == MOMENT_ABSOLUTE && set->end.kind == MOMENT_ABSOLUTE;
     if (outcome == OUTCOME_FINE && is_absolute && set->end.ns < set->start.ns)
-        return message_misuse("cat", "the range of time ends before it begins");
+        return report_misuse("cat", "the range of time ends before it begins");
     /* babeltrace2 includes the end */
     set->end.ns += set->end.kind == MOMENT_ABSOLUTE && set->end.ns < INT64_MAX;
     return outcome;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_times(struct trace *trace, const ttr_report *report)
+static void extend_trace_times(struct trace *trace, const ttr_report *report)
 {
     if (!report->has_times)
         return;
@@ -15,7 +15,7 @@ static void add_times(struct trace *trace, const ttr_report *report)
     trace->has_times = true;
 }
 
-bool traces_next(ttr_reader *reader, struct trace *trace)
+bool traces_read_next(ttr_reader *reader, struct trace *trace)
 {
     ttr_report report = {.size = sizeof report};
     size_t first = trace->first + trace->n;
@@ -30,7 +30,7 @@ bool traces_next(ttr_reader *reader, struct trace *trace)
         trace->packets += report.packets;
         trace->lossy += report.lost || report.gaps;
         findings_add(&trace->sum, &report);
-        add_times(trace, &report);
+        extend_trace_times(trace, &report);
     } while (ttr_reader_report(reader, first + trace->n, &report) && report.trace == trace->source);
     return true;
 }
@@ -39,12 +39,12 @@ size_t traces_count(ttr_reader *reader)
 {
     struct trace trace = {0};
     size_t n = 0;
-    while (traces_next(reader, &trace))
+    while (traces_read_next(reader, &trace))
         n++;
     return n;
 }
 
-bool traces_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
+bool traces_get_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
 {
     ttr_attribute attribute;
     for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++)
@@ -84,16 +84,16 @@ void traces_walk_begin(struct traces_walk *walk, ttr_reader *reader)
     size_t n = traces_count(reader);
     *walk = (struct traces_walk){.reader = reader,
                                  .sorted = n > 1 ? calloc(n, sizeof *walk->sorted) : NULL};
-    while (walk->sorted && walk->n < n && traces_next(reader, &trace))
+    while (walk->sorted && walk->n < n && traces_read_next(reader, &trace))
         walk->sorted[walk->n++] = trace;
     if (walk->sorted)
         qsort(walk->sorted, walk->n, sizeof *walk->sorted, compare_paths);
 }
 
-bool traces_walk_next(struct traces_walk *walk, struct trace *trace)
+bool traces_walk_step(struct traces_walk *walk, struct trace *trace)
 {
     if (!walk->sorted) {
-        bool is_there = traces_next(walk->reader, &walk->at);
+        bool is_there = traces_read_next(walk->reader, &walk->at);
         *trace = walk->at;
         return is_there;
     }
@@ -109,7 +109,7 @@ void traces_walk_end(struct traces_walk *walk)
     walk->sorted = NULL;
 }
 
-static int compare_placed(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
     int order = (x->uuid.n == 0) - (y->uuid.n == 0);
@@ -118,20 +118,20 @@ static int compare_placed(const void *a, const void *b)
     return order ? order : x->place < y->place ? -1 : x->place > y->place;
 }
 
-void traces_order(const ttr *t, ttr_reader **readers, size_t n)
+void traces_sort(const ttr *t, ttr_reader **readers, size_t n)
 {
     struct placed *placed = calloc(n, sizeof *placed);
     for (size_t i = 0; placed && i < n; i++) {
         struct trace trace = {0};
         ttr_value uuid = {.text = {"", 0}}, name = {.text = {"", 0}};
-        if (traces_next(readers[i], &trace)) {
-            (void)traces_attribute(t, trace.source, "trace.uuid", &uuid);
-            (void)traces_attribute(t, trace.source, "trace.name", &name);
+        if (traces_read_next(readers[i], &trace)) {
+            (void)traces_get_attribute(t, trace.source, "trace.uuid", &uuid);
+            (void)traces_get_attribute(t, trace.source, "trace.name", &name);
         }
         placed[i] = (struct placed){readers[i], uuid.text, name.text, i};
     }
     if (placed && n)
-        qsort(placed, n, sizeof *placed, compare_placed);
+        qsort(placed, n, sizeof *placed, compare_positions);
     for (size_t i = 0; placed && i < n; i++)
         readers[i] = placed[i].reader;
     free(placed);
@@ -153,11 +153,11 @@ static void add_note(struct trace_note *sum, const ttr_diagnostic *note, ttr_tex
 bool traces_is_stream(const ttr *t, const ttr_report *report)
 {
     ttr_value value;
-    return !traces_attribute(t, report->source, "trace.metadata", &value);
+    return !traces_get_attribute(t, report->source, "trace.metadata", &value);
 }
 
-size_t traces_notes(const ttr *t, ttr_reader *reader, const struct trace *trace,
-                    struct trace_note note[TRACE_NOTES])
+size_t traces_collect_notes(const ttr *t, ttr_reader *reader, const struct trace *trace,
+                            struct trace_note note[TRACE_NOTES])
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0;

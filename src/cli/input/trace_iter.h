@@ -21,7 +21,7 @@ struct trace {
 };
 
 /* Advances to the next trace; a zeroed struct to the first. Returns false after the last. */
-bool traces_next(ttr_reader *reader, struct trace *trace);
+bool traces_read_next(ttr_reader *reader, struct trace *trace);
 
 /* Iterates over traces in the order of their paths. Readers return traces in the order of UUIDs. */
 struct traces_walk {
@@ -33,18 +33,18 @@ struct traces_walk {
 };
 
 void traces_walk_begin(struct traces_walk *walk, ttr_reader *reader);
-bool traces_walk_next(struct traces_walk *walk, struct trace *trace);
+bool traces_walk_step(struct traces_walk *walk, struct trace *trace);
 void traces_walk_end(struct traces_walk *walk);
 
 /* Returns the number of traces. */
 size_t traces_count(ttr_reader *reader);
 
 /* Finds an attribute of a source, such as "trace.name". Returns false if it has none. */
-bool traces_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value);
+bool traces_get_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value);
 
 /* Orders readers like babeltrace2 for events of the same time: by the UUID of their first trace,
  * then those without one by name. If memory runs out, the order is unchanged. */
-void traces_order(const ttr *t, ttr_reader **readers, size_t n);
+void traces_sort(const ttr *t, ttr_reader **readers, size_t n);
 
 /* A diagnostic code with the sums over the streams of a trace. */
 struct trace_note {
@@ -59,8 +59,8 @@ struct trace_note {
 
 /* Collects the diagnostics of a trace in the order of their first occurrence. Returns the number of
  * codes, at most TRACE_NOTES. */
-size_t traces_notes(const ttr *t, ttr_reader *reader, const struct trace *trace,
-                    struct trace_note note[TRACE_NOTES]);
+size_t traces_collect_notes(const ttr *t, ttr_reader *reader, const struct trace *trace,
+                            struct trace_note note[TRACE_NOTES]);
 
 /* Returns true if a report describes a stream, not only metadata. */
 bool traces_is_stream(const ttr *t, const ttr_report *report);

@@ -9,7 +9,7 @@
 
 /* Prints the possible values of an option, separated by blanks. Prints nothing if any text is
  * possible. */
-static void put_choices(FILE *to, const char *choices)
+static void write_choices(FILE *to, const char *choices)
 {
     ttr_format_info info;
     if (!choices || strcmp(choices, "@file") == 0)
@@ -41,7 +41,7 @@ static void put_choices(FILE *to, const char *choices)
 }
 
 /* Prints text inside single quotes of a shell. */
-static void put_quoted(FILE *to, const char *text)
+static void write_quoted(FILE *to, const char *text)
 {
     for (; *text; text++) {
         if (*text == '\'')
@@ -52,11 +52,11 @@ static void put_quoted(FILE *to, const char *text)
 }
 
 /* Prints the first word of each command once. */
-static void put_first_words(FILE *to)
+static void write_first_words(FILE *to)
 {
     const char *before = "";
-    for (size_t i = 0; command_at(i); i++) {
-        const char *name = command_at(i)->name;
+    for (size_t i = 0; get_command(i); i++) {
+        const char *name = get_command(i)->name;
         const size_t n = strcspn(name, " ");
         if (strncmp(before, name, n) != 0 || before[n] != name[n] || name[n] == '\0')
             (void)fprintf(to, "%.*s ", (int)n, name);
@@ -65,22 +65,22 @@ static void put_first_words(FILE *to)
 }
 
 /* Calls `put` for each command of two words, with its first and second word. */
-static void put_second_words(FILE *to,
-                             void (*put)(FILE *to, const char *group, int n, const char *word))
+static void write_second_words(FILE *to,
+                               void (*put)(FILE *to, const char *group, int n, const char *word))
 {
-    for (size_t i = 0; command_at(i); i++) {
-        const char *name = command_at(i)->name, *space = strchr(name, ' ');
+    for (size_t i = 0; get_command(i); i++) {
+        const char *name = get_command(i)->name, *space = strchr(name, ' ');
         if (space)
             put(to, name, (int)(space - name), space + 1);
     }
 }
 
-static void put_bash_second(FILE *to, const char *group, int n, const char *word)
+static void write_bash_second_word(FILE *to, const char *group, int n, const char *word)
 {
     (void)fprintf(to, "    [ \"${COMP_WORDS[1]}\" = %.*s ] && words+=\" %s\"\n", n, group, word);
 }
 
-static void put_fish_second(FILE *to, const char *group, int n, const char *word)
+static void write_fish_second_word(FILE *to, const char *group, int n, const char *word)
 {
     (void)fprintf(to,
                   "complete -c tracetta -f -n '__fish_seen_subcommand_from %.*s; and not "
@@ -90,21 +90,21 @@ static void put_fish_second(FILE *to, const char *group, int n, const char *word
 
 /* Prints the shell pattern for an option: command and option name, since several commands may have
  * an option of this name. */
-static void put_bash_pattern(FILE *to, const struct option_row *row)
+static void write_bash_pattern(FILE *to, const struct option_row *row)
 {
     bool is_first = true;
     (void)fputs("    ", to);
-    for (size_t i = 0; command_at(i); i++) {
-        if (!(row->verbs & command_at(i)->verb))
+    for (size_t i = 0; get_command(i); i++) {
+        if (!(row->verbs & get_command(i)->verb))
             continue;
-        (void)fprintf(to, "%s%s--%s", is_first ? "" : "|", command_word(command_at(i)).s,
+        (void)fprintf(to, "%s%s--%s", is_first ? "" : "|", command_word(get_command(i)).s,
                       row->name);
         is_first = false;
     }
     (void)fputs(") words=\"", to);
 }
 
-static void put_bash(FILE *to)
+static void write_bash_completion(FILE *to)
 {
     const struct option_row *row;
     (void)fputs(
@@ -118,28 +118,28 @@ static void put_bash(FILE *to)
     for (size_t i = 0; (row = option_at(i)); i++) {
         if (!row->choices || strcmp(row->choices, "@file") == 0)
             continue;
-        put_bash_pattern(to, row);
-        put_choices(to, row->choices);
+        write_bash_pattern(to, row);
+        write_choices(to, row->choices);
         (void)fputs("\" ;;\n", to);
     }
     (void)fputs("    esac\n    if [ -n \"$words\" ]; then\n        mapfile -t COMPREPLY < "
                 "<(compgen -W \"$words\" -- \"$word\")\n        return\n    fi\n"
                 "    case $verb in\n",
                 to);
-    for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, "    %s) words=\"", command_word(command_at(i)).s);
+    for (size_t i = 0; get_command(i); i++) {
+        (void)fprintf(to, "    %s) words=\"", command_word(get_command(i)).s);
         for (size_t j = 0; (row = option_at(j)); j++)
-            if (row->verbs & command_at(i)->verb)
+            if (row->verbs & get_command(i)->verb)
                 (void)fprintf(to, "--%s%s ", row->name, option_wants_value(row) ? "=" : "");
         (void)fputs("\" ;;\n", to);
     }
     (void)fputs("    help) words=\"", to);
-    put_first_words(to);
+    write_first_words(to);
     (void)fputs("\" ;;\n    esac\n    [ \"$COMP_CWORD\" = 1 ] && words=\"help --version --help ",
                 to);
-    put_first_words(to);
+    write_first_words(to);
     (void)fputs("\"\n    if [ \"$COMP_CWORD\" = 2 ]; then\n", to);
-    put_second_words(to, put_bash_second);
+    write_second_words(to, write_bash_second_word);
     (void)fputs(
         "    fi\n    if [[ $word == -* || $COMP_CWORD = 1 || $verb = help || $verb = record ]]; "
         "then\n"
@@ -149,7 +149,7 @@ static void put_bash(FILE *to)
         to);
 }
 
-static void put_zsh_option(FILE *to, const struct option_row *row)
+static void write_zsh_option(FILE *to, const struct option_row *row)
 {
     (void)fprintf(to, "            '%s--%s%s[", row->type == OPTION_WORDS ? "*" : "", row->name,
                   option_wants_value(row) ? "=" : "");
@@ -167,21 +167,21 @@ static void put_zsh_option(FILE *to, const struct option_row *row)
             (void)fputs("_files", to);
         } else if (row->choices) {
             (void)fputc('(', to);
-            put_choices(to, row->choices);
+            write_choices(to, row->choices);
             (void)fputc(')', to);
         }
     }
     (void)fputs("' \\\n", to);
 }
 
-static void put_zsh(FILE *to)
+static void write_zsh_completion(FILE *to)
 {
     const struct option_row *row;
     (void)fputs("#compdef tracetta\n_tracetta()\n{\n    local -a verbs=(\n", to);
-    for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, "        '%.*s:", (int)strcspn(command_at(i)->name, " "),
-                      command_at(i)->name);
-        put_quoted(to, command_at(i)->summary);
+    for (size_t i = 0; get_command(i); i++) {
+        (void)fprintf(to, "        '%.*s:", (int)strcspn(get_command(i)->name, " "),
+                      get_command(i)->name);
+        write_quoted(to, get_command(i)->summary);
         (void)fputs("'\n", to);
     }
     (void)fputs(
@@ -193,11 +193,11 @@ static void put_zsh(FILE *to)
         "        fi\n        verb=record-$words[2]\n        shift words\n        (( CURRENT-- ))\n"
         "    fi\n    case $verb in\n",
         to);
-    for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, "    %s)\n        _arguments -s \\\n", command_word(command_at(i)).s);
+    for (size_t i = 0; get_command(i); i++) {
+        (void)fprintf(to, "    %s)\n        _arguments -s \\\n", command_word(get_command(i)).s);
         for (size_t j = 0; (row = option_at(j)); j++)
-            if (row->verbs & command_at(i)->verb)
-                put_zsh_option(to, row);
+            if (row->verbs & get_command(i)->verb)
+                write_zsh_option(to, row);
         (void)fputs("            '*: :_files' ;;\n", to);
     }
     (void)fputs(
@@ -205,23 +205,23 @@ static void put_zsh(FILE *to)
         to);
 }
 
-static void put_fish(FILE *to)
+static void write_fish_completion(FILE *to)
 {
     const struct option_row *row;
     (void)fputs("# fish completion of tracetta\n", to);
-    for (size_t i = 0; command_at(i); i++) {
+    for (size_t i = 0; get_command(i); i++) {
         (void)fprintf(to, "complete -c tracetta -n __fish_use_subcommand -a %.*s -d '",
-                      (int)strcspn(command_at(i)->name, " "), command_at(i)->name);
-        put_quoted(to, command_at(i)->summary);
+                      (int)strcspn(get_command(i)->name, " "), get_command(i)->name);
+        write_quoted(to, get_command(i)->summary);
         (void)fputs("'\n", to);
     }
-    put_second_words(to, put_fish_second);
+    write_second_words(to, write_fish_second_word);
     for (size_t j = 0; (row = option_at(j)); j++) {
         (void)fputs("complete -c tracetta -n '__fish_seen_subcommand_from", to);
-        for (size_t i = 0; command_at(i); i++)
-            if (row->verbs & command_at(i)->verb) {
-                const char *space = strchr(command_at(i)->name, ' ');
-                (void)fprintf(to, " %s", space ? space + 1 : command_at(i)->name);
+        for (size_t i = 0; get_command(i); i++)
+            if (row->verbs & get_command(i)->verb) {
+                const char *space = strchr(get_command(i)->name, ' ');
+                (void)fprintf(to, " %s", space ? space + 1 : get_command(i)->name);
             }
         (void)fprintf(to, "' -l %s", row->name);
         if (row->letter)
@@ -230,21 +230,23 @@ static void put_fish(FILE *to)
             (void)fputs(row->choices && strcmp(row->choices, "@file") == 0 ? " -r" : " -x", to);
         if (row->choices && strcmp(row->choices, "@file") != 0) {
             (void)fputs(" -a '", to);
-            put_choices(to, row->choices);
+            write_choices(to, row->choices);
             (void)fputc('\'', to);
         }
         (void)fputs(" -d '", to);
-        put_quoted(to, row->text);
+        write_quoted(to, row->text);
         (void)fputs("'\n", to);
     }
 }
 
-bool complete_print(FILE *to, const char *shell)
+bool print_completion(FILE *to, const char *shell)
 {
     static const struct {
         const char *shell;
         void (*put)(FILE *to);
-    } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
+    } shells[] = {{"bash", write_bash_completion},
+                  {"zsh", write_zsh_completion},
+                  {"fish", write_fish_completion}};
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         if (strcmp(shells[i].shell, shell) != 0)
             continue;

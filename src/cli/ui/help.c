@@ -64,7 +64,7 @@ static void print_option(FILE *to, const struct option_row *row)
         (void)fprintf(to, "%*s(%s)\n", LEFT, "", row->choices);
 }
 
-static void print_group(FILE *to, uint32_t verb, unsigned group)
+static void print_option_group(FILE *to, uint32_t verb, unsigned group)
 {
     bool has_title = false;
     const struct option_row *row;
@@ -78,15 +78,15 @@ static void print_group(FILE *to, uint32_t verb, unsigned group)
     }
 }
 
-void help_overview(FILE *to)
+void print_help_overview(FILE *to)
 {
     (void)fputs("usage: tracetta FILE...             show what is in a trace\n"
                 "       tracetta COMMAND [OPTIONS] FILE...\n\n"
                 "A FILE is a file, compressed or not, a folder, a pipe, or \"-\". Its content "
                 "decides the format.\n\nCommands:\n",
                 to);
-    for (size_t i = 0; command_at(i); i++)
-        (void)fprintf(to, "  %-14s %s\n", command_at(i)->name, command_at(i)->summary);
+    for (size_t i = 0; get_command(i); i++)
+        (void)fprintf(to, "  %-14s %s\n", get_command(i)->name, get_command(i)->summary);
     (void)fputs(
         "\n\"tracetta help COMMAND\" explains a command, \"tracetta help CODE\" the code of a "
         "note;\n\"tracetta --version\" prints the version.\n",
@@ -94,35 +94,35 @@ void help_overview(FILE *to)
 }
 
 /* Prints the commands of two words of a group. */
-static void print_members(FILE *to, const char *word)
+static void print_group_commands(FILE *to, const char *word)
 {
     const size_t n = strlen(word);
-    for (size_t i = 0; command_at(i); i++)
-        if (strncmp(command_at(i)->name, word, n) == 0 && command_at(i)->name[n] == ' ')
-            (void)fprintf(to, "  %-14s %s\n", command_at(i)->name, command_at(i)->summary);
+    for (size_t i = 0; get_command(i); i++)
+        if (strncmp(get_command(i)->name, word, n) == 0 && get_command(i)->name[n] == ' ')
+            (void)fprintf(to, "  %-14s %s\n", get_command(i)->name, get_command(i)->summary);
 }
 
-void help_group(FILE *to, const char *word)
+void print_group_help(FILE *to, const char *word)
 {
     (void)fprintf(to, "usage: tracetta %s WHAT [OPTIONS] ...\n\n", word);
-    print_members(to, word);
+    print_group_commands(to, word);
     (void)fprintf(to, "\n\"tracetta help %s WHAT\" explains one of them.\n", word);
 }
 
-void help_command(FILE *to, const struct command *command)
+void print_command_help(FILE *to, const struct command *command)
 {
     (void)fprintf(to, "usage: tracetta %s [OPTIONS]%s%s\n\n", command->name,
                   *command->operands ? " " : "", command->operands);
     print_wrapped(to, command->about, 0, 0);
     if (command_is_group(command->name)) {
         (void)fprintf(to, "\nOther kinds of %s:\n", command->name);
-        print_members(to, command->name);
+        print_group_commands(to, command->name);
     }
     (void)fputs("\nExamples:\n", to);
     for (size_t i = 0; command->examples[i]; i += 2)
         (void)fprintf(to, "  %s\n        %s\n", command->examples[i], command->examples[i + 1]);
     for (unsigned group = 0; group < GROUP_COUNT; group++)
-        print_group(to, command->verb, group);
+        print_option_group(to, command->verb, group);
     (void)fputs("\nExit status:\n", to);
     for (size_t i = 0; help_statuses[i]; i += 2) {
         (void)fprintf(to, "  %-8s ", help_statuses[i]);
@@ -130,7 +130,7 @@ void help_command(FILE *to, const struct command *command)
     }
 }
 
-static bool find_code(const char *code, ttr_diagnostic_info *info)
+static bool find_diagnostic_code(const char *code, ttr_diagnostic_info *info)
 {
     ttr_format_info format;
     for (size_t j = 0; ttr_format_diagnostic(TTR_FORMAT_NONE, j, info); j++)
@@ -143,15 +143,15 @@ static bool find_code(const char *code, ttr_diagnostic_info *info)
     return false;
 }
 
-bool help_code(FILE *to, const char *code)
+bool print_code_help(FILE *to, const char *code)
 {
     ttr_diagnostic_info info;
-    if (!find_code(code, &info))
+    if (!find_diagnostic_code(code, &info))
         return false;
     const bool varies = info.least != info.worst;
     (void)fprintf(to, "%s (%s%s%s)\n  meaning  %s\n  effect   %s\n", code,
-                  varies ? message_severity(info.least) : "", varies ? " or " : "",
-                  message_severity(info.worst), info.meaning, info.effect);
+                  varies ? print_diagnostic_severity(info.least) : "", varies ? " or " : "",
+                  print_diagnostic_severity(info.worst), info.meaning, info.effect);
     if (*info.advice)
         (void)fprintf(to, "  advice   %s\n", info.advice);
     return true;

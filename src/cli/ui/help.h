@@ -10,21 +10,21 @@
 extern const char *const help_statuses[];
 
 /* Prints the overview of all commands. */
-void help_overview(FILE *to);
+void print_help_overview(FILE *to);
 
 /* Prints the commands with the same first word ("record"). */
-void help_group(FILE *to, const char *word);
+void print_group_help(FILE *to, const char *word);
 
 /* Prints the help of one command. */
-void help_command(FILE *to, const struct command *command);
+void print_command_help(FILE *to, const struct command *command);
 
 /* Explains a diagnostic code such as "fxt.zeros". Returns false if the code is unknown. */
-bool help_code(FILE *to, const char *code);
+bool print_code_help(FILE *to, const char *code);
 
 /* Prints the man page of a command in roff; NULL: of the program. */
-void manual_print(FILE *to, const struct command *command);
+void print_manual(FILE *to, const struct command *command);
 
 /* Prints the completion script for "bash", "zsh" or "fish". Returns false for another shell. */
-bool complete_print(FILE *to, const char *shell);
+bool print_completion(FILE *to, const char *shell);
 
 #endif

@@ -65,7 +65,7 @@ static void remove_temporary(void)
         remove_tree(AT_FDCWD, temporary, LEVELS_MAX);
 }
 
-static void on_signal(int number)
+static void handle_stop_signal(int number)
 {
     if (came) {
         remove_temporary();
@@ -75,14 +75,14 @@ static void on_signal(int number)
     (void)close(wake[1]);
 }
 
-static void on_dump(int number)
+static void handle_dump_signal(int number)
 {
     dump_came = number;
 }
 
 /* Handles SIGBUS: another process truncated a mapped file. The command ends, because the output
  * would only look complete. */
-static void on_bus_error(int number)
+static void handle_bus_error(int number)
 {
     static const char text[] =
         "tracetta: an input was cut while it was read; --no-mmap reads such files\n";
@@ -95,7 +95,7 @@ static void on_bus_error(int number)
  * background jobs). */
 static void install_handler(int number)
 {
-    struct sigaction action = {.sa_handler = on_signal}, before;
+    struct sigaction action = {.sa_handler = handle_stop_signal}, before;
     (void)sigemptyset(&action.sa_mask);
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         (void)sigaction(number, &action, NULL);
@@ -110,17 +110,17 @@ void interrupt_init(void)
     install_handler(SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
-    (void)signal(SIGBUS, on_bus_error);
+    (void)signal(SIGBUS, handle_bus_error);
 }
 
 void interrupt_enable_dumps(void)
 {
-    struct sigaction action = {.sa_handler = on_dump};
+    struct sigaction action = {.sa_handler = handle_dump_signal};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGUSR2, &action, NULL);
 }
 
-bool interrupt_dump_came(void)
+bool interrupt_dump_was_received(void)
 {
     bool has_come = dump_came != 0;
     dump_came = 0;
@@ -132,17 +132,17 @@ void interrupt_clear(void)
     came = 0;
 }
 
-int interrupt_came(void)
+int interrupt_was_received(void)
 {
     return came;
 }
 
-int interrupt_wait_fd(void)
+int interrupt_get_wake_fd(void)
 {
     return wake[0];
 }
 
-void interrupt_remove(const char *path)
+void interrupt_remove_on_exit(const char *path)
 {
     temporary = path;
 }

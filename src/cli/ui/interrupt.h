@@ -10,22 +10,22 @@
 void interrupt_init(void);
 
 /* Returns the number of the signal that was received, or 0. */
-int interrupt_came(void);
+int interrupt_was_received(void);
 
 /* Forgets the signal, for work that follows the usual end of a command. The next signal interrupts
  * that work. */
 void interrupt_clear(void);
 
 /* Returns a descriptor for poll that becomes readable at a signal, or -1. */
-int interrupt_wait_fd(void);
+int interrupt_get_wake_fd(void);
 
-/* interrupt_enable_dumps makes SIGUSR2 request a dump. interrupt_dump_came returns true if it was
- * received since the last call. */
+/* interrupt_enable_dumps makes SIGUSR2 request a dump. interrupt_dump_was_received returns true if
+ * it was received since the last call. */
 void interrupt_enable_dumps(void);
-bool interrupt_dump_came(void);
+bool interrupt_dump_was_received(void);
 
 /* Sets a file or folder to remove if the command ends at once; NULL for none. The path is
  * borrowed. */
-void interrupt_remove(const char *path);
+void interrupt_remove_on_exit(const char *path);
 
 #endif

@@ -7,7 +7,7 @@
 #include "cli/ui/term.h"
 #include "cli/ui/units.h"
 
-static void put_separator(struct json *json, const char *key)
+static void write_separator(struct json *json, const char *key)
 {
     uint32_t bit = UINT32_C(1) << (json->depth & 31);
     if (json->depth > 0) {
@@ -51,7 +51,7 @@ static size_t sequence_length(const unsigned char *p, size_t n)
     return length;
 }
 
-static void put_character(FILE *to, const unsigned char *p, size_t length)
+static void write_character(FILE *to, const unsigned char *p, size_t length)
 {
     const size_t control = length ? term_control(p, length) : 0;
     if (length == 0)
@@ -66,7 +66,7 @@ static void put_character(FILE *to, const unsigned char *p, size_t length)
 
 void json_open(struct json *json, const char *key, char bracket)
 {
-    put_separator(json, key);
+    write_separator(json, key);
     (void)fputc(bracket, json->to);
     json->depth++;
     json->has_members &= ~(UINT32_C(1) << (json->depth & 31));
@@ -83,13 +83,13 @@ void json_close(struct json *json, char bracket)
         (void)fputc('\n', json->to);
 }
 
-static void put_quoted(struct json *json, ttr_text value)
+static void write_quoted(struct json *json, ttr_text value)
 {
     (void)fputc('"', json->to);
     const unsigned char *p = (const unsigned char *)value.p;
     for (size_t i = 0; i < value.n;) {
         size_t length = sequence_length(p + i, value.n - i);
-        put_character(json->to, p + i, length);
+        write_character(json->to, p + i, length);
         i += length ? length : 1;
     }
     (void)fputc('"', json->to);
@@ -97,8 +97,8 @@ static void put_quoted(struct json *json, ttr_text value)
 
 void json_write_text(struct json *json, const char *key, ttr_text value)
 {
-    put_separator(json, key);
-    put_quoted(json, value);
+    write_separator(json, key);
+    write_quoted(json, value);
 }
 
 void json_write_string(struct json *json, const char *key, const char *value)
@@ -106,24 +106,24 @@ void json_write_string(struct json *json, const char *key, const char *value)
     json_write_text(json, key, (ttr_text){value, strlen(value)});
 }
 
-void json_uint(struct json *json, const char *key, uint64_t value)
+void json_write_uint(struct json *json, const char *key, uint64_t value)
 {
-    put_separator(json, key);
+    write_separator(json, key);
     (void)fprintf(json->to, "%" PRIu64, value);
 }
 
-void json_int(struct json *json, const char *key, int64_t value)
+void json_write_int(struct json *json, const char *key, int64_t value)
 {
-    put_separator(json, key);
+    write_separator(json, key);
     (void)fprintf(json->to, "%" PRId64, value);
 }
 
-void json_time(struct json *json, const char *key, int64_t ns)
+void json_write_time(struct json *json, const char *key, int64_t ns)
 {
     char text[64];
     const size_t n = strlen(key) - strlen("_ns");
     if (!json->has_text_times) {
-        json_int(json, key, ns);
+        json_write_int(json, key, ns);
     } else {
         (void)snprintf(text, sizeof text, "%" PRId64, ns);
         json_write_string(json, key, text);
@@ -136,20 +136,20 @@ void json_time(struct json *json, const char *key, int64_t ns)
 
 void json_write_bool(struct json *json, const char *key, bool value)
 {
-    put_separator(json, key);
+    write_separator(json, key);
     (void)fputs(value ? "true" : "false", json->to);
 }
 
-void json_float(struct json *json, const char *key, double value)
+void json_write_float(struct json *json, const char *key, double value)
 {
-    put_separator(json, key);
+    write_separator(json, key);
     (void)fprintf(json->to, "%.6g", value);
 }
 
-void json_member(struct json *json, ttr_text key, const ttr_value *value)
+void json_write_member(struct json *json, ttr_text key, const ttr_value *value)
 {
-    put_separator(json, NULL);
-    put_quoted(json, key);
+    write_separator(json, NULL);
+    write_quoted(json, key);
     (void)fputs(": ", json->to);
     switch (value->type) {
     case TTR_TYPE_BOOL:
@@ -162,7 +162,7 @@ void json_member(struct json *json, ttr_text key, const ttr_value *value)
         (void)fprintf(json->to, "%" PRId64, value->v.s);
         return;
     case TTR_TYPE_TEXT:
-        put_quoted(json, value->text);
+        write_quoted(json, value->text);
         return;
     default:
         (void)fputs("null", json->to);

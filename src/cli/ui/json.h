@@ -26,19 +26,19 @@ void json_close(struct json *json, char bracket);
 
 void json_write_text(struct json *json, const char *key, ttr_text value);
 void json_write_string(struct json *json, const char *key, const char *value);
-void json_uint(struct json *json, const char *key, uint64_t value);
-void json_int(struct json *json, const char *key, int64_t value);
+void json_write_uint(struct json *json, const char *key, uint64_t value);
+void json_write_int(struct json *json, const char *key, int64_t value);
 void json_write_bool(struct json *json, const char *key, bool value);
 
 /* Writes a time under the key "..._ns", as a number, or as a string if has_text_times. If is_unix,
  * also writes it as ISO 8601 under the key "..._time". */
-void json_time(struct json *json, const char *key, int64_t ns);
+void json_write_time(struct json *json, const char *key, int64_t ns);
 
 /* Writes a member of which the key may have any bytes: a number, text or boolean; null for other
  * types. */
-void json_member(struct json *json, ttr_text key, const ttr_value *value);
+void json_write_member(struct json *json, ttr_text key, const ttr_value *value);
 
 /* Writes a number with up to six digits. */
-void json_float(struct json *json, const char *key, double value);
+void json_write_float(struct json *json, const char *key, double value);
 
 #endif

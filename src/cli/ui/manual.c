@@ -6,7 +6,7 @@
 #include "cli/ui/help.h"
 
 /* Prints text, escaping the characters that are special in roff. */
-static void put_escaped(FILE *to, const char *text)
+static void write_escaped(FILE *to, const char *text)
 {
     bool at_begin = true;
     for (; *text; text++) {
@@ -22,33 +22,33 @@ static void put_escaped(FILE *to, const char *text)
     }
 }
 
-static void put_line(FILE *to, const char *before, const char *text)
+static void write_roff_line(FILE *to, const char *before, const char *text)
 {
     (void)fputs(before, to);
-    put_escaped(to, text);
+    write_escaped(to, text);
     (void)fputc('\n', to);
 }
 
-static void put_option(FILE *to, const struct option_row *row)
+static void write_option(FILE *to, const struct option_row *row)
 {
     (void)fputs(".TP\n", to);
     if (row->letter)
         (void)fprintf(to, "\\fB\\-%c\\fR, ", row->letter);
     (void)fputs("\\fB\\-\\-", to);
-    put_escaped(to, row->name);
+    write_escaped(to, row->name);
     (void)fputs("\\fR", to);
     if (row->value) {
         bool is_maybe = row->type == OPTION_MAYBE;
         (void)fprintf(to, "%s=\\fI", is_maybe ? "[" : "");
-        put_escaped(to, row->value);
+        write_escaped(to, row->value);
         (void)fprintf(to, "\\fR%s", is_maybe ? "]" : "");
     }
-    put_line(to, "\n", row->text);
+    write_roff_line(to, "\n", row->text);
     if (row->choices && row->choices[0] != '@')
-        put_line(to, ".br\nOne of: ", row->choices);
+        write_roff_line(to, ".br\nOne of: ", row->choices);
 }
 
-static void put_options(FILE *to, uint32_t verb)
+static void write_options(FILE *to, uint32_t verb)
 {
     const struct option_row *row;
     for (unsigned group = 0; group < GROUP_COUNT; group++) {
@@ -59,17 +59,17 @@ static void put_options(FILE *to, uint32_t verb)
             if (!has_title)
                 (void)fprintf(to, ".SH \"%s\"\n", option_group_title(group));
             has_title = true;
-            put_option(to, row);
+            write_option(to, row);
         }
     }
 }
 
-static void put_end(FILE *to)
+static void write_page_end(FILE *to)
 {
     (void)fputs(".SH EXIT STATUS\n", to);
     for (size_t i = 0; help_statuses[i]; i += 2) {
         (void)fprintf(to, ".TP\n\\fB%s\\fR\n", help_statuses[i]);
-        put_line(to, "", help_statuses[i + 1]);
+        write_roff_line(to, "", help_statuses[i + 1]);
     }
     (void)fputs(
         ".SH ENVIRONMENT\n"
@@ -82,25 +82,25 @@ static void put_end(FILE *to)
         to);
 }
 
-static void put_command_page(FILE *to, const struct command *command)
+static void write_command_page(FILE *to, const struct command *command)
 {
     (void)fprintf(to, ".TH TRACETTA\\-%s 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta\\-%s \\- ",
                   command_word(command).s, ttr_version(), command_word(command).s);
-    put_line(to, "", command->summary);
+    write_roff_line(to, "", command->summary);
     (void)fprintf(to, ".SH SYNOPSIS\n\\fBtracetta %s\\fR [\\fIOPTIONS\\fR] ", command->name);
-    put_line(to, "", command->operands);
-    put_line(to, ".SH DESCRIPTION\n", command->about);
+    write_roff_line(to, "", command->operands);
+    write_roff_line(to, ".SH DESCRIPTION\n", command->about);
     (void)fputs(".SH EXAMPLES\n", to);
     for (size_t i = 0; command->examples[i]; i += 2) {
-        put_line(to, ".TP\n\\fB", command->examples[i]);
-        put_line(to, "\\fR", command->examples[i + 1]);
+        write_roff_line(to, ".TP\n\\fB", command->examples[i]);
+        write_roff_line(to, "\\fR", command->examples[i + 1]);
     }
-    put_options(to, command->verb);
-    put_end(to);
+    write_options(to, command->verb);
+    write_page_end(to);
     (void)fputs(".SH SEE ALSO\n.BR tracetta (1)\n", to);
 }
 
-static void put_overview_page(FILE *to)
+static void write_overview_page(FILE *to)
 {
     (void)fprintf(to,
                   ".TH TRACETTA 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta \\- read, print, "
@@ -117,17 +117,17 @@ static void put_overview_page(FILE *to)
         "status 1; \\fB\\-\\-strict\\fR stops at it.\n"
         "Options may come before the command.\n.SH COMMANDS\n",
         to);
-    for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_word(command_at(i)).s);
-        put_line(to, "", command_at(i)->summary);
+    for (size_t i = 0; get_command(i); i++) {
+        (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_word(get_command(i)).s);
+        write_roff_line(to, "", get_command(i)->summary);
     }
-    put_end(to);
+    write_page_end(to);
 }
 
-void manual_print(FILE *to, const struct command *command)
+void print_manual(FILE *to, const struct command *command)
 {
     if (command)
-        put_command_page(to, command);
+        write_command_page(to, command);
     else
-        put_overview_page(to);
+        write_overview_page(to);
 }

@@ -137,14 +137,14 @@ static void print_formatted(const char *format, va_list values)
     (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
-const char *message_severity(ttr_severity severity)
+const char *print_diagnostic_severity(ttr_severity severity)
 {
     return severity == TTR_SEVERITY_DAMAGE ? "damage"
            : severity == TTR_SEVERITY_ODD  ? "odd"
                                            : "remark";
 }
 
-int message_misuse(const char *verb, const char *format, ...)
+int report_misuse(const char *verb, const char *format, ...)
 {
     va_list values;
     (void)fputs("tracetta: ", stderr);
@@ -155,7 +155,7 @@ int message_misuse(const char *verb, const char *format, ...)
     return OUTCOME_MISUSE;
 }
 
-void message_error(const struct call *call, const char *path, const ttr_error *error)
+void report_error(const struct call *call, const char *path, const ttr_error *error)
 {
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
     char line[24], ctx[MESSAGE_TEXT_MAX];
@@ -182,7 +182,7 @@ void message_error(const struct call *call, const char *path, const ttr_error *e
     (void)fputc('\n', stderr);
 }
 
-void message_failure(const char *path, const char *format, ...)
+void report_failure_text(const char *path, const char *format, ...)
 {
     (void)fputs("tracetta: ", stderr);
     print_escaped(path);
@@ -193,7 +193,7 @@ void message_failure(const char *path, const char *format, ...)
     va_end(values);
 }
 
-int message_cannot_write(const char *path, int reason)
+int report_unwritable_output(const char *path, int reason)
 {
     const char *hint = "";
     switch (reason) {
@@ -213,20 +213,20 @@ int message_cannot_write(const char *path, int reason)
     default:
         break;
     }
-    message_failure(path, "cannot write%s: %s", hint,
-                    reason ? strerror(reason) : "an earlier write failed");
+    report_failure_text(path, "cannot write%s: %s", hint,
+                        reason ? strerror(reason) : "an earlier write failed");
     return OUTCOME_OUTPUT;
 }
 
-int message_output_failed(int reason)
+int report_output_error(int reason)
 {
     clearerr(stdout); /* the error is reported only once */
     if (reason == EPIPE)
         return OUTCOME_FINE;
-    return message_cannot_write("standard output", reason);
+    return report_unwritable_output("standard output", reason);
 }
 
-void message_note(const struct call *call, const char *format, ...)
+void print_note(const struct call *call, const char *format, ...)
 {
     if (call->set.quiet)
         return;
@@ -237,8 +237,8 @@ void message_note(const struct call *call, const char *format, ...)
     va_end(values);
 }
 
-const char *message_nearest(const char *word, const char *(*at)(const void *ctx, size_t i),
-                            const void *ctx)
+const char *print_nearest_word(const char *word, const char *(*at)(const void *ctx, size_t i),
+                               const void *ctx)
 {
     const char *nearest = NULL;
     unsigned best = strlen(word) > 3 ? 3 : 2; /* at most three edits, two in a short word */

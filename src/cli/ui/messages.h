@@ -7,27 +7,27 @@
 struct call;
 
 /* Returns "damage", "odd" or "remark". */
-const char *message_severity(ttr_severity severity);
+const char *print_diagnostic_severity(ttr_severity severity);
 
 /* Reports misuse, with a hint to the help of the command `verb` (NULL: of the program). Returns
  * OUTCOME_MISUSE. */
-int message_misuse(const char *verb, const char *format, ...) TTR_PRINTF(2, 3);
+int report_misuse(const char *verb, const char *format, ...) TTR_PRINTF(2, 3);
 
 /* Reports an error of the library; with --verbose also its status, format, record and line. */
-void message_error(const struct call *call, const char *path, const ttr_error *error);
+void report_error(const struct call *call, const char *path, const ttr_error *error);
 
 /* Reports an error that the command has with a path. */
-void message_failure(const char *path, const char *format, ...) TTR_PRINTF(2, 3);
+void report_failure_text(const char *path, const char *format, ...) TTR_PRINTF(2, 3);
 
 /* Reports by an errno why an output cannot be written, with advice. Returns OUTCOME_OUTPUT. */
-int message_cannot_write(const char *path, int reason);
+int report_unwritable_output(const char *path, int reason);
 
 /* Reports that stdout could not be written. Returns OUTCOME_OUTPUT, or OUTCOME_FINE if its reader
  * has closed the pipe. */
-int message_output_failed(int reason);
+int report_output_error(int reason);
 
 /* Prints a note, unless --quiet is given. */
-void message_note(const struct call *call, const char *format, ...) TTR_PRINTF(2, 3);
+void print_note(const struct call *call, const char *format, ...) TTR_PRINTF(2, 3);
 
 /* size in bytes of a buffer for a text of the library */
 #define MESSAGE_TEXT_MAX 1024u
@@ -39,7 +39,7 @@ const char *message_note_text(const ttr_diagnostic *note, char ctx[MESSAGE_TEXT_
 
 /* Returns the word of a list that is most similar to `word`, or NULL if none is similar enough.
  * `at` returns the i-th word of the list, NULL after the last. */
-const char *message_nearest(const char *word, const char *(*at)(const void *ctx, size_t i),
-                            const void *ctx);
+const char *print_nearest_word(const char *word, const char *(*at)(const void *ctx, size_t i),
+                               const void *ctx);
 
 #endif

@@ -18,17 +18,19 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x1fffff,
+    EVERY = 0x1ffffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
     RECORDS = DOTNET | PERF | VERB_RECORD,
-    LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS | VERB_LISTEN | VERB_SEND,
+    LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS | VERB_LISTEN | VERB_SEND |
+           VERB_SESSION,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
-    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | PROFILES,
+    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | VERB_DIFF |
+           VERB_ASSERT | PROFILES,
     COPIES = VERB_CONVERT | VERB_MERGE | VERB_RECOVER,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_DUMP |
-              VERB_REPORT | VERB_EVENTS | VERB_LISTEN | COPIES,
+              VERB_REPORT | VERB_EVENTS | VERB_LISTEN | VERB_SESSION | COPIES,
     TIMED = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_REPORT | VERB_CONVERT |
             VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
@@ -84,6 +86,17 @@ static const struct option_row table[] = {
      "topn: order by the time in a function and all that it calls"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_QUERY, "FORMAT",
      "table|csv|tsv|json|jsonl|markdown", "print the result in this format"},
+    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_DIFF, "FORMAT", "table|markdown|json",
+     "print the comparison in this format"},
+    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_ASSERT, "FORMAT", "text|json|junit",
+     "print the results in this format; junit is the XML that CI servers read"},
+    {"key", 0, OPTION_TEXT, GROUP_VERB, AT(key), VERB_DIFF, "EXPRESSION", NULL,
+     "compare by this expression in SQL over the columns of slice, instead of by name"},
+    {"threshold", 0, OPTION_TEXT, GROUP_VERB, AT(threshold), VERB_DIFF, "PERCENT", NULL,
+     "exit with 1 if the column of --sort-by of a name differs by more; p50 and p99 only if it is "
+     "not by chance (p < 0.01)"},
+    {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_DIFF | VERB_ASSERT, NULL, NULL,
+     "print the statements in SQL instead of running them"},
     {"file", 0, OPTION_TEXT, GROUP_VERB, AT(script), VERB_QUERY, "FILE", "@file",
      "run the statements of this file; \"-\" is standard input"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv",
@@ -142,8 +155,8 @@ static const struct option_row table[] = {
      "blanks (default: DEBUGINFOD_URLS). Nothing is fetched without this option"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL,
      "stop after N printed events (\"20k\", \"1M\")"},
-    {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE | VERB_REPORT, "N",
-     NULL, "print at most N rows"},
+    {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit),
+     VERB_STAT | VERB_TREE | VERB_REPORT | VERB_DIFF, "N", NULL, "print at most N rows"},
     {"sort", 0, OPTION_FLAG, GROUP_VERB, AT(sort), VERB_CAT | VERB_CONVERT, NULL, NULL,
      "order events by time, in bounded memory. Files are read twice"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_CONVERT | VERB_MERGE, NULL, NULL,
@@ -156,6 +169,8 @@ static const struct option_row table[] = {
     {"sort-by", 0, OPTION_TEXT, GROUP_VERB, AT(sort_by), VERB_STAT, "COLUMN",
      "total|self|count|bytes|rate|min|p50|p90|p99|max|name",
      "order rows by a column (default total)"},
+    {"sort-by", 0, OPTION_TEXT, GROUP_VERB, AT(sort_by), VERB_DIFF, "COLUMN",
+     "total|self|count|p50|p99|name", "order rows by the difference of a column (default total)"},
     {"aggregate", 'a', OPTION_FLAG, GROUP_VERB, AT(aggregate), VERB_TREE, NULL, NULL,
      "put spans with the same path of names together"},
     {"depth", 0, OPTION_COUNT, GROUP_VERB, AT(depth), VERB_TREE, "N", NULL,
@@ -188,13 +203,15 @@ static const struct option_row table[] = {
      "(circular), or end the recording of its thread (oneshot)"},
     {"buffer", 0, OPTION_SIZE, GROUP_VERB, AT(ring_size), VERB_RECORD, "SIZE", NULL,
      "set the size of the ring of each thread (default 512KiB)"},
-    {"category", 0, OPTION_WORDS, GROUP_VERB, AT(categories), VERB_RECORD, "LIST", NULL,
-     "record these categories: globs with levels 1 to 5, \"net.*,-net.debug,disk:3\""},
+    {"category", 0, OPTION_WORDS, GROUP_VERB, AT(categories), VERB_RECORD | VERB_SESSION, "LIST",
+     NULL, "record these categories: globs with levels 1 to 5, \"net.*,-net.debug,disk:3\""},
     {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_RECORD, "TIME", NULL,
      "leave out zones that are shorter"},
     {"trigger", 0, OPTION_TEXT, GROUP_VERB, AT(trigger), VERB_RECORD, "NAME", NULL,
      "in circular mode, write the rings when a program calls ttr_trace_trigger(NAME) (default: any "
      "name)"},
+    {"attach", 0, OPTION_WORDS, GROUP_VERB, AT(attach), VERB_RECORD, "PID", NULL,
+     "record a running process instead of a command, from its next event on"},
     {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
      "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,
@@ -290,6 +307,13 @@ static const struct option_row table[] = {
     {"level", 0, OPTION_TEXT, GROUP_FILTER, AT(level), MANY, "LEVEL",
      "trace|debug|info|warning|error|fatal",
      "select events of this severity or worse, and events without a severity"},
+    {"where", 0, OPTION_TEXT, GROUP_FILTER, AT(where), MANY & ~VERB_QUERY, "CONDITION", NULL,
+     "select events by a condition in SQL over name, kind, ts, dur, category, provider, level, "
+     "cpu, "
+     "tid, pid, thread_name, process_name, source, offset, and the fields of the event: "
+     "\"name GLOB 'sched*' AND next_prio > 20\", \"dur > 2ms\". stat, tree and flame join begin "
+     "and "
+     "end before"},
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
      "select events from this time on. \"+2s\": after the first event (with --sort, the earliest). "
      "\"-1s\": before the last event. \"12:30\": UTC, on the day of the first event. Also "
@@ -442,23 +466,23 @@ static bool refuse_format(const struct parse *parse, const struct option_row *ro
     char names[240];
     const bool is_read = strcmp(row->choices, "@readers") == 0;
     if (*value && looks_like_time(value)) {
-        (void)message_misuse(parse->verb_name,
-                             "--%s cannot be \"%s\": it expects a format; use --%s=%s for a time",
-                             row->name, value, is_read ? "start" : "end", value);
+        (void)report_misuse(parse->verb_name,
+                            "--%s cannot be \"%s\": it expects a format; use --%s=%s for a time",
+                            row->name, value, is_read ? "start" : "end", value);
         return false;
     }
     if (!is_read && is_profile_format(value)) {
-        (void)message_misuse(
+        (void)report_misuse(
             parse->verb_name,
             "--to cannot be \"%s\": it is a profile; use \"tracetta flame --to=%s\"", value, value);
         return false;
     }
     list_formats(is_read ? TTR_FORMAT_READS : TTR_FORMAT_WRITES, names, sizeof names);
-    (void)message_misuse(parse->verb_name, "no format \"%s\" can be %s: expected one of %s%s",
-                         value, is_read ? "read" : "written", names,
-                         strcmp(row->choices, "@outputs") == 0
-                             ? ", or a profile: folded, speedscope, pprof, svg, firefox"
-                             : "");
+    (void)report_misuse(parse->verb_name, "no format \"%s\" can be %s: expected one of %s%s", value,
+                        is_read ? "read" : "written", names,
+                        strcmp(row->choices, "@outputs") == 0
+                            ? ", or a profile: folded, speedscope, pprof, svg, firefox"
+                            : "");
     return false;
 }
 
@@ -471,8 +495,8 @@ static bool check_choice(const struct parse *parse, const struct option_row *row
             return true;
         if (strcmp(row->name, "to") == 0 && *value && looks_like_time(value))
             return refuse_format(parse, row, value);
-        (void)message_misuse(parse->verb_name, "--%s cannot be \"%s\": expected one of %s",
-                             row->name, value, row->choices);
+        (void)report_misuse(parse->verb_name, "--%s cannot be \"%s\": expected one of %s",
+                            row->name, value, row->choices);
         return false;
     }
     if (strcmp(row->choices, "@outputs") == 0 && is_profile_format(value))
@@ -552,8 +576,8 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
         [OPTION_SECONDS] = "seconds like 3 or -0.5, or a duration like 250us"};
     if (!value[0] && row->choices &&
         (strcmp(row->choices, "@file") == 0 || strcmp(row->choices, "@profiles") == 0)) {
-        (void)message_misuse(parse->verb_name, "--%s cannot be empty: expected %s", row->name,
-                             row->value);
+        (void)report_misuse(parse->verb_name, "--%s cannot be empty: expected %s", row->name,
+                            row->value);
         return false;
     }
     if (row->type == OPTION_TEXT && !check_choice(parse, row, value))
@@ -561,15 +585,15 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
     if (store_option_value(parse->settings, row, value))
         return true;
     if (row->type == OPTION_WORDS)
-        (void)message_misuse(parse->verb_name, "out of memory");
+        (void)report_misuse(parse->verb_name, "out of memory");
     else if (errno == ERANGE)
-        (void)message_misuse(parse->verb_name, "--%s=%s is too large%s", row->name, value,
-                             row->type == OPTION_COUNT || row->type == OPTION_SIZE
-                                 ? ": at most 18446744073709551615"
-                                 : ": at most 9223372036854775807 ns, 292 years");
+        (void)report_misuse(parse->verb_name, "--%s=%s is too large%s", row->name, value,
+                            row->type == OPTION_COUNT || row->type == OPTION_SIZE
+                                ? ": at most 18446744073709551615"
+                                : ": at most 9223372036854775807 ns, 292 years");
     else
-        (void)message_misuse(parse->verb_name, "--%s cannot be \"%s\": expected %s", row->name,
-                             value, expected[row->type]);
+        (void)report_misuse(parse->verb_name, "--%s cannot be \"%s\": expected %s", row->name,
+                            value, expected[row->type]);
     return false;
 }
 
@@ -582,7 +606,7 @@ static const char *find_value(struct parse *parse, const struct option_row *row,
         return attached;
     if (parse->at + 1 < parse->n)
         return parse->argv[++parse->at];
-    (void)message_misuse(parse->verb_name, "--%s needs a value: %s", row->name, row->value);
+    (void)report_misuse(parse->verb_name, "--%s needs a value: %s", row->name, row->value);
     return NULL;
 }
 
@@ -600,8 +624,10 @@ static const struct {
     {DOTNET, "pid", "\"tracetta record dotnet PID\", or \"record perf\" for the kernel"},
     {DOTNET | PERF, "dotnet", "\"tracetta record dotnet\""},
     {DOTNET | PERF, "perf", "\"tracetta record perf\""},
+    {VERB_QUERY, "where", "WHERE in the statement"},
     {MANY, "since", "--start=TIME"},
     {MANY, "until", "--end=TIME"},
+    {VERB_DIFF | VERB_ASSERT, "json", "--format=json"},
     {MANY & ~VERB_CAT, "begin", "--start=TIME"},
     {MANY & ~VERB_CAT, "timerange", "--start=TIME and --end=TIME"},
 };
@@ -611,23 +637,23 @@ static const struct {
 static bool refuse_unknown(const struct parse *parse, const char *name)
 {
     const struct option_row *row;
-    const char *near = message_nearest(name, option_name_at, parse);
+    const char *near = print_nearest_word(name, option_name_at, parse);
     for (size_t i = 0; i < sizeof substitutes / sizeof *substitutes; i++)
         if (substitutes[i].verbs & parse->verb && strcmp(substitutes[i].name, name) == 0) {
-            (void)message_misuse(parse->verb_name, "unknown option --%s: use %s", name,
-                                 substitutes[i].use);
+            (void)report_misuse(parse->verb_name, "unknown option --%s: use %s", name,
+                                substitutes[i].use);
             return false;
         }
     for (size_t i = 0; !near && (row = option_at(i)); i++)
-        for (size_t k = 0; command_at(k) && strcmp(row->name, name) == 0; k++)
-            if (command_at(k)->verb & row->verbs) {
-                (void)message_misuse(parse->verb_name,
-                                     "unknown option --%s: it is an option of \"tracetta %s\"",
-                                     name, command_at(k)->name);
+        for (size_t k = 0; get_command(k) && strcmp(row->name, name) == 0; k++)
+            if (get_command(k)->verb & row->verbs) {
+                (void)report_misuse(parse->verb_name,
+                                    "unknown option --%s: it is an option of \"tracetta %s\"", name,
+                                    get_command(k)->name);
                 return false;
             }
-    (void)message_misuse(parse->verb_name, "unknown option --%s%s%s%s", name,
-                         near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
+    (void)report_misuse(parse->verb_name, "unknown option --%s%s%s%s", name,
+                        near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
     return false;
 }
 
@@ -642,7 +668,7 @@ static bool parse_long(struct parse *parse, const char *word)
         return refuse_unknown(parse, name);
     }
     if (row->type == OPTION_FLAG && attached) {
-        (void)message_misuse(parse->verb_name, "--%s takes no value", row->name);
+        (void)report_misuse(parse->verb_name, "--%s takes no value", row->name);
         return false;
     }
     if (!option_wants_value(row) && !attached)
@@ -657,8 +683,8 @@ static bool parse_letters(struct parse *parse, const char *letters)
         const struct option_row *row = find_option(parse->verb, NULL, 0, *letters);
         if (!row) {
             row = find_option(EVERY, NULL, 0, *letters);
-            (void)message_misuse(parse->verb_name, "unknown option -%c%s%s%s", *letters,
-                                 row ? ": this command has no --" : "", row ? row->name : "", "");
+            (void)report_misuse(parse->verb_name, "unknown option -%c%s%s%s", *letters,
+                                row ? ": this command has no --" : "", row ? row->name : "", "");
             return false;
         }
         if (row->type != OPTION_FLAG) {
@@ -673,9 +699,9 @@ static bool parse_letters(struct parse *parse, const char *letters)
 
 static const char *name_of_verb(uint32_t verb)
 {
-    for (size_t i = 0; command_at(i); i++)
-        if (command_at(i)->verb == verb)
-            return command_at(i)->name;
+    for (size_t i = 0; get_command(i); i++)
+        if (get_command(i)->verb == verb)
+            return get_command(i)->name;
     return NULL;
 }
 
@@ -733,7 +759,7 @@ size_t option_words(const char *word, const char *next)
     if (!next || (name && name[name_n] == '=') || !has_option(name, name_n, letter, true))
         return 1;
     /* a letter that is a flag in one command and has a value in another */
-    return has_option(name, name_n, letter, false) && command_find(next) ? 1 : 2;
+    return has_option(name, name_n, letter, false) && find_command(next) ? 1 : 2;
 }
 
 void settings_free(struct settings *settings)

@@ -33,6 +33,7 @@ struct settings {
     const char *ring_mode; /* streaming, circular or oneshot */
     const char *trigger;   /* name of the trigger that writes a snapshot; NULL = any */
     uint64_t ring_size;    /* bytes per thread */
+    struct words attach;   /* running processes to record */
     bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_separator;      /* "--" was given */
@@ -51,6 +52,8 @@ struct settings {
     const char *begin, *timerange;
     struct words format_options, offsets, pairs;
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
+    const char *where; /* condition on events in SQL */
+    const char *key, *threshold;
     struct moment start, end;
     uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;

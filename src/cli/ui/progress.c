@@ -59,13 +59,13 @@ static void show_json(const struct progress *progress, const struct position *at
     json_open(&json, NULL, '{');
     json_write_string(&json, "schema", "tracetta.progress/1");
     json_write_string(&json, "what", progress->what);
-    json_uint(&json, "bytes", at->used);
+    json_write_uint(&json, "bytes", at->used);
     if (at->size)
-        json_uint(&json, "total_bytes", at->size);
-    json_uint(&json, "events", at->events);
+        json_write_uint(&json, "total_bytes", at->size);
+    json_write_uint(&json, "events", at->events);
     if (progress->written)
-        json_uint(&json, "written", progress->written);
-    json_float(&json, "seconds", seconds);
+        json_write_uint(&json, "written", progress->written);
+    json_write_float(&json, "seconds", seconds);
     json_close(&json, '}');
 }
 
@@ -94,7 +94,7 @@ static void show_line(const struct progress *progress, const struct position *at
 bool progress_step(void *ctx)
 {
     struct progress *progress = ctx;
-    if (interrupt_came())
+    if (interrupt_was_received())
         return false;
     /* Reading the clock costs as much as an event, so only every 16th call does it. */
     if (!progress->is_on || ++progress->calls % 16 != 0)
@@ -140,7 +140,7 @@ void progress_begin(struct progress *progress, const struct call *call, ttr *t, 
 bool progress_grace_step(void *ctx)
 {
     struct progress_grace *grace = ctx;
-    if (!interrupt_came())
+    if (!interrupt_was_received())
         return true;
     const uint64_t now = progress_now();
     if (!grace->end_ns)

@@ -127,19 +127,19 @@ int style_begin(struct style *style, struct call *call)
     bool is_asked = has_style && strcmp(set->style, "babeltrace2") == 0;
     const char *given = find_companion(set);
     if (has_style && set->format && strcmp(set->format, "text") != 0)
-        return message_misuse("cat", "--style is for text: leave out --format=%s", set->format);
+        return report_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (given && !is_asked)
-        return message_misuse("cat", "--%s needs --style=babeltrace2", given);
+        return report_misuse("cat", "--%s needs --style=babeltrace2", given);
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
-        return message_misuse(
+        return report_misuse(
             "cat",
             "--%s cannot be \"%s\": expected a time like +2s, -1s, 12:30, 12.5s or "
             "2026-11-21T01:32:51",
             set->end.option, set->end.text);
     if (set->json_times && strcmp(style->format, "jsonl") != 0)
-        return message_misuse("cat", "--json-times needs --format=jsonl");
+        return report_misuse("cat", "--json-times needs --format=jsonl");
     if (set->json_times && !add_text(style, "jsonl", "times", set->json_times))
-        return message_misuse("cat", "out of memory");
+        return report_misuse("cat", "out of memory");
     if (!has_style)
         return OUTCOME_FINE;
     int outcome = is_asked ? time_range_parse(call) : OUTCOME_FINE;
@@ -150,7 +150,7 @@ int style_begin(struct style *style, struct call *call)
     if (add_declared(style, &info) && (!is_asked || add_options(style)))
         return OUTCOME_FINE;
     style_end(style);
-    return message_misuse("cat", "out of memory");
+    return report_misuse("cat", "out of memory");
 }
 
 void style_end(struct style *style)
@@ -229,31 +229,31 @@ static void print_place(const struct style *style, uint16_t source)
 {
     ttr_value value = {.text = {"", 0}}, place = {.text = {"", 0}};
     /* babeltrace2 ignores the name of a CTF 2 trace */
-    if (!traces_attribute(style->t, source, "hostname", &value) || value.type != TTR_TYPE_TEXT)
+    if (!traces_get_attribute(style->t, source, "hostname", &value) || value.type != TTR_TYPE_TEXT)
         value.text = (ttr_text){"", 0};
-    (void)traces_attribute(style->t, source, "trace.place", &place);
+    (void)traces_get_attribute(style->t, source, "trace.place", &place);
     (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p,
                   value.text.n && place.text.n ? "/" : "", (int)place.text.n, place.text.p);
-    bool has_uid =
-        traces_attribute(style->t, source, "trace.uid", &value); /* CTF 2, which only later versions
-                                                                  * of babeltrace2 read */
+    bool has_uid = traces_get_attribute(style->t, source, "trace.uid",
+                                        &value); /* CTF 2, which only later versions
+                                                  * of babeltrace2 read */
     if (has_uid && value.text.n)
         (void)fprintf(stderr, "(UID: %.*s)", (int)value.text.n, value.text.p);
     else if (has_uid)
         (void)fputs("(no UID)", stderr);
-    else if (traces_attribute(style->t, source, "trace.uuid", &value))
+    else if (traces_get_attribute(style->t, source, "trace.uuid", &value))
         (void)fprintf(stderr, "(UUID: %.*s)", (int)value.text.n, value.text.p);
     else
         (void)fputs("(no UUID)", stderr);
     (void)fputs(" within stream \"", stderr);
-    if (traces_attribute(style->t, source, "stream.name", &value))
+    if (traces_get_attribute(style->t, source, "stream.name", &value))
         print_path(value.text);
     else
         (void)fputs("(unknown)", stderr);
     (void)fputs("\" (stream class ID: ", stderr);
     (void)fprintf(stderr, "%" PRIu64,
-                  traces_attribute(style->t, source, "stream.class", &value) ? value.v.u : 0);
-    if (traces_attribute(style->t, source, "stream.id", &value))
+                  traces_get_attribute(style->t, source, "stream.class", &value) ? value.v.u : 0);
+    if (traces_get_attribute(style->t, source, "stream.id", &value))
         (void)fprintf(stderr, ", stream ID: %" PRIu64 ").", value.v.u);
     else
         (void)fputs(", no stream ID).", stderr);
@@ -285,8 +285,8 @@ static bool clip_to_selection(const struct style *style, uint16_t source, struct
     ttr_value from, to;
     if (!clip_gap(gap, style->from_ns, style->to_ns == INT64_MAX ? INT64_MAX : style->to_ns - 1))
         return false;
-    bool is_part = traces_attribute(style->t, source, "trace.from", &from) &&
-                   traces_attribute(style->t, source, "trace.to", &to);
+    bool is_part = traces_get_attribute(style->t, source, "trace.from", &from) &&
+                   traces_get_attribute(style->t, source, "trace.to", &to);
     return !is_part || clip_gap(gap, from.v.s, to.v.s);
 }
 
@@ -302,7 +302,7 @@ static void report_gap(const struct style *style, const ttr_event *event)
     ttr_value frequency; /* only streams with a clock have it */
     const char *what = is_packets ? "packet" : "event";
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME) &&
-                    traces_attribute(style->t, event->source, "clock.frequency", &frequency);
+                    traces_get_attribute(style->t, event->source, "clock.frequency", &frequency);
     if (has_time && !clip_to_selection(style, event->source, &gap))
         return;
     (void)fprintf(stderr, "%sWARNING%s: Tracer ", gap_ink(style, "\033[33m\033[1m"),

@@ -55,7 +55,7 @@ static ttr_text parse_word(struct notation_parser *parser, const char *ends)
     return word;
 }
 
-static struct type type_of_notation(const struct clr_type_options *making, ttr_text code)
+static struct type parse_simple_type(const struct clr_type_options *making, ttr_text code)
 {
     static const struct {
         char code[4];
@@ -161,7 +161,7 @@ static struct type *parse_type_notation(struct notation_parser *parser, ttr_text
         parser->at = inner.at;
         parser->is_out_of_memory |= inner.is_out_of_memory;
     } else {
-        struct type type = type_of_notation(parser->making, parse_word(parser, " }="));
+        struct type type = parse_simple_type(parser->making, parse_word(parser, " }="));
         parse_map(parser, &type);
         element = allocate_type(parser, type);
     }

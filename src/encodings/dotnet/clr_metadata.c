@@ -32,7 +32,7 @@ static struct type *allocate_field_type(struct clr_field_parser *making, struct 
     return ctx;
 }
 
-const struct type *clr_type_of_code(uint32_t code)
+const struct type *clr_get_type_of_code(uint32_t code)
 {
     static const struct type plain[] = {
         [NETTRACE_BOOLEAN] = {.kind = TYPE_BOOL, .bits = 32, .align = 3},
@@ -80,7 +80,7 @@ static const struct type *parse_type(struct clr_field_parser *making, uint32_t c
     if (code == NETTRACE_OBJECT)
         return parse_member_list(making, depth + 1);
     if (code != NETTRACE_ARRAY) {
-        const struct type *type = clr_type_of_code(code);
+        const struct type *type = clr_get_type_of_code(code);
         making->could_lie |= code == NETTRACE_BOOLEAN ? 1 : code == NETTRACE_U8 ? 2 : 0;
         making->problem = type ? making->problem : "a field has a type that is not known";
         return type;
@@ -161,7 +161,7 @@ struct type *clr_parse_fields(struct clr_field_parser *fields)
 /* Returns eight hexadecimal digits of `x` as bytes, the most significant digit in the lowest byte.
  * Works on all digits at once: spreads nibbles to bytes, then adds the distance to 'a' if a nibble
  * exceeds 9. */
-static uint64_t hex_digits_of(uint32_t x)
+static uint64_t format_hex_digits(uint32_t x)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t v = (uint64_t)x >> 16 | (uint64_t)(x & 0xffff) << 32;
@@ -174,15 +174,15 @@ static uint64_t hex_digits_of(uint32_t x)
 size_t clr_format_guid(char *to, const uint8_t *guid)
 {
     enum { GUID_TEXT = 36 };
-    const uint64_t middle =
-                       hex_digits_of((uint32_t)load_u16le(guid + 4) << 16 | load_u16le(guid + 6)),
-                   rest = hex_digits_of(load_u32be(guid + 8));
-    store_u64le(to, hex_digits_of(load_u32le(guid)));
+    const uint64_t middle = format_hex_digits((uint32_t)load_u16le(guid + 4) << 16 |
+                                              load_u16le(guid + 6)),
+                   rest = format_hex_digits(load_u32be(guid + 8));
+    store_u64le(to, format_hex_digits(load_u32le(guid)));
     store_u32le(to + 9, (uint32_t)middle);
     store_u32le(to + 14, (uint32_t)(middle >> 32));
     store_u32le(to + 19, (uint32_t)rest);
     store_u32le(to + 24, (uint32_t)(rest >> 32));
-    store_u64le(to + 28, hex_digits_of(load_u32be(guid + 12)));
+    store_u64le(to + 28, format_hex_digits(load_u32be(guid + 12)));
     to[8] = to[13] = to[18] = to[23] = '-';
     return GUID_TEXT;
 }

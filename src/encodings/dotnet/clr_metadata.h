@@ -86,7 +86,7 @@ struct type *clr_parse_fields(struct clr_field_parser *fields);
 
 /* Returns the type for a type code. Returns NULL if the code is unknown, or if its type needs a
  * declaration (arrays, objects). */
-const struct type *clr_type_of_code(uint32_t code);
+const struct type *clr_get_type_of_code(uint32_t code);
 
 /* Reads zero-terminated UTF-16, and returns it as UTF-8 in the arena. Returns NULL if the
  * terminator is missing (c->failed is set) or memory is exhausted. */

@@ -125,7 +125,8 @@ static void metadata_apply_to_later_events_of_process(void **state)
     assert_int_equal(scene.event.kind, TTR_KIND_ASYNC_BEGIN);
     assert_int_equal(scene.event.activity[15], 0x10);
     assert_int_equal(scene.event.related[0], 0xf1);
-    assert_ptr_equal(tracepoint_of_event(scene.t, &scene.event), tracepoints_find(scene.all, 5));
+    assert_ptr_equal(tracepoint_get_from_event(scene.t, &scene.event),
+                     tracepoints_find(scene.all, 5));
     assert_string_equal(decode_as_json(&scene, 5, 1, 7, "01 00000000", PAYLOAD), FIELDS);
     assert_string_equal(decode_as_json(&scene, 5, 2, 7, "", PAYLOAD " aa"),
                         FIELDS ",\"undecoded\":\"0xaa\"");

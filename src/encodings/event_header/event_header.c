@@ -272,7 +272,7 @@ static const char *check_payload(const struct event_header_plan *plan,
     return iter.why;
 }
 
-static uint8_t level_from_event_header(unsigned level)
+static uint8_t convert_level(unsigned level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
                                      TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
@@ -330,7 +330,7 @@ bool event_header_decode(struct event_header_tracepoint *kind, struct event_head
     event->flags |= TTR_EVENT_PARTIAL;
     if (!event_header_parse(raw, kind->skip, &parts))
         return true;
-    event->level = level_from_event_header(parts.level);
+    event->level = convert_level(parts.level);
     event->keyword = kind->name.keyword;
     event->opcode = parts.opcode;
     event->tag = parts.tag;

@@ -152,7 +152,7 @@ enum event_header_format event_header_effective_format(unsigned encoding, unsign
                                                        size_t n);
 
 /* Returns the symbolic name of a Linux error number, "ENOENT" for 2, or NULL if it has none. */
-const char *event_header_errno_name(uint32_t number);
+const char *event_header_get_errno_name(uint32_t number);
 
 /* Writes a UUID as 36 characters ("01020304-0506-0708-0910-111213141516"), without a terminating
  * zero. Returns the end of the text. */

@@ -337,7 +337,7 @@ static void tracepoint_with_header_uses_event_header_decoder(void **state)
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "E1");
     assert_int_equal(scene.event.level, TTR_LEVEL_DEBUG);
     assert_string_equal(fields_as_json(&scene), "\"period\":7,\"a\":1");
-    assert_ptr_equal(tracepoint_of_event(scene.t, &scene.event), tracepoints_find(all, 5));
+    assert_ptr_equal(tracepoint_get_from_event(scene.t, &scene.event), tracepoints_find(all, 5));
     buffer_free(&scene.shown);
     tracepoints_free(all);
     ttr_free(scene.t);

@@ -30,7 +30,7 @@ static bool is_text_format(unsigned format)
 
 /* Returns the effective format of a value of `n` bytes. 16 bytes without a valid format become
  * bytes, since the library has no 128-bit integers. */
-static enum event_header_format effective_format_of_value(unsigned format, size_t n)
+static enum event_header_format get_effective_format(unsigned format, size_t n)
 {
     if (format < EVENT_HEADER_FORMATS && sizes_of_format[format] & n)
         return (enum event_header_format)format;
@@ -51,7 +51,7 @@ enum event_header_format event_header_effective_format(unsigned encoding, unsign
 {
     bool is_known = format > EVENT_HEADER_DEFAULT && format < EVENT_HEADER_FORMATS;
     if (encoding <= EVENT_HEADER_VALUE128)
-        return effective_format_of_value(format, n);
+        return get_effective_format(format, n);
     if (is_text_format(format) || format == EVENT_HEADER_HEX_BYTES)
         return format == EVENT_HEADER_LATIN1 && has_wide_characters(encoding)
                    ? EVENT_HEADER_UTF
@@ -64,7 +64,7 @@ enum event_header_format event_header_effective_format(unsigned encoding, unsign
     return encoding == EVENT_HEADER_BINARY ? EVENT_HEADER_HEX_BYTES : EVENT_HEADER_UTF;
 }
 
-const char *event_header_errno_name(uint32_t number)
+const char *event_header_get_errno_name(uint32_t number)
 {
     /* Error numbers of Linux on most architectures (asm-generic/errno.h); the event does not record
      * its architecture. */
@@ -261,7 +261,7 @@ static uint64_t load_integer(const uint8_t *p, size_t n, bool is_big_endian)
     }
 }
 
-static double float_from_bits(uint64_t x, unsigned bits)
+static double convert_bits_to_float(uint64_t x, unsigned bits)
 {
     float single;
     uint32_t low = (uint32_t)x;
@@ -283,7 +283,7 @@ static void convert_boolean(uint64_t x, unsigned bits, ttr_value *value)
 
 static void convert_errno(uint64_t x, ttr_value *value)
 {
-    const char *name = event_header_errno_name((uint32_t)x);
+    const char *name = event_header_get_errno_name((uint32_t)x);
     value->type = TTR_TYPE_INT;
     value->v.s = bits_sign_extend(x, 32);
     value->hint = TTR_DISPLAY_ENUM;
@@ -335,7 +335,7 @@ static void convert_number(const struct stored_value *stored, enum event_header_
         return;
     case EVENT_HEADER_FLOAT:
         value->type = TTR_TYPE_FLOAT;
-        value->v.f = float_from_bits(x, bits);
+        value->v.f = convert_bits_to_float(x, bits);
         return;
     case EVENT_HEADER_BOOLEAN:
         convert_boolean(x, bits, value);

@@ -74,7 +74,7 @@ static void undo_to_mark(struct event_header_writer *writer, struct buffer_mark 
 
 /* Returns the decoder's data of an EventHeader event from a tracepoint with a valid name. Returns
  * NULL for any other event. */
-static const struct event_header_schema_data *decoder_data_of(
+static const struct event_header_schema_data *get_decoder_data(
     const struct event_header_writer *writer, const ttr_event *event)
 {
     const struct schema *schema = context_schema(writer->t, event->schema);
@@ -82,7 +82,7 @@ static const struct event_header_schema_data *decoder_data_of(
     return schema->ops == &event_header_field_ops && ctx && ctx->kind->is_named ? ctx : NULL;
 }
 
-static unsigned level_to_event_header(unsigned level)
+static unsigned convert_level(unsigned level)
 {
     static const uint8_t levels[] = {[TTR_LEVEL_NONE] = LEVEL_INFORMATION,
                                      [TTR_LEVEL_TRACE] = 6,
@@ -113,7 +113,7 @@ static size_t write_hex(char *to, uint64_t x)
 size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
                                           const ttr_event *event, char to[EVENT_HEADER_NAME_MAX])
 {
-    const struct event_header_schema_data *ctx = decoder_data_of(writer, event);
+    const struct event_header_schema_data *ctx = get_decoder_data(writer, event);
     if (ctx) {
         ttr_text name = ttr_text_get(writer->t, ctx->kind->tracepoint);
         size_t n = name.n - (ctx->kind->name.shape.n ? ctx->kind->name.shape.n + 1 : 0);
@@ -129,7 +129,7 @@ size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
         to[n] = is_name_character(provider.p[n]) ? provider.p[n] : '_';
     memcpy(to + n, "_L", 2);
     n += 2;
-    n += write_hex(to + n, level_to_event_header(event->level));
+    n += write_hex(to + n, convert_level(event->level));
     to[n++] = 'K';
     n += write_hex(to + n, event->keyword);
     to[n] = '\0';
@@ -183,17 +183,17 @@ static bool is_array_or_struct_value(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
-static bool is_errno(const ttr_value *value)
+static bool is_errno_value(const ttr_value *value)
 {
     const char *name =
         value->type == TTR_TYPE_INT && value->bits == 32 && value->hint == TTR_DISPLAY_ENUM
-            ? event_header_errno_name((uint32_t)value->v.s)
+            ? event_header_get_errno_name((uint32_t)value->v.s)
             : NULL;
     return name && value->count && value->text.n == strlen(name) &&
            memcmp(value->text.p, name, value->text.n) == 0;
 }
 
-static uint8_t encoding_for_bits(unsigned bits)
+static uint8_t get_encoding_for_bits(unsigned bits)
 {
     return bits == 0 || bits > 32 ? EVENT_HEADER_VALUE64
            : bits > 16            ? EVENT_HEADER_VALUE32
@@ -201,12 +201,12 @@ static uint8_t encoding_for_bits(unsigned bits)
                                   : EVENT_HEADER_VALUE8;
 }
 
-static struct field_encoding encoding_of_number(const ttr_value *value)
+static struct field_encoding choose_number_encoding(const ttr_value *value)
 {
-    uint8_t encoding = encoding_for_bits(value->bits);
+    uint8_t encoding = get_encoding_for_bits(value->bits);
     if (value->type == TTR_TYPE_INT)
-        return (struct field_encoding){encoding,
-                                       is_errno(value) ? EVENT_HEADER_ERRNO : EVENT_HEADER_SIGNED};
+        return (struct field_encoding){encoding, is_errno_value(value) ? EVENT_HEADER_ERRNO
+                                                                       : EVENT_HEADER_SIGNED};
     bool is_hex = value->base == 16 || value->hint == TTR_DISPLAY_POINTER;
     return (struct field_encoding){encoding, is_hex ? EVENT_HEADER_HEX : EVENT_HEADER_DEFAULT};
 }
@@ -219,8 +219,8 @@ static bool find_context_thread(const struct event_header_writer *writer, const 
            ttr_thread_get(writer->t, (ttr_id)value->v.u, thread);
 }
 
-static struct field_encoding encoding_of_value(const struct event_header_writer *writer,
-                                               const ttr_value *value)
+static struct field_encoding choose_value_encoding(const struct event_header_writer *writer,
+                                                   const ttr_value *value)
 {
     ttr_thread thread;
     if (find_context_thread(writer, value, &thread))
@@ -232,7 +232,7 @@ static struct field_encoding encoding_of_value(const struct event_header_writer 
         return (struct field_encoding){EVENT_HEADER_VALUE8, EVENT_HEADER_BOOLEAN};
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
-        return encoding_of_number(value);
+        return choose_number_encoding(value);
     case TTR_TYPE_FLOAT:
         return (struct field_encoding){
             value->bits == 32 ? EVENT_HEADER_VALUE32 : EVENT_HEADER_VALUE64, EVENT_HEADER_FLOAT};
@@ -266,7 +266,7 @@ static void append_text(struct event_header_writer *writer, ttr_text text)
     buffer_add(&writer->payload, text.p, n);
 }
 
-static uint64_t float_bits(const ttr_value *value)
+static uint64_t convert_float_to_bits(const ttr_value *value)
 {
     uint32_t low;
     float single = (float)value->v.f;
@@ -285,7 +285,7 @@ static void append_value(struct event_header_writer *writer, const ttr_value *va
     if (find_context_thread(writer, value, &thread))
         append_number(writer, thread.tid, shape.encoding);
     else if (value->type == TTR_TYPE_FLOAT)
-        append_number(writer, float_bits(value), shape.encoding);
+        append_number(writer, convert_float_to_bits(value), shape.encoding);
     else if (value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES)
         append_text(writer, value->text);
     else if (value->type == TTR_TYPE_NULL)
@@ -295,7 +295,7 @@ static void append_value(struct event_header_writer *writer, const ttr_value *va
 }
 
 /* Returns the index of the next field after field `i` and its nested fields. */
-static size_t next_sibling(const struct event_header_writer *writer, size_t i)
+static size_t find_next_sibling(const struct event_header_writer *writer, size_t i)
 {
     uint16_t depth = writer->field[i++].depth;
     while (i < writer->fields_n && writer->field[i].depth > depth)
@@ -309,7 +309,7 @@ static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_tex
  * and are named "0", "1", ... */
 static unsigned encode_members(struct event_header_writer *writer, size_t i, bool is_array)
 {
-    size_t end = next_sibling(writer, i);
+    size_t end = find_next_sibling(writer, i);
     unsigned n = 0;
     char number[NUMBER_MAX];
     writer->depth++;
@@ -345,7 +345,7 @@ static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text
     undo_to_mark(writer, mark);
     count_encoder_loss(writer, EVENT_HEADER_LOSS_EMPTY);
     const ttr_value null = {.type = TTR_TYPE_NULL};
-    struct field_encoding shape = encoding_of_value(writer, &null);
+    struct field_encoding shape = choose_value_encoding(writer, &null);
     append_name(writer, name);
     append_type(writer, shape, 0);
     append_value(writer, &null, shape);
@@ -355,11 +355,11 @@ static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text
  * elements differ in type. */
 static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr_text name)
 {
-    size_t end = next_sibling(writer, i), n = end - i - 1;
-    struct field_encoding first = n ? encoding_of_value(writer, &writer->field[i + 1].value)
+    size_t end = find_next_sibling(writer, i), n = end - i - 1;
+    struct field_encoding first = n ? choose_value_encoding(writer, &writer->field[i + 1].value)
                                     : (struct field_encoding){EVENT_HEADER_VALUE8, 0};
     for (size_t at = i + 1; at < end; at++) {
-        struct field_encoding shape = encoding_of_value(writer, &writer->field[at].value);
+        struct field_encoding shape = choose_value_encoding(writer, &writer->field[at].value);
         if (is_array_or_struct_value(&writer->field[at].value) ||
             shape.encoding != first.encoding || shape.format != first.format)
             return false;
@@ -381,13 +381,13 @@ static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr
 static unsigned encode_struct_elements(struct event_header_writer *writer, size_t i,
                                        uint8_t *members)
 {
-    size_t end = next_sibling(writer, i), begin = writer->metadata.n, first_n = 0, at = i + 1;
+    size_t end = find_next_sibling(writer, i), begin = writer->metadata.n, first_n = 0, at = i + 1;
     unsigned n = 0;
     for (; at < end && n < UINT16_MAX; n++) {
         size_t before = writer->metadata.n, element = at;
         if (writer->field[at].value.type != TTR_TYPE_STRUCT)
             return 0;
-        at = next_sibling(writer, at);
+        at = find_next_sibling(writer, at);
         unsigned found = encode_members(writer, element, false);
         size_t made = writer->metadata.n - before;
         bool is_whole = !writer->is_cut || at < writer->fields_n;
@@ -456,12 +456,12 @@ static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_tex
     } else if (value->type == TTR_TYPE_STRUCT) {
         encode_struct(writer, i, name, false);
     } else {
-        struct field_encoding shape = encoding_of_value(writer, value);
+        struct field_encoding shape = choose_value_encoding(writer, value);
         append_name(writer, name);
         append_type(writer, shape, 0);
         append_value(writer, value, shape);
     }
-    return next_sibling(writer, i);
+    return find_next_sibling(writer, i);
 }
 
 /* --- Events: header, extensions and kind fields --- */
@@ -469,7 +469,7 @@ static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_tex
 static void append_extra_field(struct event_header_writer *writer, const char *name,
                                const ttr_value *value)
 {
-    struct field_encoding shape = encoding_of_value(writer, value);
+    struct field_encoding shape = choose_value_encoding(writer, value);
     append_name(writer, (ttr_text){name, strlen(name)});
     append_type(writer, shape, 0);
     append_value(writer, value, shape);
@@ -522,7 +522,7 @@ static void encode_top_level_field(struct event_header_writer *writer, size_t at
 }
 
 /* Returns a lower bound of the size in bytes that a value needs in the payload. */
-static size_t minimum_payload(const ttr_value *value)
+static size_t count_minimum_payload(const ttr_value *value)
 {
     switch (value->type) {
     case TTR_TYPE_ARRAY:
@@ -535,7 +535,7 @@ static size_t minimum_payload(const ttr_value *value)
     case TTR_TYPE_INT:
         return value->hint == TTR_DISPLAY_THREAD
                    ? 4
-                   : (size_t)1 << (encoding_for_bits(value->bits) - EVENT_HEADER_VALUE8);
+                   : (size_t)1 << (get_encoding_for_bits(value->bits) - EVENT_HEADER_VALUE8);
     case TTR_TYPE_FLOAT:
         return value->bits == 32 ? 4 : 8;
     default:
@@ -561,7 +561,7 @@ static void collect_fields(struct event_header_writer *writer, size_t from, size
         writer->is_cut |= writer->least > writer->most;
         if (writer->is_cut)
             continue;
-        writer->least += minimum_payload(&field->value);
+        writer->least += count_minimum_payload(&field->value);
         if (writer->fields_n != i)
             writer->field[writer->fields_n] = *field;
         writer->fields_n++;
@@ -600,7 +600,7 @@ static bool encode_fields(struct event_header_writer *writer, const ttr_event *e
 }
 
 /* Returns opcode and activity ids as stored in the event. */
-static struct event_header_ids ids_of_event(const ttr_event *event)
+static struct event_header_ids choose_event_ids(const ttr_event *event)
 {
     return (struct event_header_ids){event->opcode, event->activity, event->related};
 }
@@ -621,7 +621,7 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
     append_u16(writer, to, 0);
     append_u16(writer, to, is_kind_implied(event) ? event->tag : 0);
     buffer_add_byte(to, ids->opcode);
-    buffer_add_byte(to, (uint8_t)level_to_event_header(event->level));
+    buffer_add_byte(to, (uint8_t)convert_level(event->level));
     if (ids->activity) {
         append_u16(writer, to, ids->related ? 32 : 16);
         append_u16(writer, to, EVENT_HEADER_ACTIVITY | EVENT_HEADER_CHAIN);
@@ -637,7 +637,7 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
 static bool copy_stored_event(const struct event_header_writer *writer, const ttr_event *event,
                               struct buffer *to)
 {
-    const struct event_header_schema_data *ctx = decoder_data_of(writer, event);
+    const struct event_header_schema_data *ctx = get_decoder_data(writer, event);
     struct event_header_parts parts;
     struct event_header_iter iter;
     if (!ctx)
@@ -659,7 +659,7 @@ static bool copy_stored_event(const struct event_header_writer *writer, const tt
 void event_header_write_event(struct event_header_writer *writer, const ttr_event *event,
                               const struct event_header_ids *ids, struct buffer *to)
 {
-    struct event_header_ids ctx = ids_of_event(event);
+    struct event_header_ids ctx = choose_event_ids(event);
     if (!ids && copy_stored_event(writer, event, to))
         return;
     buffer_clear(&writer->metadata);

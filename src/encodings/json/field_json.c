@@ -87,13 +87,13 @@ static void count_json_loss(struct field_json *json, enum field_json_loss loss)
     json->losses_total++;
 }
 
-static void append_escaped(struct field_json *json, const void *p, size_t n)
+static void append_escaped_text(struct field_json *json, const void *p, size_t n)
 {
     if (json_append_escaped(json->to, p, n) > 0)
         count_json_loss(json, FIELD_JSON_TEXT);
 }
 
-static const uint8_t *text_of_name(const struct field_json *json, const struct field_name *name)
+static const uint8_t *get_name_text(const struct field_json *json, const struct field_name *name)
 {
     return json->to->bytes + name->at;
 }
@@ -102,12 +102,13 @@ static bool is_same_name(const struct field_json *json, const struct field_name 
                          const struct field_name *b)
 {
     return a->hash == b->hash && a->object == b->object && a->n == b->n &&
-           memcmp(text_of_name(json, a), text_of_name(json, b), a->n) == 0;
+           memcmp(get_name_text(json, a), get_name_text(json, b), a->n) == 0;
 }
 
 /* Returns the slot that has a name, or the free slot for it. The table always has a free slot, so
  * probing ends. */
-static struct field_name_slot *find_slot(struct field_json *json, const struct field_name *name)
+static struct field_name_slot *find_name_slot(struct field_json *json,
+                                              const struct field_name *name)
 {
     for (size_t i = (size_t)name->hash;; i++) {
         struct field_name_slot *slot = &json->slots[i & (json->slots_n - 1)];
@@ -135,7 +136,7 @@ static bool index_names(struct field_json *json)
         json->indexed = 0;
     }
     for (; json->indexed < json->names_n; json->indexed++)
-        *find_slot(json, &json->names[json->indexed]) =
+        *find_name_slot(json, &json->names[json->indexed]) =
             (struct field_name_slot){json->oldest, json->indexed};
     return true;
 }
@@ -146,7 +147,7 @@ static struct field_name *find_name(struct field_json *json, const struct field_
 {
     if (!index_names(json))
         return NULL;
-    const struct field_name_slot *slot = find_slot(json, name);
+    const struct field_name_slot *slot = find_name_slot(json, name);
     return slot->event == json->oldest ? &json->names[slot->index] : NULL;
 }
 
@@ -159,7 +160,7 @@ static inline struct field_name describe_name(const struct field_json *json, siz
 }
 
 /* Returns the field_name of an escaped name that is the end of the output, from offset `at` on. */
-static struct field_name name_at_end(const struct field_json *json, size_t at)
+static struct field_name append_name_to_list(const struct field_json *json, size_t at)
 {
     size_t n = json->to->n - at;
     return describe_name(json, at, n, hash_bytes(json->to->bytes + at, n));
@@ -195,7 +196,7 @@ static __attribute__((noinline)) void make_name_unique(struct field_json *json)
         json->to->n = at + first->n;
         char number[NUMBER_MAX] = "#";
         buffer_add(json->to, number, 1 + number_format_u64(number + 1, first->next_suffix++));
-        name = name_at_end(json, at);
+        name = append_name_to_list(json, at);
     }
     (void)append_to_name_list(json, &name);
 }
@@ -288,7 +289,7 @@ static void append_json_text(struct field_json *json, ttr_text text)
         return;
     }
     buffer_add_byte(json->to, '"');
-    append_escaped(json, text.p, text.n);
+    append_escaped_text(json, text.p, text.n);
     buffer_add_byte(json->to, '"');
 }
 
@@ -317,7 +318,7 @@ static void save_names_mark(struct field_json *json, unsigned depth)
 static void remove_object_names(struct field_json *json, const struct field_json_mark *mark)
 {
     while (json->indexed > mark->names_n)
-        find_slot(json, &json->names[--json->indexed])->event = 0;
+        find_name_slot(json, &json->names[--json->indexed])->event = 0;
     json->names_n = mark->names_n;
     memcpy(json->seen, mark->seen, sizeof json->seen);
 }
@@ -449,10 +450,10 @@ static void append_unescaped_name(struct field_json *json, const void *p, size_t
     field_json_append_separator(json);
     buffer_add_byte(json->to, '"');
     size_t at = json->to->n;
-    append_escaped(json, p, n);
+    append_escaped_text(json, p, n);
     if (json->to->failed)
         return;
-    struct field_name name = name_at_end(json, at);
+    struct field_name name = append_name_to_list(json, at);
     if (!append_to_name_list(json, &name))
         make_name_unique(json);
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);

@@ -43,7 +43,7 @@ void perf_data_writer_free(struct perf_data_writer *writer)
 
 /* Returns the flags as the file's byte order stores them. Big-endian compilers allocate bit fields
  * from the most significant bit. */
-static uint64_t flags_in_file_order(uint64_t flags, bool is_big)
+static uint64_t order_attr_flags(uint64_t flags, bool is_big)
 {
     uint64_t placed = 0;
     for (unsigned i = 0; i < 64 && is_big; i++)
@@ -62,7 +62,7 @@ void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
     perf_store_u64(to + PERF_ATTR_PERIOD, is_big, attr->period);
     perf_store_u64(to + PERF_ATTR_SAMPLE_TYPE, is_big, attr->sample_type);
     perf_store_u64(to + PERF_ATTR_READ_FORMAT, is_big, attr->read_format);
-    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, flags_in_file_order(attr->flags, is_big));
+    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, order_attr_flags(attr->flags, is_big));
     perf_store_u32(to + PERF_ATTR_WAKEUP, is_big, attr->wakeup);
     perf_store_u32(to + PERF_ATTR_CLOCKID, is_big, (uint32_t)attr->clockid);
     perf_store_u16(to + PERF_ATTR_MAX_STACK, is_big, attr->max_stack);
@@ -97,18 +97,19 @@ static void write_record_header(struct perf_data_writer *writer, uint32_t type, 
     write_outside_data(writer, header, sizeof header);
 }
 
-static uint64_t event_id_at(const struct perf_data_writer *writer,
-                            const struct perf_data_writer_event *event, size_t i)
+static uint64_t get_event_id(const struct perf_data_writer *writer,
+                             const struct perf_data_writer_event *event, size_t i)
 {
     uint64_t id;
     memcpy(&id, writer->ids.bytes + event->ids_at + i * sizeof id, sizeof id);
     return id;
 }
 
-static void write_ids(struct perf_data_writer *writer, const struct perf_data_writer_event *event)
+static void write_event_ids(struct perf_data_writer *writer,
+                            const struct perf_data_writer_event *event)
 {
     for (size_t i = 0; i < event->ids_n; i++)
-        write_frame_u64(writer, event_id_at(writer, event, i));
+        write_frame_u64(writer, get_event_id(writer, event, i));
 }
 
 /* Writes an attribute record and a name record for an event. Ids that exceed the record size are
@@ -123,13 +124,13 @@ static void write_event_records(struct perf_data_writer *writer,
     write_record_header(writer, PERF_HEADER_ATTR,
                         PERF_RECORD_HEADER + PERF_ATTR_VER7 + 8 * limited.ids_n);
     write_outside_data(writer, event->attr, PERF_ATTR_VER7);
-    write_ids(writer, &limited);
+    write_event_ids(writer, &limited);
     if (!event->name_n || !event->ids_n)
         return;
     size_t padded = perf_padded_size(event->name_n, 8);
     write_record_header(writer, PERF_EVENT_UPDATE, PERF_RECORD_HEADER + 16 + padded);
     write_frame_u64(writer, UPDATE_NAME);
-    write_frame_u64(writer, event_id_at(writer, event, 0));
+    write_frame_u64(writer, get_event_id(writer, event, 0));
     write_outside_data(writer, writer->names.bytes + event->name_at, event->name_n);
     write_outside_data(writer, "\0\0\0\0\0\0\0", padded - event->name_n);
 }
@@ -318,7 +319,7 @@ static void write_attrs(struct perf_data_writer *writer)
 {
     uint64_t ids_at = writer->at;
     for (size_t i = 0; i < writer->events_n; i++)
-        write_ids(writer, &writer->events[i]);
+        write_event_ids(writer, &writer->events[i]);
     writer->attrs_at = writer->at;
     for (size_t i = 0; i < writer->events_n; i++) {
         const struct perf_data_writer_event *event = &writer->events[i];
@@ -364,7 +365,7 @@ static void fill_event_desc_section(struct perf_data_writer *writer)
         perf_append_u32(section, is_big, (uint32_t)event->ids_n);
         perf_append_text(section, is_big, writer->names.bytes + event->name_at, event->name_n);
         for (size_t k = 0; k < event->ids_n; k++)
-            perf_append_u64(section, is_big, event_id_at(writer, event, k));
+            perf_append_u64(section, is_big, get_event_id(writer, event, k));
     }
     writer->is_out_of_memory |= section->failed;
 }

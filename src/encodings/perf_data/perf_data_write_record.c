@@ -46,7 +46,7 @@ static void compress_piece(struct perf_data_writer *writer, const uint8_t *bytes
 
 /* Compresses waiting records, PERF_ZSTD_PIECE_MAX bytes at a time. A shorter rest stays waiting,
  * unless with_short_piece. */
-static void compress_waiting(struct perf_data_writer *writer, bool with_short_piece)
+static void compress_waiting_records(struct perf_data_writer *writer, bool with_short_piece)
 {
     size_t at = 0;
     while (!perf_data_writer_failed(writer) &&
@@ -65,7 +65,7 @@ static void compress_waiting(struct perf_data_writer *writer, bool with_short_pi
 void perf_data_writer_flush(struct perf_data_writer *writer)
 {
     if (writer->zstd)
-        compress_waiting(writer, true);
+        compress_waiting_records(writer, true);
 }
 
 /* Reserves `n` bytes for a record and writes its header. Returns the address after the header, or
@@ -86,7 +86,7 @@ static void commit_record(struct perf_data_writer *writer, size_t n)
     if (writer->zstd) {
         buffer_commit(&writer->plain, n);
         if (writer->plain.n >= PERF_ZSTD_PIECE_MAX)
-            compress_waiting(writer, false);
+            compress_waiting_records(writer, false);
         return;
     }
     count_written(writer, n);
@@ -127,8 +127,8 @@ static void store_u32_pair(struct record_position *position, uint32_t first, uin
 }
 
 /* Stores bytes, then zeros up to a size of `padded` bytes. */
-static void store_padded(struct record_position *position, const void *bytes, size_t n,
-                         size_t padded)
+static void store_padded_bytes(struct record_position *position, const void *bytes, size_t n,
+                               size_t padded)
 {
     if (n)
         memcpy(position->at, bytes, n);
@@ -142,7 +142,7 @@ static void store_padded(struct record_position *position, const void *bytes, si
     (PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ID | PERF_SAMPLE_HAS_STREAM_ID | \
      PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_IDENTIFIER)
 
-static size_t trailer_size(uint64_t sample_type)
+static size_t get_trailer_size(uint64_t sample_type)
 {
     return 8 * (size_t)__builtin_popcountll(sample_type & TRAILER);
 }
@@ -171,18 +171,18 @@ static void store_trailer(struct record_position *position, uint64_t sample_type
      PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ADDR | PERF_SAMPLE_HAS_ID |      \
      PERF_SAMPLE_HAS_STREAM_ID | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_PERIOD)
 
-static size_t padded_raw_size(const struct perf_sample *sample)
+static size_t get_padded_raw_size(const struct perf_sample *sample)
 {
     return ROUND_UP8(sample->raw[0].n + sample->raw[1].n + 4) - 4;
 }
 
-static size_t sample_size(uint64_t sample_type, const struct perf_sample *sample)
+static size_t get_sample_size(uint64_t sample_type, const struct perf_sample *sample)
 {
     size_t n = PERF_RECORD_HEADER + 8 * (size_t)__builtin_popcountll(sample_type & SAMPLE_WORDS);
     if (sample_type & PERF_SAMPLE_HAS_CALLCHAIN)
         n += 8 + 8 * sample->chain_n;
     if (sample_type & PERF_SAMPLE_HAS_RAW)
-        n += 4 + padded_raw_size(sample);
+        n += 4 + get_padded_raw_size(sample);
     return n;
 }
 
@@ -215,7 +215,7 @@ bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sampl
     if (sample->chain_n > PERF_RECORD_BYTES_MAX || sample->raw[0].n > PERF_RECORD_BYTES_MAX ||
         sample->raw[1].n > PERF_RECORD_BYTES_MAX)
         return false;
-    size_t n = sample_size(sample_type, sample);
+    size_t n = get_sample_size(sample_type, sample);
     if (n > PERF_RECORD_BYTES_MAX)
         return false;
     struct record_position position = {reserve_record(writer, PERF_SAMPLE, misc, n),
@@ -229,10 +229,10 @@ bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sampl
             store_next_u64(&position, sample->chain[i]);
     }
     if (sample_type & PERF_SAMPLE_HAS_RAW) {
-        size_t raw_n = padded_raw_size(sample);
+        size_t raw_n = get_padded_raw_size(sample);
         store_next_u32(&position, (uint32_t)raw_n);
-        store_padded(&position, sample->raw[0].p, sample->raw[0].n, sample->raw[0].n);
-        store_padded(&position, sample->raw[1].p, sample->raw[1].n, raw_n - sample->raw[0].n);
+        store_padded_bytes(&position, sample->raw[0].p, sample->raw[0].n, sample->raw[0].n);
+        store_padded_bytes(&position, sample->raw[1].p, sample->raw[1].n, raw_n - sample->raw[0].n);
     }
     commit_record(writer, n);
     return true;
@@ -244,26 +244,27 @@ void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_
                                const struct perf_sample *values, ttr_text name, bool is_exec)
 {
     size_t name_n = name.n < COMM_MAX ? name.n : COMM_MAX, padded = perf_padded_size(name_n, 8);
-    size_t n = PERF_RECORD_HEADER + 8 + padded + trailer_size(sample_type);
+    size_t n = PERF_RECORD_HEADER + 8 + padded + get_trailer_size(sample_type);
     struct record_position position = {
         reserve_record(writer, PERF_COMM, is_exec ? PERF_MISC_COMM_EXEC : 0, n),
         writer->spec.is_big_endian};
     if (!position.at)
         return;
     store_u32_pair(&position, values->pid, values->tid);
-    store_padded(&position, name.p, name_n, padded);
+    store_padded_bytes(&position, name.p, name_n, padded);
     store_trailer(&position, sample_type, values);
     commit_record(writer, n);
 }
 
 /* Stores what identifies a mapped file: its build id, else device and inode. */
-static void store_identity(struct record_position *position, const struct perf_mapping *mapping)
+static void store_mapping_identity(struct record_position *position,
+                                   const struct perf_mapping *mapping)
 {
     uint8_t n = mapping->build_id_n < BUILD_ID_MAX ? mapping->build_id_n : (uint8_t)BUILD_ID_MAX;
     if (mapping->build_id) {
         uint8_t size[4] = {n};
-        store_padded(position, size, sizeof size, sizeof size);
-        store_padded(position, mapping->build_id, n, BUILD_ID_MAX);
+        store_padded_bytes(position, size, sizeof size, sizeof size);
+        store_padded_bytes(position, mapping->build_id, n, BUILD_ID_MAX);
         return;
     }
     store_u32_pair(position, mapping->major, mapping->minor);
@@ -278,7 +279,7 @@ void perf_data_writer_add_mapping(struct perf_data_writer *writer, uint64_t samp
     enum { PROT_EXECUTE = 4 };
     size_t path_n = mapping->path.n < PATH_MAX_BYTES ? mapping->path.n : PATH_MAX_BYTES,
            padded = perf_padded_size(path_n, 8);
-    size_t n = PERF_RECORD_HEADER + 64 + padded + trailer_size(sample_type);
+    size_t n = PERF_RECORD_HEADER + 64 + padded + get_trailer_size(sample_type);
     unsigned misc = (mapping->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER) |
                     (mapping->prot & PROT_EXECUTE ? 0 : PERF_MISC_MMAP_DATA) |
                     (mapping->build_id ? PERF_MISC_BUILD_ID : 0);
@@ -290,9 +291,9 @@ void perf_data_writer_add_mapping(struct perf_data_writer *writer, uint64_t samp
     store_next_u64(&position, mapping->start);
     store_next_u64(&position, mapping->size);
     store_next_u64(&position, mapping->offset);
-    store_identity(&position, mapping);
+    store_mapping_identity(&position, mapping);
     store_u32_pair(&position, mapping->prot, mapping->flags);
-    store_padded(&position, mapping->path.p, path_n, padded);
+    store_padded_bytes(&position, mapping->path.p, path_n, padded);
     store_trailer(&position, sample_type, values);
     commit_record(writer, n);
 }
@@ -301,7 +302,7 @@ void perf_data_writer_add_task(struct perf_data_writer *writer, uint64_t sample_
                                const struct perf_sample *values, uint32_t parent_pid,
                                uint32_t parent_tid)
 {
-    size_t n = PERF_RECORD_HEADER + 24 + trailer_size(sample_type);
+    size_t n = PERF_RECORD_HEADER + 24 + get_trailer_size(sample_type);
     struct record_position position = {reserve_record(writer, PERF_FORK, 0, n),
                                        writer->spec.is_big_endian};
     if (!position.at)
@@ -316,7 +317,7 @@ void perf_data_writer_add_task(struct perf_data_writer *writer, uint64_t sample_
 void perf_data_writer_add_lost(struct perf_data_writer *writer, uint64_t sample_type,
                                const struct perf_sample *values, uint64_t lost)
 {
-    size_t n = PERF_RECORD_HEADER + 16 + trailer_size(sample_type);
+    size_t n = PERF_RECORD_HEADER + 16 + get_trailer_size(sample_type);
     struct record_position position = {reserve_record(writer, PERF_LOST, 0, n),
                                        writer->spec.is_big_endian};
     if (!position.at)

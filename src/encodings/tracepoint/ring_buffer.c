@@ -57,7 +57,7 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
 
 /* Completes an absolute time of 59 bits with the upper bits of the previous time. Adds a carry if
  * the result would be earlier than the previous time. */
-static uint64_t complete_time(uint64_t stamp, uint64_t before)
+static uint64_t complete_event_time(uint64_t stamp, uint64_t before)
 {
     uint64_t upper = before & ~STAMP_MASK;
     uint64_t time = upper | (stamp & STAMP_MASK);
@@ -95,7 +95,8 @@ enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
         if (type == TYPE_EXTEND || type == TYPE_STAMP) {
             uint64_t time = (uint64_t)word << DELTA_BITS | delta;
             bool is_sure = page->sure == page->p;
-            page->time = type == TYPE_EXTEND ? page->time + time : complete_time(time, page->time);
+            page->time =
+                type == TYPE_EXTEND ? page->time + time : complete_event_time(time, page->time);
             page->p += 8;
             if (is_sure)
                 ring_buffer_confirm(page);
@@ -115,7 +116,7 @@ enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
 
 /* Returns the size in bytes of the event at `p` with its header. Returns 0 if it is invalid or
  * extends beyond `left` bytes. */
-static size_t event_size_at(const uint8_t *p, size_t left, bool is_big_endian)
+static size_t read_event_size(const uint8_t *p, size_t left, bool is_big_endian)
 {
     uint32_t head = load_page_u32(p, is_big_endian),
              type = is_big_endian ? head >> DELTA_BITS : head & 31u;
@@ -145,7 +146,7 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
     for (size_t i = words; i-- > 1;) {
         const uint8_t *p = page->sure + i * 4;
         uint32_t type = page->is_big_endian ? p[0] >> 3 : p[0] & 31u;
-        size_t n = event_size_at(p, (words - i) * 4, page->is_big_endian),
+        size_t n = read_event_size(p, (words - i) * 4, page->is_big_endian),
                head = type == TYPE_LONG ? 8 : 4;
         chain[i] = n ? chain[i + n / 4] : 0;
         if (!chain[i] || type >= TYPE_PADDING)

@@ -54,7 +54,7 @@ static const struct {
     {"RCU_SOFTIRQ", 9},     {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
 };
 
-static int64_t value_in_libtraceevent(const struct tracepoint_node *node)
+static int64_t clip_value_like_libtraceevent(const struct tracepoint_node *node)
 {
     char first = node->text.n ? *node->text.p : '0';
     if (node->peer != PEER_ATOM)
@@ -85,7 +85,7 @@ static bool parse_label(struct tracepoint_parser *parser, struct tracepoint_labe
         (void)tracepoint_set_error(parser, "labelled value is not constant", no_word);
         return false;
     }
-    *label = (struct tracepoint_label){.value = value_in_libtraceevent(&node[value]),
+    *label = (struct tracepoint_label){.value = clip_value_like_libtraceevent(&node[value]),
                                        .real = node[value].value,
                                        .text = node[text].text};
     return true;
@@ -175,7 +175,7 @@ static uint32_t parse_call_arguments(struct tracepoint_parser *parser, uint8_t o
 
 /* --- sizeof and __builtin_expect --- */
 
-static uint64_t size_of_c_type(ttr_text type, unsigned long_bytes)
+static uint64_t get_c_type_size(ttr_text type, unsigned long_bytes)
 {
     static const struct {
         const char *name;
@@ -222,7 +222,7 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
             type.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - type.p);
             tracepoint_next_word(&parser->lexer);
         }
-        bytes = size_of_c_type(type, parser->tp->all->spec.long_bytes);
+        bytes = get_c_type_size(type, parser->tp->all->spec.long_bytes);
     }
     if (bytes == 0)
         return tracepoint_set_error(parser, "sizeof of an unknown type", type);

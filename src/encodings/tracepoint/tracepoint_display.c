@@ -5,8 +5,8 @@
 
 /* Returns the field that an expression refers to, ignoring casts. If may_be_masked, a constant bit
  * mask is ignored, too. Returns NULL for any other expression. */
-static const struct tracepoint_field *field_of_node(const struct tracepoint_program *program,
-                                                    uint32_t index, bool may_be_masked)
+static const struct tracepoint_field *get_node_field(const struct tracepoint_program *program,
+                                                     uint32_t index, bool may_be_masked)
 {
     const struct tracepoint_node *node = &program->node[index];
     while (node->op == OP_CAST)
@@ -21,7 +21,7 @@ static const struct tracepoint_field *field_of_node(const struct tracepoint_prog
 static void store_table_hint(const struct tracepoint *tp, const struct tracepoint_program *program,
                              const struct tracepoint_node *node, struct tracepoint_display *display)
 {
-    const struct tracepoint_field *field = field_of_node(program, node->a, node->op == OP_FLAGS);
+    const struct tracepoint_field *field = get_node_field(program, node->a, node->op == OP_FLAGS);
     if (!field || field < tp->field + tp->common_n || field->shape > TRACEPOINT_INT)
         return;
     struct tracepoint_display *of = &display[field - tp->field];
@@ -35,7 +35,7 @@ static void store_base_hint(const struct tracepoint *tp, const struct tracepoint
                             const struct tracepoint_item *item, struct tracepoint_display *display)
 {
     const struct tracepoint_field *field =
-        item->kind == ITEM_NUMBER ? field_of_node(program, item->node, false) : NULL;
+        item->kind == ITEM_NUMBER ? get_node_field(program, item->node, false) : NULL;
     if (!field || field->shape > TRACEPOINT_INT || display[field - tp->field].base)
         return;
     char c = item->conversion;

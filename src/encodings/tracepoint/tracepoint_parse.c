@@ -83,7 +83,7 @@ static uint64_t fold_operator(uint8_t op, uint64_t a, uint64_t b)
     return tracepoint_eval_number(&(struct tracepoint_run){.program = &program}, 2);
 }
 
-static unsigned depth_of_node(const struct tracepoint_parser *parser, uint32_t node)
+static unsigned get_node_depth(const struct tracepoint_parser *parser, uint32_t node)
 {
     return node < parser->nodes.n ? parser->nodes.node[node].depth : 0;
 }
@@ -93,8 +93,8 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
     struct tracepoint_nodes *nodes = &parser->nodes;
     if (parser->why)
         return NODE_NONE;
-    unsigned a = depth_of_node(parser, node->a), b = depth_of_node(parser, node->b),
-             c = depth_of_node(parser, node->c);
+    unsigned a = get_node_depth(parser, node->a), b = get_node_depth(parser, node->b),
+             c = get_node_depth(parser, node->c);
     unsigned deeper = a > b ? a : b, depth = 1 + (deeper > c ? deeper : c);
     if (depth > TRACEPOINT_DEPTH_MAX || nodes->n == TRACEPOINT_NODES_MAX)
         return tracepoint_set_error(parser, "expression is too large", no_word);
@@ -170,7 +170,7 @@ static uint32_t add_field_node(struct tracepoint_parser *parser,
 
 /* Returns the mask by which a cast truncates a number. Like libtraceevent, knows only these types
  * and never sign-extends. */
-static uint64_t mask_for_cast(ttr_text type)
+static uint64_t get_cast_mask(ttr_text type)
 {
     static const struct {
         const char *name;
@@ -191,7 +191,7 @@ static uint32_t add_cast_node(struct tracepoint_parser *parser, ttr_text type, b
 {
     if (a == NODE_NONE)
         return NODE_NONE;
-    uint64_t mask = is_pointer ? UINT64_MAX : mask_for_cast(type);
+    uint64_t mask = is_pointer ? UINT64_MAX : get_cast_mask(type);
     if (is_number_node(parser, a)) {
         uint32_t node = add_number_node(parser, parser->nodes.node[a].value & mask, no_word);
         if (node != NODE_NONE)
@@ -351,7 +351,7 @@ static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of,
     const struct tracepoint_node *node = parser->nodes.node;
     uint64_t mask = UINT64_MAX;
     while (node[from].op == OP_CAST) {
-        mask = mask == UINT64_MAX ? mask_for_cast(node[from].text) : mask;
+        mask = mask == UINT64_MAX ? get_cast_mask(node[from].text) : mask;
         from = node[from].a;
     }
     const struct tracepoint_field *field = node[from].field;

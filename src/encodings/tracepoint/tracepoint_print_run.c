@@ -130,7 +130,7 @@ static void print_event(const struct tracepoint *tp, const struct tracepoint_pro
 
 bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
 {
-    const struct tracepoint *tp = tracepoint_of_event(t, event);
+    const struct tracepoint *tp = tracepoint_get_from_event(t, event);
     if (!tp || !tp->lazy || !tp->lazy->program)
         return false;
     const struct tracepoints_spec *spec = &tp->all->spec;

@@ -58,8 +58,8 @@ static uint64_t truncate_to_conversion(const struct tracepoint_item *item, uint6
     return s < 0 ? 0 - (uint64_t)s : (uint64_t)s;
 }
 
-static void print_digits(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
-                         int star)
+static void print_number_digits(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
+                                int star)
 {
     char text[DIGITS_MAX], head[4];
     bool is_negative, is_left = item->is_left;
@@ -100,7 +100,7 @@ void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *it
 {
     bool is_negative;
     if (!item->is_plain) {
-        print_digits(to, item, x, star);
+        print_number_digits(to, item, x, star);
         return;
     }
     uint64_t number = truncate_to_conversion(item, x, &is_negative);
@@ -115,7 +115,7 @@ void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *it
         buffer_commit(to,
                       number_format_i64(at, is_negative ? (int64_t)(0 - number) : (int64_t)number));
     else
-        print_digits(to, item, x, star);
+        print_number_digits(to, item, x, star);
 }
 
 void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
@@ -222,7 +222,7 @@ static void print_symbol(const struct tracepoint_run *run, const struct tracepoi
 }
 
 /* Returns the bytes from the start of a node's array or field up to the end of the record. */
-static ttr_text bytes_of_node(const struct tracepoint_run *run, uint32_t index)
+static ttr_text get_node_bytes(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     const struct tracepoint_field *field = node->field;
@@ -239,7 +239,7 @@ static ttr_text bytes_of_node(const struct tracepoint_run *run, uint32_t index)
 
 static void print_hex_bytes(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
-    ttr_text bytes = bytes_of_node(run, node->a);
+    ttr_text bytes = get_node_bytes(run, node->a);
     uint32_t n = (uint32_t)tracepoint_eval_number(run, node->b);
     for (uint32_t i = 0; i < n && i < bytes.n; i++) {
         if (i && node->op == OP_HEX)
@@ -250,7 +250,7 @@ static void print_hex_bytes(const struct tracepoint_run *run, const struct trace
 
 static void print_number_array(const struct tracepoint_run *run, const struct tracepoint_node *node)
 {
-    ttr_text bytes = bytes_of_node(run, node->a);
+    ttr_text bytes = get_node_bytes(run, node->a);
     uint32_t n = (uint32_t)tracepoint_eval_number(run, node->b),
              size = (uint32_t)tracepoint_eval_number(run, node->c);
     if (size != 1 && size != 2 && size != 4 && size != 8)
@@ -268,17 +268,17 @@ static void print_number_array(const struct tracepoint_run *run, const struct tr
 
 /* Returns byte `i` of a bit mask, where byte 0 has the lowest bits. The mask is an array of `long`
  * in the byte order of the traced machine. */
-static uint8_t mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t i)
+static uint8_t get_mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t i)
 {
     return (uint8_t)mask.p[run->is_big_endian ? mask.n - 1 - i : i];
 }
 
 /* Prints a mask in hexadecimal digits, with commas between groups of 32 bits, as the kernel
  * does. */
-static void print_mask_digits(const struct tracepoint_run *run, ttr_text mask)
+static void print_cpu_mask_digits(const struct tracepoint_run *run, ttr_text mask)
 {
     for (size_t i = mask.n; i-- > 0;) {
-        tracepoint_print_hex(run->to, mask_byte(run, mask, i), 2);
+        tracepoint_print_hex(run->to, get_mask_byte(run, mask, i), 2);
         if (i > 0 && i % 4 == 0)
             buffer_add_byte(run->to, ',');
     }
@@ -290,7 +290,7 @@ void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask
     for (size_t i = 0; i < bits; i++) {
         char text[NUMBER_MAX];
         size_t begin = i;
-        while (i < bits && mask_byte(run, mask, i / 8) >> i % 8 & 1)
+        while (i < bits && get_mask_byte(run, mask, i / 8) >> i % 8 & 1)
             i++;
         if (i == begin)
             continue;
@@ -307,13 +307,13 @@ void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask
 
 /* Prints a bit mask, then inserts the padding to its width: the length is only known after
  * printing. */
-static void print_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
-                       const struct tracepoint_node *node, int star)
+static void print_cpu_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
+                           const struct tracepoint_node *node, int star)
 {
     size_t before = run->to->n;
     ttr_text mask = tracepoint_array_bytes(run, node->field);
     if (node->op == OP_BITS)
-        print_mask_digits(run, mask);
+        print_cpu_mask_digits(run, mask);
     else
         tracepoint_print_bit_ranges(run, mask, 8 * mask.n);
     int width = item->has_star ? star : item->width;
@@ -362,7 +362,7 @@ void tracepoint_print_string(const struct tracepoint_run *run, const struct trac
         break;
     case OP_BITS:
     case OP_CPUS:
-        print_mask(run, item, node, star);
+        print_cpu_mask(run, item, node, star);
         break;
     case OP_ARGUMENT:
         if (node->value < run->arguments_n)

@@ -15,8 +15,8 @@ static struct type *copy_type(struct arena *arena, struct type type)
 
 /* --- Types of tracepoint fields --- */
 
-static const struct type *type_of_field(const struct tracepoint *tp,
-                                        const struct tracepoint_field *field)
+static const struct type *make_field_type(const struct tracepoint *tp,
+                                          const struct tracepoint_field *field)
 {
     static const uint8_t kinds[] = {
         [TRACEPOINT_UINT] = TYPE_UINT,  [TRACEPOINT_INT] = TYPE_INT,
@@ -57,7 +57,7 @@ static const struct type *make_payload_type(const struct tracepoint *tp)
     struct type_member *members = arena_alloc(arena, (n + (size_t)1) * sizeof *members);
     for (uint32_t i = 0; members && i < n; i++) {
         const struct tracepoint_field *field = &tp->field[tp->common_n + i];
-        members[i] = (struct type_member){.name = field->name, .type = type_of_field(tp, field)};
+        members[i] = (struct type_member){.name = field->name, .type = make_field_type(tp, field)};
         members = members[i].type ? members : NULL;
     }
     return members
@@ -75,7 +75,7 @@ const struct type *tracepoint_fields_type(const struct tracepoint *tp)
 
 /* --- Types of EventHeader fields, from a compiled plan --- */
 
-static struct type type_of_step(const struct event_header_step *step, bool is_big_endian)
+static struct type make_step_type(const struct event_header_step *step, bool is_big_endian)
 {
     struct type type = {.kind = TYPE_UINT,
                         .bits = step->bytes * 8u,
@@ -122,7 +122,7 @@ static const struct type *make_struct_type(struct arena *arena,
     uint32_t n = 0;
     while (members && at < end) {
         const struct event_header_step *step = &plan->step[at];
-        struct type value = type_of_step(step, plan->is_big_endian);
+        struct type value = make_step_type(step, plan->is_big_endian);
         const struct type *type =
             step->members && depth < EVENT_HEADER_DEPTH_MAX
                 ? make_struct_type(arena, plan, at + 1, step->after_members, depth + 1)

@@ -61,22 +61,22 @@ void tracepoints_begin_batch(struct tracepoints *all)
 
 /* --- EventHeader and .NET tracepoints, which have decoders of their own --- */
 
-static struct event_header_raw event_header_raw_of(const void *ctx, const ttr_event *event)
+static struct event_header_raw get_event_header_record(const void *ctx, const ttr_event *event)
 {
     const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
     struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);
     return (struct event_header_raw){raw.p, raw.n};
 }
 
-static bool event_header_extra_of(const void *ctx, const ttr_event *event, uint32_t i,
-                                  ttr_field *field)
+static bool get_event_header_extra(const void *ctx, const ttr_event *event, uint32_t i,
+                                   ttr_field *field)
 {
     const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
     return spec->container->extra && spec->container->extra(spec->ctx, event, i, field);
 }
 
-static uint32_t event_header_frames_of(const void *ctx, const ttr_event *event, uint64_t *addresses,
-                                       uint32_t room)
+static uint32_t copy_event_header_frames(const void *ctx, const ttr_event *event,
+                                         uint64_t *addresses, uint32_t room)
 {
     const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
     return spec->container->frames ? spec->container->frames(spec->ctx, event, addresses, room) : 0;
@@ -97,9 +97,9 @@ static struct event_header_decoder_spec make_header_spec(struct tracepoints *all
         .t = all->spec.t,
         .format = all->spec.format,
         .ctx = all,
-        .raw = event_header_raw_of,
-        .extra = all->spec.container->extra ? event_header_extra_of : NULL,
-        .frames = event_header_frames_of,
+        .raw = get_event_header_record,
+        .extra = all->spec.container->extra ? get_event_header_extra : NULL,
+        .frames = copy_event_header_frames,
         .padding = all->spec.container->padding};
 }
 
@@ -124,7 +124,7 @@ static bool is_clr_tracepoint(const struct tracepoint *tp)
 
 /* Attaches the .NET decoder to a tracepoint of the runtime. Returns false if memory is
  * exhausted. */
-static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
+static bool attach_clr_decoder(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);
     if (!is_clr_tracepoint(tp))
@@ -144,11 +144,11 @@ static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
 
 /* Attaches the decoder for EventHeader or .NET if the fields of the tracepoint match. Returns false
  * if memory is exhausted. */
-static bool attach_event_header(struct tracepoints *all, struct tracepoint *tp)
+static bool attach_event_header_decoder(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);
     if (!is_event_header(tp))
-        return attach_clr(all, tp);
+        return attach_clr_decoder(all, tp);
     if (!all->headers)
         all->headers = event_header_decoder_new(&spec);
     if (all->headers)
@@ -159,7 +159,7 @@ static bool attach_event_header(struct tracepoints *all, struct tracepoint *tp)
 
 /* --- Adding a tracepoint --- */
 
-static bool store_by_id(struct tracepoints *all, struct tracepoint *tp)
+static bool store_tracepoint_by_id(struct tracepoints *all, struct tracepoint *tp)
 {
     if (tp->id >= all->dense_n) {
         size_t n = all->dense_n ? all->dense_n : 1024;
@@ -219,13 +219,13 @@ static bool register_tracepoint(struct tracepoints *all, struct tracepoint *tp)
     tp->lazy = lazy;
     all->kind[all->kinds_n++] = tp;
     tp->is_bprint = tracepoint_is_bprint(tp);
-    if (!attach_event_header(all, tp))
+    if (!attach_event_header_decoder(all, tp))
         return false;
     if (!all->type || !all->pid) {
         all->type = find_common_field(tp, "common_type");
         all->pid = find_common_field(tp, "common_pid");
     }
-    return store_by_id(all, tp);
+    return store_tracepoint_by_id(all, tp);
 }
 
 ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
@@ -265,12 +265,12 @@ const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_
     return id < all->dense_n ? all->dense[id] : NULL;
 }
 
-ttr_text tracepoint_system(const struct tracepoint *tp)
+ttr_text tracepoint_get_system(const struct tracepoint *tp)
 {
     return tp->system;
 }
 
-ttr_text tracepoint_name(const struct tracepoint *tp)
+ttr_text tracepoint_get_name(const struct tracepoint *tp)
 {
     return tp->name;
 }
@@ -313,7 +313,7 @@ bool tracepoints_is_plausible(const struct tracepoints *all, struct tracepoint_r
 
 /* --- Decoding of records --- */
 
-bool tracepoint_prepare(const struct tracepoint *tp)
+bool tracepoint_prepare_decoding(const struct tracepoint *tp)
 {
     if (!tp->lazy || tp->lazy->look || tp->is_broken)
         return true;
@@ -340,7 +340,7 @@ bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
                        struct tracepoint_raw raw, ttr_event *event, const char **why)
 {
     *why = NULL;
-    if (tp && tp->lazy && !tp->lazy->look && !tracepoint_prepare(tp))
+    if (tp && tp->lazy && !tp->lazy->look && !tracepoint_prepare_decoding(tp))
         return false;
     if (tp && tp->header)
         return event_header_decode(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
@@ -389,7 +389,7 @@ bool tracepoint_decode_record(struct tracepoints *all, struct tracepoint_raw raw
     return tracepoint_decode(all, is_known ? tracepoints_find(all, *id) : NULL, raw, event, why);
 }
 
-const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *event)
+const struct tracepoint *tracepoint_get_from_event(const ttr *t, const ttr_event *event)
 {
     for (const struct schema *schema = context_schema(t, event->schema);;
          schema = context_schema(t, schema->base_schema)) {

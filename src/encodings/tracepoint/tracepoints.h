@@ -102,8 +102,8 @@ bool tracepoints_is_plausible(const struct tracepoints *all, struct tracepoint_r
 
 /* Return the system and name that the kernel uses, such as "sched" and "sched_switch". Events of
  * EventHeader tracepoints have other names. */
-ttr_text tracepoint_system(const struct tracepoint *tp);
-ttr_text tracepoint_name(const struct tracepoint *tp);
+ttr_text tracepoint_get_system(const struct tracepoint *tp);
+ttr_text tracepoint_get_name(const struct tracepoint *tp);
 
 /* Reads the common fields type (tracepoint id) and pid, at the offsets that the format files
  * declare. Returns false if the record is too short. */
@@ -120,7 +120,7 @@ TTR_MUST bool tracepoint_decode(struct tracepoints *all, const struct tracepoint
 
 /* Compiles what the events of a tracepoint need; tracepoint_decode() does it at the first event.
  * Returns false if memory is exhausted. */
-TTR_MUST bool tracepoint_prepare(const struct tracepoint *tp);
+TTR_MUST bool tracepoint_prepare_decoding(const struct tracepoint *tp);
 
 /* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Works
  * like tracepoint_decode(), but also sets payload and thread of the event, and sets `*id` to the
@@ -144,7 +144,7 @@ bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
 
 /* Returns the tracepoint of an event of any reader. Returns NULL if the event has no tracepoint, or
  * is a copy without its record (made by sorting). */
-const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *event);
+const struct tracepoint *tracepoint_get_from_event(const ttr *t, const ttr_event *event);
 
 /* Appends the text of an event by its print format, without a newline. If the format cannot be
  * evaluated, appends "[FAILED TO PARSE]" and the fields by name, as perf does. Returns false if the

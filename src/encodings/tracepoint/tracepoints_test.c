@@ -314,10 +314,11 @@ static void format_with_known_id_replaces_tracepoint(void **state)
                      TTR_OK);
     assert_string_equal(record_as_json(&scene, HEX_HEAD "09"), "\"b\":9");
     assert_null(tracepoints_find(scene.all, 4711));
-    assert_ptr_equal(tracepoint_of_event(scene.t, &scene.event), tracepoints_find(scene.all, 5));
-    assert_int_equal(tracepoint_name(tracepoints_find(scene.all, 5)).n, 2);
-    assert_int_equal(tracepoint_system(tracepoints_find(scene.all, 5)).n, 3);
-    assert_null(tracepoint_of_event(scene.t, &(ttr_event){.schema = SCHEMA_EVENT_COPY}));
+    assert_ptr_equal(tracepoint_get_from_event(scene.t, &scene.event),
+                     tracepoints_find(scene.all, 5));
+    assert_int_equal(tracepoint_get_name(tracepoints_find(scene.all, 5)).n, 2);
+    assert_int_equal(tracepoint_get_system(tracepoints_find(scene.all, 5)).n, 3);
+    assert_null(tracepoint_get_from_event(scene.t, &(ttr_event){.schema = SCHEMA_EVENT_COPY}));
     end_scene(&scene);
 }
 

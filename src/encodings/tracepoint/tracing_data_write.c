@@ -134,7 +134,7 @@ static bool is_same_system(const struct block_writer *block, size_t a, size_t b)
 
 /* Returns true if format `i` is the first of its system. All formats of that system are written
  * together with it. */
-static bool is_first_of_system(const struct block_writer *block, size_t i)
+static bool is_first_event_of_system(const struct block_writer *block, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (is_same_system(block, k, i))
@@ -163,10 +163,10 @@ static void append_systems(const struct block_writer *block)
 {
     uint32_t systems = 0;
     for (size_t i = 0; i < block->writer->formats_n; i++)
-        systems += is_first_of_system(block, i);
+        systems += is_first_event_of_system(block, i);
     append_block_u32(block, systems);
     for (size_t i = 0; i < block->writer->formats_n; i++)
-        if (is_first_of_system(block, i))
+        if (is_first_event_of_system(block, i))
             append_system(block, i);
 }
 

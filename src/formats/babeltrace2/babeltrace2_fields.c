@@ -77,7 +77,7 @@ static char *emit_field_name(char *at, ttr_text name, bool hides_escapes)
 }
 
 /* Appends comma and name of a field, and then reserves VALUE_ROOM bytes. */
-static bool add_name(struct bt2_output *output, const ttr_field *field)
+static bool add_field_name(struct bt2_output *output, const ttr_field *field)
 {
     struct bt2_level *level = &output->level[output->depth];
     uint64_t index = level->printed++;
@@ -111,7 +111,7 @@ static bool begin_field(struct bt2_output *output, const ttr_field *field, unsig
 {
     while (output->depth > field->depth)
         close_level(output);
-    if (!add_name(output, field))
+    if (!add_field_name(output, field))
         return false;
     if (choices && !reserve_room(output, 2 * (size_t)choices + VALUE_ROOM))
         return false;
@@ -124,7 +124,7 @@ static bool begin_field(struct bt2_output *output, const ttr_field *field, unsig
     return false;
 }
 
-static unsigned closing_braces_of(const ttr_field *field)
+static unsigned get_closing_braces(const ttr_field *field)
 {
     bool is_absent = field->value.hint == TTR_DISPLAY_ABSENT;
     return field->choices - (is_absent && field->choices > 0 ? 1u : 0u);
@@ -185,7 +185,7 @@ static bool is_empty_part_printed(const struct event_class *event_class, const s
 
 /* Opens the braces of the part to which a group of fields belongs. Prints "{ }" for earlier parts
  * that the class has. */
-static void open_part_of_group(struct bt2_parts *parts, ttr_group group)
+static void open_group_part(struct bt2_parts *parts, ttr_group group)
 {
     while (parts->next < PARTS) {
         const struct part *part = &part_order[parts->next++];
@@ -204,20 +204,20 @@ static void open_part_of_group(struct bt2_parts *parts, ttr_group group)
  * greater than the number of any cached field. */
 enum { LINE_START = 0, FIELD_NUMBERS_MAX = 0xfff0, AFTER_PACKET, UNKNOWN, LINE_END };
 
-static inline uint64_t separator_key(ttr_id schema, uint32_t step, uint32_t before)
+static inline uint64_t make_separator_key(ttr_id schema, uint32_t step, uint32_t before)
 {
     return (uint64_t)schema << 32 | step << 16 | before;
 }
 
-static inline struct babeltrace2_separator *separator_slot(const struct bt2_output *output,
-                                                           uint64_t key)
+static inline struct babeltrace2_separator *get_separator_slot(const struct bt2_output *output,
+                                                               uint64_t key)
 {
     return &output->cache
                 ->separator[((key >> 32) * 37 + (key >> 16 & 0xffff)) % BABELTRACE2_SEPARATORS];
 }
 
 /* Returns the properties of a value that determine how it is printed. */
-static inline uint32_t print_style_of(const ttr_value *value)
+static inline uint32_t get_print_style(const ttr_value *value)
 {
     return (uint32_t)value->type | (uint32_t)value->hint << 8 | (uint32_t)value->bits << 16 |
            (uint32_t)value->base << 24;
@@ -234,16 +234,16 @@ static void cache_separator(const struct bt2_output *output, uint64_t key,
     separator.key = key;
     separator.n = (uint8_t)n;
     memcpy(separator.text, output->to->bytes + from, n);
-    *separator_slot(output, key) = separator;
+    *get_separator_slot(output, key) = separator;
 }
 
 /* Appends a field with its cached separator. Returns false if the separator is not cached. */
 static inline bool add_cached_field(struct bt2_parts *parts, const ttr_field *field, uint64_t key)
 {
     struct bt2_output *output = &parts->output;
-    const struct babeltrace2_separator *known = separator_slot(output, key);
+    const struct babeltrace2_separator *known = get_separator_slot(output, key);
     const ttr_value *value = &field->value;
-    if (known->key != key || known->print_style != print_style_of(value) ||
+    if (known->key != key || known->print_style != get_print_style(value) ||
         !reserve_room(output, BABELTRACE2_SEPARATOR_MAX + VALUE_ROOM))
         return false;
     memcpy(output->at, known->text, BABELTRACE2_SEPARATOR_MAX);
@@ -284,9 +284,9 @@ static inline bool add_cached_field(struct bt2_parts *parts, const ttr_field *fi
  */
 static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, uint32_t n)
 {
-    const uint32_t print_style = print_style_of(&field->value), step = field->value.step;
+    const uint32_t print_style = get_print_style(&field->value), step = field->value.step;
     struct bt2_level *level = &output->level[output->depth];
-    const uint8_t kind = kind_of_value(&field->value);
+    const uint8_t kind = get_value_kind(&field->value);
     uint32_t i = 0;
     if ((kind != VALUE_UNSIGNED && kind != VALUE_SIGNED) || output->depth != field->depth ||
         field->choices || !output->with_names || output->with_color ||
@@ -295,7 +295,7 @@ static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, 
     char *at = output->at;
     uint64_t index = level->printed;
     n = n < ELEMENTS_MAX ? n : ELEMENTS_MAX;
-    for (; i < n && field[i].value.step == step && print_style_of(&field[i].value) == print_style;
+    for (; i < n && field[i].value.step == step && get_print_style(&field[i].value) == print_style;
          i++, index++) {
         at = emit_index(output->cache, index, at);
         at = kind == VALUE_SIGNED ? emit_signed(at, field[i].value.v.u)
@@ -306,16 +306,16 @@ static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, 
     return i;
 }
 
-static inline bool is_first_of_part(const struct bt2_parts *parts, const ttr_field *field)
+static inline bool is_first_field_of_part(const struct bt2_parts *parts, const ttr_field *field)
 {
     return parts->next == 0 || part_order[parts->next - 1].group != field->group;
 }
 
 bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field)
 {
-    if (is_first_of_part(parts, field))
-        open_part_of_group(parts, field->group);
-    return begin_field(&parts->output, field, closing_braces_of(field));
+    if (is_first_field_of_part(parts, field))
+        open_group_part(parts, field->group);
+    return begin_field(&parts->output, field, get_closing_braces(field));
 }
 
 /* Appends any field. Caches its separator if other events can have the same one. */
@@ -323,20 +323,21 @@ static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t 
 {
     struct bt2_output *output = &parts->output;
     size_t from = output_offset(output);
-    const bool opens = is_first_of_part(parts, field);
-    const unsigned choices = closing_braces_of(field);
+    const bool opens = is_first_field_of_part(parts, field);
+    const unsigned choices = get_closing_braces(field);
     const bool has_value = babeltrace2_begin_field(parts, field);
     unsigned depth = output->depth - (has_value || output->depth == 0 ? 0 : 1);
-    uint8_t kind = has_value && kind_of_value(&field->value) >= VALUE_STRUCT
+    uint8_t kind = has_value && get_value_kind(&field->value) >= VALUE_STRUCT
                        ? VALUE_OTHER
-                       : kind_of_value(&field->value);
+                       : get_value_kind(&field->value);
     if (key && !choices && !output->level[depth].is_array)
-        cache_separator(output, key,
-                        (struct babeltrace2_separator){.print_style = print_style_of(&field->value),
-                                                       .kind = kind,
-                                                       .depth = (uint8_t)depth,
-                                                       .next = (uint8_t)(opens ? parts->next : 0)},
-                        from);
+        cache_separator(
+            output, key,
+            (struct babeltrace2_separator){.print_style = get_print_style(&field->value),
+                                           .kind = kind,
+                                           .depth = (uint8_t)depth,
+                                           .next = (uint8_t)(opens ? parts->next : 0)},
+            from);
     if (!has_value)
         return;
     babeltrace2_add_value(output, &field->value);
@@ -354,7 +355,7 @@ static uint32_t print_fields(struct bt2_parts *parts, const ttr_field *field, ui
         const uint32_t step =
             field[i].value.step - 1 < FIELD_NUMBERS_MAX ? field[i].value.step : UNKNOWN;
         const uint64_t key = schema && step != UNKNOWN && before != UNKNOWN
-                                 ? separator_key(schema, step, before)
+                                 ? make_separator_key(schema, step, before)
                                  : 0;
         before = step;
         elements = step != UNKNOWN && output->depth > 0 && output->level[output->depth].is_array
@@ -415,7 +416,7 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
 {
     ttr_fields fields;
     struct bt2_output *output = &parts->output;
-    const uint64_t number = packet_number_of(context_schema(t, event->schema), event);
+    const uint64_t number = get_packet_number(context_schema(t, event->schema), event);
     struct babeltrace2_packet *kept = &output->cache->packet[event->source % BABELTRACE2_PACKETS];
     if (find_cached_packet(output->cache, event, number) &&
         reserve_room(output, sizeof kept->text)) {
@@ -425,8 +426,8 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
         parts->next = parts->has_part ? 1 : 0;
         return;
     }
-    output_end_room(output);
-    output_begin_room(output, 0);
+    bt2_end_append(output);
+    bt2_begin_append(output, 0);
     size_t begin = output->to->n;
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
     if (context_schema(t, event->schema)->ops == &event_copy_field_ops &&
@@ -435,7 +436,7 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
     else
         print_packet_fields(parts, &fields);
     close_part(parts);
-    output_end_room(output);
+    bt2_end_append(output);
     size_t n = output->to->n - begin;
     kept->number = 0;
     if (n <= sizeof kept->text && !output->to->failed) {
@@ -445,14 +446,14 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
         kept->source = event->source;
         kept->n = (uint32_t)n;
     }
-    output_begin_room(output, 0);
+    bt2_begin_append(output, 0);
 }
 
-void babeltrace2_end_parts(struct bt2_parts *parts)
+void babeltrace2_close_parts(struct bt2_parts *parts)
 {
-    open_part_of_group(parts,
-                       /* no part has this group, so this prints all remaining parts */
-                       TTR_GROUP_HEADER);
+    open_group_part(parts,
+                    /* no part has this group, so this prints all remaining parts */
+                    TTR_GROUP_HEADER);
     close_part(parts);
     if (reserve_room(&parts->output, 1))
         *parts->output.at++ = '\n';
@@ -463,15 +464,15 @@ static void add_line_end(struct bt2_parts *parts, ttr_id schema, uint32_t before
 {
     struct bt2_output *output = &parts->output;
     uint64_t key =
-        before == UNKNOWN || output->with_color ? 0 : separator_key(schema, LINE_END, before);
-    const struct babeltrace2_separator *known = separator_slot(output, key);
+        before == UNKNOWN || output->with_color ? 0 : make_separator_key(schema, LINE_END, before);
+    const struct babeltrace2_separator *known = get_separator_slot(output, key);
     if (key && known->key == key && reserve_room(output, BABELTRACE2_SEPARATOR_MAX)) {
         memcpy(output->at, known->text, BABELTRACE2_SEPARATOR_MAX);
         output->at += known->n;
         return;
     }
     size_t from = output_offset(output);
-    babeltrace2_end_parts(parts);
+    babeltrace2_close_parts(parts);
     if (key)
         cache_separator(output, key, (struct babeltrace2_separator){.n = 0}, from);
 }
@@ -491,12 +492,12 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
     parts.event_class = schema->event_class;
     parts.has_part = parts.is_open = false;
     parts.next = 0;
-    output_begin_room(&parts.output, 0);
+    bt2_begin_append(&parts.output, 0);
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
         add_packet_part(&parts, t, event);
     if (of_class)
         count_event(&parts, schema, of_class);
     add_line_end(&parts, event->schema,
                  print_event_fields(&parts, event, parts.has_part ? AFTER_PACKET : LINE_START));
-    output_end_room(&parts.output);
+    bt2_end_append(&parts.output);
 }

@@ -39,7 +39,7 @@ struct bt2_parts {
     unsigned next; /* index in `order` of the next part */
 };
 
-static inline void output_begin_room(struct bt2_output *output, size_t n)
+static inline void bt2_begin_append(struct bt2_output *output, size_t n)
 {
     if (n < ROOM_MIN)
         n = ROOM_MIN;
@@ -48,7 +48,7 @@ static inline void output_begin_room(struct bt2_output *output, size_t n)
         output->end = output->at + n;
 }
 
-static inline void output_end_room(struct bt2_output *output)
+static inline void bt2_end_append(struct bt2_output *output)
 {
     if (output->at)
         buffer_commit(output->to,
@@ -61,8 +61,8 @@ static inline bool reserve_room(struct bt2_output *output, size_t n)
 {
     if ((size_t)(output->end - output->at) >= n)
         return true;
-    output_end_room(output);
-    output_begin_room(output, n);
+    bt2_end_append(output);
+    bt2_begin_append(output, n);
     return (size_t)(output->end - output->at) >= n;
 }
 
@@ -88,7 +88,7 @@ enum value_kind {
     VALUE_ARRAY
 };
 
-static inline uint8_t kind_of_value(const ttr_value *value)
+static inline uint8_t get_value_kind(const ttr_value *value)
 {
     bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
     switch (value->type) {
@@ -156,13 +156,13 @@ uint64_t babeltrace2_hex_mask(const ttr_value *value);
 bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field);
 
 /* Appends everything after the last value: closing braces, empty parts, the line feed. */
-void babeltrace2_end_parts(struct bt2_parts *parts);
+void babeltrace2_close_parts(struct bt2_parts *parts);
 
 #define BLOCK 32u /* bytes per copy */
 
 /* Copies a text in blocks. BLOCK bytes after the text must be readable, and writable at the
  * destination. */
-static inline char *emit_blocks(char *at, const char *text, size_t n)
+static inline char *emit_in_blocks(char *at, const char *text, size_t n)
 {
     memcpy(at, text, BLOCK);
     for (size_t i = BLOCK; __builtin_expect(i < n, 0); i += BLOCK)
@@ -171,7 +171,7 @@ static inline char *emit_blocks(char *at, const char *text, size_t n)
 }
 
 /* Returns the packet number of an event, 0 if it has none. */
-static inline uint64_t packet_number_of(const struct schema *schema, const ttr_event *event)
+static inline uint64_t get_packet_number(const struct schema *schema, const ttr_event *event)
 {
     return schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }

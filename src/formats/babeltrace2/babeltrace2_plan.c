@@ -89,9 +89,9 @@ struct babeltrace2_plan {
 
 /* Returns the operation code for a number: PUT_ANY unless the number is a plain decimal,
  * hexadecimal or float. */
-static uint8_t opcode_of_number(const ttr_value *value, uint8_t load)
+static uint8_t choose_number_opcode(const ttr_value *value, uint8_t load)
 {
-    const uint8_t kind = kind_of_value(value);
+    const uint8_t kind = get_value_kind(value);
     const bool is_64 = load == LOAD_U64LE || load == LOAD_U64BE, is_signed = load >= LOAD_S8;
     if (kind == VALUE_SIGNED && is_64)
         return load == LOAD_U64LE ? PUT_DECIMAL_S64LE : PUT_DECIMAL_S64BE;
@@ -102,9 +102,9 @@ static uint8_t opcode_of_number(const ttr_value *value, uint8_t load)
     return kind == VALUE_OTHER && value->base == 16 && !value->hint ? PUT_HEX : PUT_ANY;
 }
 
-static uint8_t opcode_of_part(const struct layout_part *part)
+static uint8_t choose_part_opcode(const struct layout_part *part)
 {
-    const bool is_text = kind_of_value(&part->field->value) == VALUE_TEXT;
+    const bool is_text = get_value_kind(&part->field->value) == VALUE_TEXT;
     switch (part->kind) {
     case LAYOUT_PART_END:
         return PUT_END;
@@ -113,7 +113,7 @@ static uint8_t opcode_of_part(const struct layout_part *part)
     case LAYOUT_PART_ENUM:
         return PUT_LABEL;
     case LAYOUT_PART_NUMBER:
-        return opcode_of_number(&part->field->value, part->load);
+        return choose_number_opcode(&part->field->value, part->load);
     case LAYOUT_PART_TEXT:
         return is_text ? PUT_TEXT : PUT_ANY;
     case LAYOUT_PART_STRING:
@@ -124,7 +124,7 @@ static uint8_t opcode_of_part(const struct layout_part *part)
         return PUT_COUNTED_TEXT;
     case LAYOUT_PART_ELEMENTS:
         return part->element_load == LOAD_U8 && part->stride == 1 &&
-                       kind_of_value(&part->element->value) == VALUE_UNSIGNED
+                       get_value_kind(&part->element->value) == VALUE_UNSIGNED
                    ? PUT_BYTES
                    : PUT_ELEMENTS;
     default:
@@ -135,7 +135,7 @@ static uint8_t opcode_of_part(const struct layout_part *part)
 /* Returns whether a plan can print a field. */
 static bool can_plan_print(const struct bt2_parts *parts, const struct layout_part *part)
 {
-    const uint8_t kind = kind_of_value(&part->field->value);
+    const uint8_t kind = get_value_kind(&part->field->value);
     const bool is_named =
         part->field->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
     switch (part->kind) {
@@ -147,13 +147,13 @@ static bool can_plan_print(const struct bt2_parts *parts, const struct layout_pa
         return kind == VALUE_TEXT && !part->field->choices;
     case LAYOUT_PART_ELEMENTS:
         return kind == VALUE_ARRAY && is_named &&
-               kind_of_value(&part->element->value) < VALUE_TEXT && !part->field->choices;
+               get_value_kind(&part->element->value) < VALUE_TEXT && !part->field->choices;
     default:
         return kind != VALUE_ARRAY && !part->field->choices;
     }
 }
 
-static bool is_quoted_op(uint8_t code)
+static bool is_quoted_text_op(uint8_t code)
 {
     return code >= PUT_TEXT && code <= PUT_COUNTED_TEXT;
 }
@@ -167,21 +167,21 @@ static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layou
     uint32_t n = 0;
     for (size_t from = 0;; part++) {
         if (part->kind == LAYOUT_PART_END) {
-            babeltrace2_end_parts(parts);
+            babeltrace2_close_parts(parts);
         } else if (!babeltrace2_begin_field(parts, part->field) &&
                    part->kind != LAYOUT_PART_ELEMENTS) {
             continue; /* a struct itself prints no value */
         }
-        op[n] = (struct plan_op){.code = opcode_of_part(part),
+        op[n] = (struct plan_op){.code = choose_part_opcode(part),
                                  .part = *part,
                                  .mask = babeltrace2_hex_mask(&part->field->value)};
-        if (is_quoted_op(op[n].code) && reserve_room(output, 1))
+        if (is_quoted_text_op(op[n].code) && reserve_room(output, 1))
             *output->at++ = '"';
         op[n].text_n = (uint32_t)(output_offset(output) - from);
         from = output_offset(output);
         if (part->kind == LAYOUT_PART_END)
             return n + 1;
-        if (is_quoted_op(op[n++].code) && reserve_room(output, 1))
+        if (is_quoted_text_op(op[n++].code) && reserve_room(output, 1))
             *output->at++ = '"';
     }
 }
@@ -189,7 +189,7 @@ static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layou
 static void compute_plan_room(struct babeltrace2_plan *plan, const struct plan_op *op)
 {
     const uint32_t per_byte = op->part.kind == LAYOUT_PART_ELEMENTS ? ELEMENT_ROOM
-                              : is_quoted_op(op->code)              ? 4
+                              : is_quoted_text_op(op->code)         ? 4
                                                                     : 0;
     plan->room += op->text_n + BLOCK + VALUE_ROOM;
     if (per_byte > plan->per_byte)
@@ -277,9 +277,9 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
     parts.has_part = line->has_part;
     parts.is_open = line->is_open;
     parts.next = line->next;
-    output_begin_room(&parts.output, 0);
+    bt2_begin_append(&parts.output, 0);
     n = print_constant_texts(&parts, part, op);
-    output_end_room(&parts.output);
+    bt2_end_append(&parts.output);
     plan = assemble_plan(line->output.cache, op, n, &texts);
     buffer_free(&texts);
     if (!plan)
@@ -335,7 +335,7 @@ static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run
     output.fields = &none;
     output.with_color = false;
     babeltrace2_add_value(&output, &value);
-    output_end_room(&output);
+    bt2_end_append(&output);
     return (char *)buffer_room(run->to, run->room);
 }
 
@@ -347,7 +347,7 @@ static inline char *emit_label(const struct plan_run *run, const struct plan_op 
     struct babeltrace2_label *kept =
         &run->cache->label[((uintptr_t)op / sizeof *op + number) % BABELTRACE2_LABELS];
     if (kept->op == op && kept->number == number)
-        return emit_blocks(to, kept->text, kept->n);
+        return emit_in_blocks(to, kept->text, kept->n);
     const size_t from = (size_t)(to - (const char *)run->to->bytes);
     to = emit_any_value(run, &op->part, at, to);
     const size_t n = to ? (size_t)(to - (const char *)run->to->bytes) - from : SIZE_MAX;
@@ -379,7 +379,7 @@ static char *emit_plan_element(const struct layout_part *part, const uint8_t *p,
         return babeltrace2_emit_float(to, part->has_single_elements ? load_float32((uint32_t)number)
                                                                     : double_of_bits(number));
     value.v.u = number;
-    switch (kind_of_value(&value)) {
+    switch (get_value_kind(&value)) {
     case VALUE_SIGNED:
         return emit_signed(to, number);
     case VALUE_UNSIGNED:
@@ -427,7 +427,7 @@ static char *run_plan_ops(const struct plan_run *run, char *to)
     for (uint64_t n;; op++) {
         const struct layout_part *const part = &op->part;
         const uint8_t *const at = p + part->at;
-        to = emit_blocks(to, op->text, op->text_n);
+        to = emit_in_blocks(to, op->text, op->text_n);
         switch (op->code) {
             DECIMAL(LOAD_U8, emit_unsigned, *at);
             DECIMAL(LOAD_U16LE, emit_unsigned, load_u16le(at));
@@ -491,7 +491,7 @@ static char *run_plan_ops(const struct plan_run *run, char *to)
                 return NULL;
             continue;
         default:
-            __builtin_unreachable(); /* opcode_of_part() returns only the codes above */
+            __builtin_unreachable(); /* choose_part_opcode() returns only the codes above */
         }
         if ((uint64_t)(end - p) < part->reach)
             return NULL;
@@ -508,7 +508,7 @@ static inline bool find_cached_packet_text(const struct plan_run *run, const str
     if (!plan->has_packet)
         return true;
     const struct babeltrace2_packet *known =
-        find_cached_packet(run->cache, of, packet_number_of(schema, of));
+        find_cached_packet(run->cache, of, get_packet_number(schema, of));
     if (!known || (known->n > 0) != plan->is_after_packet)
         return false;
     *text = (ttr_text){known->text, known->n};
@@ -527,7 +527,7 @@ bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const 
     const size_t begin = to->n;
     tried.room = plan->room + (size_t)plan->per_byte * event->payload_size;
     char *at = (char *)buffer_room(to, tried.room + sizeof cache->packet[0].text);
-    at = at ? run_plan_ops(&tried, emit_blocks(at, packet.p, packet.n)) : NULL;
+    at = at ? run_plan_ops(&tried, emit_in_blocks(at, packet.p, packet.n)) : NULL;
     if (at)
         to->n = (size_t)(at - (char *)to->bytes);
     else

@@ -58,7 +58,7 @@ static unsigned count_digits(uint64_t x, unsigned shift)
 }
 
 /* Returns the lowest bits of a number: `bits`, rounded up to complete digits of `per` bits each. */
-static uint64_t mask_to_digits(uint64_t x, unsigned bits, unsigned per)
+static uint64_t mask_value_to_digits(uint64_t x, unsigned bits, unsigned per)
 {
     unsigned rounded = (bits + per - 1) / per * per;
     return bits < 64 && rounded < 64 ? x & ((UINT64_C(1) << rounded) - 1) : x;
@@ -66,7 +66,7 @@ static uint64_t mask_to_digits(uint64_t x, unsigned bits, unsigned per)
 
 /* Returns eight hex digits, the first in the highest byte: spreads nibbles to bytes, then adds '0'
  * or 'A' - 10 in all bytes at once. */
-static inline uint64_t eight_hex_digits(uint32_t x)
+static inline uint64_t convert_to_8_hex_digits(uint32_t x)
 {
     uint64_t digits = (x | (uint64_t)x << 16) & UINT64_C(0x0000ffff0000ffff);
     digits = (digits | digits << 8) & UINT64_C(0x00ff00ff00ff00ff);
@@ -82,17 +82,17 @@ char *babeltrace2_emit_hex(char *at, uint64_t x)
     const uint32_t first = (uint32_t)(is_long ? x >> 32 : x);
     const unsigned n = count_digits(first, 4);
     at = emit_constant(at, "0x");
-    store_u64be(at, eight_hex_digits(first << 4 * (8 - n)));
+    store_u64be(at, convert_to_8_hex_digits(first << 4 * (8 - n)));
     at += n;
     if (!is_long)
         return at;
-    store_u64be(at, eight_hex_digits((uint32_t)x));
+    store_u64be(at, convert_to_8_hex_digits((uint32_t)x));
     return at + 8;
 }
 
 uint64_t babeltrace2_hex_mask(const ttr_value *value)
 {
-    return mask_to_digits(UINT64_MAX, value->bits && value->bits <= 64 ? value->bits : 64, 4);
+    return mask_value_to_digits(UINT64_MAX, value->bits && value->bits <= 64 ? value->bits : 64, 4);
 }
 
 char *babeltrace2_emit_based(char *at, const ttr_value *value)
@@ -102,7 +102,7 @@ char *babeltrace2_emit_based(char *at, const ttr_value *value)
     if (value->base == 2)
         return emit_digits(emit_constant(at, "0b"), x, 1, bits);
     if (value->base == 8) {
-        x = value->type == TTR_TYPE_INT ? mask_to_digits(x, bits, 3) : x;
+        x = value->type == TTR_TYPE_INT ? mask_value_to_digits(x, bits, 3) : x;
         return emit_digits(emit_constant(at, "0"), x, 3, count_digits(x, 3));
     }
     return babeltrace2_emit_hex(at, x & babeltrace2_hex_mask(value));
@@ -169,7 +169,7 @@ char *babeltrace2_emit_float(char *at, double x)
 }
 
 /* Appends the labels of a value, separated by commas. */
-static void add_labels(struct bt2_output *output, const ttr_value *value)
+static void add_label_names(struct bt2_output *output, const ttr_value *value)
 {
     for (uint32_t i = 0; i < value->count; i++) {
         ttr_text label = {"", 0};
@@ -185,11 +185,11 @@ static void add_labels(struct bt2_output *output, const ttr_value *value)
     }
 }
 
-static void add_enum(struct bt2_output *output, const ttr_value *value)
+static void add_enum_value(struct bt2_output *output, const ttr_value *value)
 {
     output->at = emit_constant(output->at, value->count > 1 ? "( { " : "( ");
     if (value->count > 0) {
-        add_labels(output, value);
+        add_label_names(output, value);
     } else {
         emit_color(output, COLOR_UNKNOWN);
         output->at = emit_constant(output->at, "<unknown>");
@@ -249,7 +249,7 @@ static uint32_t sort_labels(const struct bt2_output *output, const ttr_value *va
 }
 
 /* Appends a set of flags: 0xA2 { "a", "b" }, or only 0x40 if no flag matches. */
-static void add_flags(struct bt2_output *output, const ttr_value *value)
+static void add_flags_value(struct bt2_output *output, const ttr_value *value)
 {
     emit_color(output, COLOR_VALUE);
     output->at = babeltrace2_emit_hex(output->at, value->v.u);
@@ -296,9 +296,9 @@ void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value)
 {
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_integer && value->hint == TTR_DISPLAY_ENUM)
-        add_enum(output, value);
+        add_enum_value(output, value);
     else if (value->type == TTR_TYPE_UINT && value->hint == TTR_DISPLAY_FLAGS)
-        add_flags(output, value);
+        add_flags_value(output, value);
     else if (value->type == TTR_TYPE_BYTES)
         add_bytes(output, value->text);
     else if (value->type == TTR_TYPE_NULL)

@@ -205,7 +205,7 @@ static char *emit_wall_time(char *at, struct babeltrace2 *writer, int64_t time)
     return at + 9;
 }
 
-static char *emit_padded(char *at, uint64_t x, unsigned digits)
+static char *emit_padded_number(char *at, uint64_t x, unsigned digits)
 {
     char number[NUMBER_MAX];
     size_t n = number_format_u64(number, x);
@@ -215,12 +215,12 @@ static char *emit_padded(char *at, uint64_t x, unsigned digits)
     return at + n;
 }
 
-static char *emit_delta(char *at, const struct babeltrace2 *writer, const ttr_event *event)
+static char *emit_time_delta(char *at, const struct babeltrace2 *writer, const ttr_event *event)
 {
     if (writer->style == TIME_CYCLES && !writer->has_last)
         return emit_constant(at, "+????????????");
     if (writer->style == TIME_CYCLES)
-        return emit_padded(emit_constant(at, "+"), event->ticks - writer->last_cycles, 12);
+        return emit_padded_number(emit_constant(at, "+"), event->ticks - writer->last_cycles, 12);
     if (!writer->has_last)
         return emit_constant(at, "+?.?????????");
     uint64_t delta = (uint64_t)event->time - (uint64_t)writer->last_time;
@@ -249,7 +249,7 @@ static void set_delta_base(struct babeltrace2 *writer, const ttr_event *event)
     writer->has_last = true;
 }
 
-static bool has_clock(const struct event_class *event_class)
+static bool class_has_clock(const struct event_class *event_class)
 {
     return !event_class || event_class->has_clock;
 }
@@ -261,7 +261,7 @@ static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
     for (uint32_t i = batch->n; i > 0; i--) {
         const ttr_event *event = ttr_batch_at(batch, i - 1);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
-            !has_clock(context_schema(out->t, event->schema)->event_class))
+            !class_has_clock(context_schema(out->t, event->schema)->event_class))
             continue;
         set_delta_base(out->ctx, event);
         return;
@@ -292,14 +292,15 @@ static char *emit_times(char *at, struct babeltrace2 *writer, const ttr_event *e
     bool is_named = writer->cache.names.header;
     at = is_named ? emit_scope_name(at, writer, "timestamp") : emit_constant(at, "[");
     at = emit_constant(at, writer->cache.with_color ? COLOR_TIME : "");
-    at = writer->style == TIME_CYCLES ? emit_padded(at, event->ticks, 20)
+    at = writer->style == TIME_CYCLES ? emit_padded_number(at, event->ticks, 20)
                                       : emit_wall_time(at, writer, event->time);
     at = emit_constant(at, writer->cache.with_color ? COLOR_OFF : "");
     at = emit_constant(at, is_named ? "" : "] ");
     if (writer->with_delta && is_named)
-        at = emit_delta(emit_scope_name(emit_constant(at, ", "), writer, "delta"), writer, event);
+        at = emit_time_delta(emit_scope_name(emit_constant(at, ", "), writer, "delta"), writer,
+                             event);
     else if (writer->with_delta)
-        at = emit_constant(emit_delta(emit_constant(at, "("), writer, event), ") ");
+        at = emit_constant(emit_time_delta(emit_constant(at, "("), writer, event), ") ");
     set_delta_base(writer, event);
     return at;
 }
@@ -345,7 +346,7 @@ static void add_number(struct buffer *to, int64_t x)
 }
 
 /* Appends a text of the trace. */
-static void add_name_of_trace(struct line_head *head, ttr_text text)
+static void add_trace_name_part(struct line_head *head, ttr_text text)
 {
     struct visible_text visible = {.rest_n = 0};
     if (head->writer->cache.hides_escapes)
@@ -371,10 +372,10 @@ static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source
         buffer_add(head->to, ", ", 2);
     if (head->writer->cache.names.header)
         buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->writer, "trace") - text));
-    add_name_of_trace(head, name.text);
+    add_trace_name_part(head, name.text);
     if (name.text.n && place.text.n)
         buffer_add_byte(head->to, '/');
-    add_name_of_trace(head, place.text);
+    add_trace_name_part(head, place.text);
     if (head->writer->cache.names.header)
         buffer_add(head->to, ", ", 2);
 }
@@ -398,7 +399,7 @@ static void add_trace_environment(struct line_head *head, const ttr *t, uint16_t
             continue;
         begin_attribute(head, rows[i].name);
         if (is_text)
-            add_name_of_trace(head, value.text);
+            add_trace_name_part(head, value.text);
         else
             add_number(head->to, value.v.s);
     }
@@ -422,7 +423,7 @@ static void add_class_attributes(struct line_head *head, const struct event_clas
     }
     if (head->writer->printed_attribute & SHOW_EMF && event_class->emf_uri.n) {
         begin_attribute(head, "model.emf.uri");
-        add_name_of_trace(head, event_class->emf_uri);
+        add_trace_name_part(head, event_class->emf_uri);
     }
 }
 
@@ -448,7 +449,7 @@ static void make_line_head(struct babeltrace2 *writer, const ttr *t, const ttr_e
     if (writer->cache.with_color)
         buffer_add_text(to, name.n ? COLOR_EVENT : COLOR_UNKNOWN);
     if (name.n)
-        add_name_of_trace(&head, name);
+        add_trace_name_part(&head, name);
     else
         buffer_add_text(to, "<unknown>");
     if (writer->cache.with_color)
@@ -484,7 +485,7 @@ static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_
     make_line_head(writer, t, event, &writer->head);
     const size_t n = writer->head.n;
     buffer_add_zeros(&writer->head,
-                     BLOCK); /* emit_blocks() copies up to BLOCK bytes more than the text */
+                     BLOCK); /* emit_in_blocks() copies up to BLOCK bytes more than the text */
     *head = (ttr_text){(const char *)writer->head.bytes, n};
     *of_class = NULL;
     if (writer->head.failed || !context_schema(t, event->schema)->event_class)
@@ -512,11 +513,11 @@ static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
     char *begin = (char *)buffer_room(&out->buffer, TIMES_ROOM + head.n + BLOCK), *at = begin;
     if (!begin)
         return false;
-    if (has_clock(event_class)) {
+    if (class_has_clock(event_class)) {
         char *following = emit_usual_times(at, writer, event);
         at = following ? following : emit_times(at, writer, event);
     }
-    at = emit_blocks(at, head.p, head.n);
+    at = emit_in_blocks(at, head.p, head.n);
     buffer_commit(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan ||
         !babeltrace2_run_plan(&out->buffer, schema, event, of_class->plan, &writer->cache))

@@ -10,7 +10,7 @@
 static const char args_text[] = ",\"args\":{";
 
 /* Returns the digits below the nanosecond. Those of negative times decrease with the rank. */
-static uint32_t line_rank(const struct chrome *ctx, const struct chrome_line *line)
+static uint32_t compute_line_rank(const struct chrome *ctx, const struct chrome_line *line)
 {
     const bool is_ranked = line->phase == 'B' || line->phase == 'E';
     return is_ranked && line->time_ns < ctx->base_ns ? CHROME_RANK_MAX - line->rank : line->rank;
@@ -29,7 +29,7 @@ void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
     *at = '-';
     at += line->time_ns < ctx->base_ns;
     at = emit_microseconds(at, time_distance(line->time_ns, ctx->base_ns));
-    const uint32_t rank = line_rank(ctx, line);
+    const uint32_t rank = compute_line_rank(ctx, line);
     if (rank > 0) {
         number_format_digits(at, rank, 3);
         at += 3;

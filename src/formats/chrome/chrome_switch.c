@@ -51,7 +51,7 @@ static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct
 }
 
 /* Adds a CPU. Returns false if memory is exhausted. */
-static bool add_cpu(struct ttr_writer *out, uint32_t cpu)
+static bool add_cpu_name(struct ttr_writer *out, uint32_t cpu)
 {
     struct chrome *ctx = out->ctx;
     bool is_fine = alloc_reserve(&out->t->counted, (void **)&ctx->cpu_rank, &ctx->cpus_capacity,
@@ -63,8 +63,8 @@ static bool add_cpu(struct ttr_writer *out, uint32_t cpu)
     return is_fine;
 }
 
-static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name,
-                       const char *tid_name)
+static void add_thread_ids(struct ttr_writer *out, uint64_t id, const char *pid_name,
+                           const char *tid_name)
 {
     struct chrome *ctx = out->ctx;
     ttr_thread thread;
@@ -76,13 +76,13 @@ static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name
         chrome_add_number(ctx, tid_name, thread.tid);
 }
 
-static void add_args(struct ttr_writer *out, const ttr_event *event)
+static void add_switch_args(struct ttr_writer *out, const ttr_event *event)
 {
     static const char *const states[] = {"new",   "running", "suspended",       "blocked",
                                          "dying", "dead",    "uninterruptible", "preempted"};
     struct chrome *ctx = out->ctx;
-    add_thread(out, event->thread, "pid", "tid");
-    add_thread(out, event->link, "from_pid", "from_tid");
+    add_thread_ids(out, event->thread, "pid", "tid");
+    add_thread_ids(out, event->link, "from_pid", "from_tid");
     if (event->tag < sizeof states / sizeof *states)
         chrome_add_text(ctx, "from_state", states[event->tag]);
     else
@@ -99,7 +99,8 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
 }
 
 /* Returns the name of the slice: the thread's name, or the tid if the thread has no name. */
-static ttr_text slice_name(struct ttr_writer *out, const ttr_event *event, char number[NUMBER_MAX])
+static ttr_text make_slice_name(struct ttr_writer *out, const ttr_event *event,
+                                char number[NUMBER_MAX])
 {
     ttr_thread thread;
     if (!ttr_thread_get(out->t, event->thread, &thread))
@@ -127,7 +128,7 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
         chrome_end_line(out);
     } else {
         write_cpu_name(out, line.time_ns, &ids, cpu);
-        if (!add_cpu(out, cpu))
+        if (!add_cpu_name(out, cpu))
             return;
         known = pair_map_get(&ctx->cpus, cpu, 0);
     }
@@ -135,8 +136,8 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     line.phase = 'B';
     line.rank = known ? chrome_next_rank(&ctx->cpu_rank[*known], line.time_ns) : 0;
     line.category = chrome_json_string(out, event->category, "sched", event->offset);
-    line.name = slice_name(out, event, number);
+    line.name = make_slice_name(out, event, number);
     chrome_begin_line(out, &line);
-    add_args(out, event);
+    add_switch_args(out, event);
     chrome_end_line(out);
 }

@@ -86,7 +86,7 @@ static void write_metadata(struct ttr_writer *out, const char *what,
 }
 
 /* Appends the member "name": the name, and the real id if another number is written for it. */
-static void add_name(struct ttr_writer *out, const char *id_word, ttr_id name, uint64_t id)
+static void add_name_args(struct ttr_writer *out, const char *id_word, ttr_id name, uint64_t id)
 {
     struct chrome *ctx = out->ctx;
     struct buffer text;
@@ -116,7 +116,7 @@ static void write_process_name(struct ttr_writer *out, const struct chrome_threa
 {
     const struct chrome *ctx = out->ctx;
     write_metadata(out, "process_name", thread, ctx->base_ns);
-    add_name(out, "pid", name, pid);
+    add_name_args(out, "pid", name, pid);
     chrome_end_line(out);
 }
 
@@ -125,7 +125,7 @@ static void write_thread_name(struct ttr_writer *out, const struct chrome_thread
 {
     const struct chrome *ctx = out->ctx;
     write_metadata(out, "thread_name", thread, ctx->base_ns);
-    add_name(out, "tid", name, tid);
+    add_name_args(out, "tid", name, tid);
     chrome_end_line(out);
 }
 
@@ -253,7 +253,7 @@ void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
     resolve_named_object(out, event, &ids);
     write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
                    chrome_line_time(ctx, event));
-    add_name(out, event->tag == TTR_OBJECT_PROCESS ? "pid" : "tid", event->name, event->link);
+    add_name_args(out, event->tag == TTR_OBJECT_PROCESS ? "pid" : "tid", event->name, event->link);
     field_json_append_fields(&ctx->fields, event);
     chrome_add_attributes(ctx, event);
     chrome_end_line(out);

@@ -135,7 +135,7 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-static void write_begin(struct ttr_writer *out)
+static void write_array_start(struct ttr_writer *out)
 {
     struct chrome *ctx = out->ctx;
     if (!ctx->has_begun)
@@ -157,7 +157,7 @@ static void choose_time_base(const ttr *t, struct chrome *ctx, const ttr_event *
 
 /* Returns the scope member of an instant by its field "scope" (thread, process or global). Returns
  * `otherwise` if the event has no such field. */
-static const char *instant_scope(const ttr *t, const ttr_event *event, const char *otherwise)
+static const char *get_instant_scope(const ttr *t, const ttr_event *event, const char *otherwise)
 {
     static const struct {
         const char *word, *text;
@@ -175,7 +175,7 @@ static const char *instant_scope(const ttr *t, const ttr_event *event, const cha
     return otherwise;
 }
 
-static void add_blob(struct ttr_writer *out, const ttr_event *event)
+static void add_blob_args(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *ctx = out->ctx;
     ttr_field data;
@@ -189,7 +189,7 @@ static void add_blob(struct ttr_writer *out, const ttr_event *event)
         output_count_loss(out, CHROME_BLOB_CUT, event->offset);
 }
 
-static void add_object(struct ttr_writer *out, const ttr_event *event)
+static void add_object_args(struct ttr_writer *out, const ttr_event *event)
 {
     static const char *const objects[] = {"other",   "process", "thread",
                                           "pointer", "module",  "mapping"};
@@ -203,7 +203,7 @@ static void add_object(struct ttr_writer *out, const ttr_event *event)
     chrome_add_text(ctx, "id", id);
 }
 
-static void add_args(struct ttr_writer *out, const ttr_event *event)
+static void add_event_args(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *ctx = out->ctx;
     if (event->kind == TTR_KIND_COUNTER) {
@@ -211,12 +211,12 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
         return;
     }
     if (event->kind == TTR_KIND_BLOB) {
-        add_blob(out, event);
+        add_blob_args(out, event);
     } else {
         if (event->kind == TTR_KIND_GAP)
             chrome_add_number(ctx, "count", event->link);
         if (event->kind == TTR_KIND_OBJECT)
-            add_object(out, event);
+            add_object_args(out, event);
         field_json_append_fields(&ctx->fields, event);
     }
     if (event->level || (event->flags & ~TTR_EVENT_RAW))
@@ -230,7 +230,7 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
 {
     const struct kind_format *kind_format = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
     char *at = room;
-    line->extra = event->kind == TTR_KIND_INSTANT ? instant_scope(t, event, kind_format->extra)
+    line->extra = event->kind == TTR_KIND_INSTANT ? get_instant_scope(t, event, kind_format->extra)
                                                   : kind_format->extra;
     line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
@@ -299,7 +299,7 @@ static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
                                    event->offset);
     add_extra_members(&line, out->t, event, extra);
     chrome_begin_line(out, &line);
-    add_args(out, event);
+    add_event_args(out, event);
     chrome_end_line(out);
     if (kind_format->loss)
         output_count_loss(out, kind_format->loss, event->offset);
@@ -363,7 +363,7 @@ static ttr_status chrome_write(struct ttr_writer *out, const ttr_batch *batch, t
 {
     struct chrome *ctx = out->ctx;
     ctx->batch++;
-    write_begin(out);
+    write_array_start(out);
     return output_write_each_event(out, batch, write_event, error);
 }
 
@@ -385,7 +385,7 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct chrome *ctx = out->ctx;
     char number[NUMBER_MAX];
-    write_begin(out);
+    write_array_start(out);
     chrome_write_all_changed_names(out);
     field_json_report_losses(&ctx->fields, out, 0);
     out->buffer.failed |= ctx->fields.texts.failed;

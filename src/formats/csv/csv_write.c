@@ -66,7 +66,7 @@ static bool needs_no_quotes(const uint8_t *p, size_t n)
 #define HAS_NUL 2u
 
 /* Returns true for a text that a spreadsheet may evaluate. */
-static bool is_formula(const uint8_t *p, size_t n)
+static bool looks_like_formula(const uint8_t *p, size_t n)
 {
     return n > 0 && (p[0] == '=' || p[0] == '+' || p[0] == '-' || p[0] == '@' || p[0] == '\t' ||
                      p[0] == '\r');
@@ -107,7 +107,7 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
 /* Like csv_escape, but spreadsheets show the text of a cell that they would evaluate else. */
 static size_t csv_escape_formula(struct buffer *to, const void *bytes, size_t n)
 {
-    return escape_cell(to, bytes, n, is_formula(bytes, n));
+    return escape_cell(to, bytes, n, looks_like_formula(bytes, n));
 }
 
 /* Appends JSON as a quoted field. Doubles the quotes; JSON contains no line breaks or other control
@@ -170,7 +170,7 @@ static ttr_text look_up_text(struct ttr_writer *out, ttr_id id, uint64_t offset)
     return piece->text;
 }
 
-static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct names *names)
+static void look_up_event_names(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
@@ -199,7 +199,7 @@ static char *emit_comma_u64(char *at, bool is_known, uint64_t x)
     return is_known ? emit_u64(at, x) : at;
 }
 
-static bool kind_has_id(unsigned kind)
+static bool has_kind_id(unsigned kind)
 {
     return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
            kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
@@ -266,7 +266,8 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
         output_count_loss(out, CSV_TAG, event->offset);
 }
 
-static void write_columns(struct ttr_writer *out, const ttr_event *event, const struct names *names)
+static void write_event_columns(struct ttr_writer *out, const ttr_event *event,
+                                const struct names *names)
 {
     size_t room = LINE_TEXT + LINE_NUMBERS + names->provider.n + names->category.n + names->name.n +
                   names->process.n + names->thread.n + names->source.n;
@@ -286,7 +287,7 @@ static void write_columns(struct ttr_writer *out, const ttr_event *event, const 
     at = emit_comma_u64(
         at, event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration),
         event->duration);
-    at = emit_comma_u64(at, kind_has_id(event->kind), event->link);
+    at = emit_comma_u64(at, has_kind_id(event->kind), event->link);
     at = emit_level(at, event);
     at = emit_comma_text(at, names->process);
     at = emit_comma_text(at, names->thread);
@@ -298,7 +299,7 @@ static void write_columns(struct ttr_writer *out, const ttr_event *event, const 
     buffer_commit(&out->buffer, (size_t)(at - start));
 }
 
-static void write_fields(struct ttr_writer *out, const ttr_event *event)
+static void write_fields_column(struct ttr_writer *out, const ttr_event *event)
 {
     struct csv *ctx = out->ctx;
     buffer_clear(&ctx->scratch);
@@ -320,9 +321,9 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     const struct csv *ctx = out->ctx;
     struct names names;
-    look_up_names(out, event, &names);
-    write_columns(out, event, &names);
-    write_fields(out, event);
+    look_up_event_names(out, event, &names);
+    write_event_columns(out, event, &names);
+    write_fields_column(out, event);
     buffer_add_text(&out->buffer, ctx->line_end);
     count_losses(out, event);
     out->buffer.failed |= ctx->texts.failed;

@@ -6,7 +6,7 @@
 
 /* Returns true if JSON without record separators is CTF 2: one of its objects has the type
  * "preamble" (CTF2-SPEC-2.0 5.2). */
-static bool has_preamble(const struct peek *peek)
+static bool has_json_preamble(const struct peek *peek)
 {
     static const char word[] = "\"preamble\"";
     for (size_t i = 0; i + sizeof word - 1 <= peek->n; i++)
@@ -28,7 +28,7 @@ unsigned ctf_bid(const struct peek *peek)
     if (version == CTF_1_8)
         return 72; /* nine characters: slash, star and " CTF 1." */
     if (version == CTF_2)
-        return peek->bytes[0] == 0x1e ? 16 : has_preamble(peek) ? 8 : 0;
+        return peek->bytes[0] == 0x1e ? 16 : has_json_preamble(peek) ? 8 : 0;
     return 8;
 }
 

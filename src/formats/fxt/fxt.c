@@ -16,7 +16,7 @@ static const struct format_reader reader = {
     .refuse = fxt_refuse,
     .state_size = sizeof(struct fxt_reader),
     .open = fxt_reader_open,
-    .next = fxt_reader_next,
+    .next = fxt_read_batch,
     .close = fxt_reader_close,
 };
 

@@ -29,12 +29,12 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n)
 }
 
 /* Returns the bid for one byte order if the trace has no magic number. */
-static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
+static unsigned compute_bid_from_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
 {
     struct fxt_span span = {bytes, n / FXT_WORD_BYTES, is_big};
     if (span.words < CHAIN_SHORT || fxt_load_u64(bytes, is_big) == 0)
         return 0;
-    bool is_init = fxt_type(fxt_load_u64(bytes, is_big)) == FXT_INITIALIZATION;
+    bool is_init = fxt_get_record_type(fxt_load_u64(bytes, is_big)) == FXT_INITIALIZATION;
     unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
     if (fxt_count_clean_records(&span, is_whole, chain) < chain)
         return 0;
@@ -50,15 +50,16 @@ unsigned fxt_bid(const struct peek *peek)
 {
     if (fxt_has_magic(peek->bytes, peek->n))
         return BID_MAGIC;
-    unsigned little = bid_by_records(peek->bytes, peek->n, peek->is_whole, false);
-    return little ? little : bid_by_records(peek->bytes, peek->n, peek->is_whole, true);
+    unsigned little = compute_bid_from_records(peek->bytes, peek->n, peek->is_whole, false);
+    return little ? little : compute_bid_from_records(peek->bytes, peek->n, peek->is_whole, true);
 }
 
 bool fxt_is_big_endian(const uint8_t *bytes, size_t n, bool is_whole)
 {
     if (fxt_has_magic(bytes, n))
         return starts_with_magic(bytes, n, true);
-    return !bid_by_records(bytes, n, is_whole, false) && bid_by_records(bytes, n, is_whole, true);
+    return !compute_bid_from_records(bytes, n, is_whole, false) &&
+           compute_bid_from_records(bytes, n, is_whole, true);
 }
 
 static bool ends_with(const char *text, const char *end)

@@ -86,8 +86,9 @@ enum fxt_convert_result fxt_resolve_thread(struct fxt_reader *reader,
     if (ref == 0) {
         if (record->words - at < 2)
             return FXT_BAD_SIZE;
-        *id = context_thread(reader->common.t, reader->in->id, fxt_record_word(reader, record, at),
-                             fxt_record_word(reader, record, at + 1));
+        *id = context_thread(reader->common.t, reader->in->id,
+                             fxt_load_record_word(reader, record, at),
+                             fxt_load_record_word(reader, record, at + 1));
         return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
     }
     *id = ~reader->provider->threads[ref];
@@ -159,7 +160,7 @@ static bool has_scope_word(const struct fxt_reader *reader, const struct fxt_rec
                            uint32_t end)
 {
     return fxt_get_bits(record->header, FXT_EVENT_KIND) == FXT_INSTANT &&
-           end + 1 == record->words && fxt_record_word(reader, record, end) <= 2;
+           end + 1 == record->words && fxt_load_record_word(reader, record, end) <= 2;
 }
 
 /* Adds a note about an event kind that the specification does not define, and emits the event as a
@@ -319,7 +320,8 @@ static FXT_INLINE enum fxt_convert_result convert_consecutive_events(struct fxt_
                                     .header = fxt_load_u64(left->bytes, is_big),
                                     .offset = reader->at};
         record.words = (uint32_t)fxt_get_bits(record.header, FXT_SIZE);
-        if (fxt_type(record.header) != FXT_EVENT || record.words == 0 || record.words > left->words)
+        if (fxt_get_record_type(record.header) != FXT_EVENT || record.words == 0 ||
+            record.words > left->words)
             return FXT_CONVERTED;
         enum fxt_convert_result result = convert_usual_event(reader, &record, is_big);
         if (FXT_UNLIKELY(result != FXT_CONVERTED))

@@ -49,7 +49,7 @@ static void set_pointer_field(ttr_field *field, const char *name, uint64_t value
 }
 
 /* Reads a stream of n bytes and its padding. Returns false if the stream exceeds the record. */
-static bool read_stream(struct field_iter *walk, uint64_t n, ttr_text *text)
+static bool read_stream_bytes(struct field_iter *walk, uint64_t n, ttr_text *text)
 {
     const uint8_t *bytes = cursor_read_bytes(&walk->at, n);
     if (!bytes || !cursor_skip(&walk->at, (FXT_WORD_BYTES - n % FXT_WORD_BYTES) % FXT_WORD_BYTES))
@@ -62,7 +62,7 @@ static bool read_stream(struct field_iter *walk, uint64_t n, ttr_text *text)
 static bool read_fixed_field(struct field_iter *walk, const ttr_event *event, ttr_field *field)
 {
     uint64_t header = walk->header;
-    unsigned type = fxt_type(header), i = walk->fixed++;
+    unsigned type = fxt_get_record_type(header), i = walk->fixed++;
     if (type == FXT_KERNEL_OBJECT && i == 0 && event->tag == TTR_OBJECT_OTHER) {
         set_number_field(field, "type", fxt_get_bits(header, FXT_KERNEL_TYPE), 8);
         return true;
@@ -94,7 +94,7 @@ static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *tex
 {
     *id = 0;
     if (FXT_UNLIKELY(ref & FXT_REF_INLINE))
-        return read_stream(walk, fxt_ref_stream_bytes(ref), text);
+        return read_stream_bytes(walk, fxt_ref_stream_bytes(ref), text);
     uint32_t slot = fxt_find_string_slot(walk->provider, ref);
     *id = FXT_LIKELY(slot != 0) ? ~slot : fxt_add_placeholder_string(walk->provider->common, ref);
     struct intern_text known = intern_get(&walk->provider->common->t->strings, *id);
@@ -137,7 +137,7 @@ static const struct argument_type argument_types[16] = {
 };
 
 /* Returns the number in a word, sign-extended. */
-static inline uint64_t extract_number(const struct argument_type *type, uint64_t word)
+static inline uint64_t extract_integer_value(const struct argument_type *type, uint64_t word)
 {
     uint64_t number = word >> type->shift & type->mask;
     return (number ^ type->sign) - type->sign;
@@ -151,19 +151,20 @@ static bool read_stream_value(struct field_iter *walk, uint64_t header, ttr_valu
         return read_string_ref(walk, (uint32_t)fxt_get_bits(header, FXT_ARG_STRING), &value->text,
                                &value->text_id);
     case FXT_ARG_BLOB:
-        return read_stream(walk, fxt_get_bits(header, FXT_ARG_VALUE), &value->text);
+        return read_stream_bytes(walk, fxt_get_bits(header, FXT_ARG_VALUE), &value->text);
     default:
-        return read_stream(walk, cursor_left(&walk->at),
-                           /* argument type that the specification does not define: return its bytes
-                            */
-                           &value->text);
+        return read_stream_bytes(
+            walk, cursor_left(&walk->at),
+            /* argument type that the specification does not define: return its bytes
+             */
+            &value->text);
     }
 }
 
 /* Returns the stage that follows the arguments. */
 static inline enum stage get_stage_after_arguments(const struct field_iter *walk)
 {
-    bool is_event = fxt_type(walk->header) == FXT_EVENT;
+    bool is_event = fxt_get_record_type(walk->header) == FXT_EVENT;
     return is_event && fxt_get_bits(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE
                                                                                  : STAGE_TAIL;
 }
@@ -182,7 +183,7 @@ static FXT_INLINE bool read_argument(struct field_iter *walk, uint64_t header, t
     uint64_t word = fxt_arg_value_words(type) ? read_word(walk) : header;
     if (argument_types[type].words == NO_NUMBER_WORDS)
         return read_stream_value(walk, header, &field->value) && !walk->at.failed;
-    field->value.v.u = extract_number(&argument_types[type], word);
+    field->value.v.u = extract_integer_value(&argument_types[type], word);
     return !walk->at.failed;
 }
 
@@ -219,7 +220,7 @@ static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *
     field->value.type = type->type;
     field->value.hint = type->hint;
     field->value.bits = type->bits;
-    field->value.v.u = extract_number(type, fxt_load_u64(bytes + more, walk->is_big));
+    field->value.v.u = extract_integer_value(type, fxt_load_u64(bytes + more, walk->is_big));
     walk->at.p = at.p;
     return true;
 }
@@ -255,7 +256,7 @@ static bool read_last_value(struct field_iter *walk, ttr_field *field)
 {
     uint64_t n = 0;
     walk->stage = STAGE_DONE;
-    switch (fxt_type(walk->header)) {
+    switch (fxt_get_record_type(walk->header)) {
     case FXT_EVENT:
         if (fxt_get_bits(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ||
             cursor_left(&walk->at) != FXT_WORD_BYTES)
@@ -266,14 +267,16 @@ static bool read_last_value(struct field_iter *walk, ttr_field *field)
     case FXT_LOG:
         set_field_name(field, "message");
         field->value.type = TTR_TYPE_TEXT;
-        return read_stream(walk, fxt_get_bits(walk->header, FXT_LOG_BYTES), &field->value.text);
+        return read_stream_bytes(walk, fxt_get_bits(walk->header, FXT_LOG_BYTES),
+                                 &field->value.text);
     case FXT_BLOB:
     case FXT_LARGE:
-        n = fxt_type(walk->header) == FXT_BLOB ? fxt_get_bits(walk->header, FXT_BLOB_BYTES)
-                                               : read_word(walk);
+        n = fxt_get_record_type(walk->header) == FXT_BLOB
+                ? fxt_get_bits(walk->header, FXT_BLOB_BYTES)
+                : read_word(walk);
         set_field_name(field, "data");
         field->value.type = TTR_TYPE_BYTES;
-        return read_stream(walk, n, &field->value.text);
+        return read_stream_bytes(walk, n, &field->value.text);
     default:
         return false;
     }
@@ -288,9 +291,9 @@ static bool read_profile_tail(struct field_iter *walk, ttr_field *field)
         ttr_text name;
         set_field_name(field, "build_id");
         field->value.type = TTR_TYPE_BYTES;
-        return read_stream(walk, fxt_get_bits(header, FXT_MODULE_NAME_BYTES), &name) &&
-               read_stream(walk, fxt_get_bits(header, FXT_MODULE_BUILD_ID_BYTES),
-                           &field->value.text);
+        return read_stream_bytes(walk, fxt_get_bits(header, FXT_MODULE_NAME_BYTES), &name) &&
+               read_stream_bytes(walk, fxt_get_bits(header, FXT_MODULE_BUILD_ID_BYTES),
+                                 &field->value.text);
     }
     if (kind != FXT_BACKTRACE)
         return false;
@@ -304,7 +307,7 @@ static bool read_profile_tail(struct field_iter *walk, ttr_field *field)
     return true;
 }
 
-static bool read_frame(struct field_iter *walk, ttr_field *field)
+static bool read_stack_frame(struct field_iter *walk, ttr_field *field)
 {
     if (walk->frames == 0)
         return false;
@@ -317,7 +320,7 @@ static bool read_frame(struct field_iter *walk, ttr_field *field)
 static uint32_t header_argument_count(const struct field_iter *walk)
 {
     uint64_t header = walk->header;
-    switch (fxt_type(header)) {
+    switch (fxt_get_record_type(header)) {
     case FXT_EVENT:
         return (uint32_t)fxt_get_bits(header, FXT_EVENT_ARGS);
     case FXT_USERSPACE_OBJECT:
@@ -352,7 +355,7 @@ static FXT_NOINLINE void begin_record_fields(struct field_iter *walk, const ttr_
 {
     struct cursor whole = walk->at;
     (void)read_word(walk);
-    walk->refs = fxt_type(walk->header) == FXT_LARGE ? read_word(walk) : 0;
+    walk->refs = fxt_get_record_type(walk->header) == FXT_LARGE ? read_word(walk) : 0;
     walk->at = whole;
     (void)cursor_skip(&walk->at, event->body);
     walk->arguments = header_argument_count(walk);
@@ -373,7 +376,7 @@ static void fxt_fields_begin(ttr_fields *fields)
     walk->fixed = 0;
     walk->at = cursor_init(event->payload, event->payload_size, event->offset);
     walk->header = fxt_load_u64(event->payload, walk->is_big);
-    if (FXT_LIKELY(fxt_type(walk->header) == FXT_EVENT))
+    if (FXT_LIKELY(fxt_get_record_type(walk->header) == FXT_EVENT))
         begin_event_fields(walk, event);
     else
         begin_record_fields(walk, event);
@@ -392,9 +395,9 @@ static FXT_NOINLINE bool read_other_stage(struct field_iter *walk, const ttr_eve
             return read_any_argument(walk, field);
     }
     if (walk->stage == STAGE_FRAMES)
-        return read_frame(walk, field);
-    return fxt_type(walk->header) == FXT_PROFILER ? read_profile_tail(walk, field)
-                                                  : read_last_value(walk, field);
+        return read_stack_frame(walk, field);
+    return fxt_get_record_type(walk->header) == FXT_PROFILER ? read_profile_tail(walk, field)
+                                                             : read_last_value(walk, field);
 }
 
 static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)

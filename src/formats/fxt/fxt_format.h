@@ -84,16 +84,17 @@ enum fxt_type {
 /* --- Bit fields in the header of every record --- */
 enum { FXT_TYPE = FXT_FIELD(0, 3), FXT_SIZE = FXT_FIELD(4, 15), FXT_LARGE_SIZE = FXT_FIELD(4, 35) };
 
-static inline unsigned fxt_type(uint64_t header)
+static inline unsigned fxt_get_record_type(uint64_t header)
 {
     return (unsigned)header & 15;
 }
 
 /* Returns the size in words that the header declares.  0 means a damaged header. */
-static inline uint32_t fxt_size_words(uint64_t header)
+static inline uint32_t fxt_get_record_words(uint64_t header)
 {
-    return (uint32_t)(fxt_type(header) == FXT_LARGE ? fxt_get_bits(header, FXT_LARGE_SIZE)
-                                                    : fxt_get_bits(header, FXT_SIZE));
+    return (uint32_t)(fxt_get_record_type(header) == FXT_LARGE
+                          ? fxt_get_bits(header, FXT_LARGE_SIZE)
+                          : fxt_get_bits(header, FXT_SIZE));
 }
 
 /* --- String refs --- */

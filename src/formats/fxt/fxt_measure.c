@@ -271,7 +271,7 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
     *shape = (struct fxt_record_shape){.total = 1, .body = 1, .args_end = 1, .is_known = true};
-    switch (fxt_type(header)) {
+    switch (fxt_get_record_type(header)) {
     case FXT_METADATA:
         measure_metadata(span, header, shape);
         break;
@@ -324,12 +324,13 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
 static uint64_t measure_clean_record(const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
-    uint64_t words = fxt_size_words(header);
+    uint64_t words = fxt_get_record_words(header);
     struct fxt_record_shape shape;
     fxt_measure_record(span, words, &shape);
     bool is_scoped =
-        fxt_type(header) == FXT_EVENT && fxt_get_bits(header, FXT_EVENT_KIND) == FXT_INSTANT &&
-        words == shape.total + 1 && words <= span->words &&
+        fxt_get_record_type(header) == FXT_EVENT &&
+        fxt_get_bits(header, FXT_EVENT_KIND) == FXT_INSTANT && words == shape.total + 1 &&
+        words <= span->words &&
         fxt_load_u64(span->bytes + (size_t)shape.total * FXT_WORD_BYTES, span->is_big) <= 2;
     return words && shape.is_known && shape.is_clean && (words == shape.total || is_scoped) ? words
                                                                                             : 0;
@@ -370,7 +371,7 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
  * surplus words. Returns 0 for any other record. */
 static uint64_t measure_plausible_record(const struct fxt_span *span, bool *is_known)
 {
-    uint64_t words = fxt_size_words(fxt_load_u64(span->bytes, span->is_big));
+    uint64_t words = fxt_get_record_words(fxt_load_u64(span->bytes, span->is_big));
     struct fxt_record_shape shape;
     fxt_measure_record(span, words, &shape);
     bool is_possible = !shape.is_known || (!shape.is_broken && shape.total <= words &&

@@ -1,11 +1,11 @@
 /* The FXT reader: the loop over records, and decisions about records with a wrong size.
  *
- * Order of calls: fxt_reader_open detects the byte order. Each fxt_reader_next fills one batch:
+ * Order of calls: fxt_reader_open detects the byte order. Each fxt_read_batch fills one batch:
  *
  *   read_window       converts complete records in the window, each by the function of its type
  *     |
  *     +-- batch full, or a table must change first   -> return the batch
- *     +-- STOP_EDGE: the window or the record ends   -> resolve_edge
+ *     +-- STOP_EDGE: the window or the record ends   -> resolve_record_at_edge
  *     +-- STOP_BAD_SIZE: size and content disagree      -> resolve_bad_size
  *
  * Sections: a provider info or a provider section record makes a provider current (fxt_tables.c).
@@ -67,10 +67,10 @@ static enum stop read_window(struct fxt_reader *reader)
         struct fxt_record record = {.bytes = left.bytes,
                                     .header = fxt_load_u64(left.bytes, left.is_big),
                                     .offset = reader->at};
-        record.words = fxt_size_words(record.header);
+        record.words = fxt_get_record_words(record.header);
         if (record.words == 0 || record.words > left.words || record.words > most)
             return STOP_EDGE;
-        unsigned type = fxt_type(record.header);
+        unsigned type = fxt_get_record_type(record.header);
         if (FXT_UNLIKELY(!reader->provider) && type != FXT_METADATA &&
             !fxt_provider_select_default(reader)) {
             (void)fail_memory(reader->error);
@@ -146,10 +146,10 @@ static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *wha
  * record. */
 static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
+    if (!reader->provider && fxt_get_record_type(record->header) != FXT_METADATA &&
         !fxt_provider_select_default(reader))
         return fail_memory(reader->error);
-    switch (fxt_converters[fxt_type(record->header)](reader, record)) {
+    switch (fxt_converters[fxt_get_record_type(record->header)](reader, record)) {
     case FXT_CONVERTED:
         return TTR_OK;
     case FXT_FAILED:
@@ -161,8 +161,8 @@ static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_rec
 
 /* Reads the record with `words`, the size of its content, and reports its size field as damaged.
  * The conversion function gets a copy with a corrected header. */
-static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span *span,
-                                uint32_t words)
+static ttr_status read_repaired_record(struct fxt_reader *reader, const struct fxt_span *span,
+                                       uint32_t words)
 {
     const struct alloc *alloc = &reader->common.t->counted;
     if (!reader->repaired)
@@ -186,19 +186,19 @@ static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span
     return input_add_damage(
         reader->in, record.offset, FXT_WORD_BYTES, "fxt.bad-size", reader->error,
         "size is %u words, but the content has %u and records follow it; read by content",
-        fxt_size_words(header), words);
+        fxt_get_record_words(header), words);
 }
 
 /* Reads the record with the size that its header declares, although its content has another size,
  * and adds a note. */
-static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span *span,
-                                const struct fxt_record_shape *shape)
+static ttr_status read_accepted_record(struct fxt_reader *reader, const struct fxt_span *span,
+                                       const struct fxt_record_shape *shape)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
     struct fxt_record record = {.bytes = span->bytes,
                                 .header = header,
                                 .offset = reader->at,
-                                .words = fxt_size_words(header),
+                                .words = fxt_get_record_words(header),
                                 .is_accepted = true};
     ttr_status status = convert_record(reader, &record);
     if (status != TTR_OK)
@@ -208,16 +208,17 @@ static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record.offset, "fxt.bad-argument",
                              "an argument of a record of type %u has size 0 or exceeds the record; "
                              "the record is read without it and later ones",
-                             fxt_type(header));
+                             fxt_get_record_type(header));
     else if (shape->is_known && shape->total < record.words)
         input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record.offset, "fxt.surplus",
-                             "a record of type %u has %llu words more than known", fxt_type(header),
+                             "a record of type %u has %llu words more than known",
+                             fxt_get_record_type(header),
                              (unsigned long long)(record.words - shape->total));
     else if (shape->is_known)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, record.offset, "fxt.short",
             "a record of type %u has %u words, its content asks for %llu; given as far as it goes",
-            fxt_type(header), record.words, (unsigned long long)shape->total);
+            fxt_get_record_type(header), record.words, (unsigned long long)shape->total);
     return TTR_OK;
 }
 
@@ -252,7 +253,7 @@ static bool content_size_is_right(const struct fxt_reader *reader, const struct 
     const struct fxt_span *span = &look->span;
     if (!shape->is_known || shape->is_cut || shape->total == words || shape->total > FXT_SIZE_MAX ||
         shape->total > span->words ||
-        fxt_type(fxt_load_u64(span->bytes, span->is_big)) == FXT_LARGE ||
+        fxt_get_record_type(fxt_load_u64(span->bytes, span->is_big)) == FXT_LARGE ||
         !has_records_after(look, shape->total))
         return false;
     if (shape->total > LONG_CONTENT_WORDS && fxt_has_record(reader, look, 1, shape->total))
@@ -283,13 +284,13 @@ static ttr_status resolve_bad_size(struct fxt_reader *reader)
     ttr_status status = load_lookahead(reader, &look);
     if (status != TTR_OK)
         return status;
-    uint32_t words = fxt_size_words(fxt_load_u64(look.span.bytes, look.span.is_big));
+    uint32_t words = fxt_get_record_words(fxt_load_u64(look.span.bytes, look.span.is_big));
     fxt_measure_record(&look.span, words, &shape);
     status = TTR_AGAIN;
     if (content_size_is_right(reader, &look, &shape, words))
-        status = read_repaired(reader, &look.span, (uint32_t)shape.total);
+        status = read_repaired_record(reader, &look.span, (uint32_t)shape.total);
     if (status == TTR_AGAIN && header_size_is_right(reader, &look, &shape, words))
-        status = read_accepted(reader, &look.span, &shape);
+        status = read_accepted_record(reader, &look.span, &shape);
     return status == TTR_AGAIN
                ? skip_to_next_record(
                      reader, "neither the size nor the content of a record leads to another one")
@@ -318,7 +319,7 @@ static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is
 
 /* Handles zeros in place of a record: adds a note if only zeros follow, otherwise reports damage.
  */
-static ttr_status resolve_zeros(struct fxt_reader *reader)
+static ttr_status skip_or_report_zeros(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t end, from = reader->at;
@@ -355,7 +356,7 @@ static bool is_truncated_record(const struct fxt_reader *reader)
     struct fxt_record_shape shape;
     if (span.words == 0)
         return true;
-    uint32_t words = fxt_size_words(fxt_load_u64(span.bytes, span.is_big));
+    uint32_t words = fxt_get_record_words(fxt_load_u64(span.bytes, span.is_big));
     fxt_measure_record(&span, words, &shape);
     if (!shape.is_known || shape.is_broken || shape.total > words ||
         (!shape.is_cut && shape.total != words))
@@ -383,7 +384,7 @@ static ttr_status resolve_truncation(struct fxt_reader *reader)
 }
 
 /* Skips a record above the size limit without loading it. Copies of the trace omit it. */
-static ttr_status skip_oversized(struct fxt_reader *reader, uint64_t bytes)
+static ttr_status skip_oversized_record(struct fxt_reader *reader, uint64_t bytes)
 {
     const uint64_t from = reader->at, until = from + bytes;
     ttr_status status = skip_bytes(reader, until);
@@ -421,7 +422,7 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
 
 /* Handles a record that is not completely in the window or has size 0: loads more bytes, or calls
  * the function for zeros, truncated, oversized or damaged records. */
-static ttr_status resolve_edge(struct fxt_reader *reader)
+static ttr_status resolve_record_at_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, FXT_WORD_BYTES, reader->error);
@@ -430,15 +431,15 @@ static ttr_status resolve_edge(struct fxt_reader *reader)
     if (in->window.n == 0)
         return TTR_END;
     if (in->window.n < FXT_WORD_BYTES)
-        return is_all_zero(in->window.bytes, in->window.n) ? resolve_zeros(reader)
+        return is_all_zero(in->window.bytes, in->window.n) ? skip_or_report_zeros(reader)
                                                            : resolve_truncation(reader);
     uint64_t header = fxt_load_u64(in->window.bytes, reader->common.is_big);
-    uint64_t bytes = (uint64_t)fxt_size_words(header) * FXT_WORD_BYTES;
+    uint64_t bytes = (uint64_t)fxt_get_record_words(header) * FXT_WORD_BYTES;
     if (header == 0)
-        return resolve_zeros(reader);
+        return skip_or_report_zeros(reader);
     if (bytes == 0)
         return resolve_bad_size(reader);
-    if (fxt_type(header) == FXT_LARGE && bytes > in->window.n) {
+    if (fxt_get_record_type(header) == FXT_LARGE && bytes > in->window.n) {
         status =
             input_fill(in, reader->at,
                        bytes < LARGE_UNVERIFIED_MAX ? (size_t)bytes : (size_t)LARGE_UNVERIFIED_MAX,
@@ -446,16 +447,16 @@ static ttr_status resolve_edge(struct fxt_reader *reader)
         if (status != TTR_OK)
             return status;
         struct fxt_span span = get_window_span(reader);
-        if (!is_size_plausible(&span, fxt_size_words(header)))
+        if (!is_size_plausible(&span, fxt_get_record_words(header)))
             return resolve_bad_size(reader);
     }
     if (bytes > in->max_record)
-        return skip_oversized(reader, bytes);
+        return skip_oversized_record(reader, bytes);
     status = input_fill(in, reader->at, (size_t)bytes, reader->error);
     return status != TTR_OK || in->window.n >= bytes ? status : resolve_truncation(reader);
 }
 
-ttr_status fxt_reader_next(struct input *in, ttr_error *error)
+ttr_status fxt_read_batch(struct input *in, ttr_error *error)
 {
     struct fxt_reader *reader = in->ctx;
     reader->error = error;
@@ -473,7 +474,7 @@ ttr_status fxt_reader_next(struct input *in, ttr_error *error)
                 fxt_provider_check_unix_time(reader);
             if (in->n)
                 return TTR_OK;
-            status = stop == STOP_EDGE ? resolve_edge(reader) : resolve_bad_size(reader);
+            status = stop == STOP_EDGE ? resolve_record_at_edge(reader) : resolve_bad_size(reader);
         }
         if (status != TTR_OK || in->n)
             return status;

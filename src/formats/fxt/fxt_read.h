@@ -13,8 +13,8 @@
  * applies it to the tables if the record only defines something.
  *
  * Bounds: fxt_read.c checks once that a record is inside the window. Offsets within a record are
- * checked against its size in words, and fxt_record_word loads a word below that size. Lazy field
- * decoding goes through a cursor.
+ * checked against its size in words, and fxt_load_record_word loads a word below that size. Lazy
+ * field decoding goes through a cursor.
  *
  * Lifetime: a string is redefined only between batches if fields of the current batch could refer
  * to it. So lazy decoding sees the string that the record referred to. */
@@ -41,8 +41,9 @@
 #define FXT_PAGES (FXT_STRINGS / FXT_PAGE_SLOTS)
 /* Bytes that a decision about damage examines: at least three records of the maximum size (except
  * large ones). */
-/* The members of the reader that lazy field decoding needs. */
 #define FXT_LOOKAHEAD ((size_t)128 * 1024)
+
+/* The members of the reader that lazy field decoding needs. */
 struct fxt_common {
     ttr *t;
     bool is_big; /* words are big-endian */
@@ -68,7 +69,7 @@ struct fxt_provider {
 struct fxt_reader {
     struct fxt_common common;
     struct input *in;
-    ttr_error *error; /* `error` argument of the current call of fxt_reader_next */
+    ttr_error *error; /* `error` argument of the current call of fxt_read_batch */
     /* current provider; NULL before the first record that needs one */
     struct fxt_provider *provider;
     struct fxt_provider **providers;
@@ -120,8 +121,8 @@ static inline uint64_t fxt_load_u64(const uint8_t *bytes, bool is_big)
 }
 
 /* Returns word `i` of a record. The caller guarantees i < record->words. */
-static inline uint64_t fxt_record_word(const struct fxt_reader *reader,
-                                       const struct fxt_record *record, uint32_t i)
+static inline uint64_t fxt_load_record_word(const struct fxt_reader *reader,
+                                            const struct fxt_record *record, uint32_t i)
 {
     return fxt_load_u64(record->bytes + (size_t)i * FXT_WORD_BYTES, reader->common.is_big);
 }
@@ -190,7 +191,8 @@ void fxt_provider_set_name(struct fxt_reader *reader, ttr_id name);
 TTR_MUST bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index, ttr_id text);
 TTR_MUST bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id thread);
 void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency);
-void fxt_provider_set_anchor(struct fxt_reader *reader, uint64_t base_ticks, int64_t anchor_ns);
+void fxt_provider_set_clock_reference(struct fxt_reader *reader, uint64_t base_ticks,
+                                      int64_t anchor_ns);
 
 /* Declares the current provider's clock as Unix time if the ticks of its first event in the batch
  * are plausible only as Unix time. Done once per provider and frequency. */
@@ -286,7 +288,7 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n);
 /* --- fxt_read.c: entry points of the reader --- */
 
 ttr_status fxt_reader_open(struct input *in, ttr_error *error);
-ttr_status fxt_reader_next(struct input *in, ttr_error *error);
+ttr_status fxt_read_batch(struct input *in, ttr_error *error);
 void fxt_reader_close(struct input *in);
 
 /* --- fxt_diagnostics.c: table of diagnostic codes --- */

@@ -35,8 +35,8 @@ static bool measure_record(const struct fxt_reader *reader, const struct fxt_rec
 }
 
 /* Starts an event and sets the members that do not depend on the record's type. */
-static ttr_event *start_event(struct fxt_reader *reader, const struct fxt_record *record,
-                              const struct fxt_record_shape *shape, ttr_kind kind)
+static ttr_event *add_event_of_record(struct fxt_reader *reader, const struct fxt_record *record,
+                                      const struct fxt_record_shape *shape, ttr_kind kind)
 {
     ttr_event *event = input_add_event(reader->in);
     event->kind = (uint8_t)kind;
@@ -123,7 +123,7 @@ static enum fxt_convert_result convert_provider_event(struct fxt_reader *reader,
     if (!fxt_provider_select(reader, (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER),
                              &is_new))
         return fail_out_of_memory(reader);
-    set_event_without_time(reader, start_event(reader, record, shape, TTR_KIND_GAP));
+    set_event_without_time(reader, add_event_of_record(reader, record, shape, TTR_KIND_GAP));
     reader->provider = current;
     return FXT_CONVERTED;
 }
@@ -164,15 +164,15 @@ static enum fxt_convert_result convert_initialization(struct fxt_reader *reader,
                     record->words == FXT_INITIALIZATION_WORDS_ANCHORED;
     if (!is_usual && !(record->is_accepted && record->words > FXT_INITIALIZATION_WORDS))
         return FXT_BAD_SIZE;
-    uint64_t frequency = fxt_record_word(reader, record, 1);
+    uint64_t frequency = fxt_load_record_word(reader, record, 1);
     if (frequency)
         fxt_provider_set_clock(reader, frequency);
     else
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.no-frequency",
                              "0 ticks per second; the rate before is kept");
     if (record->words >= FXT_INITIALIZATION_WORDS_ANCHORED)
-        fxt_provider_set_anchor(reader, fxt_record_word(reader, record, 2),
-                                (int64_t)fxt_record_word(reader, record, 3));
+        fxt_provider_set_clock_reference(reader, fxt_load_record_word(reader, record, 2),
+                                         (int64_t)fxt_load_record_word(reader, record, 3));
     return emit_as_definition(reader, record);
 }
 
@@ -216,8 +216,8 @@ static enum fxt_convert_result convert_thread(struct fxt_reader *reader,
         return emit_as_definition(reader, record);
     }
     ttr_id thread =
-        context_thread(reader->common.t, reader->in->id, fxt_record_word(reader, record, 1),
-                       fxt_record_word(reader, record, 2));
+        context_thread(reader->common.t, reader->in->id, fxt_load_record_word(reader, record, 1),
+                       fxt_load_record_word(reader, record, 2));
     if (thread == 0 || !fxt_provider_set_thread(reader, index, thread))
         return fail_out_of_memory(reader);
     return emit_as_definition(reader, record);
@@ -236,7 +236,7 @@ static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
         reader, record, (uint32_t)fxt_get_bits(record->header, FXT_BLOB_NAME), 1, &name);
     if (result != FXT_CONVERTED)
         return result;
-    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_BLOB);
+    ttr_event *event = add_event_of_record(reader, record, &shape, TTR_KIND_BLOB);
     event->name = name;
     event->tag = (uint16_t)fxt_get_bits(record->header, FXT_BLOB_TYPE);
     set_event_without_time(reader, event);
@@ -254,7 +254,7 @@ static enum fxt_convert_result resolve_object_owner(struct fxt_reader *reader,
     if (ref || shape->inline_words == 2)
         return fxt_resolve_thread(reader, record, ref, 2, id);
     *id = context_process_thread(reader->common.t, reader->in->id,
-                                 fxt_record_word(reader, record, 2));
+                                 fxt_load_record_word(reader, record, 2));
     return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
@@ -272,10 +272,10 @@ static enum fxt_convert_result convert_userspace_object(struct fxt_reader *reade
                                     2 + shape.inline_words, &name);
     if (result != FXT_CONVERTED)
         return result;
-    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_OBJECT);
+    ttr_event *event = add_event_of_record(reader, record, &shape, TTR_KIND_OBJECT);
     event->name = name;
     event->thread = owner;
-    event->link = fxt_record_word(reader, record, 1);
+    event->link = fxt_load_record_word(reader, record, 1);
     event->tag = TTR_OBJECT_POINTER;
     set_event_without_time(reader, event);
     return FXT_CONVERTED;
@@ -326,9 +326,9 @@ static enum fxt_convert_result convert_kernel_object(struct fxt_reader *reader,
         reader, record, (uint32_t)fxt_get_bits(record->header, FXT_KERNEL_NAME), 2, &name);
     if (result != FXT_CONVERTED)
         return result;
-    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_OBJECT);
+    ttr_event *event = add_event_of_record(reader, record, &shape, TTR_KIND_OBJECT);
     event->name = name;
-    event->link = fxt_record_word(reader, record, 1);
+    event->link = fxt_load_record_word(reader, record, 1);
     set_event_without_time(reader, event);
     return apply_kernel_object(reader, event, fxt_get_bits(record->header, FXT_KERNEL_TYPE))
                ? FXT_CONVERTED
@@ -351,13 +351,13 @@ static enum fxt_convert_result convert_legacy_switch(struct fxt_reader *reader,
                                outgoing_ref ? 2 : 4, &incoming);
     if (result != FXT_CONVERTED)
         return result;
-    ttr_event *event = start_event(reader, record, shape, TTR_KIND_SWITCH);
+    ttr_event *event = add_event_of_record(reader, record, shape, TTR_KIND_SWITCH);
     event->thread = incoming;
     event->link = outgoing;
     event->tag = (uint16_t)fxt_get_bits(header, FXT_LEGACY_STATE);
     event->cpu = (uint32_t)fxt_get_bits(header, FXT_LEGACY_CPU);
     event->flags |= TTR_EVENT_HAS_CPU;
-    set_event_time(reader, event, fxt_record_word(reader, record, 1));
+    set_event_time(reader, event, fxt_load_record_word(reader, record, 1));
     return FXT_CONVERTED;
 }
 
@@ -368,16 +368,16 @@ static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *read
 {
     uint64_t header = record->header;
     uint64_t kind = fxt_get_bits(header, FXT_SCHEDULING_KIND);
-    ttr_id first =
-        context_thread_by_tid(reader->common.t, reader->in->id, fxt_record_word(reader, record, 2));
+    ttr_id first = context_thread_by_tid(reader->common.t, reader->in->id,
+                                         fxt_load_record_word(reader, record, 2));
     ttr_id second = first;
     if (kind != FXT_THREAD_WAKEUP)
         second = context_thread_by_tid(reader->common.t, reader->in->id,
-                                       fxt_record_word(reader, record, 3));
+                                       fxt_load_record_word(reader, record, 3));
     if (!first || !second)
         return fail_out_of_memory(reader);
-    ttr_event *event = start_event(reader, record, shape,
-                                   kind == FXT_THREAD_WAKEUP ? TTR_KIND_WAKE : TTR_KIND_SWITCH);
+    ttr_event *event = add_event_of_record(
+        reader, record, shape, kind == FXT_THREAD_WAKEUP ? TTR_KIND_WAKE : TTR_KIND_SWITCH);
     event->thread = second;
     event->opcode = (uint8_t)kind;
     if (kind != FXT_THREAD_WAKEUP)
@@ -391,7 +391,7 @@ static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *read
         event->flags |= TTR_EVENT_HAS_CPU;
     if (kind != FXT_FIBER_SWITCH)
         event->cpu = (uint32_t)fxt_get_bits(header, FXT_SCHEDULING_CPU);
-    set_event_time(reader, event, fxt_record_word(reader, record, 1));
+    set_event_time(reader, event, fxt_load_record_word(reader, record, 1));
     return FXT_CONVERTED;
 }
 
@@ -404,7 +404,7 @@ static enum fxt_convert_result convert_unknown(struct fxt_reader *reader,
         return FXT_BAD_SIZE;
     input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.unknown-record",
                          "unknown record type %u, header %016llx; skipped by its size",
-                         fxt_type(record->header), (unsigned long long)record->header);
+                         fxt_get_record_type(record->header), (unsigned long long)record->header);
     return emit_as_definition(reader, record);
 }
 
@@ -433,9 +433,9 @@ static enum fxt_convert_result convert_log(struct fxt_reader *reader,
         reader, record, (uint32_t)fxt_get_bits(record->header, FXT_LOG_THREAD), 2, &thread);
     if (result != FXT_CONVERTED)
         return result;
-    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_LOG);
+    ttr_event *event = add_event_of_record(reader, record, &shape, TTR_KIND_LOG);
     event->thread = thread;
-    set_event_time(reader, event, fxt_record_word(reader, record, 1));
+    set_event_time(reader, event, fxt_load_record_word(reader, record, 1));
     return FXT_CONVERTED;
 }
 
@@ -450,13 +450,13 @@ static enum fxt_convert_result resolve_profiler_thread(struct fxt_reader *reader
     if (ref || shape->inline_words == 2)
         return fxt_resolve_thread(reader, record, ref, 2, id);
     *id = context_process_thread(reader->common.t, reader->in->id,
-                                 fxt_record_word(reader, record, 2));
+                                 fxt_load_record_word(reader, record, 2));
     return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
 /* Reads the name of a module and sets it as the event's name. Returns false if out of memory. */
-static bool name_module(struct fxt_reader *reader, const struct fxt_record *record,
-                        ttr_event *event)
+static bool set_module_name(struct fxt_reader *reader, const struct fxt_record *record,
+                            ttr_event *event)
 {
     struct cursor at =
         cursor_init(record->bytes, (size_t)record->words * FXT_WORD_BYTES, record->offset);
@@ -483,15 +483,16 @@ static enum fxt_convert_result convert_profiler(struct fxt_reader *reader,
         fits ? resolve_profiler_thread(reader, record, &shape, &thread) : FXT_BAD_SIZE;
     if (result != FXT_CONVERTED)
         return result;
-    ttr_event *event = start_event(reader, record, &shape, kinds[kind]);
+    ttr_event *event = add_event_of_record(reader, record, &shape, kinds[kind]);
     event->thread = thread;
-    set_event_time(reader, event, fxt_record_word(reader, record, 1));
+    set_event_time(reader, event, fxt_load_record_word(reader, record, 1));
     if (kind == FXT_BACKTRACE)
         return FXT_CONVERTED;
     event->tag = kind == FXT_MODULE ? TTR_OBJECT_MODULE : TTR_OBJECT_MAPPING;
     event->link = fxt_get_bits(record->header, FXT_MODULE_ID);
-    return kind == FXT_MAPPING || name_module(reader, record, event) ? FXT_CONVERTED
-                                                                     : fail_out_of_memory(reader);
+    return kind == FXT_MAPPING || set_module_name(reader, record, event)
+               ? FXT_CONVERTED
+               : fail_out_of_memory(reader);
 }
 
 /* --- Large records --- */
@@ -502,7 +503,7 @@ static enum fxt_convert_result resolve_large_names(struct fxt_reader *reader,
                                                    const struct fxt_record *record,
                                                    ttr_event *names, uint32_t *at)
 {
-    uint64_t refs = fxt_record_word(reader, record, 1);
+    uint64_t refs = fxt_load_record_word(reader, record, 1);
     uint32_t category = (uint32_t)fxt_get_bits(refs, FXT_LARGE_CATEGORY),
              name = (uint32_t)fxt_get_bits(refs, FXT_LARGE_NAME);
     enum fxt_convert_result result =
@@ -530,17 +531,17 @@ static enum fxt_convert_result convert_large(struct fxt_reader *reader,
     if (result == FXT_CONVERTED && has_time)
         result = fxt_resolve_thread(
             reader, record,
-            (uint32_t)fxt_get_bits(fxt_record_word(reader, record, 1), FXT_LARGE_THREAD), at + 1,
-            &names.thread);
+            (uint32_t)fxt_get_bits(fxt_load_record_word(reader, record, 1), FXT_LARGE_THREAD),
+            at + 1, &names.thread);
     if (result != FXT_CONVERTED)
         return result;
-    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_BLOB);
+    ttr_event *event = add_event_of_record(reader, record, &shape, TTR_KIND_BLOB);
     event->category = names.category;
     event->name = names.name;
     event->thread = names.thread;
     event->opcode = FXT_LARGE;
     if (has_time)
-        set_event_time(reader, event, fxt_record_word(reader, record, at));
+        set_event_time(reader, event, fxt_load_record_word(reader, record, at));
     else
         set_event_without_time(reader, event);
     return FXT_CONVERTED;

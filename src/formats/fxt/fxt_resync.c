@@ -65,9 +65,9 @@ static bool is_zero_run(struct search *search, size_t at)
 static bool may_start_record(const struct fxt_reader *reader, const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
-    if (fxt_size_words(header) != 1 || header == FXT_MAGIC)
+    if (fxt_get_record_words(header) != 1 || header == FXT_MAGIC)
         return true;
-    return fxt_type(header) == FXT_METADATA &&
+    return fxt_get_record_type(header) == FXT_METADATA &&
            pair_map_get(&reader->by_id, fxt_get_bits(header, FXT_METADATA_PROVIDER), 0);
 }
 

@@ -133,7 +133,7 @@ void fxt_provider_check_unix_time(struct fxt_reader *reader)
         if (provider->is_anchored || provider->clock.frequency != FXT_DEFAULT_FREQUENCY ||
             event->ticks < UNIX_TICKS_MIN || event->ticks >= UNIX_TICKS_END)
             continue;
-        input_anchor_clock(in, provider->clock_index);
+        input_set_clock_reference(in, provider->clock_index);
         input_add_diagnostic(
             in, TTR_SEVERITY_REMARK, event->offset, "fxt.unix-ticks",
             "no record contains the start of the clock, but its ticks are ns since 1970; "
@@ -191,14 +191,15 @@ void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency)
     reader->in->clocks[provider->clock_index].frequency = frequency;
 }
 
-void fxt_provider_set_anchor(struct fxt_reader *reader, uint64_t base_ticks, int64_t anchor_ns)
+void fxt_provider_set_clock_reference(struct fxt_reader *reader, uint64_t base_ticks,
+                                      int64_t anchor_ns)
 {
     struct fxt_provider *provider = reader->provider;
     ttr_clock *clock = &reader->in->clocks[provider->clock_index];
     provider->base_ticks = clock->anchor_ticks = base_ticks;
     provider->anchor_ns = clock->anchor_ns = anchor_ns;
     provider->is_anchored = true;
-    input_anchor_clock(reader->in, provider->clock_index);
+    input_set_clock_reference(reader->in, provider->clock_index);
 }
 
 void fxt_free_providers(struct fxt_reader *reader)

@@ -151,7 +151,7 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
 
 /* Returns true if copying starts with this event: definitions were read, or it is the first record
  * of its trace. */
-static bool starts_copy(const struct fxt_writer *w, const ttr_event *e)
+static bool can_start_copy(const struct fxt_writer *w, const ttr_event *e)
 {
     return !w->is_started && output_is_own_raw(w->out, e) &&
            (e->kind == TTR_KIND_DEFINITION || e->offset == 0);
@@ -170,9 +170,9 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
     if (e->payload_size < FXT_WORD_BYTES)
         return;
     uint64_t header = load_u64le(e->payload);
-    w->is_big =
-        (uint64_t)fxt_size_words(header) * FXT_WORD_BYTES != e->payload_size &&
-        (uint64_t)fxt_size_words(__builtin_bswap64(header)) * FXT_WORD_BYTES == e->payload_size;
+    w->is_big = (uint64_t)fxt_get_record_words(header) * FXT_WORD_BYTES != e->payload_size &&
+                (uint64_t)fxt_get_record_words(__builtin_bswap64(header)) * FXT_WORD_BYTES ==
+                    e->payload_size;
 }
 
 /* Updates the current provider and clock of the copied trace after a copied definition. */
@@ -182,11 +182,11 @@ static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
     uint64_t header = e->payload_size >= FXT_WORD_BYTES ? load_word(w, e->payload) : 0;
     uint64_t metadata = fxt_get_bits(header, FXT_METADATA_KIND);
     bool is_section = metadata == FXT_PROVIDER_INFO || metadata == FXT_PROVIDER_SECTION;
-    if (fxt_type(header) == FXT_METADATA && is_section) {
+    if (fxt_get_record_type(header) == FXT_METADATA && is_section) {
         copied->has_provider = true;
         copied->provider = (uint32_t)fxt_get_bits(header, FXT_METADATA_PROVIDER);
     }
-    if (fxt_type(header) != FXT_INITIALIZATION ||
+    if (fxt_get_record_type(header) != FXT_INITIALIZATION ||
         e->payload_size < FXT_INITIALIZATION_WORDS * FXT_WORD_BYTES)
         return;
     uint64_t frequency = load_word(w, e->payload + FXT_WORD_BYTES);
@@ -351,7 +351,7 @@ ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_
     w->stamp = 1 + out->t->name_change_count;
     for (uint32_t i = 0; i < batch->n;) {
         const ttr_event *e = ttr_batch_at(batch, i);
-        if (starts_copy(w, e))
+        if (can_start_copy(w, e))
             begin_copy(w, e);
         if (w->copied.is_active && e->source == w->copied.source && output_is_own_raw(out, e)) {
             i = copy_adjacent(w, batch, i);

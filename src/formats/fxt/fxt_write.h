@@ -219,7 +219,8 @@ static inline bool fxt_begin_record(struct fxt_writer *w, struct fxt_output *to,
     buffer_commit(&w->out->buffer, words * FXT_WORD_BYTES);
     fxt_append_word(
         to,
-        header | fxt_set_bits(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
+        header | fxt_set_bits(fxt_get_record_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE,
+                              words));
     return true;
 }
 

@@ -24,7 +24,8 @@ static uint64_t choose_integer_type(const ttr_value *value)
     return is_signed ? FXT_ARG_INT64 : FXT_ARG_UINT64;
 }
 
-static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg)
+static void set_integer_argument(struct fxt_writer *w, const ttr_value *value,
+                                 struct fxt_argument *arg)
 {
     if ((value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) && value->count > 0)
         fxt_count_loss(w, FXT_LOST_FIELD_LABEL);
@@ -39,8 +40,8 @@ static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt
 }
 
 /* Sets type and value of an argument. Truncates texts and bytes to `room` words. */
-static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg,
-                      uint32_t room)
+static void set_argument_value(struct fxt_writer *w, const ttr_value *value,
+                               struct fxt_argument *arg, uint32_t room)
 {
     size_t limit = (size_t)room * FXT_WORD_BYTES < FXT_STRING_MAX ? (size_t)room * FXT_WORD_BYTES
                                                                   : FXT_STRING_MAX;
@@ -50,7 +51,7 @@ static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_a
         return;
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
-        set_integer(w, value, arg);
+        set_integer_argument(w, value, arg);
         return;
     case TTR_TYPE_FLOAT:
         arg->header |= FXT_ARG_DOUBLE;
@@ -76,14 +77,14 @@ static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_a
     }
 }
 
-static bool is_stream(uint8_t type)
+static bool is_stream_type(uint8_t type)
 {
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
 /* Returns true if the field is the scope of an instant. If it is the 16th field, it is written
  * after the arguments, as old writers do. */
-static bool is_scope(const struct fxt_writer *w, const ttr_field *field)
+static bool is_scope_field(const struct fxt_writer *w, const ttr_field *field)
 {
     return w->event->kind == TTR_KIND_INSTANT && !w->is_full &&
            field->value.type == TTR_TYPE_UINT && field->value.v.u <= 2 && field->name.n == 5 &&
@@ -93,7 +94,7 @@ static bool is_scope(const struct fxt_writer *w, const ttr_field *field)
 static void add_argument(struct fxt_writer *w, const ttr_field *field)
 {
     if (w->args_n == FXT_ARGS_MAX) {
-        w->has_scope |= is_scope(w, field);
+        w->has_scope |= is_scope_field(w, field);
         if (w->has_scope && !w->is_full)
             w->scope = field->value.v.u;
         else
@@ -108,11 +109,12 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
     uint32_t room = w->args_room - w->args_words;
     room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
     uint32_t words = 1 + fxt_ref_stream_words(arg->name.ref);
-    if (words + !is_stream(field->value.type) > room || (words == room && field->value.text.n)) {
+    if (words + !is_stream_type(field->value.type) > room ||
+        (words == room && field->value.text.n)) {
         fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;
     }
-    set_value(w, &field->value, arg, room - words);
+    set_argument_value(w, &field->value, arg, room - words);
     words += fxt_arg_value_words((unsigned)arg->header & 15) + fxt_ref_stream_words(arg->text.ref) +
              (uint32_t)fxt_words_for_bytes(arg->bytes.n);
     arg->header |= fxt_set_bits(FXT_ARG_NAME, arg->name.ref) | fxt_set_bits(FXT_ARG_SIZE, words);

@@ -539,7 +539,7 @@ static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
 
 /* Returns true if records of this kind store event->link. Gaps are included, because write_gap
  * counts their loss itself. */
-static bool stores_link(unsigned kind)
+static bool record_has_link(unsigned kind)
 {
     const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN |
                            7u << TTR_KIND_FLOW_BEGIN | 1u << TTR_KIND_SWITCH |
@@ -567,7 +567,7 @@ static void count_lost_attributes(struct fxt_writer *w)
         fxt_count_loss(w, FXT_LOST_SEQUENCE);
     if ((e->flags & TTR_EVENT_HAS_CPU) && !is_scheduling)
         fxt_count_loss(w, FXT_LOST_CPU);
-    if (e->link && !stores_link(e->kind))
+    if (e->link && !record_has_link(e->kind))
         fxt_count_loss(w, FXT_LOST_EVENT_ID);
     if (e->flags & TTR_EVENT_PARTIAL)
         fxt_count_loss(w, FXT_LOST_PARTIAL);
@@ -580,7 +580,7 @@ void fxt_write_kind(struct fxt_writer *w)
     const ttr_event *e = w->event;
     const uint8_t rare = TTR_EVENT_HAS_CPU | TTR_EVENT_PARTIAL | TTR_EVENT_BACKWARD;
     if (e->level | e->opcode | (e->flags & rare) || e->keyword || e->sequence || e->activity ||
-        e->related || (e->link && !stores_link(e->kind)))
+        e->related || (e->link && !record_has_link(e->kind)))
         count_lost_attributes(w);
     void (*write)(struct fxt_writer *) = e->kind < TTR_KIND_COUNT ? writers[e->kind] : NULL;
     if (write)

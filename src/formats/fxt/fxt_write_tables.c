@@ -186,7 +186,7 @@ static bool reserve_names(struct fxt_writer *w, ttr_id thread)
 /* Records that the thread's process koid and thread koid appeared together in a record. Readers
  * assign a koid to the thread that last appeared with it, in a thread table, inline or in an
  * object. */
-static void introduce_thread(struct fxt_writer *w, ttr_id id)
+static void write_thread_record(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread = {0};
     if (id >= w->out->t->threads_n || !reserve_names(w, id) || w->known[id].is_introduced)
@@ -219,7 +219,7 @@ static void write_changed_names(struct fxt_writer *w, ttr_id id)
         return;
     }
     write_name_object(w, &thread, true);
-    introduce_thread(w, id);
+    write_thread_record(w, id);
 }
 
 /* Writes the names of a thread and its process at its first use and whenever a name has changed.
@@ -248,7 +248,7 @@ void fxt_record_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
 {
     if (!thread || !reserve_names(w, thread))
         return;
-    introduce_thread(w, thread);
+    write_thread_record(w, thread);
     w->known[thread].name = name;
 }
 
@@ -275,7 +275,7 @@ static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
     return (struct fxt_thread){.ref = slot};
 }
 
-static struct fxt_thread refer_to_thread(struct fxt_writer *w, ttr_id id)
+static struct fxt_thread append_thread_reference(struct fxt_writer *w, ttr_id id)
 {
     if (id == 0 || !w->out->t->threads[id < w->out->t->threads_n ? id : 0].tid_known)
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
@@ -288,17 +288,18 @@ static struct fxt_thread refer_to_thread(struct fxt_writer *w, ttr_id id)
 
 struct fxt_thread fxt_register_thread(struct fxt_writer *w, ttr_id id)
 {
-    introduce_thread(w, id);
+    write_thread_record(w, id);
     if (id && id < w->known_n && w->out->t->threads[id].tid_known)
         w->known[id].is_plain = true;
-    return refer_to_thread(w, id);
+    return append_thread_reference(w, id);
 }
 
 void fxt_prepare_koid(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread;
-    if (ttr_thread_get(w->out->t, id, &thread) && thread.pid_known && refer_to_thread(w, id).ref)
-        introduce_thread(w, id);
+    if (ttr_thread_get(w->out->t, id, &thread) && thread.pid_known &&
+        append_thread_reference(w, id).ref)
+        write_thread_record(w, id);
 }
 
 uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id)

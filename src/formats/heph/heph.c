@@ -16,7 +16,7 @@ static const struct format_reader reader = {
     .bid = heph_bid,
     .state_size = sizeof(struct heph_reader),
     .open = heph_open,
-    .next = heph_next,
+    .next = heph_read_batch,
     .close = heph_close,
 };
 

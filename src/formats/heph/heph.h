@@ -46,6 +46,7 @@ struct heph_reader {
     uint64_t max_packet;
     uint64_t epoch; /* Unix time in ns at time 0 of the trace; 0 until it is known */
     bool has_epoch;
+    bool is_pipe; /* waiting for more input may take long, and reading it again is impossible */
     bool is_epoch_given; /* true if the option epoch is set, so that epoch packets are ignored */
     /* file offset up to which heph_open has already examined the epoch packets */
     uint64_t epochs_until;
@@ -89,6 +90,10 @@ unsigned heph_bid(const struct peek *peek);
  * the layout that fits the events in the window. */
 const struct heph_layout *heph_find_layout(const char *name, const struct window *window,
                                            uint64_t max_packet);
+
+/* Returns the number of bytes of the input that must be in the window before "auto" can select a
+ * layout; 0 if the window has enough. */
+uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet);
 
 /* --- heph_packet.c: validation of packets --- */
 
@@ -135,7 +140,7 @@ void heph_emit_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_
 /* --- heph_names.c: names of threads and actors --- */
 
 /* Returns the meaning of an event with a description of `n` bytes at `p`. */
-enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n);
+enum heph_description_kind heph_classify_name(const uint8_t *p, size_t n);
 
 /* Sets the names of streams or actors that an event with this meaning declares. Returns false if
  * out of memory. */
@@ -143,7 +148,7 @@ TTR_MUST bool heph_learn_names(struct input *in, const ttr_event *event,
                                enum heph_description_kind meaning);
 
 /* Sets the name of a new stream if the runtime wrote the trace. Returns false if out of memory. */
-TTR_MUST bool heph_name_stream(struct input *in, uint32_t stream);
+TTR_MUST bool heph_set_stream_name(struct input *in, uint32_t stream);
 
 /* --- heph_fields.c: lazy decoding of attributes --- */
 extern const struct field_ops heph_field_ops, heph_nested_ops;
@@ -162,7 +167,7 @@ TTR_MUST ttr_status heph_search_packet(struct input *in, ttr_error *error);
 
 /* --- heph_read.c: entry points of the reader --- */
 ttr_status heph_open(struct input *in, ttr_error *error);
-ttr_status heph_next(struct input *in, ttr_error *error);
+ttr_status heph_read_batch(struct input *in, ttr_error *error);
 void heph_close(struct input *in);
 
 /* --- heph_transfer.c: packets over a network --- */

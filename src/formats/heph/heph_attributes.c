@@ -27,7 +27,7 @@ static bool skip_nested_array(struct cursor *c, uint8_t type, unsigned levels,
     return is_at_end;
 }
 
-static bool is_array(uint8_t type)
+static bool is_array_type(uint8_t type)
 {
     return type > HEPH_TYPE_ARRAY && type <= (HEPH_TYPE_ARRAY | HEPH_TYPE_TEXT);
 }
@@ -39,7 +39,7 @@ static bool find_nesting_from(struct cursor c, unsigned array, struct heph_nesti
     while (cursor_left(&c) && consume_nesting_budget(nesting)) {
         (void)cursor_skip(&c, cursor_u16be(&c));
         uint8_t type = cursor_u8(&c);
-        if (!is_array(type) || array >= HEPH_NESTING_MAX) {
+        if (!is_array_type(type) || array >= HEPH_NESTING_MAX) {
             if (!heph_skip_value(&c, type))
                 return false;
             continue;

@@ -55,6 +55,28 @@ const struct heph_layout *heph_find_layout(const char *name, const struct window
     return is_old ? &layout_old : &layout_now;
 }
 
+uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet)
+{
+    unsigned events = 0;
+    bool is_ambiguous = true;
+    struct cursor c = cursor_init(window->bytes, window->n, window->offset);
+    while (is_ambiguous && events < PROBE_EVENTS && cursor_left(&c) >= HEPH_FRAME_SIZE) {
+        const uint8_t *packet = c.p;
+        const uint32_t size = heph_packet_size(packet);
+        if (!heph_is_valid_frame(packet, &layout_old, max_packet))
+            return 0;
+        if (!cursor_skip(&c, size))
+            return c.offset + size;
+        if (load_u32be(packet) != HEPH_MAGIC_EVENT)
+            continue;
+        events++;
+        is_ambiguous = size >= HEPH_EVENT_HEADER &&
+                       heph_is_valid_packet(packet, size, &layout_now) &&
+                       heph_is_valid_packet(packet, size, &layout_old);
+    }
+    return is_ambiguous && events < PROBE_EVENTS ? c.offset + HEPH_FRAME_SIZE : 0;
+}
+
 /* Returns the number of bits that were verified of the packet at `p`; 0 if it is invalid. If only
  * the start of the packet is available, verifies only its frame. */
 static unsigned count_verified_bits(const uint8_t *p, size_t n)

@@ -10,7 +10,7 @@ static const struct campaign campaigns[] = {
                 .bits = 32,
                 .magic = {0xC1, 0xFC, 0x1F, 0xB7, 0, 0, 0, 0x2A},
                 .magic_n = 8},
-     .vectors = {"heph/vectors", "heph/vectors-whole"},
+     .vectors = {"heph/vectors", "heph/vectors-whole", "heph/vectors-file"},
      .traces = {"heph/heph-head-example7.trace", "heph/heph-0.4.0-example8.trace"}},
 };
 

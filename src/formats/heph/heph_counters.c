@@ -179,7 +179,7 @@ bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *st
     return is_good;
 }
 
-static bool is_stray(const struct heph_stream *stream, size_t at)
+static bool is_stray_range(const struct heph_stream *stream, size_t at)
 {
     const struct heph_range *range = &stream->ranges[at];
     bool is_far_below = at == 0 || range->begin - range[-1].end > STRAY_DISTANCE_MIN;
@@ -193,7 +193,7 @@ uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *stra
     bool is_first = true;
     *strays = 0;
     for (size_t i = 0; i < stream->n; i++) {
-        if (is_stray(stream, i)) {
+        if (is_stray_range(stream, i)) {
             ++*strays;
             continue;
         }

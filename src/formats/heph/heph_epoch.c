@@ -1,9 +1,10 @@
 /* The epoch: the Unix time at time 0 of the trace (specification: "Options").
  *
  * An epoch packet may be anywhere and applies to the complete trace, also to earlier events. In
- * practice it comes first, and the reader cannot go back. So the start of the input is examined
- * before the first event is emitted. If it contains no epoch, a second source reads the file to its
- * end. On a pipe, an epoch found later applies to the events after it.
+ * practice it comes first, and the reader cannot go back. So the start of a file is examined before
+ * the first event is emitted. If it contains no epoch, a second source reads the file to its end.
+ * The events of a pipe are emitted without delay: only the packets before the first event are
+ * examined, and an epoch found later applies to the events after it.
  *
  * If there are several different epochs and the counters of the streams restart after one, the file
  * contains concatenated traces, each with its own epoch. Otherwise the last epoch found in advance
@@ -35,7 +36,7 @@ static bool packet_iter_next(struct packet_iter *packets)
     return cursor_skip(&packets->at, packets->size);
 }
 
-static bool is_event(const struct packet_iter *packets)
+static bool is_event_packet(const struct packet_iter *packets)
 {
     return load_u32be(packets->packet) == HEPH_MAGIC_EVENT;
 }
@@ -45,8 +46,8 @@ static bool is_event(const struct packet_iter *packets)
 static bool do_counters_restart(struct packet_iter packets, const struct heph_counters *counters)
 {
     bool is_seen = false;
-    for (unsigned n = 0; n < RESTART_EVENTS && packet_iter_next(&packets) && is_event(&packets);
-         n++) {
+    for (unsigned n = 0;
+         n < RESTART_EVENTS && packet_iter_next(&packets) && is_event_packet(&packets); n++) {
         uint32_t counter = load_u32be(packets.packet + 12);
         uint32_t index = heph_counters_find_stream(counters, load_u32be(packets.packet + 8));
         if (index == UINT32_MAX)
@@ -70,15 +71,16 @@ static struct packet_iter packet_iter_init(const struct input *in, const struct 
 }
 
 /* Examines the packets in the window, and sets the epoch to the last epoch packet of the first
- * trace. Returns false if out of memory. */
-static bool examine_window(struct input *in, struct heph_counters *counters)
+ * trace. Of a pipe, examines only the packets before the first event, so that the result does not
+ * depend on the speed of the sender. Returns false if out of memory. */
+static bool examine_packets_in_window(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->ctx;
     struct packet_iter packets = packet_iter_init(in, &in->window);
     uint64_t epoch;
     bool is_new;
-    while (packet_iter_next(&packets)) {
-        if (is_event(&packets)) {
+    while (packet_iter_next(&packets) && !(reader->is_pipe && is_event_packet(&packets))) {
+        if (is_event_packet(&packets)) {
             uint32_t index =
                 heph_counters_add_stream(counters, load_u32be(packets.packet + 8), &is_new);
             if (index == UINT32_MAX ||
@@ -97,7 +99,7 @@ static bool examine_window(struct input *in, struct heph_counters *counters)
 }
 
 /* Searches for the first epoch packet in the rest of a file, with a second source. */
-static ttr_status search_rest_of_file(struct input *in, struct source *source, ttr_error *error)
+static ttr_status search_epoch_in_rest(struct input *in, struct source *source, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     struct window window;
@@ -108,7 +110,7 @@ static ttr_status search_rest_of_file(struct input *in, struct source *source, t
         struct packet_iter packets = packet_iter_init(in, &window);
         const uint8_t *before = packets.at.p;
         while (packet_iter_next(&packets))
-            if (!is_event(&packets) &&
+            if (!is_event_packet(&packets) &&
                 heph_parse_epoch(packets.packet, packets.size, &reader->epoch)) {
                 reader->has_epoch = true;
                 reader->epochs_until = packets.at.offset;
@@ -140,18 +142,32 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
         return declare_clock(in, error);
     struct heph_counters counters;
     heph_counters_init(&counters, &in->base.t->counted);
-    bool is_good = examine_window(in, &counters);
+    bool is_good = examine_packets_in_window(in, &counters);
     heph_counters_free(&counters);
     if (!is_good)
         return fail_memory(error);
     if (!reader->has_epoch && !in->window.at_end) {
         struct source *again = source_reopen(in->source);
-        ttr_status status = again ? search_rest_of_file(in, again, error) : TTR_OK;
+        ttr_status status = again ? search_epoch_in_rest(in, again, error) : TTR_OK;
         source_close(again);
         if (status != TTR_OK)
             return status;
     }
     return declare_clock(in, error);
+}
+
+/* Loads the packet after the epoch packet at reader->offset. A pipe may not have delivered it yet.
+ */
+static ttr_status load_next_packet(struct input *in, ttr_error *error)
+{
+    const struct heph_reader *reader = in->ctx;
+    ttr_status status = heph_load_packet(in, HEPH_EPOCH_PACKET + HEPH_FRAME_SIZE, error);
+    if (status != TTR_OK || in->window.n < HEPH_EPOCH_PACKET + HEPH_FRAME_SIZE)
+        return status;
+    const uint8_t *next = in->window.bytes + HEPH_EPOCH_PACKET;
+    return heph_is_valid_frame(next, reader->layout, reader->max_packet)
+               ? heph_load_packet(in, HEPH_EPOCH_PACKET + (uint64_t)heph_packet_size(next), error)
+               : TTR_OK;
 }
 
 static ttr_status apply_epoch_packet(struct input *in, uint64_t epoch, ttr_error *error)
@@ -173,9 +189,11 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
             "the trace sets more than one epoch; expected one: the last holds for all of it");
         return TTR_OK;
     }
-    struct window rest = in->window;
-    struct packet_iter packets = packet_iter_init(in, &rest);
-    (void)cursor_skip(&packets.at, reader->offset - rest.offset);
+    ttr_status status = reader->has_epoch ? load_next_packet(in, error) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    struct packet_iter packets = packet_iter_init(in, &in->window);
+    (void)cursor_skip(&packets.at, reader->offset - in->window.offset);
     (void)packet_iter_next(&packets);
     if (reader->has_epoch && do_counters_restart(packets, &reader->counters)) {
         input_add_diagnostic(

@@ -8,14 +8,14 @@
 /* Loads the first and last eight bytes of a description, for comparison. The header precedes the
  * description, so eight bytes before its end can always be loaded; bytes of the header are shifted
  * out. */
-static void load_ends(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *last)
+static void load_first_and_last_bytes(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *last)
 {
     uint64_t tail = load_u64be(p + n - 8);
     *last = n >= 8 ? tail : n ? tail << (64 - 8 * n) : 0;
     *first = n >= 8 ? load_u64be(p) : n;
 }
 
-static bool is_name(const struct heph_name *name, const struct heph_name *wanted)
+static bool name_equals(const struct heph_name *name, const struct heph_name *wanted)
 {
     return name->n == wanted->n && name->first == wanted->first && name->last == wanted->last &&
            name->p && (wanted->n <= 16 || memcmp(name->p, wanted->p, wanted->n) == 0);
@@ -27,17 +27,17 @@ static const struct heph_name *intern_description(struct input *in, const uint8_
 {
     struct heph_reader *reader = in->ctx;
     struct heph_name wanted = {.p = (const char *)p, .n = n};
-    load_ends(p, n, &wanted.first, &wanted.last);
+    load_first_and_last_bytes(p, n, &wanted.first, &wanted.last);
     struct heph_name *slot =
         &reader->names[hash_fold(wanted.first ^ 0x9e3779b97f4a7c15u, wanted.last + n) %
                        HEPH_NAME_SLOTS];
-    if (is_name(slot, &wanted))
+    if (name_equals(slot, &wanted))
         return slot;
     wanted.id = intern_add(&in->base.t->strings, p, n);
     if (wanted.id == UINT32_MAX)
         return NULL;
     wanted.p = intern_get(&in->base.t->strings, wanted.id).p;
-    wanted.meaning = (uint8_t)heph_classify_description(p, n);
+    wanted.meaning = (uint8_t)heph_classify_name(p, n);
     *slot = wanted;
     return slot;
 }
@@ -55,7 +55,7 @@ static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substre
         ttr_id track =
             context_add_track(in->base.t, &(ttr_track){.number = stream, .source = in->id});
         reader->counters.streams[index].track = track;
-        if (!track || !heph_name_stream(in, stream))
+        if (!track || !heph_set_stream_name(in, stream))
             return false;
     }
     reader->has_substreams |= substream != 0;

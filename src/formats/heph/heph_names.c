@@ -36,7 +36,7 @@ static const struct known_text known[] = {
     {"running synchronous actor", HEPH_RUNTIME},
 };
 
-enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n)
+enum heph_description_kind heph_classify_name(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i].text) == n && memcmp(known[i].text, p, n) == 0)
@@ -44,7 +44,7 @@ enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n)
     return HEPH_ANY;
 }
 
-static bool name_stream(struct input *in, uint32_t stream)
+static bool set_stream_name(struct input *in, uint32_t stream)
 {
     const struct heph_reader *reader = in->ctx;
     char text[32] = "coordinator";
@@ -59,19 +59,19 @@ static bool name_stream(struct input *in, uint32_t stream)
     return id != UINT32_MAX && context_name_process(in->base.t, in->id, stream, id);
 }
 
-static bool name_all_streams(struct input *in)
+static bool set_all_stream_names(struct input *in)
 {
     const struct heph_reader *reader = in->ctx;
     for (size_t i = 0; i < reader->counters.n; i++)
-        if (!name_stream(in, reader->counters.streams[i].id))
+        if (!set_stream_name(in, reader->counters.streams[i].id))
             return false;
     return true;
 }
 
-bool heph_name_stream(struct input *in, uint32_t stream)
+bool heph_set_stream_name(struct input *in, uint32_t stream)
 {
     const struct heph_reader *reader = in->ctx;
-    return !reader->is_runtime || name_stream(in, stream);
+    return !reader->is_runtime || set_stream_name(in, stream);
 }
 
 /* Sets the number of worker threads from a "Building runtime" event. Streams with higher numbers
@@ -84,12 +84,12 @@ static bool set_worker_count(struct input *in, const ttr_event *event)
         field.value.type != TTR_TYPE_UINT)
         return true;
     reader->workers = field.value.v.u;
-    return name_all_streams(in);
+    return set_all_stream_names(in);
 }
 
 /* Names the substream of an actor from an event that records the actor's execution. The substream's
  * number is the actor's id. */
-static bool name_actor(struct input *in, const ttr_event *event)
+static bool set_actor_name(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
     ttr_field id, name;
@@ -106,11 +106,11 @@ bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_descri
     struct heph_reader *reader = in->ctx;
     if (!reader->is_runtime) {
         reader->is_runtime = true;
-        if (!name_all_streams(in))
+        if (!set_all_stream_names(in))
             return false;
     }
     if (meaning == HEPH_BUILDING)
         return set_worker_count(in, event);
     /* Newer runtimes write no substreams, so the id of an actor is not a substream. */
-    return meaning != HEPH_RUN || !reader->has_substreams || name_actor(in, event);
+    return meaning != HEPH_RUN || !reader->has_substreams || set_actor_name(in, event);
 }

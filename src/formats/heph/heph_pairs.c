@@ -41,7 +41,7 @@ struct pair_key {
     uint64_t a, b;
 };
 
-static struct pair_key pair_key_of(const ttr_event *event)
+static struct pair_key make_pair_key(const ttr_event *event)
 {
     if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END)
         return (struct pair_key){event->thread, 0};
@@ -84,7 +84,7 @@ bool heph_pairs_accepts(const struct heph_pairs *pairs, const ttr_event *event)
 
 struct heph_begin *heph_pairs_add_begin(struct heph_pairs *pairs, const ttr_event *event)
 {
-    struct pair_key key = pair_key_of(event);
+    struct pair_key key = make_pair_key(event);
     const uint32_t *top = pair_map_get(&pairs->tops, key.a, key.b);
     uint32_t below = top ? *top : HEPH_NO_BEGIN;
     uint32_t slot = acquire_slot(pairs);
@@ -105,7 +105,7 @@ struct heph_begin *heph_pairs_add_begin(struct heph_pairs *pairs, const ttr_even
 struct heph_begin *heph_pairs_remove_begin(struct heph_pairs *pairs, const ttr_event *end,
                                            bool *is_good)
 {
-    struct pair_key key = pair_key_of(end);
+    struct pair_key key = make_pair_key(end);
     const uint32_t *top = pair_map_get(&pairs->tops, key.a, key.b);
     if (!top || *top == HEPH_NO_BEGIN)
         return NULL;

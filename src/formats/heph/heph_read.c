@@ -11,12 +11,29 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
+/* Bytes at the start of a file that are examined for its layout and epoch. */
 #define OPEN_BYTES 65536u
+
+/* Loads the bytes that decide the layout and the epoch. Of a pipe these are the packets up to the
+ * first event, because the next packet may come late. */
+static ttr_status load_start(struct input *in, ttr_error *error)
+{
+    const struct heph_reader *reader = in->ctx;
+    uint64_t need = reader->is_pipe ? HEPH_FRAME_SIZE : OPEN_BYTES;
+    ttr_status status;
+    do {
+        status = heph_load_packet(in, need, error);
+        if (status != TTR_OK || !reader->is_pipe || in->window.n < need)
+            return status;
+        need = heph_find_probe_end(&in->window, reader->max_packet);
+    } while (need > in->window.n && need <= OPEN_BYTES);
+    return TTR_OK;
+}
 
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
-    const char *epoch = input_option(in, "epoch"), *layout = input_option(in, "layout");
+    const char *epoch = input_get_option(in, "epoch"), *layout = input_get_option(in, "layout");
     reader->is_epoch_given = reader->has_epoch = epoch != NULL;
     if (epoch && !number_parse_u64(epoch, strlen(epoch), &reader->epoch))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -49,7 +66,8 @@ ttr_status heph_open(struct input *in, ttr_error *error)
         t, &(struct schema){.ops = &heph_nested_ops, .ctx = in, .format = &format_heph});
     if (!reader->schema || !reader->nested)
         return fail_memory(error);
-    ttr_status status = heph_load_packet(in, OPEN_BYTES, error);
+    reader->is_pipe = !source_is_seekable(in->source) && source_disk_size(in->source) == 0;
+    ttr_status status = load_start(in, error);
     if (status == TTR_OK)
         status = read_options(in, error);
     return status == TTR_OK ? heph_find_epoch(in, error) : status;
@@ -99,7 +117,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
         return fail_memory(error);
     ttr_status status = TTR_OK;
     if (heph_parse_epoch(packet, size, &epoch))
-        status = heph_apply_epoch(in, epoch, error);
+        status = heph_apply_epoch(in, epoch, error); /* may move the window */
     else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, reader->offset, "heph.bad-epoch",
                              "the epoch has %zu bytes, expected 8; it is not used",
@@ -111,7 +129,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
             (int)(n < 64 ? n : 64), (const char *)option.p, cursor_left(&c));
     if (status != TTR_OK || reader->is_restart)
         return status;
-    heph_emit_definition(in, packet, size, name);
+    heph_emit_definition(in, in->window.bytes, size, name);
     reader->offset += size;
     return TTR_OK;
 }
@@ -160,7 +178,7 @@ static struct counted count_streams(const struct heph_counters *counters)
     return sum;
 }
 
-static void note_counters(struct input *in)
+static void report_lost_packets(struct input *in)
 {
     const struct heph_reader *reader = in->ctx;
     struct counted sum = count_streams(&reader->counters);
@@ -191,11 +209,11 @@ static void note_counters(struct input *in)
 }
 
 /* Adds one gap event to the batch for each stream with lost events. */
-static void emit_gaps(struct input *in)
+static void emit_gap_events(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
     if (!reader->are_notes_emitted)
-        note_counters(in);
+        report_lost_packets(in);
     reader->are_notes_emitted = true;
     while (in->n < in->batch && reader->gaps_emitted < reader->counters.n && reader->counters.any) {
         const struct heph_stream *stream = &reader->counters.streams[reader->gaps_emitted++];
@@ -216,7 +234,7 @@ static void emit_gaps(struct input *in)
 static ttr_status begin_concatenated_trace(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
-    emit_gaps(in);
+    emit_gap_events(in);
     if (in->n)
         return TTR_OK;
     heph_counters_clear(&reader->counters);
@@ -243,7 +261,7 @@ static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
     if (status != TTR_OK)
         return status;
     if (in->window.n == 0) {
-        emit_gaps(in);
+        emit_gap_events(in);
         return in->n ? TTR_OK : TTR_END;
     }
     if (in->window.n < HEPH_FRAME_SIZE ||
@@ -259,7 +277,7 @@ static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
                                : read_unusual_packet(in, in->window.bytes, size, error);
 }
 
-ttr_status heph_next(struct input *in, ttr_error *error)
+ttr_status heph_read_batch(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     ttr_status status = TTR_OK;

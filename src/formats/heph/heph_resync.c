@@ -31,7 +31,7 @@ struct candidate {
 
 /* Returns the bytes from file offset `offset` to `until` as a candidate. Ignores later bytes in the
  * window, so that the result does not depend on the window's size. */
-static struct candidate candidate_at(const struct input *in, uint64_t offset, uint64_t until)
+static struct candidate load_candidate_at(const struct input *in, uint64_t offset, uint64_t until)
 {
     size_t at = (size_t)(offset - in->window.offset);
     struct candidate candidate = {
@@ -45,8 +45,8 @@ static struct candidate candidate_at(const struct input *in, uint64_t offset, ui
 
 /* Classifies the bytes after a packet. The end of the input, a complete or partial frame, and zeros
  * confirm the packet. */
-static enum packet_verdict classify_following(const struct heph_reader *reader,
-                                              struct candidate *candidate, uint32_t size)
+static enum packet_verdict classify_next_packet(const struct heph_reader *reader,
+                                                struct candidate *candidate, uint32_t size)
 {
     const uint8_t *next = candidate->p + size;
     size_t left = candidate->left - size;
@@ -88,7 +88,7 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
         candidate->need = size;
         return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
     }
-    enum packet_verdict next = classify_following(reader, candidate, size);
+    enum packet_verdict next = classify_next_packet(reader, candidate, size);
     if (next != IS_PACKET || !consume_budget(reader, size / 8))
         return next == NEEDS_MORE ? next : IS_NO_PACKET;
     return heph_is_valid_packet(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
@@ -107,7 +107,7 @@ static uint32_t find_true_size(struct input *in, const struct candidate *bad)
         uint64_t size = c.offset - reader->offset;
         if (size > reader->max_packet)
             return 0;
-        struct candidate next = candidate_at(in, c.offset, reader->offset + bad->left);
+        struct candidate next = load_candidate_at(in, c.offset, reader->offset + bad->left);
         next.at_end = bad->at_end;
         if (next.left == 0 ? bad->at_end : classify_candidate(reader, &next) == IS_PACKET)
             return (uint32_t)size;
@@ -124,14 +124,14 @@ static bool has_only_wrong_magic(struct heph_reader *reader, const struct candid
     struct candidate rest = *bad;
     return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left &&
            consume_budget(reader, size / 8) &&
-           classify_following(reader, &rest, size) == IS_PACKET &&
+           classify_next_packet(reader, &rest, size) == IS_PACKET &&
            heph_is_valid_packet(bad->p, size, reader->layout);
 }
 
 /* Emits a packet with a damaged frame as an event without its stored bytes, so that writers encode
  * the event instead of copying the damage. */
-static ttr_status emit_repaired(struct input *in, const struct candidate *bad, uint32_t size,
-                                ttr_error *error)
+static ttr_status emit_repaired_packet(struct input *in, const struct candidate *bad, uint32_t size,
+                                       ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     uint64_t offset = reader->offset;
@@ -193,8 +193,8 @@ static bool contains_packets(struct heph_reader *reader, const struct candidate 
 
 /* Emits an event of which only the first `valid_n` bytes are valid. The damage after them ends at
  * offset `until`. */
-static ttr_status emit_partial(struct input *in, const struct candidate *bad, uint32_t valid_n,
-                               uint32_t until, ttr_error *error)
+static ttr_status emit_partial_packet(struct input *in, const struct candidate *bad,
+                                      uint32_t valid_n, uint32_t until, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     ttr_event *event = heph_add_event(in, bad->p, until, reader->schema);
@@ -209,7 +209,7 @@ static ttr_status emit_partial(struct input *in, const struct candidate *bad, ui
         heph_packet_size(bad->p), valid_n);
 }
 
-static bool is_zero(const struct candidate *bad)
+static bool is_zero_candidate(const struct candidate *bad)
 {
     for (size_t i = 0; i < bad->left; i++)
         if (bad->p[i])
@@ -284,7 +284,7 @@ void heph_skip_zeros(struct input *in)
 
 /* Returns true if an oversized packet starts here: it covers all loaded bytes and contains no other
  * packet. */
-static bool is_oversized(struct heph_reader *reader, const struct candidate *bad)
+static bool is_oversized_packet(struct heph_reader *reader, const struct candidate *bad)
 {
     if (bad->left < LOOKAHEAD_SIZE || heph_packet_size(bad->p) <= reader->max_packet)
         return false;
@@ -302,8 +302,8 @@ static bool is_oversized(struct heph_reader *reader, const struct candidate *bad
 
 /* Emits the loaded bytes of an oversized event. Skips the other bytes up to the end that its size
  * implies, unless a packet is found earlier, which shows that the size is damaged. */
-static ttr_status emit_oversized_start(struct input *in, const struct candidate *bad,
-                                       ttr_error *error)
+static ttr_status emit_start_of_oversized_packet(struct input *in, const struct candidate *bad,
+                                                 ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     uint32_t valid_n = count_valid_bytes(reader, bad, bad->left), size = heph_packet_size(bad->p);
@@ -326,7 +326,7 @@ static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct can
     struct candidate rest = *bad;
     return bad->left >= HEPH_EPOCH_PACKET &&
            memcmp(bad->p + HEPH_FRAME_SIZE, name, sizeof name) == 0 &&
-           classify_following(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
+           classify_next_packet(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
 }
 
 /* Applies the epoch and emits the packet with a corrected frame as a definition. */
@@ -334,17 +334,19 @@ static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct cand
                                              ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
+    const uint32_t magic = load_u32be(bad->p), size = heph_packet_size(bad->p);
     memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
     store_u32be(reader->repaired, HEPH_MAGIC_METADATA);
     store_u32be(reader->repaired + 4, HEPH_EPOCH_PACKET);
-    ttr_status status = heph_apply_epoch(in, load_u64be(bad->p + HEPH_EPOCH_PACKET - 8), error);
+    const uint64_t epoch = load_u64be(bad->p + HEPH_EPOCH_PACKET - 8);
+    ttr_status status = heph_apply_epoch(in, epoch, error); /* may move the window */
     if (status == TTR_OK && !reader->is_restart)
         heph_emit_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
     if (status == TTR_OK && !reader->is_restart)
         status = input_add_damage(
             in, reader->offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
             "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
-            load_u32be(bad->p), heph_packet_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
+            magic, size, HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
     reader->offset += reader->is_restart ? 0 : HEPH_EPOCH_PACKET;
     return status;
 }
@@ -368,11 +370,11 @@ static ttr_status recover_bad_frame(struct input *in, const struct candidate *ba
     bool is_event = bad->left >= HEPH_FRAME_SIZE && load_u32be(bad->p) == HEPH_MAGIC_EVENT;
     uint32_t size = is_event ? find_true_size(in, bad) : 0;
     if (size)
-        return emit_repaired(in, bad, size, error);
+        return emit_repaired_packet(in, bad, size, error);
     if (is_epoch_with_bad_frame(reader, bad))
         return apply_epoch_with_bad_frame(in, bad, error);
     if (!is_event && has_only_wrong_magic(reader, bad))
-        return emit_repaired(in, bad, heph_packet_size(bad->p), error);
+        return emit_repaired_packet(in, bad, heph_packet_size(bad->p), error);
     reader->is_lost = true;
     reader->is_torn =
         may_be_truncated(reader, bad) && find_valid_packet(reader, bad, bad->left) == bad->left;
@@ -380,7 +382,7 @@ static ttr_status recover_bad_frame(struct input *in, const struct candidate *ba
     until = find_valid_packet(reader, bad, until < bad->left ? until : bad->left);
     uint32_t valid_n = until > HEPH_FRAME_SIZE ? count_valid_bytes(reader, bad, until) : 0;
     reader->lost_from = reader->offset + valid_n;
-    return valid_n ? emit_partial(in, bad, valid_n, valid_n, error) : TTR_OK;
+    return valid_n ? emit_partial_packet(in, bad, valid_n, valid_n, error) : TTR_OK;
 }
 
 /* Handles a packet with invalid content that is followed by a packet. Either its size is right and
@@ -393,7 +395,7 @@ static ttr_status recover_bad_content(struct input *in, const struct candidate *
         return recover_bad_frame(in, bad, error);
     uint32_t valid_n = count_valid_bytes(reader, bad, size);
     if (valid_n)
-        return emit_partial(in, bad, valid_n, size, error);
+        return emit_partial_packet(in, bad, valid_n, size, error);
     uint64_t offset = reader->offset;
     reader->offset += size;
     return input_add_damage(
@@ -408,7 +410,7 @@ static ttr_status load_candidate(struct input *in, uint64_t need, struct candida
     const struct heph_reader *reader = in->ctx;
     ttr_status status = heph_load_packet(in, need, error);
     if (status == TTR_OK)
-        *bad = candidate_at(in, reader->offset, reader->offset + need);
+        *bad = load_candidate_at(in, reader->offset, reader->offset + need);
     return status;
 }
 
@@ -417,10 +419,10 @@ ttr_status heph_recover_packet(struct input *in, ttr_error *error)
     struct heph_reader *reader = in->ctx;
     struct candidate bad;
     ttr_status status = load_candidate(in, LOOKAHEAD_SIZE, &bad, error);
-    if (status == TTR_OK && is_zero(&bad))
+    if (status == TTR_OK && is_zero_candidate(&bad))
         return resolve_zeros(in, error);
-    if (status == TTR_OK && is_oversized(reader, &bad))
-        return emit_oversized_start(in, &bad, error);
+    if (status == TTR_OK && is_oversized_packet(reader, &bad))
+        return emit_start_of_oversized_packet(in, &bad, error);
     bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME_SIZE &&
                      heph_is_valid_frame(bad.p, reader->layout, reader->max_packet);
     if (is_framed)
@@ -429,7 +431,7 @@ ttr_status heph_recover_packet(struct input *in, ttr_error *error)
     if (status != TTR_OK)
         return status;
     bool is_at_end = is_framed && heph_packet_size(bad.p) <= bad.left;
-    if (is_at_end && classify_following(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
+    if (is_at_end && classify_next_packet(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
         return recover_bad_content(in, &bad, heph_packet_size(bad.p), error);
     return recover_bad_frame(in, &bad, error);
 }
@@ -491,7 +493,7 @@ ttr_status heph_search_packet(struct input *in, ttr_error *error)
     ttr_status status = heph_load_packet(in, LOOKAHEAD_SIZE, error);
     if (status != TTR_OK)
         return status;
-    struct candidate all = candidate_at(in, reader->offset, UINT64_MAX);
+    struct candidate all = load_candidate_at(in, reader->offset, UINT64_MAX);
     const uint64_t stop = reader->large_until ? reader->large_until - reader->offset : UINT64_MAX;
     size_t at = 0;
     for (; at < stop && at + HEPH_FRAME_SIZE <= all.left; at++) {

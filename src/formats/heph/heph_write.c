@@ -120,7 +120,7 @@ static struct thread_address resolve_address(struct ttr_writer *out, const ttr_e
     return address;
 }
 
-static void append_epoch(struct ttr_writer *out, uint64_t epoch)
+static void append_epoch_packet(struct ttr_writer *out, uint64_t epoch)
 {
     heph_append_u32(&out->buffer, HEPH_MAGIC_METADATA);
     heph_append_u32(&out->buffer, HEPH_EPOCH_PACKET);
@@ -129,7 +129,7 @@ static void append_epoch(struct ttr_writer *out, uint64_t epoch)
     heph_append_u64(&out->buffer, epoch);
 }
 
-static bool is_of_heph(const ttr *t, const ttr_event *event)
+static bool is_event_from_heph(const ttr *t, const ttr_event *event)
 {
     ttr_source source;
     return ttr_source_get(t, event->source, &source) && source.format &&
@@ -145,14 +145,14 @@ static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
     if (writer->has_epoch)
         return;
     writer->has_epoch = true;
-    if (!output_option(out, "epoch") && is_of_heph(out->t, event) &&
+    if (!output_option(out, "epoch") && is_event_from_heph(out->t, event) &&
         !(event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_NO_TIME)) && event->time >= 0 &&
         event->ticks <= (uint64_t)event->time)
         writer->epoch = (uint64_t)event->time - event->ticks;
     else if (!output_option(out, "epoch") && is_anchored)
         writer->epoch = (uint64_t)(event->time - EPOCH_MARGIN);
     if (writer->epoch)
-        append_epoch(out, writer->epoch);
+        append_epoch_packet(out, writer->epoch);
 }
 
 /* Returns a time relative to the epoch. Earlier times become 0 and are counted as lost. */
@@ -175,7 +175,7 @@ struct packet {
     size_t attributes; /* offset of its attributes in out->buffer */
 };
 
-static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *event)
+static struct heph_encoder prepare_encoder(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
     return (struct heph_encoder){
@@ -197,7 +197,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
 {
     const struct heph_writer *writer = out->ctx;
     const ttr_event *event = packet->event;
-    struct heph_encoder encoder = encoder_for(out, event);
+    struct heph_encoder encoder = prepare_encoder(out, event);
     packet->address = resolve_address(out, event);
     if (!packet->address.thread.pid_known || !packet->address.thread.tid_known)
         output_count_loss(out, HEPH_LOST_THREAD, event->offset);
@@ -244,7 +244,7 @@ static void append_changed_names(const struct heph_encoder *encoder, const struc
     const ttr_thread *thread = &packet->address.thread;
     ttr_id id = packet->event->thread;
     if ((!thread->thread_name && !thread->process_name) ||
-        is_of_heph(encoder->out->t, packet->event))
+        is_event_from_heph(encoder->out->t, packet->event))
         return;
     bool is_process = append_changed_name(encoder, "process", &writer->written_process_names, id,
                                           thread->process_name);
@@ -300,7 +300,7 @@ static void append_attributes(const struct heph_encoder *encoder, const ttr_even
  * limit, drops its attributes. */
 static void end_packet(struct ttr_writer *out, const struct packet *packet)
 {
-    struct heph_encoder encoder = encoder_for(out, packet->event);
+    struct heph_encoder encoder = prepare_encoder(out, packet->event);
     if (packet->address.is_spare) {
         heph_append_uint(&encoder, "pid", packet->address.pid);
         output_count_loss(out, HEPH_LOST_PID, encoder.offset);
@@ -342,7 +342,7 @@ static const struct kind_rule kind_rules[TTR_KIND_COUNT] = {
     [TTR_KIND_GAP] = {HEPH_LOST_GAP, NULL},
 };
 
-static void append_link(const struct heph_encoder *encoder, const ttr_event *event)
+static void append_link_attribute(const struct heph_encoder *encoder, const ttr_event *event)
 {
     ttr_thread outgoing;
     if (event->kind == TTR_KIND_GAP) {
@@ -356,13 +356,13 @@ static void append_link(const struct heph_encoder *encoder, const ttr_event *eve
     }
 }
 
-static void append_kind(const struct heph_encoder *encoder, const ttr_event *event)
+static void append_kind_attributes(const struct heph_encoder *encoder, const ttr_event *event)
 {
     const struct kind_rule *rule = &kind_rules[event->kind < TTR_KIND_COUNT ? event->kind : 0];
     const char *kind = ttr_kind_text(event->kind);
     heph_append_string(encoder, "kind", (ttr_text){kind, strlen(kind)});
     if (event->link)
-        append_link(encoder, event);
+        append_link_attribute(encoder, event);
     if (rule->tag)
         heph_append_uint(encoder, rule->tag, event->tag);
     output_count_loss(encoder->out, rule->loss, event->offset);
@@ -373,7 +373,7 @@ static void append_kind(const struct heph_encoder *encoder, const ttr_event *eve
 /* Writes an event as one packet; kinds other than spans get duration 0. */
 static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_encoder encoder = encoder_for(out, event);
+    struct heph_encoder encoder = prepare_encoder(out, event);
     bool is_span = event->kind == TTR_KIND_SPAN;
     struct packet packet = {.event = event,
                             .duration = is_span ? event->duration : 0,
@@ -385,7 +385,7 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
     if (event->flags & TTR_EVENT_BACKWARD)
         output_count_loss(out, HEPH_LOST_BACKWARD, event->offset);
     if (!is_span)
-        append_kind(&encoder, event);
+        append_kind_attributes(&encoder, event);
     else if (event->link) {
         heph_append_uint(&encoder, "id", event->link);
         output_count_loss(out, HEPH_LOST_ID, event->offset);
@@ -409,10 +409,10 @@ static void write_gap(struct ttr_writer *out, const ttr_event *event)
 }
 
 /* Keeps a begin, with its attributes already encoded, until its end arrives. */
-static void write_begin(struct ttr_writer *out, const ttr_event *event)
+static void write_span_begin(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
-    struct heph_encoder encoder = encoder_for(out, event);
+    struct heph_encoder encoder = prepare_encoder(out, event);
     struct heph_begin *begin = heph_pairs_add_begin(&writer->pairs, event);
     if (!begin) {
         writer->is_out_of_memory = true;
@@ -426,7 +426,7 @@ static void write_begin(struct ttr_writer *out, const ttr_event *event)
 
 /* Returns true if the end has values that differ from those of its begin. They are lost, because a
  * span stores only one value of each. */
-static bool end_has_other_values(const ttr_event *begin, const ttr_event *end)
+static bool end_changes_attributes(const ttr_event *begin, const ttr_event *end)
 {
     const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
     bool has_other_text = (end->name && end->name != begin->name) ||
@@ -446,7 +446,7 @@ static bool end_has_other_values(const ttr_event *begin, const ttr_event *end)
 static void write_paired_span(struct ttr_writer *out, const struct heph_begin *begin,
                               const ttr_event *end)
 {
-    struct heph_encoder encoder = encoder_for(out, &begin->event);
+    struct heph_encoder encoder = prepare_encoder(out, &begin->event);
     bool is_backward = end->time < begin->event.time,
          is_asynchronous = end->kind == TTR_KIND_ASYNC_END;
     struct packet packet = {.event = &begin->event,
@@ -465,13 +465,13 @@ static void write_paired_span(struct ttr_writer *out, const struct heph_begin *b
         heph_append_uint(&encoder, "id", begin->event.link);
         output_count_loss(out, HEPH_LOST_ID, begin->event.offset);
     }
-    if (end_has_other_values(&begin->event, end))
+    if (end_changes_attributes(&begin->event, end))
         output_count_loss(out, HEPH_LOST_END, end->offset);
     output_count_loss(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
 }
 
-static void write_end(struct ttr_writer *out, const ttr_event *event)
+static void write_span_end(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
     bool is_good = true;
@@ -486,16 +486,16 @@ static void write_end(struct ttr_writer *out, const ttr_event *event)
 /* Writes a begin of which the end never arrived. */
 static void write_unfinished_begin(struct ttr_writer *out, const struct heph_begin *begin)
 {
-    struct heph_encoder encoder = encoder_for(out, &begin->event);
+    struct heph_encoder encoder = prepare_encoder(out, &begin->event);
     struct packet packet = {.event = &begin->event,
                             .description = ttr_text_get(out->t, begin->event.name)};
     begin_packet(out, &packet);
     buffer_add(&out->buffer, begin->attributes.bytes, begin->attributes.n);
-    append_kind(&encoder, &begin->event);
+    append_kind_attributes(&encoder, &begin->event);
     end_packet(out, &packet);
 }
 
-static void encode(struct ttr_writer *out, const ttr_event *event)
+static void encode_event(struct ttr_writer *out, const ttr_event *event)
 {
     const struct heph_writer *writer = out->ctx;
     choose_epoch(out, event);
@@ -503,13 +503,13 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
         if (heph_pairs_accepts(&writer->pairs, event))
-            write_begin(out, event);
+            write_span_begin(out, event);
         else
             write_single_packet(out, event);
         break;
     case TTR_KIND_END:
     case TTR_KIND_ASYNC_END:
-        write_end(out, event);
+        write_span_end(out, event);
         break;
     case TTR_KIND_GAP:
         write_gap(out, event);
@@ -596,10 +596,10 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     else if (is_raw && can_copy_event(out, event))
         copy_with_new_counter(out, event);
     else
-        encode(out, event);
+        encode_event(out, event);
 }
 
-static ttr_status check_memory(const struct ttr_writer *out, ttr_error *error)
+static ttr_status check_memory_limit(const struct ttr_writer *out, ttr_error *error)
 {
     const struct heph_writer *writer = out->ctx;
     return writer->is_out_of_memory || out->buffer.failed ? fail_memory(error) : TTR_OK;
@@ -613,7 +613,7 @@ ttr_status heph_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error 
         if (status != TTR_OK)
             return status;
     }
-    return check_memory(out, error);
+    return check_memory_limit(out, error);
 }
 
 ttr_status heph_writer_finish(struct ttr_writer *out, ttr_error *error)
@@ -629,6 +629,6 @@ ttr_status heph_writer_finish(struct ttr_writer *out, ttr_error *error)
     }
     /* a trace without events has an epoch, too: an empty file is not a trace */
     if (!writer->has_epoch && (output_option(out, "epoch") || ttr_writer_bytes(out) == 0))
-        append_epoch(out, writer->epoch);
-    return check_memory(out, error);
+        append_epoch_packet(out, writer->epoch);
+    return check_memory_limit(out, error);
 }

@@ -28,7 +28,7 @@ struct record {
     const char *reason; /* reason why it is invalid */
 };
 
-static bool has_level_of_event(ttr_text text, const uint8_t *event)
+static bool has_event_level(ttr_text text, const uint8_t *event)
 {
     struct event_header_name name;
     return event_header_parse_name(text, &name) && name.level == event[7] &&
@@ -65,7 +65,7 @@ static bool is_valid_record(struct cursor c, bool is_big_endian)
         return false;
     const uint8_t *event = cursor_read_bytes(&c, EVENT_HEADER_BYTES);
     bool has_order = event && !(event[0] & EVENT_HEADER_LITTLE_ENDIAN) == is_big_endian;
-    return has_order && has_level_of_event(record.name, event);
+    return has_order && has_event_level(record.name, event);
 }
 
 static unsigned interceptor_bid(const struct peek *peek)
@@ -74,7 +74,7 @@ static unsigned interceptor_bid(const struct peek *peek)
     return is_valid_record(c, false) || is_valid_record(c, true) ? 100 : 0;
 }
 
-static struct event_header_raw raw(const void *ctx, const ttr_event *event)
+static struct event_header_raw get_raw_record(const void *ctx, const ttr_event *event)
 {
     (void)ctx;
     return (struct event_header_raw){event->payload + event->body,
@@ -86,7 +86,7 @@ static ttr_status interceptor_open(struct input *in, ttr_error *error)
     struct interceptor *reader = in->ctx;
     reader->lost_from = UINT64_MAX;
     reader->headers = event_header_decoder_new(&(struct event_header_decoder_spec){
-        .t = in->base.t, .format = in->format, .ctx = in, .raw = raw});
+        .t = in->base.t, .format = in->format, .ctx = in, .raw = get_raw_record});
     if (!reader->headers)
         return fail_memory(error);
     ttr_status status = input_fill(in, 0, RECORD_PROBE_SIZE, error);
@@ -117,7 +117,7 @@ static ttr_status add_event(struct input *in, const uint8_t *p, const struct rec
     event->body = record->body;
     event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME;
     event->offset = reader->at;
-    if (!event_header_decode(kind, raw(in, event), event, &why)) {
+    if (!event_header_decode(kind, get_raw_record(in, event), event, &why)) {
         in->n--;
         return fail_memory(error);
     }
@@ -196,7 +196,7 @@ static ttr_status resolve_run_end(struct input *in, ttr_error *error)
     return search_record(in, error);
 }
 
-static ttr_status interceptor_next(struct input *in, ttr_error *error)
+static ttr_status interceptor_read_batch(struct input *in, ttr_error *error)
 {
     const struct interceptor *reader = in->ctx;
     ttr_status status = TTR_OK;
@@ -224,7 +224,7 @@ static const struct format_reader reader = {
     .bid = interceptor_bid,
     .state_size = sizeof(struct interceptor),
     .open = interceptor_open,
-    .next = interceptor_next,
+    .next = interceptor_read_batch,
     .close = interceptor_close,
 };
 

@@ -180,7 +180,7 @@ static inline bool is_title_of_event(const struct title *title, const ttr_event 
            title->provider == event->provider && title->category == event->category;
 }
 
-static bool kind_has_id(unsigned kind)
+static bool has_kind_id(unsigned kind)
 {
     return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
            kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
@@ -231,7 +231,7 @@ static char *emit_event_numbers(char *at, const ttr *t, const ttr_event *event)
     bool has_length =
         event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
     at = emit_number_or_null(at, ",\"dur_ns\":", has_length, event->duration);
-    if (kind_has_id(event->kind))
+    if (has_kind_id(event->kind))
         at = emit_u64(emit_constant(at, ",\"id\":"), event->link);
     at = emit_outgoing_thread(at, t, event);
     return emit_event_tag(at, event);

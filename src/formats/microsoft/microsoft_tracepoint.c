@@ -28,7 +28,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool is_word(ttr_text text, const char *word)
+static bool is_equal_word(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
@@ -47,10 +47,10 @@ static unsigned parse_type_word(ttr_text word, unsigned words, ttr_text *base)
                  {"__attribute__", 0},
                  {"const", 0},
                  {"volatile", 0}};
-    if (is_word(word, "long"))
+    if (is_equal_word(word, "long"))
         return words & WORD_LONG ? words | WORD_LONG_LONG : words | WORD_LONG;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_word(word, known[i].word))
+        if (is_equal_word(word, known[i].word))
             return words | known[i].bit;
     *base = word;
     return words;
@@ -90,7 +90,7 @@ static bool classify_sized_type(ttr_text base, struct declared *declared)
                  {{"u64", "__u64", "uint64_t"}, 8, false}, {{"s64", "__s64", "int64_t"}, 8, true}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (size_t k = 0; k < 3; k++)
-            if (is_word(base, known[i].names[k])) {
+            if (is_equal_word(base, known[i].names[k])) {
                 declared->look = known[i].is_signed ? LOOK_SIGNED : LOOK_UNSIGNED;
                 declared->element = known[i].bytes;
                 return true;
@@ -119,9 +119,9 @@ static struct declared classify_field(const struct tracepoint_field *field, unsi
         declared.element = long_bytes;
     else if (words & WORD_STRUCT)
         declared.look = LOOK_BYTES;
-    else if (base.n == 0 || is_word(base, "int"))
+    else if (base.n == 0 || is_equal_word(base, "int"))
         classify_int_type(words, long_bytes, &declared);
-    else if (is_word(base, "char"))
+    else if (is_equal_word(base, "char"))
         declared.look = words & WORD_UNSIGNED ? LOOK_UNSIGNED
                         : words & WORD_SIGNED ? LOOK_SIGNED
                                               : LOOK_TEXT;
@@ -188,7 +188,7 @@ static void add_field(struct field_json *json, const struct tracepoint *tp,
 
 bool microsoft_add_tracepoint(struct field_json *json, const ttr_event *event)
 {
-    const struct tracepoint *tp = tracepoint_of_event(json->t, event);
+    const struct tracepoint *tp = tracepoint_get_from_event(json->t, event);
     struct event_header_head head;
     if (!tp || tp->is_broken || event_header_head(json->t, event, &head))
         return false;

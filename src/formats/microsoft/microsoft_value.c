@@ -227,7 +227,7 @@ static void add_unsigned(struct buffer *to, uint64_t x)
 
 static void add_errno(struct buffer *to, const ttr_value *value)
 {
-    const char *name = event_header_errno_name((uint32_t)value->v.s);
+    const char *name = event_header_get_errno_name((uint32_t)value->v.s);
     buffer_add_byte(to, '"');
     buffer_add_text(to, name ? name : "ERRNO");
     buffer_add_byte(to, '(');

@@ -146,13 +146,13 @@ static void add_number(struct meta *meta, const char *name, uint64_t x)
     meta->at = emit_u64(meta->at, x);
 }
 
-static void add_number_if(struct meta *meta, const char *name, uint64_t x)
+static void add_nonzero_number(struct meta *meta, const char *name, uint64_t x)
 {
     if (x)
         add_number(meta, name, x);
 }
 
-static void add_hex_if(struct meta *meta, const char *name, uint64_t x)
+static void add_nonzero_hex(struct meta *meta, const char *name, uint64_t x)
 {
     int shift = 60;
     if (!x)
@@ -166,7 +166,7 @@ static void add_hex_if(struct meta *meta, const char *name, uint64_t x)
     *meta->at++ = '"';
 }
 
-static void add_uuid_if(struct meta *meta, const char *name, const uint8_t *bytes)
+static void add_nonzero_uuid(struct meta *meta, const char *name, const uint8_t *bytes)
 {
     if (!bytes)
         return;
@@ -206,7 +206,7 @@ static unsigned convert_level(unsigned level)
     return level < sizeof levels ? levels[level] : 0;
 }
 
-static void add_meta(struct field_json *json, const ttr_event *event)
+static void add_meta_object(struct field_json *json, const ttr_event *event)
 {
     struct event_header_head head;
     ttr_thread thread;
@@ -229,14 +229,14 @@ static void add_meta(struct field_json *json, const ttr_event *event)
         if (thread.tid_known)
             add_number(&meta, "tid", thread.tid);
     }
-    add_number_if(&meta, "id", head.id);
-    add_number_if(&meta, "version", head.version);
-    add_number_if(&meta, "level", head.level);
-    add_hex_if(&meta, "keyword", event->keyword);
-    add_number_if(&meta, "opcode", head.opcode);
-    add_hex_if(&meta, "tag", head.tag);
-    add_uuid_if(&meta, "activity", event->activity);
-    add_uuid_if(&meta, "relatedActivity", event->related);
+    add_nonzero_number(&meta, "id", head.id);
+    add_nonzero_number(&meta, "version", head.version);
+    add_nonzero_number(&meta, "level", head.level);
+    add_nonzero_hex(&meta, "keyword", event->keyword);
+    add_nonzero_number(&meta, "opcode", head.opcode);
+    add_nonzero_hex(&meta, "tag", head.tag);
+    add_nonzero_uuid(&meta, "activity", event->activity);
+    add_nonzero_uuid(&meta, "relatedActivity", event->related);
     meta.at = emit_constant(meta.at, meta.spaced ? " }" : "}");
     buffer_commit(json->to, (size_t)(meta.at - begin));
 }
@@ -261,7 +261,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     buffer_add_byte(&out->buffer, '"');
     if (!microsoft_add_tracepoint(json, event))
         add_fields(ctx, event);
-    add_meta(json, event);
+    add_meta_object(json, event);
     buffer_add_text(&out->buffer, json->spaced ? " }\n" : "}\n");
     field_json_report_losses(json, out, event->offset);
     output_count_event(out, event);

@@ -1,6 +1,6 @@
 /* The nettrace reader: shared types, and the functions that its files offer to each other.
  *
- * Reading goes through four steps. Each call of nettrace_reader_next() repeats them until the batch
+ * Reading goes through four steps. Each call of nettrace_read_batch() repeats them until the batch
  * has events.
  *
  *   input bytes
@@ -359,7 +359,7 @@ struct nettrace_segments {
 struct nettrace_reader {
     struct input *in;
     ttr *t;
-    ttr_error *error; /* error to fill if the current nettrace_reader_next() call fails */
+    ttr_error *error; /* error to fill if the current nettrace_read_batch() call fails */
     unsigned version;
     uint32_t pointer_bytes;
     uint64_t pid;
@@ -429,7 +429,7 @@ struct nettrace_bytes {
 ttr_status nettrace_reader_open(struct input *in, ttr_error *error);
 /* Fills the batch. With TTR_READ_SYMBOLS the context also gets the symbols that the events of the
  * batch declare. */
-ttr_status nettrace_reader_next(struct input *in, ttr_error *error);
+ttr_status nettrace_read_batch(struct input *in, ttr_error *error);
 void nettrace_reader_close(struct input *in);
 
 /* Allows the reader to skip blocks without events in [from_ns, to_ns). Has no effect with
@@ -648,7 +648,7 @@ TTR_MUST bool nettrace_fill_known_event(struct nettrace_reader *reader,
 
 /* Returns the type for events of `type` with another version, which a label declares. Returns NULL
  * if memory is exhausted. */
-struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8_t version);
+struct nettrace_type *nettrace_get_type_of_version(struct nettrace_type *type, uint8_t version);
 
 /* --- nettrace_blocks.c: blocks of V6 --- */
 
@@ -720,7 +720,7 @@ struct nettrace_type *nettrace_type_add_version(struct nettrace_type *type, uint
 void nettrace_types_clear_numbers(struct nettrace_reader *reader);
 
 /* Converts a level of .NET (1 = critical to 5 = verbose) to a level of ttr_event. */
-uint8_t nettrace_level_from_clr(uint32_t level);
+uint8_t nettrace_convert_clr_level(uint32_t level);
 
 struct nettrace_type *nettrace_find_sparse_type(const struct nettrace_types *types,
                                                 uint32_t number);
@@ -741,8 +741,8 @@ bool nettrace_describe_type(struct input *in, size_t i, struct event_class *abou
 
 /* Returns the layout that fits the size of an event's payload, and compiles it at first use.
  * Returns NULL if the fields are unknown. */
-const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
-                                              const ttr_event *event);
+const struct layout *nettrace_get_event_layout(const struct nettrace_type *type,
+                                               const ttr_event *event);
 
 /* Returns whether the fields of a type end exactly at the end of a payload. True if the fields are
  * unknown. */
@@ -750,7 +750,7 @@ bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payl
 
 /* Returns the bit of could_lie for a payload with arrays that may have their count in an earlier
  * field, else 0. */
-uint8_t nettrace_misdeclared_counts(const struct type *root);
+uint8_t nettrace_make_corrected_type(const struct type *root);
 
 /* --- nettrace_fields.c --- */
 
@@ -760,7 +760,7 @@ extern const struct field_ops nettrace_field_ops;
 
 /* Sets span rule and opcode of a type if the runtime does not mark its begin and end events by
  * opcodes. type->name and type->provider must be set. */
-void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type);
+void nettrace_choose_span_rule(struct nettrace_reader *reader, struct nettrace_type *type);
 
 /* Sets `kind` and `link` of an event with an opcode, so that begin and end events can be paired. */
 void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,

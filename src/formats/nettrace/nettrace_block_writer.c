@@ -3,7 +3,7 @@
  *
  * Order of calls: nettrace_intern_bytes() for stacks and label lists, nettrace_append_event()
  * for each event, nettrace_write_full_blocks() after each event,
- * nettrace_write_point() at the end.
+ * nettrace_write_sequence_point() at the end.
  *
  *   written   metadata | stacks | threads | labels | events        once per BLOCK_BYTES of events
  *             metadata | stacks | threads | labels | events
@@ -238,7 +238,7 @@ static void write_sequence_point(struct ttr_writer *out, bool clears_threads)
     nettrace_frame_end(out, &frame);
 }
 
-ttr_status nettrace_write_point(struct ttr_writer *out, ttr_error *error)
+ttr_status nettrace_write_sequence_point(struct ttr_writer *out, ttr_error *error)
 {
     struct nettrace_writer *w = out->ctx;
     struct nettrace_block_writer *blocks = &w->blocks;
@@ -264,7 +264,7 @@ ttr_status nettrace_write_full_blocks(struct ttr_writer *out, ttr_error *error)
     bool is_full = blocks->events.n >= BLOCK_BYTES || blocks->stacks.rows.n >= 8 * BLOCK_BYTES ||
                    blocks->metadata.n >= 8 * BLOCK_BYTES;
     if (is_crowded || blocks->bytes >= POINT_INTERVAL_BYTES)
-        return nettrace_write_point(out, error);
+        return nettrace_write_sequence_point(out, error);
     if (is_full)
         write_pending_block(out);
     return output_drain(out, error);

@@ -22,7 +22,7 @@
 static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
 
 /* Converts a level of ttr_event to a level of .NET. */
-static uint8_t level_to_clr(uint8_t level)
+static uint8_t convert_level_to_clr(uint8_t level)
 {
     static const uint8_t levels[] = {
         [TTR_LEVEL_NONE] = 0,    [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
@@ -30,7 +30,7 @@ static uint8_t level_to_clr(uint8_t level)
     return level < sizeof levels ? levels[level] : 0;
 }
 
-uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event *event)
+uint8_t nettrace_get_output_opcode(const struct nettrace_writer *w, const ttr_event *event)
 {
     if (w->version == 4)
         return 0;
@@ -90,7 +90,7 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
 
 /* Returns the next free event id of a provider. `is_spare`: ids start at FIRST_SPARE, since a
  * source trace uses the lower ones. */
-static uint32_t next_event_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
+static uint32_t choose_event_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
 {
     struct nettrace_writer *w = out->ctx;
     const uint32_t *last = pair_map_get(&w->ids, provider, 0);
@@ -117,8 +117,8 @@ static void append_class_key(struct ttr_writer *out, const ttr_event *event)
     store_u32le(at, event->provider);
     store_u32le(at + 4, event->name);
     store_u64le(at + 8, event->keyword);
-    store_u32le(at + 16, (uint32_t)level_to_clr(event->level) |
-                             (uint32_t)nettrace_output_opcode(w, event) << 8 |
+    store_u32le(at + 16, (uint32_t)convert_level_to_clr(event->level) |
+                             (uint32_t)nettrace_get_output_opcode(w, event) << 8 |
                              (uint32_t)event->kind << 16);
     store_u32le(at + 20, has_nettrace_source(out, event));
     buffer_commit(&w->signature, KEY);
@@ -130,12 +130,12 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
     struct nettrace_writer *w = out->ctx;
     const char *kind = ttr_kind_text(event->kind);
     *info = (struct nettrace_class_info){.keyword = event->keyword,
-                                         .level = level_to_clr(event->level),
-                                         .opcode = nettrace_output_opcode(w, event)};
+                                         .level = convert_level_to_clr(event->level),
+                                         .opcode = nettrace_get_output_opcode(w, event)};
     info->provider =
         event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
     info->name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)};
-    info->id = next_event_id(out, event->provider, has_nettrace_source(out, event));
+    info->id = choose_event_id(out, event->provider, has_nettrace_source(out, event));
     info->signature = cursor_init(w->signature.bytes, signature_n, 0);
 }
 
@@ -158,7 +158,7 @@ static uint32_t add_class_of_signature(struct ttr_writer *out, const ttr_event *
     return number && key_map_put(&w->classes, hash, with) ? with : 0;
 }
 
-uint32_t nettrace_class_of_signature(struct ttr_writer *out, const ttr_event *event)
+uint32_t nettrace_get_signature_class(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
     size_t signature_n = w->signature.n;
@@ -181,7 +181,7 @@ uint32_t nettrace_class_of_signature(struct ttr_writer *out, const ttr_event *ev
 
 /* --- Class of samples of the runtime's profiler --- */
 
-uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event)
+uint32_t nettrace_get_sample_class(struct ttr_writer *out, const ttr_event *event)
 {
     enum { MANAGED = 2 };
     static const uint8_t no_fields[4];
@@ -192,8 +192,8 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     struct nettrace_class_info info = {.provider = {sampler, sizeof sampler - 1},
                                        .name = {"", 0},
                                        .keyword = event->keyword,
-                                       .level = level_to_clr(event->level),
-                                       .opcode = nettrace_output_opcode(w, event),
+                                       .level = convert_level_to_clr(event->level),
+                                       .opcode = nettrace_get_output_opcode(w, event),
                                        .signature = cursor_init(no_fields, sizeof no_fields, 0)};
     uint32_t type = MANAGED;
     ttr_fields fields;
@@ -238,7 +238,7 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     if (is_understood && nettrace_signature_fits(&info.signature, w->version) &&
         (info.opcode == 0 || w->version > 4)) {
         info.keyword = event->keyword;
-        info.level = event->level == type->level ? info.level : level_to_clr(event->level);
+        info.level = event->level == type->level ? info.level : convert_level_to_clr(event->level);
         number = find_or_add_class(out, &info, &is_bare);
         number = is_bare ? NO_CLASS : number;
     }
@@ -248,10 +248,11 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
 
 /* Returns the index of the payload layout that fits an event; 0 if the declared metadata are right.
  */
-static unsigned layout_index_of(const struct nettrace_type *type, const ttr_event *event)
+static unsigned get_layout_index(const struct nettrace_type *type, const ttr_event *event)
 {
     const struct nettrace_layouts *layouts = type->layouts;
-    const struct layout *layout = layouts->could_lie ? nettrace_layout_of_event(type, event) : NULL;
+    const struct layout *layout =
+        layouts->could_lie ? nettrace_get_event_layout(type, event) : NULL;
     unsigned layout_index = NETTRACE_LAYOUTS_MAX - 1;
     while (layout_index > 0 && (!layout || layouts->layout[layout_index] != layout))
         layout_index--;
@@ -287,7 +288,7 @@ static bool has_label_fields(const struct nettrace_type *type, const ttr_event *
            nettrace_next_label_field(&p, &n, &field);
 }
 
-uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event)
+uint32_t nettrace_get_source_class(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
@@ -302,7 +303,7 @@ uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event
         return 0;
     }
     struct nettrace_source_class *known = &w->source_classes[event->schema];
-    unsigned layout_index = nettrace_is_v6(w) ? layout_index_of(type, event) : 0;
+    unsigned layout_index = nettrace_is_v6(w) ? get_layout_index(type, event) : 0;
     bool is_same = known->class && known->layout_index == layout_index &&
                    known->keyword == event->keyword && known->level == event->level &&
                    known->opcode == event->opcode;

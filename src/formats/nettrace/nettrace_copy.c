@@ -149,7 +149,7 @@ static ttr_status write_chunk(struct nettrace_copy *copy, struct ttr_writer *out
     else if (chunk->is_part)
         nettrace_repair_chunk(copy, out, chunk, bytes);
     else if (has_counts && copy->dropped.used > 0)
-        nettrace_rebuild_point(copy, out, chunk, bytes);
+        nettrace_rebuild_sequence_point(copy, out, chunk, bytes);
     else if (chunk->kind == NETTRACE_CHUNK_TRAILING && copy->version < 3)
         write_label_table(copy, out, chunk, bytes);
     else

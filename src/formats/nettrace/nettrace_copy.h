@@ -98,8 +98,8 @@ void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *ou
 
 /* Writes a sequence point or a block of ended threads, with sequence numbers reduced by the events
  * left out. */
-void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
-                            const struct nettrace_chunk *chunk, const uint8_t *bytes);
+void nettrace_rebuild_sequence_point(struct nettrace_copy *copy, struct ttr_writer *out,
+                                     const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
 /* --- nettrace_repair.c: damaged chunks --- */
 

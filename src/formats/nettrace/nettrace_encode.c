@@ -52,8 +52,8 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
 
 /* Returns the reader that emitted a nettrace event; NULL for events of other formats, and for
  * detached copies. */
-static const struct nettrace_reader *nettrace_reader_of(const struct ttr_writer *out,
-                                                        const ttr_event *event)
+static const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer *out,
+                                                                const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct nettrace_type *type = schema->ctx;
@@ -120,7 +120,7 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
     /* sources of a context if there is one input: source 0 is that of events made by the program */
     enum { ONLY_ONE = 2 };
     struct nettrace_writer *w = out->ctx;
-    const struct nettrace_reader *reader = event ? nettrace_reader_of(out, event) : NULL;
+    const struct nettrace_reader *reader = event ? nettrace_get_source_reader(out, event) : NULL;
     const ttr_event none = {.time = 0};
     ttr_thread thread;
     w->mode = NETTRACE_ENCODES;
@@ -145,20 +145,20 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 /* --- Conversion of time to ticks --- */
 
 /* Converts a time in ns to ticks of the source's clock. */
-static uint64_t ticks_of_time(const struct nettrace_writer *w, int64_t time)
+static uint64_t convert_time_to_ticks(const struct nettrace_writer *w, int64_t time)
 {
     int128 since = (int128)time - (int128)w->trace_info.sync_ms * NS_PER_MS;
     return w->trace_info.sync_ticks +
            (uint64_t)(int64_t)(since * (int128)w->trace_info.frequency / NS_PER_SECOND);
 }
 
-static uint64_t ticks_of_event(struct ttr_writer *out, const ttr_event *event)
+static uint64_t get_event_ticks(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
     bool has_ticks = event->source == w->clock_source && !(event->flags & TTR_EVENT_NO_TIME);
     uint64_t ticks = !w->has_source_clock ? (uint64_t)event->time + w->base_ticks
                      : has_ticks          ? event->ticks
-                                          : ticks_of_time(w, event->time);
+                                          : convert_time_to_ticks(w, event->time);
     bool is_early = w->has_source_clock ? ticks < w->last_ticks
                                         : event->time < (int64_t)(w->last_ticks - w->base_ticks);
     if (is_early) {
@@ -182,10 +182,10 @@ static size_t find_capture_thread(struct ttr_writer *out, const ttr_event *event
     if (event->track && event->track == w->last_track &&
         (w->is_capture || w->last_capture == thread))
         return w->last_capture;
-    w->is_capture = nettrace_reader_of(out, event) != NULL;
+    w->is_capture = nettrace_get_source_reader(out, event) != NULL;
     size_t capture = thread;
     if (w->is_capture && ttr_track_get(out->t, event->track, &track))
-        capture = nettrace_thread_index_of_tid(w, w->threads[thread].pid, track.number);
+        capture = nettrace_get_thread_index_of_tid(w, w->threads[thread].pid, track.number);
     if (capture == SIZE_MAX ||
         (event->track && !pair_map_put(&w->of_track, event->track, 0, (uint32_t)capture)))
         return SIZE_MAX;
@@ -204,7 +204,7 @@ static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event
     if (thread == SIZE_MAX || !nettrace_count_lost_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
     return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread)
-               ? nettrace_write_point(out, error)
+               ? nettrace_write_sequence_point(out, error)
                : TTR_OK;
 }
 
@@ -243,7 +243,7 @@ static uint32_t intern_source_stack(struct nettrace_writer *w, const struct nett
 static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
-    const struct nettrace_reader *reader = nettrace_reader_of(out, event);
+    const struct nettrace_reader *reader = nettrace_get_source_reader(out, event);
     bool is_lost = false;
     if (reader && reader->pointer_bytes == w->trace_info.pointer_bytes)
         return event->stack ? intern_source_stack(w, reader, event) : 0;
@@ -282,7 +282,8 @@ static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *eve
                                     bool is_source_class)
 {
     struct nettrace_writer *w = out->ctx;
-    const struct nettrace_reader *reader = is_source_class ? nettrace_reader_of(out, event) : NULL;
+    const struct nettrace_reader *reader =
+        is_source_class ? nettrace_get_source_reader(out, event) : NULL;
     uint8_t list[34], *to = list;
     const uint8_t *p = list;
     uint32_t n;
@@ -333,7 +334,7 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event, u
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
         output_count_loss(out, NETTRACE_LOST_NUMBER, offset);
-    uint8_t opcode = nettrace_output_opcode(w, event),
+    uint8_t opcode = nettrace_get_output_opcode(w, event),
             by_name = activity_opcode_of_name(ttr_text_get(out->t, event->name));
     opcode = opcode ? opcode : by_name; /* the opcode that a reader of the output will derive */
     if (event->opcode && opcode != event->opcode)
@@ -353,7 +354,7 @@ static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
                                const uint8_t **payload, uint32_t *payload_n, bool *is_source_class)
 {
     struct nettrace_writer *w = out->ctx;
-    uint32_t number = nettrace_class_of_source(out, event);
+    uint32_t number = nettrace_get_source_class(out, event);
     *is_source_class = number != 0;
     if (number) {
         *payload = event->payload;
@@ -361,13 +362,13 @@ static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
         count_event_losses(out, event, w->sequence, true);
         return number;
     }
-    number = event->kind == TTR_KIND_SAMPLE ? nettrace_class_of_sample(out, event) : 0;
+    number = event->kind == TTR_KIND_SAMPLE ? nettrace_get_sample_class(out, event) : 0;
     count_event_losses(out, event, w->sequence, number != 0);
     if (!number) {
         buffer_clear(&w->signature);
         buffer_clear(&w->payload);
         nettrace_encode_fields(out, event);
-        number = nettrace_class_of_signature(out, event);
+        number = nettrace_get_signature_class(out, event);
     }
     *payload = w->payload.bytes;
     *payload_n = (uint32_t)w->payload.n;
@@ -389,9 +390,10 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
         output_count_loss(out, NETTRACE_LOST_GAP_UNKNOWN, event->offset);
         return TTR_OK;
     }
-    size_t index = known        ? *known
-                   : is_capture ? nettrace_thread_index_of_tid(w, w->trace_info.pid, track.number)
-                                : nettrace_thread_index(out, event->thread);
+    size_t index = known ? *known
+                   : is_capture
+                       ? nettrace_get_thread_index_of_tid(w, w->trace_info.pid, track.number)
+                       : nettrace_thread_index(out, event->thread);
     if (index == SIZE_MAX)
         return fail_memory(error);
     struct nettrace_output_thread *thread = &w->threads[index];
@@ -404,7 +406,7 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
      * thread known first. */
     if (!nettrace_is_v6(w) && thread->sequence == 0) {
         thread->sequence = 1;
-        ttr_status status = nettrace_write_point(out, error);
+        ttr_status status = nettrace_write_sequence_point(out, error);
         if (status != TTR_OK)
             return status;
     }
@@ -425,7 +427,7 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
     ttr_status status = write_point_if_renamed(out, event, error);
     if (status != TTR_OK)
         return status;
-    struct nettrace_header header = {.ticks = ticks_of_event(out, event),
+    struct nettrace_header header = {.ticks = get_event_ticks(out, event),
                                      .flags = NETTRACE_IS_SORTED};
     if (!set_header_threads(out, event, &header))
         return fail_memory(error);
@@ -465,7 +467,7 @@ ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error)
         write_trace_start(out, NULL);
     if (!count_late_names(out))
         return fail_memory(error);
-    ttr_status status = w->threads_n ? nettrace_write_point(out, error) : TTR_OK;
+    ttr_status status = w->threads_n ? nettrace_write_sequence_point(out, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
     nettrace_append_end_mark(out, w->version);

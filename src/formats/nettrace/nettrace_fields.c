@@ -34,7 +34,7 @@ struct nettrace_field_iter {
 };
 _Static_assert(sizeof(struct nettrace_field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static struct bits payload_to_bits(const ttr_event *event)
+static struct bits make_payload_bits(const ttr_event *event)
 {
     return bits_init(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
@@ -43,9 +43,9 @@ static void start_payload_iteration(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->ctx;
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
-    const struct layout *layout = nettrace_layout_of_event(type, fields->event);
+    const struct layout *layout = nettrace_get_event_layout(type, fields->event);
     iter->stage = layout ? STAGE_PAYLOAD : STAGE_AFTER_PAYLOAD;
-    struct bits bits = payload_to_bits(fields->event);
+    struct bits bits = make_payload_bits(fields->event);
     if (layout)
         layout_iter_begin(&iter->payload, layout, &bits, &type->reader->scratch);
     else
@@ -149,7 +149,7 @@ static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *fie
 static void emit_located_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                  ttr_field *field)
 {
-    const struct type *plain = clr_type_of_code(iter->code);
+    const struct type *plain = clr_get_type_of_code(iter->code);
     unsigned bytes = type_code_size(iter->code);
     const uint8_t *p = iter->at;
     uint64_t x = bytes == 1   ? *p
@@ -180,8 +180,9 @@ static void emit_located_element(struct nettrace_field_iter *iter, struct arena 
 
 /* Converts a value by the role of its type (GUID, decimal, date, location, characters). Leaves the
  * value unchanged if memory is exhausted. */
-static void convert_by_role(struct nettrace_field_iter *iter, const struct nettrace_type *type,
-                            const ttr_event *event, unsigned role, ttr_field *field)
+static void convert_value_by_role(struct nettrace_field_iter *iter,
+                                  const struct nettrace_type *type, const ttr_event *event,
+                                  unsigned role, ttr_field *field)
 {
     uint64_t x = field->value.v.u;
     if (role == NETTRACE_ROLE_TEXT16)
@@ -204,8 +205,8 @@ static void init_field(ttr_field *field, const char *name, uint8_t type)
 
 /* Returns the payload bytes after the last decoded field. Returns false if none are left, or if
  * location fields may refer to them. */
-static bool emit_undecoded(struct nettrace_field_iter *iter, const struct nettrace_type *type,
-                           const ttr_event *event, ttr_field *field)
+static bool emit_undecoded_bytes(struct nettrace_field_iter *iter, const struct nettrace_type *type,
+                                 const ttr_event *event, ttr_field *field)
 {
     uint64_t at = iter->payload.run.bits.at >> 3;
     if (at >= event->payload_size || type->has_locations)
@@ -245,12 +246,13 @@ static bool emit_frame(struct nettrace_field_iter *iter, const struct nettrace_t
     return true;
 }
 
-static bool next_after_payload(struct nettrace_field_iter *iter, const struct nettrace_type *type,
-                               const ttr_event *event, ttr_field *field)
+static bool emit_field_after_payload(struct nettrace_field_iter *iter,
+                                     const struct nettrace_type *type, const ttr_event *event,
+                                     ttr_field *field)
 {
     if (iter->stage == STAGE_AFTER_PAYLOAD) {
         iter->stage = STAGE_FRAMES;
-        if (emit_undecoded(iter, type, event, field))
+        if (emit_undecoded_bytes(iter, type, event, field))
             return true;
     }
     if (iter->stage == STAGE_FRAMES) {
@@ -264,7 +266,7 @@ static bool next_after_payload(struct nettrace_field_iter *iter, const struct ne
 
 /* Returns the next label, or the next element that a location field refers to. Returns false if
  * there is none. */
-static bool next_label_or_element(struct nettrace_field_iter *iter, struct arena *scratch,
+static bool emit_label_or_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                   ttr_field *field)
 {
     if (iter->stage == STAGE_LABELS) {
@@ -302,18 +304,18 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
     if (iter->stage == STAGE_UNBEGUN)
         start_payload_iteration(fields);
     if (NETTRACE_UNLIKELY(iter->stage == STAGE_LABELS || iter->stage == STAGE_LOCATED) &&
-        next_label_or_element(iter, &type->reader->scratch, field))
+        emit_label_or_element(iter, &type->reader->scratch, field))
         return true;
     if (iter->stage == STAGE_PAYLOAD) {
         if (NETTRACE_LIKELY(layout_iter_next(&iter->payload, field, &signature))) {
             if (NETTRACE_UNLIKELY(signature && signature->role))
-                convert_by_role(iter, type, fields->event, signature->role, field);
+                convert_value_by_role(iter, type, fields->event, signature->role, field);
             return true;
         }
         bool is_shown = iter->payload.end == LAYOUT_OK || rewind_failed_array(&iter->payload.run);
         iter->stage = is_shown ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
     }
-    return next_after_payload(iter, type, fields->event, field);
+    return emit_field_after_payload(iter, type, fields->event, field);
 }
 
 /* Stores all fields of an event in `held` at once, and returns their number. Returns 0 if the
@@ -330,8 +332,8 @@ static uint32_t nettrace_fields_hold(ttr_fields *fields, struct field_cache *hel
         layout_decode_complete(layouts->layout[0], &type->reader->scratch, fields, held);
     for (uint64_t shown = n > 0 ? layouts->converted : 0; shown; shown &= shown - 1) {
         const int i = __builtin_ctzll(shown);
-        convert_by_role(iter, type, fields->event, layouts->root->members[i].type->role,
-                        &held->field[i]);
+        convert_value_by_role(iter, type, fields->event, layouts->root->members[i].type->role,
+                              &held->field[i]);
         held->is_prepared = false;
     }
     return n;

@@ -16,15 +16,15 @@ const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint
 }
 
 /* Converts a pointer into the zero-padded copy of a header to the same position in the block. */
-static const uint8_t *pointer_in_block(const struct nettrace_header *h, const uint8_t *copy,
-                                       const uint8_t *p)
+static const uint8_t *convert_to_block_pointer(const struct nettrace_header *h, const uint8_t *copy,
+                                               const uint8_t *p)
 {
     return h->start + (p - copy);
 }
 
 /* Decodes a header near the end of a block from a zero-padded copy, so that no load leaves the
  * block. */
-static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6)
+static bool decode_header_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6)
 {
     uint8_t copy[NETTRACE_HEADER_MAX] = {0};
     size_t left = (size_t)(end - h->start);
@@ -37,19 +37,19 @@ static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool 
     bool is_whole = payload && (size_t)(payload - copy) <= left;
     /* `copy` is on the stack, so no pointer into it may be returned */
     h->activity = h->activity == activity   ? activity
-                  : h->activity && is_whole ? pointer_in_block(h, copy, h->activity)
+                  : h->activity && is_whole ? convert_to_block_pointer(h, copy, h->activity)
                                             : NULL;
     h->related = h->related == related    ? related
-                 : h->related && is_whole ? pointer_in_block(h, copy, h->related)
+                 : h->related && is_whole ? convert_to_block_pointer(h, copy, h->related)
                                           : NULL;
-    h->payload = is_whole ? pointer_in_block(h, copy, payload) : NULL;
+    h->payload = is_whole ? convert_to_block_pointer(h, copy, payload) : NULL;
     return is_whole;
 }
 
 static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, bool is_v6)
 {
     if ((size_t)(end - h->start) < NETTRACE_HEADER_MAX) {
-        if (!decode_near_end(h, end, is_v6))
+        if (!decode_header_near_end(h, end, is_v6))
             return false;
     } else {
         h->flags = *h->start;
@@ -72,8 +72,8 @@ static const uint8_t *skip_padding(const uint8_t *p, const uint8_t *origin, cons
 /* Event of V1 to V3:
  *   | [0] size of the following bytes | [4] metadata | [8] thread | [12] ticks | [20] activity
  *   | [36] related | [52] payload size | payload | u32 bytes of the stack | stack */
-static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
-                       bool is_padded)
+static bool decode_uncompressed(struct nettrace_header *h, const uint8_t *origin,
+                                const uint8_t *end, bool is_padded)
 {
     enum { HEAD = 56, SIZE = 4 };
     const uint8_t *p = h->start;
@@ -121,13 +121,14 @@ static bool is_plain_event_at(const uint8_t *p, const uint8_t *end)
 
 /* Returns the start of the next uncompressed event. The specification and the runtime's writer have
  * padding before it, but the runtime's reader expects none. Both are accepted (NET-PLAIN-2). */
-static const uint8_t *next_plain_event(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
+static const uint8_t *find_next_plain_event(const uint8_t *p, const uint8_t *origin,
+                                            const uint8_t *end)
 {
     return is_plain_event_at(p, end) ? p : skip_padding(p, origin, end);
 }
 
-static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
-                         enum nettrace_codec codec)
+static bool decode_plain_header(struct nettrace_header *h, const uint8_t *origin,
+                                const uint8_t *end, enum nettrace_codec codec)
 {
     const uint8_t *p = h->start;
     size_t head = codec == CODEC_PLAIN ? 80 : 52, left = (size_t)(end - p);
@@ -151,13 +152,14 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
     h->payload = p + head;
     if (size > left - 4 || size < head - 4 || h->payload_size > size - (head - 4))
         return false;
-    h->next = codec == CODEC_PLAIN ? next_plain_event(p + 4 + size, origin, end) : p + 4 + size;
+    h->next =
+        codec == CODEC_PLAIN ? find_next_plain_event(p + 4 + size, origin, end) : p + 4 + size;
     h->flags |= NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     return true;
 }
 
-bool nettrace_header_next_slow(struct nettrace_header *h, const struct nettrace_header_range *span,
-                               bool is_v6)
+bool nettrace_decode_header_slow(struct nettrace_header *h,
+                                 const struct nettrace_header_range *span, bool is_v6)
 {
     enum nettrace_codec codec = (enum nettrace_codec)span->codec;
     switch (codec) {
@@ -165,9 +167,9 @@ bool nettrace_header_next_slow(struct nettrace_header *h, const struct nettrace_
         return decode_compressed(h, span->end, is_v6);
     case CODEC_OLD:
     case CODEC_OLDEST:
-        return decode_old(h, span->origin, span->end, codec == CODEC_OLD);
+        return decode_uncompressed(h, span->origin, span->end, codec == CODEC_OLD);
     default:
-        return decode_plain(h, span->origin, span->end, codec);
+        return decode_plain_header(h, span->origin, span->end, codec);
     }
 }
 

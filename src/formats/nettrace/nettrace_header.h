@@ -5,7 +5,7 @@
  * is decoded from a zero-padded copy (nettrace_header.c). Decoded pointers point into the block.
  *
  *   struct nettrace_header h = {.next = first event};    other members are 0
- *   while (h.next < end && nettrace_header_next(&h, &range, is_v6))
+ *   while (h.next < end && nettrace_decode_header(&h, &range, is_v6))
  *       use h;
  *   h.next < end after the loop: h.start is a bad header
  */
@@ -153,22 +153,22 @@ static inline struct nettrace_header_range nettrace_header_range_over(const uint
                                           (uint8_t)codec};
 }
 
-/* Slow path of nettrace_header_next(): uncompressed headers, headers with thread members or near
+/* Slow path of nettrace_decode_header(): uncompressed headers, headers with thread members or near
  * the end of the block. */
-bool nettrace_header_next_slow(struct nettrace_header *h, const struct nettrace_header_range *span,
-                               bool is_v6);
+bool nettrace_decode_header_slow(struct nettrace_header *h,
+                                 const struct nettrace_header_range *span, bool is_v6);
 
 /* Decodes the event at h->next. On entry `h` has the previous event. Returns false if the header is
  * truncated or invalid; h->start is then its position. */
-static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
-                                                 const struct nettrace_header_range *span,
-                                                 bool is_v6)
+static NETTRACE_INLINE bool nettrace_decode_header(struct nettrace_header *h,
+                                                   const struct nettrace_header_range *span,
+                                                   bool is_v6)
 {
     h->start = h->next;
     if (NETTRACE_UNLIKELY(h->start > span->safe_end) ||
         NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
         struct nettrace_header copy = *h; /* the compiler keeps a local copy in registers */
-        bool is_good = nettrace_header_next_slow(&copy, span, is_v6);
+        bool is_good = nettrace_decode_header_slow(&copy, span, is_v6);
         *h = copy;
         return is_good;
     }

@@ -92,13 +92,13 @@ static void check_events(bool is_v6)
             nettrace_header_range_over(before.next, to + put.payload_size, CODEC_COMPRESSED);
         const struct nettrace_header_range cut =
             nettrace_header_range_over(before.next, to + put.payload_size - 1, CODEC_COMPRESSED);
-        assert_true(nettrace_header_next(&got, &whole, is_v6));
+        assert_true(nettrace_decode_header(&got, &whole, is_v6));
         check_same_header(&got, &put);
         assert_ptr_equal(got.payload, to);
-        assert_true(nettrace_header_next(&at_end, &one, is_v6));
+        assert_true(nettrace_decode_header(&at_end, &one, is_v6));
         check_same_header(&at_end, &put);
         assert_ptr_equal(at_end.next, got.next);
-        assert_false(nettrace_header_next(&before, &cut, is_v6));
+        assert_false(nettrace_decode_header(&before, &cut, is_v6));
         memset(to, 0xff, put.payload_size);
         to += put.payload_size;
     }
@@ -130,7 +130,7 @@ static void endless_varint_is_refused(void **state)
                 nettrace_header_range_over(bytes, bytes + n, CODEC_COMPRESSED);
             memset(bytes, 0xff, sizeof bytes);
             bytes[0] = flags[i];
-            assert_false(nettrace_header_next(&h, &span, false));
+            assert_false(nettrace_decode_header(&h, &span, false));
         }
 }
 

@@ -128,7 +128,7 @@ bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t num
 /* Gives an event the schema of its type in another version. */
 static void apply_version(struct nettrace_type *type, uint8_t version, ttr_event *event)
 {
-    const struct nettrace_type *other = nettrace_type_of_version(type, version);
+    const struct nettrace_type *other = nettrace_get_type_of_version(type, version);
     if (other)
         event->schema = other->schema;
     else
@@ -164,7 +164,7 @@ void nettrace_labels_apply(struct nettrace_type *type, ttr_event *event)
             event->keyword = cursor_u64le(&value);
             break;
         case LABEL_LEVEL:
-            event->level = nettrace_level_from_clr(cursor_u8(&value));
+            event->level = nettrace_convert_clr_level(cursor_u8(&value));
             break;
         case LABEL_VERSION:
             apply_version(type, cursor_u8(&value), event);

@@ -15,7 +15,7 @@ static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
 
 /* Returns the last of the first n members that may be the count of an array: an unsigned number
  * with "Count" in its name. Returns NULL if there is none. */
-static const struct type_member *find_count(const struct type_member *members, uint32_t n)
+static const struct type_member *find_count_member(const struct type_member *members, uint32_t n)
 {
     static const char word[] = "Count";
     for (uint32_t i = n; i-- > 0;) {
@@ -27,7 +27,7 @@ static const struct type_member *find_count(const struct type_member *members, u
     return NULL;
 }
 
-static bool may_lack_count(const struct type *type)
+static bool may_lack_count_member(const struct type *type)
 {
     return type->kind == TYPE_SEQUENCE && type->has_inline_length;
 }
@@ -61,7 +61,7 @@ static const struct type *make_counted_root(struct nettrace_reader *reader, cons
     for (uint32_t i = 0; i < root->members_n; i++) {
         members[i] = root->members[i];
         const struct type_member *count =
-            may_lack_count(members[i].type) ? find_count(members, i) : NULL;
+            may_lack_count_member(members[i].type) ? find_count_member(members, i) : NULL;
         if (count && !(members[i].type = make_counted_array(reader, members[i].type, count)))
             return NULL;
     }
@@ -70,10 +70,10 @@ static const struct type *make_counted_root(struct nettrace_reader *reader, cons
     return copy;
 }
 
-uint8_t nettrace_misdeclared_counts(const struct type *root)
+uint8_t nettrace_make_corrected_type(const struct type *root)
 {
     for (uint32_t i = 0; root && i < root->members_n; i++)
-        if (may_lack_count(root->members[i].type) && find_count(root->members, i))
+        if (may_lack_count_member(root->members[i].type) && find_count_member(root->members, i))
             return LAYOUT_EARLIER_COUNT;
     return 0;
 }
@@ -117,10 +117,10 @@ static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
                                                 const struct type *type, unsigned layout_index)
 {
     static const struct type boolean8 = {.kind = TYPE_BOOL, .bits = 8, .align = 3};
-    if (type == clr_type_of_code(NETTRACE_BOOLEAN))
+    if (type == clr_get_type_of_code(NETTRACE_BOOLEAN))
         return layout_index & LAYOUT_BOOLEAN8 ? &boolean8 : type;
-    if (type == clr_type_of_code(NETTRACE_U8))
-        return layout_index & LAYOUT_BYTE32 ? clr_type_of_code(NETTRACE_U32) : type;
+    if (type == clr_get_type_of_code(NETTRACE_U8))
+        return layout_index & LAYOUT_BYTE32 ? clr_get_type_of_code(NETTRACE_U32) : type;
     if (type->kind == TYPE_STRUCT)
         return make_misdeclared_struct(reader, type, layout_index);
     return type->kind == TYPE_SEQUENCE ? make_misdeclared_array(reader, type, layout_index) : type;
@@ -196,8 +196,8 @@ static bool layout_fits(const struct layout *layout, const ttr_event *event)
     return layout_find_record_end(layout, &run) == LAYOUT_OK && run.bits.at == run.bits.end;
 }
 
-const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
-                                              const ttr_event *event)
+const struct layout *nettrace_get_event_layout(const struct nettrace_type *type,
+                                               const ttr_event *event)
 {
     const struct layout *first = type->layouts->root ? find_or_compile_layout(type, 0) : NULL;
     if (NETTRACE_LIKELY(!type->layouts->could_lie) || !first || layout_fits(first, event))
@@ -217,6 +217,6 @@ bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payl
     const ttr_event event = {.payload = payload, .payload_size = n};
     if (!type->layouts->root || type->has_locations)
         return true;
-    const struct layout *layout = nettrace_layout_of_event(type, &event);
+    const struct layout *layout = nettrace_get_event_layout(type, &event);
     return !layout || layout_fits(layout, &event);
 }

@@ -45,7 +45,7 @@ static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c,
                              "the fields of \"%s\" are not decoded: %s",
                              ttr_text_get(reader->t, definition->name).p,
                              making.problem ? making.problem : "they are incomplete");
-    definition->could_lie = making.could_lie | nettrace_misdeclared_counts(definition->root);
+    definition->could_lie = making.could_lie | nettrace_make_corrected_type(definition->root);
     *c = making.c;
     c->failed |= !definition->root;
     return making.is_out_of_memory ? fail_memory(reader->error) : TTR_OK;
@@ -117,7 +117,7 @@ static ttr_id parse_provider_guid(struct nettrace_reader *reader, struct cursor 
 }
 
 /* Returns the begin or end opcode of a runtime event by its name; 0 if the event has neither. */
-static uint8_t opcode_of_known_event(const char *name)
+static uint8_t get_known_opcode(const char *name)
 {
     static const char *const tasks[] = {"AssemblyLoader/",
                                         "BGCAllocWait",
@@ -185,12 +185,12 @@ bool nettrace_fill_known_event(struct nettrace_reader *reader,
     uint32_t id = intern_add(&reader->t->strings, text, n > 0 ? (size_t)n : 0);
     definition->is_known = known != NULL;
     definition->opcode =
-        known && !definition->opcode ? opcode_of_known_event(known->name) : definition->opcode;
+        known && !definition->opcode ? get_known_opcode(known->name) : definition->opcode;
     definition->name = id == UINT32_MAX ? 0 : id;
     return id != UINT32_MAX;
 }
 
-struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8_t version)
+struct nettrace_type *nettrace_get_type_of_version(struct nettrace_type *type, uint8_t version)
 {
     for (struct nettrace_type *other = type; other; other = other->next_version)
         if (other->version == version)

@@ -127,7 +127,7 @@ static const struct type *parse_type6(struct metadata6_parser *parser, struct cu
         return new_arena_type(parser, (struct type){.kind = TYPE_VAR_UINT});
     else if (code == NETTRACE_BOOLEAN8)
         return new_arena_type(parser, (struct type){.kind = TYPE_BOOL, .bits = 8});
-    else if (!(type = clr_type_of_code(code)))
+    else if (!(type = clr_get_type_of_code(code)))
         parser->problem = "a field has an unknown type";
     return type;
 }
@@ -236,7 +236,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
         if (definition.root)
             *definition.root = *root;
         parser.is_out_of_memory |= !definition.root;
-        definition.could_lie = nettrace_misdeclared_counts(definition.root);
+        definition.could_lie = nettrace_make_corrected_type(definition.root);
     } else if (!parser.is_out_of_memory) {
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "nettrace.bad-metadata",
                              "the fields of \"%s\" are not decoded: %s",

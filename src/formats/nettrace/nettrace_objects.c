@@ -90,7 +90,7 @@ static void queue_object_chunk(struct nettrace_reader *reader, const struct obje
         nettrace_queue_chunk(reader, &chunk);
 }
 
-static enum object_type object_kind(ttr_text name)
+static enum object_type find_object_kind(ttr_text name)
 {
     for (unsigned i = 1; i < KIND_COUNT; i++)
         if (name.n == strlen(names[i]) && memcmp(name.p, names[i], name.n) == 0)
@@ -99,7 +99,7 @@ static enum object_type object_kind(ttr_text name)
 }
 
 /* Returns the kind of object with a name of the same length that differs in at most two letters. */
-static enum object_type nearest_object_kind(ttr_text name)
+static enum object_type find_nearest_object_kind(ttr_text name)
 {
     enum { LETTERS = 2 };
     for (unsigned i = KIND_EVENTS; i <= KIND_POINT; i++) {
@@ -132,7 +132,7 @@ static bool read_frame(const struct nettrace_bytes *bytes, struct object_frame *
         return false;
     memcpy(frame->text, name, n);
     frame->name = (ttr_text){frame->text, n};
-    frame->kind = object_kind(frame->name);
+    frame->kind = find_object_kind(frame->name);
     frame->is_misspelled = false;
     frame->payload = c.offset;
     return true;
@@ -187,7 +187,7 @@ static ttr_status report_bad_frame(struct nettrace_reader *reader,
 }
 
 /* Parses a sequence point: u64 ticks, u32 n, n times u64 capture thread, u32 sequence. */
-static ttr_status parse_point(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_sequence_point(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_header header = {.ticks = cursor_u64le(c)};
     uint32_t n = cursor_u32le(c);
@@ -292,7 +292,7 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
         status = parse_stacks(reader, c);
         break;
     case KIND_POINT:
-        status = parse_point(reader, c);
+        status = parse_sequence_point(reader, c);
         break;
     default:
         input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, frame->payload,
@@ -354,7 +354,7 @@ static bool is_body_start(const struct nettrace_reader *reader, enum object_type
     const struct nettrace_header_range span = nettrace_header_range_over(c.p, c.end, CODEC_OLD);
     if (kind == KIND_EVENTS || kind == KIND_METADATA) {
         if (reader->version < 4)
-            return size > 0 && nettrace_header_next(&h, &span, false);
+            return size > 0 && nettrace_decode_header(&h, &span, false);
         uint16_t head = cursor_u16le(&c), flags = cursor_u16le(&c);
         return head >= NETTRACE_BLOCK_HEADER && head < SIZE_MAX_KNOWN &&
                flags <= NETTRACE_BLOCK_COMPRESSED;
@@ -416,7 +416,8 @@ static ttr_status find_misaligned_body(struct nettrace_reader *reader,
 }
 
 /* Sets the end of a damaged object before the next one, which starts at index `found`. */
-static void set_end(struct object_extent *extent, const struct nettrace_bytes *bytes, size_t found)
+static void set_object_end(struct object_extent *extent, const struct nettrace_bytes *bytes,
+                           size_t found)
 {
     extent->is_damaged = extent->is_resized = true;
     extent->is_cut = false;
@@ -438,7 +439,7 @@ static ttr_status measure_damaged_object(struct nettrace_reader *reader,
     uint64_t most = extent->size + 1 + FRAME_MAX;
     size_t n = bytes->n < most ? bytes->n : (size_t)most, found = find_object(bytes->p, n);
     if (found < n)
-        set_end(extent, bytes, found);
+        set_object_end(extent, bytes, found);
     return TTR_OK;
 }
 
@@ -466,7 +467,7 @@ static ttr_status measure_object(struct nettrace_reader *reader, const struct ob
                found = find_object(bytes->p, n);
         extent->size = n;
         if (found < n)
-            set_end(extent, bytes, found);
+            set_object_end(extent, bytes, found);
         return TTR_OK;
     }
     extent->is_cut = bytes->n <= size;
@@ -640,8 +641,8 @@ ttr_status nettrace_read_object(struct nettrace_reader *reader)
     if (frame.kind == KIND_TRACE || frame.kind == KIND_FILE)
         return read_trace_object(reader, &frame);
     if (frame.kind == KIND_UNKNOWN)
-        frame.kind = nearest_object_kind(frame.name);
-    if (frame.kind != KIND_UNKNOWN && object_kind(frame.name) == KIND_UNKNOWN) {
+        frame.kind = find_nearest_object_kind(frame.name);
+    if (frame.kind != KIND_UNKNOWN && find_object_kind(frame.name) == KIND_UNKNOWN) {
         frame.is_misspelled = true;
         status = input_add_damage(reader->in, frame.payload - frame.name.n - 1, frame.name.n,
                                   "nettrace.bad-name", reader->error,

@@ -173,7 +173,7 @@ void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit)
 /* Computes which bytes of the window and which cached headers queued runs still need. A run that
  * has waited for almost a complete turn of the ring of cached headers loses its headers, so that
  * other runs can use the ring. */
-static void release_unneeded(struct nettrace_order *order)
+static void release_unneeded_windows(struct nettrace_order *order)
 {
     uint32_t most = 0;
     order->keep_from = UINT64_MAX;
@@ -379,11 +379,11 @@ static NETTRACE_INLINE bool advance_run(const struct nettrace_order *order,
 {
     struct nettrace_header *h = &run->at;
     if (NETTRACE_UNLIKELY(run->cached == run->cached_end))
-        return h->next < run->span.end && nettrace_header_next(h, &run->span, is_v6);
+        return h->next < run->span.end && nettrace_decode_header(h, &run->span, is_v6);
     const struct nettrace_cached_header *cached =
         &order->cached[run->cached++ % NETTRACE_CACHED_MAX];
     if (NETTRACE_UNLIKELY(cached->flags & NETTRACE_HAS_ANY_THREAD))
-        return nettrace_header_next(h, &run->span, is_v6);
+        return nettrace_decode_header(h, &run->span, is_v6);
     h->start = h->next;
     h->ticks = cached->ticks;
     h->metadata = cached->metadata;
@@ -494,7 +494,7 @@ static void finish_emitting(struct nettrace_order *order)
     order->gaps_n = left;
     order->gaps_emitted = 0;
     order->is_emitting = false;
-    release_unneeded(order);
+    release_unneeded_windows(order);
 }
 
 bool nettrace_order_emit(struct nettrace_reader *reader)

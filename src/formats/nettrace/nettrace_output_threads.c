@@ -8,7 +8,7 @@
 
 enum { ROW_NAME = 1, ROW_PID = 2, ROW_TID = 3 };
 
-size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid)
+size_t nettrace_get_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid)
 {
     uint64_t process = nettrace_is_v6(w) ? pid : 0;
     const uint32_t *known = pair_map_get(&w->thread_of, process, tid);
@@ -49,7 +49,7 @@ size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
     if (id < w->by_id_n && w->by_id[id].index)
         return w->by_id[id].index - 1;
     (void)ttr_thread_get(out->t, id, &thread);
-    size_t index = nettrace_thread_index_of_tid(w, thread.pid, thread.tid);
+    size_t index = nettrace_get_thread_index_of_tid(w, thread.pid, thread.tid);
     struct nettrace_thread_id *entry = index == SIZE_MAX ? NULL : find_or_add_thread_id(out, id);
     if (!entry)
         return SIZE_MAX;

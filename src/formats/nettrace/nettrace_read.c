@@ -113,7 +113,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
     }
 }
 
-ttr_status nettrace_reader_next(struct input *in, ttr_error *error)
+ttr_status nettrace_read_batch(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->ctx;
     ttr_status status = fill_batch(in, error);
@@ -168,7 +168,7 @@ static ttr_status parse_head(struct nettrace_reader *reader, const struct nettra
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->ctx;
-    const char *order = input_option(in, "order");
+    const char *order = input_get_option(in, "order");
     reader->emits_blocks = order && strcmp(order, "block") == 0;
     if (reader->emits_blocks)
         in->base.order = TTR_ORDER_NONE;

@@ -148,7 +148,7 @@ void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *ou
     struct event_range range;
     for (uint32_t i = 0; get_event_range(chunk, c, codec, i, &range); i++) {
         struct nettrace_header h = range.before;
-        while (h.next < range.span.end && nettrace_header_next(&h, &range.span, false))
+        while (h.next < range.span.end && nettrace_decode_header(&h, &range.span, false))
             if (has_usable_metadata(copy, &h))
                 append_kept_event(&rebuild, &h);
     }
@@ -184,7 +184,7 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
         codec = skip_block_header(&c, is_v6);
     for (uint32_t i = 0; get_event_range(chunk, &c, codec, i, &range); i++) {
         struct nettrace_header h = range.before;
-        while (h.next < range.span.end && nettrace_header_next(&h, &range.span, is_v6))
+        while (h.next < range.span.end && nettrace_decode_header(&h, &range.span, is_v6))
             rebuild_event(&rebuild, &h, chunk->offset + (uint64_t)(h.start - bytes));
     }
     end_rebuilt_block(&rebuild);
@@ -199,7 +199,7 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     struct nettrace_header h = {.next = bytes};
     const struct nettrace_header_range span =
         nettrace_header_range_over(bytes, bytes + chunk->size, CODEC_OLDEST);
-    while (h.next < span.end && nettrace_header_next(&h, &span, false)) {
+    while (h.next < span.end && nettrace_decode_header(&h, &span, false)) {
         uint64_t offset = chunk->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
         size_t at = out->buffer.n;
         const uint32_t *moved = h.metadata ? pair_map_get(&copy->moved, h.metadata, 0) : NULL;
@@ -244,8 +244,8 @@ static void append_reduced_sequences6(struct nettrace_copy *copy, struct buffer 
     }
 }
 
-void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
-                            const struct nettrace_chunk *chunk, const uint8_t *bytes)
+void nettrace_rebuild_sequence_point(struct nettrace_copy *copy, struct ttr_writer *out,
+                                     const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
     enum { HEAD = 12, CLEARS_THREADS = 1 };
     struct buffer *to = &out->buffer;

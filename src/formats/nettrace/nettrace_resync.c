@@ -13,8 +13,8 @@
  *
  * Order of calls: nettrace_read_block6() calls nettrace_measure_block6() for each block, before
  * decoding. If the content is plausible and another block can start after it, the size is trusted.
- * If not, find_other_block() looks for a chain at any other position. nettrace_resync() searches
- * after bytes that are not a block.
+ * If not, find_block_after_this() looks for a chain at any other position. nettrace_resync()
+ * searches after bytes that are not a block.
  *
  * A block of events is large, so only its first header is checked at first
  * (is_plausible_content()); the complete check follows only in doubt.
@@ -43,7 +43,7 @@ static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p
 {
     struct nettrace_header h = {.next = p};
     const struct nettrace_header_range span = nettrace_header_range_over(p, end, CODEC_OLDEST);
-    if (!nettrace_header_next(&h, &span, false))
+    if (!nettrace_decode_header(&h, &span, false))
         return false;
     return h.metadata ? nettrace_find_type(&reader->types, h.metadata) != NULL
                       : h.payload_size >= METADATA_MIN;
@@ -61,12 +61,12 @@ static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_
 
 enum { END_BYTES = 4, HEAD_BYTES = 4, KINDS = NETTRACE_BLOCK_LABELS + 1 };
 
-static uint32_t block6_size_of(const uint8_t *head)
+static uint32_t get_block6_size(const uint8_t *head)
 {
     return load_u32le(head) & 0xffffff;
 }
 
-static unsigned block6_kind_of(const uint8_t *head)
+static unsigned get_block6_kind(const uint8_t *head)
 {
     return head[3];
 }
@@ -85,7 +85,7 @@ static bool parse_first_event(struct cursor *c, struct nettrace_header_range *sp
     *span = nettrace_header_range_over(
         c->p, c->end, flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6);
     *h = (struct nettrace_header){.next = c->p};
-    return c->p == c->end || (nettrace_header_next(h, span, true) && h->metadata != 0);
+    return c->p == c->end || (nettrace_decode_header(h, span, true) && h->metadata != 0);
 }
 
 /* The consume_ functions move the cursor over valid content of one kind of block. They return false
@@ -96,7 +96,7 @@ static bool consume_events(struct cursor *c)
     struct nettrace_header_range span;
     if (!parse_first_event(c, &span, &h))
         return false;
-    while (h.next < c->end && nettrace_header_next(&h, &span, true))
+    while (h.next < c->end && nettrace_decode_header(&h, &span, true))
         continue;
     (void)cursor_skip(c, (uint64_t)((h.next > h.start ? h.next : h.start) - span.origin));
     return c->p == c->end;
@@ -303,10 +303,10 @@ static unsigned measure_chain(const struct block_search *search, size_t at, size
             return i;
         if (left < HEAD_BYTES)
             return 0;
-        uint32_t size = block6_size_of(p);
-        is_end_mark = block6_kind_of(p) == NETTRACE_BLOCK_END;
+        uint32_t size = get_block6_size(p);
+        is_end_mark = get_block6_kind(p) == NETTRACE_BLOCK_END;
         if (is_end_mark ? size > 0 || !search->is_end || left > END_BYTES
-                        : block6_kind_of(p) >= KINDS || size > left - HEAD_BYTES)
+                        : get_block6_kind(p) >= KINDS || size > left - HEAD_BYTES)
             return 0;
         positions[i] = at;
         at += HEAD_BYTES + size;
@@ -318,13 +318,13 @@ static unsigned measure_chain(const struct block_search *search, size_t at, size
 static bool is_valid_block_at(struct block_search *search, size_t at)
 {
     const uint8_t *p = search->p + at;
-    struct cursor c = cursor_init(p + HEAD_BYTES, block6_size_of(p), 0);
-    if (block6_kind_of(p) == NETTRACE_BLOCK_END)
+    struct cursor c = cursor_init(p + HEAD_BYTES, get_block6_size(p), 0);
+    if (get_block6_kind(p) == NETTRACE_BLOCK_END)
         return true;
     if (search->work == 0)
         return false;
-    bool is_valid = is_convincing_content(search->reader, block6_kind_of(p), c) &&
-                    is_valid_content(block6_kind_of(p), &c);
+    bool is_valid = is_convincing_content(search->reader, get_block6_kind(p), c) &&
+                    is_valid_content(get_block6_kind(p), &c);
     search->work -= c.offset < search->work ? c.offset : search->work;
     return is_valid;
 }
@@ -387,8 +387,8 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
         *may = status == TTR_OK && bytes.n == skip;
         if (status != TTR_OK || bytes.n < skip + HEAD_BYTES)
             return status;
-        uint32_t size = block6_size_of(bytes.p + skip);
-        unsigned kind = block6_kind_of(bytes.p + skip);
+        uint32_t size = get_block6_size(bytes.p + skip);
+        unsigned kind = get_block6_kind(bytes.p + skip);
         *may =
             kind == NETTRACE_BLOCK_END && size == 0 && (bytes.n == skip + HEAD_BYTES || !is_known);
         if (kind == NETTRACE_BLOCK_END)
@@ -409,13 +409,13 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
 static bool is_content_at(const struct block_search *search, size_t end)
 {
     struct cursor c = cursor_init(search->p, end, 0);
-    return cursor_skip(&c, HEAD_BYTES) && is_valid_content(block6_kind_of(search->p), &c);
+    return cursor_skip(&c, HEAD_BYTES) && is_valid_content(get_block6_kind(search->p), &c);
 }
 
 /* Searches for a chain of blocks at other positions than the size predicts. After an end mark any
  * position is accepted, unless another trace starts at it. */
-static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
-                                   struct nettrace_block_extent *extent, bool is_end)
+static ttr_status find_block_after_this(struct nettrace_reader *reader, uint64_t at,
+                                        struct nettrace_block_extent *extent, bool is_end)
 {
     struct nettrace_bytes bytes;
     ttr_status status = nettrace_load_bytes(reader, at, SEARCH_BYTES, &bytes);
@@ -440,7 +440,7 @@ static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
 static ttr_status find_inner_block(struct nettrace_reader *reader, uint64_t at,
                                    struct nettrace_block_extent *extent)
 {
-    ttr_status status = find_other_block(reader, at, extent, false);
+    ttr_status status = find_block_after_this(reader, at, extent, false);
     if (extent->next >= at + HEAD_BYTES + extent->size || extent->is_short_chain) {
         extent->next = 0;
         extent->is_lost = false;
@@ -485,7 +485,7 @@ ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at, 
             return TTR_OK;
     }
     extent->is_lost = kind >= KINDS && !may;
-    return find_other_block(reader, at, extent, kind == NETTRACE_BLOCK_END);
+    return find_block_after_this(reader, at, extent, kind == NETTRACE_BLOCK_END);
 }
 
 /* --- Search in all versions --- */

@@ -51,12 +51,12 @@ struct salvage {
     bool is_strict;                      /* each payload must fit its type */
 };
 
-static bool next_header(const struct salvage *salvage, struct nettrace_header *h,
-                        const uint8_t *origin)
+static bool decode_next_header(const struct salvage *salvage, struct nettrace_header *h,
+                               const uint8_t *origin)
 {
     const struct nettrace_header_range span = nettrace_header_range_over(
         origin, salvage->block->end, (enum nettrace_codec)salvage->block->codec);
-    return h->next < span.end && nettrace_header_next(h, &span, salvage->is_v6);
+    return h->next < span.end && nettrace_decode_header(h, &span, salvage->is_v6);
 }
 
 static bool has_delta_times(const struct salvage *salvage)
@@ -114,7 +114,7 @@ static bool add_chain_time(const struct salvage *salvage, struct chain *chain, u
                                     : is_time_in_block(salvage, ticks);
 }
 
-static bool payload_fits(const struct salvage *salvage, const struct nettrace_header *h)
+static bool is_payload_valid(const struct salvage *salvage, const struct nettrace_header *h)
 {
     const struct nettrace_type *type =
         h->metadata ? nettrace_find_type(&salvage->reader->types, h->metadata) : NULL;
@@ -128,13 +128,13 @@ static void parse_chain(struct salvage *salvage, struct nettrace_header h, struc
     *chain = (struct chain){.n = 0};
     while (h.next < salvage->block->end && salvage->work > 0) {
         salvage->work--;
-        if (!next_header(salvage, &h, origin) || !is_plausible_event(salvage, &h))
+        if (!decode_next_header(salvage, &h, origin) || !is_plausible_event(salvage, &h))
             return;
         if (chain->n == 0)
             chain->first = h.ticks;
         if (!add_chain_time(salvage, chain, h.ticks))
             return;
-        chain->misfits += chain->n < CHECKED && !payload_fits(salvage, &h);
+        chain->misfits += chain->n < CHECKED && !is_payload_valid(salvage, &h);
         chain->n++;
     }
     chain->is_complete = chain->n > 0 && h.next == salvage->block->end;
@@ -142,7 +142,7 @@ static void parse_chain(struct salvage *salvage, struct nettrace_header h, struc
 
 /* Returns whether an event cannot start at `p`, since damage often consists of zeros: an event
  * without flags at the time of the event before it, and with an empty payload. */
-static bool are_zeros(const struct salvage *salvage, const uint8_t *p)
+static bool is_all_zeros(const struct salvage *salvage, const uint8_t *p)
 {
     size_t left = (size_t)(salvage->block->end - p);
     return has_delta_times(salvage) && left >= 4 && load_u32le(p) == 0;
@@ -158,7 +158,7 @@ static bool decode_plausible(struct salvage *salvage, const struct nettrace_head
     uint64_t least = UINT64_MAX, most = 0;
     ring[0] = (struct event_end){*begin, least, most};
     salvage->recent_n = 1;
-    while (next_header(salvage, &h, origin) && is_plausible_event(salvage, &h) &&
+    while (decode_next_header(salvage, &h, origin) && is_plausible_event(salvage, &h) &&
            is_time_in_block(salvage, h.ticks)) {
         least = h.ticks < least ? h.ticks : least;
         most = h.ticks > most ? h.ticks : most;
@@ -186,8 +186,8 @@ static void fit_ticks(const struct salvage *salvage, const struct event_end *bef
 
 /* Returns the state from which an event at `p` can be decoded: that after the damaged event, if its
  * header is undamaged, since most damage is in payloads; else that after the event before it. */
-static struct nettrace_header state_at(const struct salvage *salvage, uint32_t i, uint32_t last,
-                                       const uint8_t *p)
+static struct nettrace_header decode_header_after(const struct salvage *salvage, uint32_t i,
+                                                  uint32_t last, const uint8_t *p)
 {
     const struct event_end *ring = salvage->recent;
     struct nettrace_header h = ring[i % RECENT_MAX].header;
@@ -210,7 +210,7 @@ static uint32_t count_undamaged(const struct salvage *salvage, uint32_t first, c
     uint32_t i = first, last = salvage->recent_n - 1;
     while (i < last && ring[(i + 1) % RECENT_MAX].header.next <= p)
         i++;
-    while (i > first && !payload_fits(salvage, &ring[i % RECENT_MAX].header))
+    while (i > first && !is_payload_valid(salvage, &ring[i % RECENT_MAX].header))
         i--;
     return i;
 }
@@ -224,12 +224,12 @@ struct choice {
 
 /* Returns whether a chain has more events than those in the ring that it replaces: `last - i`
  * events end after its start. */
-static bool has_gain(const struct chain *chain, uint32_t i, uint32_t last)
+static bool has_more_events(const struct chain *chain, uint32_t i, uint32_t last)
 {
     return chain->n > last - i && (chain->is_complete || chain->n >= CHAIN_MIN);
 }
 
-static bool is_better(const struct chain *chain, const struct choice *best)
+static bool is_better_choice(const struct chain *chain, const struct choice *best)
 {
     if (!best->is_set || chain->is_complete != best->chain.is_complete)
         return !best->is_set || chain->is_complete;
@@ -255,11 +255,11 @@ static bool find_chain(struct salvage *salvage, struct event_end *end,
     for (const uint8_t *p = ring[first % RECENT_MAX].header.next + 1; p < stop; p++) {
         while (i < last && ring[(i + 1) % RECENT_MAX].header.next <= p)
             i++;
-        struct nettrace_header h = state_at(salvage, i, last, p);
-        if (are_zeros(salvage, p))
+        struct nettrace_header h = decode_header_after(salvage, i, last, p);
+        if (is_all_zeros(salvage, p))
             continue;
         parse_chain(salvage, h, &chain);
-        if (has_gain(&chain, i, last) && is_better(&chain, &best))
+        if (has_more_events(&chain, i, last) && is_better_choice(&chain, &best))
             best = (struct choice){chain, h, true};
         if (chain.is_complete && (size_t)(stop - p) > CHOICE_BYTES)
             stop = p + CHOICE_BYTES;
@@ -285,7 +285,7 @@ static struct salvage init_salvage(const struct nettrace_reader *reader,
     bool are_exact = reader->blocks_inexact == 0 && (!salvage.is_v6 || reader->blocks_exact > 0);
     /* a first event outside of the range shows that the header itself may be damaged */
     salvage.has_times = block->has_times && are_exact &&
-                        next_header(&salvage, &first, block->begin) &&
+                        decode_next_header(&salvage, &first, block->begin) &&
                         first.ticks >= block->least && first.ticks <= block->most;
     return salvage;
 }
@@ -332,7 +332,7 @@ bool nettrace_salvage_block(struct nettrace_reader *reader, const struct nettrac
 
 /* Returns the number of bytes of the varint of an event's ticks. The delta is the last varint
  * before labels, activities and size. */
-static unsigned varint_bytes(uint64_t x)
+static unsigned count_varint_bytes(uint64_t x)
 {
     unsigned n = 1;
     for (; x >= 0x80; x >>= 7)
@@ -341,7 +341,7 @@ static unsigned varint_bytes(uint64_t x)
 }
 
 /* Returns the index of the only bit of `x`; 64 if it has none or several. */
-static unsigned single_bit(uint64_t x)
+static unsigned is_single_bit(uint64_t x)
 {
     return x && (x & (x - 1)) == 0 ? (unsigned)__builtin_ctzll(x) : 64;
 }
@@ -355,13 +355,13 @@ static bool find_damaged_delta(const struct salvage *salvage, int64_t difference
     const struct nettrace_block *block = salvage->block;
     bool is_set = difference > 0, is_found = false;
     uint64_t size = is_set ? (uint64_t)difference : 0 - (uint64_t)difference, largest = 0;
-    unsigned bit = single_bit(size);
+    unsigned bit = is_single_bit(size);
     struct nettrace_header h = {.next = block->begin}, before = h;
-    while (bit < 64 && next_header(salvage, &h, block->begin)) {
+    while (bit < 64 && decode_next_header(salvage, &h, block->begin)) {
         uint64_t delta = h.ticks - before.ticks;
         bool is_small = (int64_t)delta >= 0;
-        bool may_be =
-            is_small && (delta >> bit & 1) == is_set && (is_set || bit < 7 * varint_bytes(delta));
+        bool may_be = is_small && (delta >> bit & 1) == is_set &&
+                      (is_set || bit < 7 * count_varint_bytes(delta));
         if (may_be && delta >= largest) {
             largest = delta;
             *begin = before;

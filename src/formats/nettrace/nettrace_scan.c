@@ -52,7 +52,7 @@ struct block_scan {
     uint32_t first_run, last_run, runs_n; /* list of the finished runs, linked by `next` */
 };
 
-static uint64_t file_offset_of(const struct block_scan *scan, const uint8_t *p)
+static uint64_t compute_file_offset(const struct block_scan *scan, const uint8_t *p)
 {
     return scan->block->offset + (uint64_t)(p - scan->block->begin);
 }
@@ -181,9 +181,10 @@ static bool process_boundary_event(struct block_scan *scan, uint32_t before)
 static ttr_status process_metadata(struct block_scan *scan)
 {
     struct nettrace_header *h = &scan->header;
-    struct cursor c = cursor_init(h->payload, h->payload_size, file_offset_of(scan, h->payload));
+    struct cursor c =
+        cursor_init(h->payload, h->payload_size, compute_file_offset(scan, h->payload));
     end_current_run(scan, h->start);
-    return nettrace_parse_metadata(scan->reader, &c, file_offset_of(scan, h->start));
+    return nettrace_parse_metadata(scan->reader, &c, compute_file_offset(scan, h->start));
 }
 
 /* Scans events that only extend the current run. Returns true at the first other event, which is
@@ -207,7 +208,7 @@ static NETTRACE_INLINE bool scan_ordinary_events(struct block_scan *scan, uint32
     do {
         *before = h.sequence;
         __builtin_prefetch(h.next + AHEAD_BYTES);
-        has_event = h.next < span.end && nettrace_header_next(&h, &span, is_v6);
+        has_event = h.next < span.end && nettrace_decode_header(&h, &span, is_v6);
         is_ordinary = has_event && is_usual && scan->run &&
                       !(h.flags & (NETTRACE_HAS_CAPTURE | NETTRACE_IS_SORTED)) && h.ticks >= last &&
                       h.payload_size < NETTRACE_LARGE_PAYLOAD &&
@@ -282,7 +283,7 @@ static bool enqueue_runs(struct block_scan *scan)
 
 /* Discards the runs and gaps of a scan. The sequence numbers of all capture threads become unknown,
  * so that events lost by damage are not counted as lost by the recorder. */
-static void undo_scan(struct block_scan *scan, const struct scan_mark *mark)
+static void discard_scanned_runs(struct block_scan *scan, const struct scan_mark *mark)
 {
     struct nettrace_reader *reader = scan->reader;
     struct nettrace_order *order = &reader->order;
@@ -297,7 +298,7 @@ static void undo_scan(struct block_scan *scan, const struct scan_mark *mark)
         reader->threads.capture[i].is_known = false;
 }
 
-static ttr_status scan_once(struct block_scan *scan)
+static ttr_status scan_block_once(struct block_scan *scan)
 {
     ttr_status status =
         scan->reader->version >= NETTRACE_V6 ? scan_events(scan, true) : scan_events(scan, false);
@@ -325,7 +326,7 @@ static ttr_status scan_segments(struct block_scan *scan, struct nettrace_block *
         scan->header.next = part.begin;
         scan->last = segment->before.ticks;
         scan->metadata = 0;
-        status = scan_once(scan);
+        status = scan_block_once(scan);
     }
     scan->block = block;
     block->stop = block->begin + reader->segments.all[reader->segments.n - 1].end;
@@ -361,7 +362,7 @@ static ttr_status salvage_events(struct block_scan *scan, struct nettrace_block 
 {
     struct nettrace_reader *reader = scan->reader;
     if (block->has_end && nettrace_salvage_block(reader, block, false, &reader->segments)) {
-        undo_scan(scan, mark);
+        discard_scanned_runs(scan, mark);
         ttr_status status = scan_segments(scan, block);
         return status == TTR_OK ? report_segments(reader, block) : status;
     }
@@ -369,8 +370,8 @@ static ttr_status salvage_events(struct block_scan *scan, struct nettrace_block 
         return TTR_OK;
     const uint8_t *at = scan->header.start;
     return input_add_damage(
-        reader->in, file_offset_of(scan, at), (uint64_t)(block->end - at), "nettrace.bad-event",
-        reader->error,
+        reader->in, compute_file_offset(scan, at), (uint64_t)(block->end - at),
+        "nettrace.bad-event", reader->error,
         "an event header that does not fit its block; the last %llu bytes of the "
         "block are not decoded",
         (unsigned long long)(block->end - at));
@@ -398,7 +399,7 @@ static ttr_status split_doubtful_events(struct block_scan *scan, struct nettrace
         reader->segments.n = 0;
         return TTR_OK;
     }
-    undo_scan(scan, mark);
+    discard_scanned_runs(scan, mark);
     ttr_status status = scan_segments(scan, block);
     return status == TTR_OK ? report_segments(reader, block) : status;
 }
@@ -406,7 +407,7 @@ static ttr_status split_doubtful_events(struct block_scan *scan, struct nettrace
 /* Splits a block that is filled by its events, although it is damaged, at the first event with a
  * payload that does not fit its type. Returns false, and changes nothing, if events would be lost
  * up to the end of the block. */
-static bool split_strictly(struct block_scan *scan, const struct nettrace_block *block)
+static bool split_at_damage(struct block_scan *scan, const struct nettrace_block *block)
 {
     struct nettrace_segments *segments = &scan->reader->segments;
     uint64_t size = (uint64_t)(block->end - block->begin);
@@ -418,7 +419,7 @@ static bool split_strictly(struct block_scan *scan, const struct nettrace_block 
     return is_split;
 }
 
-static void get_times_of_runs(const struct block_scan *scan, uint64_t *least, uint64_t *most)
+static void get_run_times(const struct block_scan *scan, uint64_t *least, uint64_t *most)
 {
     const struct nettrace_order *order = &scan->reader->order;
     uint32_t index = scan->first_run;
@@ -438,7 +439,7 @@ static ttr_status undo_damaged_time(struct block_scan *scan, struct nettrace_blo
 {
     struct nettrace_reader *reader = scan->reader;
     const struct nettrace_segment *moved = &reader->segments.all[reader->segments.n - 1];
-    undo_scan(scan, mark);
+    discard_scanned_runs(scan, mark);
     ttr_status status = scan_segments(scan, block);
     if (status != TTR_OK)
         return status;
@@ -457,7 +458,7 @@ static ttr_status check_times(struct block_scan *scan, struct nettrace_block *bl
     struct nettrace_reader *reader = scan->reader;
     uint64_t least, most;
     bool is_resized = block->is_cut;
-    get_times_of_runs(scan, &least, &most);
+    get_run_times(scan, &least, &most);
     bool are_equal = block->has_times && least == block->least && most == block->most;
     bool can_judge = is_resized || (reader->blocks_exact > 0 && reader->blocks_inexact == 0);
     reader->blocks_exact += are_equal && !is_resized;
@@ -466,8 +467,8 @@ static ttr_status check_times(struct block_scan *scan, struct nettrace_block *bl
         return TTR_OK;
     if (!is_resized && nettrace_undo_time(reader, block, least, most, &reader->segments))
         return undo_damaged_time(scan, block, mark);
-    if (split_strictly(scan, block)) {
-        undo_scan(scan, mark);
+    if (split_at_damage(scan, block)) {
+        discard_scanned_runs(scan, mark);
         ttr_status status = scan_segments(scan, block);
         return status == TTR_OK ? report_segments(reader, block) : status;
     }
@@ -487,7 +488,7 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
                               .caches_headers = can_cache_headers(reader, block)};
     const struct scan_mark mark = {reader->order.gaps_n, reader->order.cached_n};
     reader->segments.n = 0;
-    ttr_status status = scan_once(&scan);
+    ttr_status status = scan_block_once(&scan);
     block->stop = scan.header.next;
     if (status == TTR_OK && block->stop < block->end)
         status = salvage_events(&scan, block, &mark);

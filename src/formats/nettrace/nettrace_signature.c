@@ -166,7 +166,7 @@ static bool fits_declared_width(const ttr_value *value)
     return above == 0 || (value->v.u ^ sign) >> (above - (value->type == TTR_TYPE_INT)) == 0;
 }
 
-static uint8_t type_code_of_integer(const ttr_value *value, const uint8_t codes[4])
+static uint8_t choose_integer_type_code(const ttr_value *value, const uint8_t codes[4])
 {
     unsigned bits =
         value->hint == TTR_DISPLAY_THREAD || value->bits == 0 || !fits_declared_width(value)
@@ -183,7 +183,7 @@ static bool fits_float32(double x)
 }
 
 /* Returns the type code of a scalar or text; 0 for arrays, structs and bytes. */
-static uint8_t type_code_of_scalar(const ttr_value *value)
+static uint8_t choose_scalar_type_code(const ttr_value *value)
 {
     static const uint8_t unsigned_codes[] = {NETTRACE_U8, NETTRACE_U16, NETTRACE_U32, NETTRACE_U64};
     static const uint8_t signed_codes[] = {NETTRACE_I8, NETTRACE_I16, NETTRACE_I32, NETTRACE_I64};
@@ -191,9 +191,9 @@ static uint8_t type_code_of_scalar(const ttr_value *value)
     case TTR_TYPE_BOOL:
         return NETTRACE_BOOLEAN;
     case TTR_TYPE_UINT:
-        return type_code_of_integer(value, unsigned_codes);
+        return choose_integer_type_code(value, unsigned_codes);
     case TTR_TYPE_INT:
-        return type_code_of_integer(value, signed_codes);
+        return choose_integer_type_code(value, signed_codes);
     case TTR_TYPE_FLOAT:
         return value->bits && value->bits <= 32 && fits_float32(value->v.f) ? NETTRACE_F32
                                                                             : NETTRACE_F64;
@@ -343,7 +343,7 @@ static uint8_t common_element_type(struct field_source *fields_left, uint16_t ou
     uint8_t common = 0;
     for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
          next_field(fields_left)) {
-        uint8_t code = type_code_of_scalar(&fields_left->field.value);
+        uint8_t code = choose_scalar_type_code(&fields_left->field.value);
         bool is_string = code == NETTRACE_STRING;
         if (code == 0 || (common && is_string != (common == NETTRACE_STRING)))
             return 0;
@@ -458,7 +458,7 @@ static void append_value(struct field_source *fields_left, unsigned depth)
     struct buffer *signature = &fields_left->w->signature;
     const ttr_value *value = &fields_left->field.value;
     uint16_t outer = fields_left->field.depth;
-    uint8_t code = type_code_of_scalar(value);
+    uint8_t code = choose_scalar_type_code(value);
     if (code) {
         buffer_add_byte(signature, code);
         count_value_losses(fields_left, value);

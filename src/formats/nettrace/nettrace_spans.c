@@ -27,7 +27,7 @@ enum { METHOD_FLAGS_AT = 32, METHOD_IS_JITTED = 8 };
 
 enum span_kind { SPAN_BY_THREAD, SPAN_GC, SPAN_JIT, SPAN_QUEUE, SPAN_IO_QUEUE };
 
-void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type)
+void nettrace_choose_span_rule(struct nettrace_reader *reader, struct nettrace_type *type)
 {
     static const struct {
         const char *name;
@@ -63,7 +63,7 @@ void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type
         }
 }
 
-static uint64_t pid_of_event(const ttr *t, const ttr_event *event)
+static uint64_t get_event_pid(const ttr *t, const ttr_event *event)
 {
     ttr_thread thread = {0};
     (void)ttr_thread_get(t, event->thread, &thread);
@@ -99,6 +99,6 @@ void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
     bool is_jit = type->span == SPAN_JIT,
          is_short = !is_jit && (type->span == SPAN_GC || reader->pointer_bytes == 4);
     uint64_t number = is_short ? load_u32le(event->payload) : load_u64le(event->payload);
-    uint64_t scope = is_jit ? event->link : pid_of_event(reader->t, event);
+    uint64_t scope = is_jit ? event->link : get_event_pid(reader->t, event);
     event->link = hash_pair(type->span > SPAN_JIT ? hash_pair(scope, type->span) : scope, number);
 }

@@ -16,7 +16,7 @@
  * name of its path without suffix. A method may come before its module. Methods of the rundown are
  * valid at any time, since their load time is not recorded (SYMBOLS_TIME_UNKNOWN).
  *
- * Order of calls: nettrace_reader_next() passes each event of a batch to nettrace_add_symbols(), if
+ * Order of calls: nettrace_read_batch() passes each event of a batch to nettrace_add_symbols(), if
  * the caller wants symbols.
  *
  * Left out: methods without names (id 141), which are stubs, and unloading of methods. */
@@ -62,7 +62,7 @@ static void append_z16_as_utf8(struct buffer *to, struct cursor *c)
 }
 
 /* Returns the file name of a path without its suffix. */
-static ttr_text module_name_of_path(const struct buffer *path)
+static ttr_text get_module_name(const struct buffer *path)
 {
     const char *p = (const char *)path->bytes;
     size_t begin = 0, end = path->n;
@@ -91,7 +91,7 @@ static bool add_module(struct nettrace_reader *reader, const ttr_event *event, b
         return true;
     if (reader->symbol.failed)
         return false;
-    ttr_text name = reader->symbol.n ? module_name_of_path(&reader->symbol) : (ttr_text){"", 0};
+    ttr_text name = reader->symbol.n ? get_module_name(&reader->symbol) : (ttr_text){"", 0};
     uint32_t module = symbols_add_module(&t->symbols, t->threads[event->thread].process, number);
     ttr_id id = name.n ? ttr_text_add(t, name.p, name.n) : 0;
     if (module && id)

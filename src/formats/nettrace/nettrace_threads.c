@@ -23,7 +23,7 @@ ttr_id nettrace_unnumbered_thread(struct nettrace_reader *reader, uint64_t index
 
 /* V6: returns the thread at an index of the thread table. An index that was never declared is a
  * thread without a tid. */
-static ttr_id thread_of_index(struct nettrace_reader *reader, uint64_t index)
+static ttr_id find_or_add_thread(struct nettrace_reader *reader, uint64_t index)
 {
     const uint32_t *known = pair_map_get(&reader->threads.by_index, index, 0);
     return known ? *known : nettrace_unnumbered_thread(reader, index, reader->pid);
@@ -38,7 +38,7 @@ static void reset_sequence_counters(struct nettrace_reader *reader, uint64_t id)
 
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index)
 {
-    reset_sequence_counters(reader, thread_of_index(reader, index));
+    reset_sequence_counters(reader, find_or_add_thread(reader, index));
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     (void)pair_map_remove(&reader->threads.by_index, index, 0);
 }
@@ -58,7 +58,7 @@ size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
     struct nettrace_threads *threads = &reader->threads;
     uint64_t number = id;
     if (reader->version >= NETTRACE_V6) {
-        id = thread_of_index(reader, id);
+        id = find_or_add_thread(reader, id);
         if (!id)
             return SIZE_MAX;
         number = reader->t->threads[id].tid_known ? reader->t->threads[id].tid : number;
@@ -149,7 +149,7 @@ ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid)
         return reader->threads.cache[slot].thread;
     ttr_id thread = reader->version < NETTRACE_V6
                         ? context_thread(reader->t, reader->in->id, reader->pid, tid)
-                        : thread_of_index(reader, tid);
+                        : find_or_add_thread(reader, tid);
     reader->threads.cache[slot].tid = tid;
     reader->threads.cache[slot].thread = thread;
     return thread;

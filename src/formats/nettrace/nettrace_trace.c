@@ -7,7 +7,7 @@
 
 /* Returns the days from 1970-01-01 to a date; months count from 1. Algorithm: days_from_civil by
  * Howard Hinnant. */
-static int64_t days_from_1970(int64_t year, unsigned month, unsigned day)
+static int64_t count_days_from_1970(int64_t year, unsigned month, unsigned day)
 {
     year -= month <= 2;
     int64_t generation = (year >= 0 ? year : year - 399) / 400;
@@ -29,7 +29,7 @@ static bool parse_systemtime(struct cursor *c, int64_t *ns)
     if (c->failed || year < 1970 || year > 2260 || month < 1 || month > 12 || day < 1 || day > 31 ||
         hour > 23 || minute > 59 || second > 60 || ms > 999)
         return false;
-    int64_t seconds = days_from_1970(year, month, day) * 86400 + (int64_t)hour * 3600 +
+    int64_t seconds = count_days_from_1970(year, month, day) * 86400 + (int64_t)hour * 3600 +
                       (int64_t)minute * 60 + second;
     *ns = seconds * 1000000000 + (int64_t)ms * 1000000;
     return true;

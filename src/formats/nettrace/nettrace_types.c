@@ -66,7 +66,7 @@ static bool map_metadata_number(struct nettrace_reader *reader, uint32_t number,
     return true;
 }
 
-uint8_t nettrace_level_from_clr(uint32_t level)
+uint8_t nettrace_convert_clr_level(uint32_t level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
                                      TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
@@ -127,7 +127,7 @@ static void classify_type(struct nettrace_reader *reader,
     type->kind = is_sample_type(reader, definition) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
     if (type->opcode == 0 && !definition->has_opcode && !definition->is_known)
         type->opcode = activity_opcode_of_name(ttr_text_get(reader->t, definition->name));
-    nettrace_set_span_rule(reader, type);
+    nettrace_choose_span_rule(reader, type);
 }
 
 /* Adds the schema of a type to the context. Returns false if memory is exhausted. */
@@ -185,7 +185,7 @@ static ttr_status add_type(struct nettrace_reader *reader,
                                    .name = definition->name,
                                    .provider = definition->provider,
                                    .keyword = definition->keyword,
-                                   .level = nettrace_level_from_clr(definition->level),
+                                   .level = nettrace_convert_clr_level(definition->level),
                                    .opcode = definition->opcode,
                                    .has_locations = definition->has_locations,
                                    .has_stored_fields = definition->has_stored_fields,

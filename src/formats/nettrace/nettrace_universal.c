@@ -78,7 +78,7 @@ static uint32_t find_or_add_module(struct nettrace_reader *reader, uint32_t proc
 }
 
 /* Returns the file name of a path. */
-static ttr_text file_name_of_path(ttr_text path)
+static ttr_text get_file_name(ttr_text path)
 {
     size_t begin = 0;
     for (size_t i = 0; i < path.n; i++)
@@ -115,7 +115,7 @@ static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, 
     ttr *t = reader->t;
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
              last = nettrace_read_varint(c), offset = nettrace_read_varint(c);
-    ttr_text path = read_utf16_text(c), file = file_name_of_path(path);
+    ttr_text path = read_utf16_text(c), file = get_file_name(path);
     struct nettrace_mapping mapping = {.process = t->threads[event->thread].process};
     if (c->failed)
         return true;

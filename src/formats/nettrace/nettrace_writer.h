@@ -13,8 +13,8 @@
  * Order of calls for an event that is encoded:
  *
  *   nettrace_encode_event()
- *     -> class: by the metadata of its source (nettrace_class_of_source()), or by its fields
- *        (nettrace_encode_fields(), nettrace_class_of_signature())
+ *     -> class: by the metadata of its source (nettrace_get_source_class()), or by its fields
+ *        (nettrace_encode_fields(), nettrace_get_signature_class())
  *     -> stack and labels: nettrace_intern_bytes()
  *     -> nettrace_append_event(), nettrace_write_full_blocks()
  *
@@ -221,19 +221,19 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
 /* Returns the class of the event with its fields in w->signature and w->payload, and adds the class
  * if it is new. Returns 0 if memory is exhausted. If the metadata would be too large, they are
  * written without fields, and the payload is cleared. */
-uint32_t nettrace_class_of_signature(struct ttr_writer *out, const ttr_event *event);
+uint32_t nettrace_get_signature_class(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the class of a sample that has no content except a stack, as the runtime's profiler
  * writes it, and sets the payload. Returns 0 for other events. */
-uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event);
+uint32_t nettrace_get_sample_class(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the class of an event of another nettrace trace if its payload can be copied; 0 if not,
  * or if memory is exhausted. */
-uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event);
+uint32_t nettrace_get_source_class(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the opcode to write for an event; 0 if the output version has none, or the kind needs
  * none. */
-uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event *event);
+uint8_t nettrace_get_output_opcode(const struct nettrace_writer *w, const ttr_event *event);
 
 /* --- nettrace_metadata_writer.c: bytes of metadata --- */
 
@@ -277,14 +277,14 @@ void nettrace_append_event(struct nettrace_writer *w, const struct nettrace_head
 TTR_MUST ttr_status nettrace_write_full_blocks(struct ttr_writer *out, ttr_error *error);
 
 /* Writes the current block and a sequence point. */
-TTR_MUST ttr_status nettrace_write_point(struct ttr_writer *out, ttr_error *error);
+TTR_MUST ttr_status nettrace_write_sequence_point(struct ttr_writer *out, ttr_error *error);
 
 /* --- nettrace_output_threads.c: threads of the output --- */
 
 /* Return the index of a thread in w->threads, by its id or by pid and tid; SIZE_MAX if memory is
  * exhausted. */
 size_t nettrace_thread_index(struct ttr_writer *out, ttr_id thread);
-size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
+size_t nettrace_get_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
 
 /* Returns the number by which events refer to a thread: the tid, or in V6 the thread index. In V6 a
  * new thread is declared before the next block. */

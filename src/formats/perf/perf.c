@@ -40,12 +40,12 @@ static const struct format_reader reader = {
     .refuse = explain_unsupported_file,
     .state_size = sizeof(struct perf_reader),
     .open = perf_open,
-    .next = perf_next,
+    .next = perf_read_batch,
     .close = perf_close,
 };
 
 static const struct format_folder folder = {
-    .anchor = "data",
+    .main_file = "data",
     .open = perf_open_folder,
     .reads_alone = true,
 };

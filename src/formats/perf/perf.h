@@ -27,8 +27,8 @@
  *   +--------+-------------+---------------------------------------------+-------------------+
  *
  * Order of calls.  perf_open reads the header, attributes and features, and decides by
- * perf_choose_order whether records can be sorted. Each call of perf_next then fills one batch: it
- * decodes released records; if none is released, it scans until some are.
+ * perf_choose_order whether records can be sorted. Each call of perf_read_batch then fills one
+ * batch: it decodes released records; if none is released, it scans until some are.
  *
  * Algorithm: a windowed natural merge sort. The recorder stores one ring buffer after the other,
  * and marks the end of each pass over all buffers by FINISHED_ROUND.  No record is older than the
@@ -63,7 +63,6 @@
 #define PERF_IDS_MAX ((uint64_t)1 << 24)
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
-/* maximum number of records in the queue; if it is full, records are released early */
 /* Limits of the queue. If one is reached, records are released early, and events may be out of
  * order. */
 #define PERF_KEYS_MAX ((size_t)1 << 22)      /* queued records */
@@ -211,7 +210,8 @@ struct perf_order {
     /* newest: greatest time scanned so far; before: greatest time scanned when the previous round
      * ended */
     uint64_t newest, before;
-    uint64_t last; /* time of the last emitted record */
+    uint64_t round_end; /* file offset after the last FINISHED_ROUND */
+    uint64_t last;      /* time of the last emitted record */
     bool is_emitting;
 };
 
@@ -239,7 +239,7 @@ struct perf_unpacked {
 struct perf_reader {
     struct input *in;
     struct perf_trace *trace;
-    ttr_error *error;    /* error target during a call of perf_next(); never NULL */
+    ttr_error *error;    /* error target during a call of perf_read_batch(); never NULL */
     ttr_error own_error; /* error target if the caller passed NULL */
     /* second open source of the same input, to read features that are after the records; NULL if
      * not needed or impossible */
@@ -331,16 +331,16 @@ TTR_MUST struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor
 TTR_MUST bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t id);
 
 /* Returns the event kind of an event id; NULL if the id is unknown. */
-struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id);
+struct perf_kind *perf_find_kind_by_id(struct perf_trace *trace, uint64_t id);
 
 /* Sets the name of an event kind. "system:event" of a tracepoint is split into provider and name.
  * Returns false if memory is exhausted. */
 TTR_MUST bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
 /* Return the event kind of a sample, or of another record; NULL if its id is unknown. */
-static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
-                                                    const struct perf_view *record);
-struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record);
+static inline struct perf_kind *perf_get_sample_kind(struct perf_trace *trace,
+                                                     const struct perf_view *record);
+struct perf_kind *perf_find_record_kind(struct perf_trace *trace, const struct perf_view *record);
 
 /* Implements format_description.describe: an event kind is an event class; its stream class is the
  * PMU or the tracepoint system. */
@@ -368,7 +368,7 @@ struct perf_span {
 
 /* --- perf_read.c: entry points of the reader --- */
 
-ttr_status perf_next(struct input *in, ttr_error *error);
+ttr_status perf_read_batch(struct input *in, ttr_error *error);
 
 /* --- perf_tool.c: records of the perf tool --- */
 
@@ -530,8 +530,8 @@ void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
 TTR_MUST bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *kind,
                                      ttr_event *event);
 
-static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
-                                                    const struct perf_view *record)
+static inline struct perf_kind *perf_get_sample_kind(struct perf_trace *trace,
+                                                     const struct perf_view *record)
 {
     const struct perf_kind *first = trace->kinds_n ? trace->kind[0] : NULL;
     if (!first || trace->kinds_n == 1 || !first->id_at)
@@ -542,7 +542,7 @@ static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
     size_t slot = (size_t)(id % PERF_ID_CACHE);
     return PERF_LIKELY(trace->ids[slot].id == id && trace->ids[slot].kind)
                ? trace->ids[slot].kind
-               : perf_kind_of_id(trace, id);
+               : perf_find_kind_by_id(trace, id);
 }
 
 /* --- perf_diagnostics.c: table of diagnostic codes --- */

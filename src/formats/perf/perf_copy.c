@@ -80,8 +80,8 @@ static ttr_status copy_head_bytes(struct ttr_writer *out, const ttr_event *event
 }
 
 /* A folder is one trace with several files, which are copied into one output file. */
-static bool is_of_copied_trace(const struct ttr_writer *out, const struct perf_copy *copy,
-                               const ttr_event *event)
+static bool is_event_of_copied_trace(const struct ttr_writer *out, const struct perf_copy *copy,
+                                     const ttr_event *event)
 {
     const ttr *t = out->t;
     if (event->source == copy->source)
@@ -94,7 +94,7 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     bool is_definition = event->kind == TTR_KIND_DEFINITION;
-    if (!output_is_own_raw(out, event) || !is_of_copied_trace(out, copy, event)) {
+    if (!output_is_own_raw(out, event) || !is_event_of_copied_trace(out, copy, event)) {
         if (!is_definition)
             output_count_loss(out, PERF_LOSS_FOREIGN, event->offset);
         return TTR_OK;

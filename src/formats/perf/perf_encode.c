@@ -114,7 +114,7 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
 
 /* --- Thread and time --- */
 
-static uint64_t time_to_store(struct ttr_writer *out, const ttr_event *event)
+static uint64_t compute_stored_time(struct ttr_writer *out, const ttr_event *event)
 {
     const struct perf_writer *writer = out->ctx;
     if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
@@ -127,7 +127,7 @@ static uint64_t time_to_store(struct ttr_writer *out, const ttr_event *event)
 
 static struct perf_sample make_sample(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_sample about = {.time = time_to_store(out, event),
+    struct perf_sample about = {.time = compute_stored_time(out, event),
                                 .id = DUMMY_ID,
                                 .cpu = event->cpu,
                                 .pid = NO_THREAD,

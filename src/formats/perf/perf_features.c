@@ -56,7 +56,7 @@ static struct perf_kind *find_described_kind(struct perf_trace *trace, uint32_t 
 {
     struct perf_cursor at = *ids;
     for (uint32_t k = 0; k < ids_n && !at.c.failed; k++) {
-        struct perf_kind *kind = perf_kind_of_id(trace, perf_read_u64(&at));
+        struct perf_kind *kind = perf_find_kind_by_id(trace, perf_read_u64(&at));
         if (kind)
             return kind;
     }

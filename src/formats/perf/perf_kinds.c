@@ -179,7 +179,7 @@ bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t
     return pair_map_put(&trace->by_id, id, 0, kind->index);
 }
 
-struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id)
+struct perf_kind *perf_find_kind_by_id(struct perf_trace *trace, uint64_t id)
 {
     const uint32_t *known = pair_map_get(&trace->by_id, id, 0);
     size_t slot = (size_t)(id % PERF_ID_CACHE);
@@ -190,14 +190,14 @@ struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id)
     return trace->kind[*known];
 }
 
-struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record)
+struct perf_kind *perf_find_record_kind(struct perf_trace *trace, const struct perf_view *record)
 {
     struct perf_kind *first = trace->kinds_n ? trace->kind[0] : NULL;
     if (!first || trace->kinds_n == 1 || !first->id_back ||
         record->size < PERF_RECORD_HEADER + (uint32_t)first->back)
         return first;
     uint64_t id = perf_u64(record->p + record->size - first->id_back, trace->is_big);
-    struct perf_kind *kind = id ? perf_kind_of_id(trace, id) : NULL;
+    struct perf_kind *kind = id ? perf_find_kind_by_id(trace, id) : NULL;
     return kind ? kind
                 : first; /* id 0: perf synthesized the record; it belongs to the first kind */
 }

@@ -29,8 +29,8 @@ struct text {
     size_t n, size;
 };
 
-static void append_format(struct text *text, const char *format, ...) TTR_PRINTF(2, 3);
-static void append_format(struct text *text, const char *format, ...)
+static void append_formatted(struct text *text, const char *format, ...) TTR_PRINTF(2, 3);
+static void append_formatted(struct text *text, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -54,7 +54,8 @@ static void append_guest_modifiers(struct text *text, const struct perf_request 
          no_guest = has_attr_flag(request, PERF_FLAG_EXCLUDE_GUEST);
     if ((!no_host && no_guest != has_others) || (no_host && no_guest))
         return;
-    append_format(text, "%s%s%s", has_others ? "" : ":", no_host ? "" : "H", no_guest ? "" : "G");
+    append_formatted(text, "%s%s%s", has_others ? "" : ":", no_host ? "" : "H",
+                     no_guest ? "" : "G");
 }
 
 /* Appends the modifiers: "u" if only user mode is counted, one "p" per level of precise_ip, "H" and
@@ -72,12 +73,12 @@ static void append_modifiers(struct text *text, const struct perf_request *reque
         excluded += has_attr_flag(request, modes[i].flag);
     bool has_any = excluded > 0 || precise > 0;
     if (has_any)
-        append_format(text, ":");
+        append_formatted(text, ":");
     for (size_t i = 0; excluded && i < sizeof modes / sizeof *modes; i++)
         if (!has_attr_flag(request, modes[i].flag))
-            append_format(text, "%c", modes[i].letter);
+            append_formatted(text, "%c", modes[i].letter);
     while (precise-- > 0)
-        append_format(text, "p");
+        append_formatted(text, "p");
     append_guest_modifiers(text, request, has_any);
 }
 
@@ -85,18 +86,18 @@ static void append_cache_event(struct text *text, uint64_t config)
 {
     uint64_t which = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
     if (which >= sizeof cache / sizeof *cache || operation > 2 || result > 1)
-        append_format(text, "unknown cache event %#llx", (unsigned long long)config);
+        append_formatted(text, "unknown cache event %#llx", (unsigned long long)config);
     else if (result)
-        append_format(text, "%s-%s-misses", cache[which], cache_operation[operation]);
+        append_formatted(text, "%s-%s-misses", cache[which], cache_operation[operation]);
     else
-        append_format(text, "%s-%s", cache[which], cache_operations[operation]);
+        append_formatted(text, "%s-%s", cache[which], cache_operations[operation]);
 }
 
 static void append_breakpoint(struct text *text, const struct perf_request *request)
 {
-    append_format(text, "mem:%#llx:", (unsigned long long)request->config1);
-    append_format(text, "%s%s%s", request->bp_type & 1 ? "r" : "", request->bp_type & 2 ? "w" : "",
-                  request->bp_type & 4 ? "x" : "");
+    append_formatted(text, "mem:%#llx:", (unsigned long long)request->config1);
+    append_formatted(text, "%s%s%s", request->bp_type & 1 ? "r" : "",
+                     request->bp_type & 2 ? "w" : "", request->bp_type & 4 ? "x" : "");
 }
 
 size_t perf_format_event_name(const struct perf_request *request, char *to, size_t size)
@@ -106,30 +107,30 @@ size_t perf_format_event_name(const struct perf_request *request, char *to, size
     uint64_t config = request->config & UINT32_MAX;
     switch (request->type) {
     case PERF_TYPE_HARDWARE_EVENT:
-        append_format(&text, "%s",
-                      config < sizeof hardware / sizeof *hardware ? hardware[config]
-                                                                  : "unknown-hardware");
+        append_formatted(&text, "%s",
+                         config < sizeof hardware / sizeof *hardware ? hardware[config]
+                                                                     : "unknown-hardware");
         break;
     case PERF_TYPE_SOFTWARE_EVENT:
-        append_format(&text, "%s",
-                      config < sizeof software / sizeof *software ? software[config]
-                                                                  : "unknown-software");
+        append_formatted(&text, "%s",
+                         config < sizeof software / sizeof *software ? software[config]
+                                                                     : "unknown-software");
         break;
     case PERF_TYPE_TRACEPOINT_EVENT:
-        append_format(&text, "tracepoint %llu", (unsigned long long)request->config);
+        append_formatted(&text, "tracepoint %llu", (unsigned long long)request->config);
         return text.n;
     case PERF_TYPE_HW_CACHE_EVENT:
         append_cache_event(&text, config);
         break;
     case PERF_TYPE_RAW_EVENT:
-        append_format(&text, "raw %#llx", (unsigned long long)request->config);
+        append_formatted(&text, "raw %#llx", (unsigned long long)request->config);
         break;
     case PERF_TYPE_BREAKPOINT_EVENT:
         append_breakpoint(&text, request);
         break;
     default:
-        append_format(&text, "pmu %u config %#llx", request->type,
-                      (unsigned long long)request->config);
+        append_formatted(&text, "pmu %u config %#llx", request->type,
+                         (unsigned long long)request->config);
         return text.n;
     }
     append_modifiers(&text, request);

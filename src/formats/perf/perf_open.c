@@ -193,12 +193,12 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
 
 /* Returns whether bit i of the feature bit map is set. perf_features_fix_halves() uses HOSTNAME to
  * detect swapped halves, since every recorder sets that feature. */
-static bool has_feature(const uint64_t *words, unsigned i)
+static bool is_feature_present(const uint64_t *words, unsigned i)
 {
     return words[i / 64] >> (i % 64) & 1;
 }
 
-static void swap_halves(uint64_t *words)
+static void swap_word_halves(uint64_t *words)
 {
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
         words[i] = words[i] >> 32 | words[i] << 32;
@@ -206,12 +206,12 @@ static void swap_halves(uint64_t *words)
 
 bool perf_features_fix_halves(uint64_t *words)
 {
-    if (has_feature(words, PERF_FEATURE_HOSTNAME))
+    if (is_feature_present(words, PERF_FEATURE_HOSTNAME))
         return false;
-    swap_halves(words);
-    if (has_feature(words, PERF_FEATURE_HOSTNAME))
+    swap_word_halves(words);
+    if (is_feature_present(words, PERF_FEATURE_HOSTNAME))
         return true;
-    swap_halves(words);
+    swap_word_halves(words);
     return false;
 }
 
@@ -242,12 +242,12 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
     struct file_section section = {.offset = table_at, .declared_at = PERF_AT_DATA};
     uint64_t bad = 0;
     for (unsigned i = 0; i < PERF_FEATURES_MAX; i++)
-        section.size += has_feature(words, i) ? PERF_SECTION_BYTES : 0;
+        section.size += is_feature_present(words, i) ? PERF_SECTION_BYTES : 0;
     buffer_init(&table, &reader->trace->t->counted);
     ttr_status status = load_feature_table(reader, &section, &table);
     struct perf_cursor at = {cursor_init(table.bytes, table.n, table_at), reader->trace->is_big};
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
-        if (!has_feature(words, i))
+        if (!is_feature_present(words, i))
             continue;
         /* in a file that was not closed this entry covers the header of a marker record, not a
          * feature */
@@ -347,7 +347,7 @@ static ttr_status make_tail_readable(struct perf_reader *reader, uint64_t end)
 static ttr_status read_file_tail(struct perf_reader *reader, uint64_t *words, uint64_t table_at,
                                  bool is_killed)
 {
-    bool is_open = has_feature(words, PERF_FEATURE_RESERVED);
+    bool is_open = is_feature_present(words, PERF_FEATURE_RESERVED);
     if (is_open)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, PERF_AT_FEATURES, "perf.killed",
                              "the recorder did not close the file; records are read up to its end");
@@ -367,7 +367,7 @@ static ttr_status open_file_format(struct perf_reader *reader, struct perf_curso
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
         words[i] = perf_read_u64(at);
     (void)perf_features_fix_halves(words);
-    bool is_killed = data.size == 0, is_open = has_feature(words, PERF_FEATURE_RESERVED);
+    bool is_killed = data.size == 0, is_open = is_feature_present(words, PERF_FEATURE_RESERVED);
     if (data.offset < PERF_HEADER_BYTES) {
         ttr_status refused = input_add_damage(
             reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,

@@ -1,9 +1,11 @@
 /* The read loop: scans records while the batch is empty, and emits released records.
  *
- *   perf_next -> scan_records  -> scan_kernel_records   keys of samples and other kernel records
+ *   perf_read_batch -> scan_records  -> scan_kernel_records   keys of samples and other kernel
+ * records
  *                              -> scan_other_bytes      records of the tool, compressed records,
  *                                                       damage, the end
- *             -> emit_released                          decodes released records into the batch
+ *             -> emit_released_records                          decodes released records into the
+ * batch
  *
  * perf.h explains the order of time. With TTR_READ_DEFINITIONS (a caller that copies the file)
  * nothing is sorted: records of the tool, the header and the tail are emitted as definitions. */
@@ -14,6 +16,9 @@
 /* maximum number of queued records if they are not sorted: a few batches, which keeps memory small
  */
 #define STORED_KEYS 4096u
+/* A pipe that pauses for this time after a round delivers nothing that belongs before its records:
+ * perf writes a round from all buffers, then waits for new records. */
+#define PAUSE_MS 100u
 
 /* --- Emission of released records --- */
 
@@ -32,8 +37,8 @@ static struct perf_view view_queued_record(const struct perf_reader *reader,
         .offset = is_unpacked ? perf_unpacked_file_offset(&reader->unpacked, at) : at};
 }
 
-static void emit_bytes(struct perf_reader *reader, const uint8_t *p, size_t n, uint64_t offset,
-                       unsigned tag)
+static void emit_raw_bytes(struct perf_reader *reader, const uint8_t *p, size_t n, uint64_t offset,
+                           unsigned tag)
 {
     ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_DEFINITION;
@@ -52,12 +57,12 @@ static enum perf_result emit_record(struct perf_reader *reader, const struct per
         return perf_decode_sample(reader, record);
     if (record->type < PERF_TOOL_FIRST)
         return perf_decode_record(reader, record);
-    emit_bytes(reader, record->p, record->size, record->offset, record->type);
+    emit_raw_bytes(reader, record->p, record->size, record->offset, record->type);
     return PERF_CONSUMED;
 }
 
 /* Decodes released records until the batch is full or none is left. */
-static ttr_status emit_released(struct perf_reader *reader)
+static ttr_status emit_released_records(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     struct input *in = reader->in;
@@ -90,7 +95,7 @@ static ttr_status emit_definition_bytes(struct perf_reader *reader)
     size_t n = left < span.n ? (size_t)left : span.n;
     n = n < PERF_DEFINITION_MAX ? n : PERF_DEFINITION_MAX;
     if (n)
-        emit_bytes(reader, span.p, n, reader->at, reader->pass_tag);
+        emit_raw_bytes(reader, span.p, n, reader->at, reader->pass_tag);
     reader->at += n;
     if (n)
         return TTR_OK;
@@ -108,12 +113,12 @@ static inline uint64_t load_record_time(struct perf_trace *trace, const struct p
     if (PERF_LIKELY(record->type == PERF_SAMPLE)) {
         uint32_t at = trace->time_at;
         if (PERF_UNLIKELY(trace->has_mixed_times)) {
-            const struct perf_kind *kind = perf_kind_of_sample(trace, record);
+            const struct perf_kind *kind = perf_get_sample_kind(trace, record);
             at = kind ? kind->time_at : 0;
         }
         return at && at + 8 <= record->size ? perf_u64(record->p + at, trace->is_big) : 0;
     }
-    const struct perf_kind *kind = perf_kind_of_record(trace, record);
+    const struct perf_kind *kind = perf_find_record_kind(trace, record);
     if (!kind || !kind->time_back || record->size < PERF_RECORD_HEADER + (uint32_t)kind->back)
         return 0;
     return perf_u64(record->p + record->size - kind->time_back, trace->is_big);
@@ -185,7 +190,7 @@ static ttr_status scan_end_of_records(struct perf_reader *reader, size_t n)
     return TTR_OK;
 }
 
-static ttr_status scan_damage(struct perf_reader *reader)
+static ttr_status scan_damaged_bytes(struct perf_reader *reader)
 {
     uint64_t from = reader->at, next;
     ttr_status status = perf_resync(reader, &next);
@@ -255,7 +260,7 @@ static ttr_status scan_unpacked_tool_record(struct perf_reader *reader,
 
 /* Queues unpacked records until the queue is full. Sets `has_more` if some remain; they are then
  * queued before the scan of the file continues. */
-static ttr_status scan_unpacked(struct perf_reader *reader)
+static ttr_status scan_unpacked_records(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     ttr_status status = TTR_OK;
@@ -295,7 +300,7 @@ static ttr_status scan_compressed_record(struct perf_reader *reader, const struc
     while (!is_done && !reader->order.is_emitting) {
         ttr_status status = perf_unpack_chunk(reader, record, &is_done);
         if (status == TTR_OK)
-            status = scan_unpacked(reader);
+            status = scan_unpacked_records(reader);
         if (status == TTR_OK && is_queue_full(reader, reader->at))
             status = release_full_queue(reader);
         if (status != TTR_OK)
@@ -305,6 +310,22 @@ static ttr_status scan_compressed_record(struct perf_reader *reader, const struc
     if (reader->order.n == 0)
         perf_order_drop_emitted(reader);
     return TTR_OK;
+}
+
+static ttr_status finish_round(struct perf_reader *reader)
+{
+    reader->order.round_end = reader->at;
+    return reader->sorts ? release_queue(reader, false) : TTR_OK;
+}
+
+/* Returns true if a round is complete, its records are queued, and the input pauses. */
+static bool is_paused_after_round(const struct perf_reader *reader)
+{
+    const struct perf_order *order = &reader->order;
+    const struct window *window = &reader->in->window;
+    return order->round_end == reader->at && order->n > order->emitted_n &&
+           window->offset + window->n == reader->at &&
+           source_is_paused(reader->in->source, PAUSE_MS);
 }
 
 /* Handles the record of the perf tool at reader->at. If definitions are wanted, queues the record
@@ -320,7 +341,7 @@ static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf
     reader->at += record->size;
     reader->records++;
     if (record->type == PERF_FINISHED_ROUND)
-        return reader->sorts ? release_queue(reader, false) : TTR_OK;
+        return finish_round(reader);
     uint64_t regions = reader->in->notes.damage_regions;
     ttr_status status = perf_handle_tool_record(reader, record);
     bool has_data = record->type == PERF_HEADER_FEATURE ||
@@ -343,7 +364,7 @@ static ttr_status scan_other_bytes(struct perf_reader *reader)
                    ? status
                    : scan_end_of_records(reader, left < span.n ? (size_t)left : span.n);
     if (!perf_is_plausible_record(span.p, is_big))
-        return scan_damage(reader);
+        return scan_damaged_bytes(reader);
     struct perf_view record = {.size = perf_u16(span.p + 6, is_big), .offset = reader->at};
     status = perf_load_span(reader, reader->at, record.size, &span);
     if (status != TTR_OK)
@@ -359,13 +380,15 @@ static ttr_status scan_other_bytes(struct perf_reader *reader)
 /* Scans records until some are released or the input ends. */
 static ttr_status scan_records(struct perf_reader *reader)
 {
-    ttr_status status = reader->unpacked.has_more ? scan_unpacked(reader) : TTR_OK;
+    ttr_status status = reader->unpacked.has_more ? scan_unpacked_records(reader) : TTR_OK;
     if (status == TTR_OK && reader->unpacked.has_more && !reader->order.is_emitting)
         return release_full_queue(reader);
     while (status == TTR_OK && !reader->order.is_emitting && !reader->is_over &&
            reader->pass_end <= reader->at) {
         struct perf_span span;
         size_t passed = 0;
+        if (is_paused_after_round(reader))
+            return release_queue(reader, true);
         status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
         if (status != TTR_OK)
             return status;
@@ -456,7 +479,7 @@ static ttr_status end_reader(struct perf_reader *reader)
 
 /* Continues after all records were scanned: releases the queue, then emits the tail as definitions.
  */
-static ttr_status emit_remaining(struct perf_reader *reader)
+static ttr_status emit_remaining_records(struct perf_reader *reader)
 {
     if (reader->order.n)
         return release_queue(reader, true);
@@ -468,7 +491,7 @@ static ttr_status emit_remaining(struct perf_reader *reader)
     return TTR_OK;
 }
 
-ttr_status perf_next(struct input *in, ttr_error *error)
+ttr_status perf_read_batch(struct input *in, ttr_error *error)
 {
     struct perf_reader *reader = in->ctx;
     reader->error = error;
@@ -478,7 +501,7 @@ ttr_status perf_next(struct input *in, ttr_error *error)
         ttr_status status = reader->order.is_emitting ? add_perf_clock(reader) : TTR_OK;
         if (status == TTR_OK && reader->order.is_emitting) {
             set_first_time(reader);
-            status = emit_released(reader);
+            status = emit_released_records(reader);
         }
         if (status != TTR_OK || in->n)
             return status;
@@ -487,7 +510,7 @@ ttr_status perf_next(struct input *in, ttr_error *error)
         if (reader->pass_end > reader->at)
             status = reader->order.n ? release_queue(reader, true) : emit_definition_bytes(reader);
         else
-            status = reader->is_over ? emit_remaining(reader) : scan_records(reader);
+            status = reader->is_over ? emit_remaining_records(reader) : scan_records(reader);
         if (status != TTR_OK || in->n)
             return status;
     }

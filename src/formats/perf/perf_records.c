@@ -29,7 +29,7 @@ struct record_trailer {
 
 static struct record_trailer read_trailer(struct perf_trace *trace, const struct perf_view *record)
 {
-    const struct perf_kind *kind = perf_kind_of_record(trace, record);
+    const struct perf_kind *kind = perf_find_record_kind(trace, record);
     struct record_trailer trailer = {.end = record->size};
     if (!kind || kind->back == 0 || record->size < PERF_RECORD_HEADER + (uint32_t)kind->back)
         return trailer;

@@ -45,7 +45,7 @@ enum perf_result perf_decode_sample(struct perf_reader *reader, const struct per
     struct perf_trace *trace = reader->trace;
     const uint8_t *p = record->p;
     bool is_big = trace->is_big;
-    struct perf_kind *kind = perf_kind_of_sample(trace, record);
+    struct perf_kind *kind = perf_get_sample_kind(trace, record);
     reader->samples++;
     if (PERF_UNLIKELY(!kind || record->size < kind->parts_at))
         return emit_unknown_sample(reader, record);

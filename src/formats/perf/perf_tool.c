@@ -41,7 +41,7 @@ static ttr_status parse_event_type(struct perf_reader *reader, struct perf_curso
 static ttr_status parse_event_update(struct perf_reader *reader, struct perf_cursor *at)
 {
     uint64_t what = perf_read_u64(at), id = perf_read_u64(at);
-    struct perf_kind *kind = perf_kind_of_id(reader->trace, id);
+    struct perf_kind *kind = perf_find_kind_by_id(reader->trace, id);
     const char *p = (const char *)at->c.p;
     if (at->c.failed || what != PERF_UPDATE_NAME || !kind)
         return TTR_OK;

@@ -29,8 +29,8 @@ static ttr_status fail_decompression(struct perf_reader *reader, const struct pe
 }
 
 /* Creates the decoder for the stream that starts with the first payload. */
-static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_view *record,
-                                const struct cursor *piece)
+static ttr_status start_decompression(struct perf_reader *reader, const struct perf_view *record,
+                                      const struct cursor *piece)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
     enum decoder_match match;
@@ -107,7 +107,7 @@ ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view 
     if (has_begun)
         (void)cursor_skip(&at.c, (uint64_t)(record->p + unpacked->done - at.c.p));
     else if (!unpacked->is_broken && cursor_left(&at.c) > 0 && !unpacked->decoder)
-        status = open_unpacker(reader, record, &at.c);
+        status = start_decompression(reader, record, &at.c);
     if (status != TTR_OK || unpacked->is_broken || (!has_begun && cursor_left(&at.c) == 0))
         return status;
     if (!has_begun && !add_unpacked_piece(reader, record->offset))

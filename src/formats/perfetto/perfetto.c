@@ -147,7 +147,7 @@ static void begin_sequence(struct perfetto *p)
 }
 
 /* Chooses the Unix time of time 0 in the output by the first event with a time. */
-static void choose_base(struct perfetto *p, const ttr_event *event)
+static void choose_time_base(struct perfetto *p, const ttr_event *event)
 {
     int64_t first = event->time;
     p->has_base = true;
@@ -164,7 +164,7 @@ static void choose_base(struct perfetto *p, const ttr_event *event)
     perfetto_end_packet(p, packet);
 }
 
-static bool has_time(const ttr_event *event)
+static bool event_has_time(const ttr_event *event)
 {
     return event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME);
 }
@@ -256,8 +256,8 @@ static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch,
     p->round = 1 + out->events / ROUND_EVENTS;
     begin_sequence(p);
     for (uint32_t i = 0; i < batch->n && !p->has_base; i++)
-        if (has_time(ttr_batch_at(batch, i)))
-            choose_base(p, ttr_batch_at(batch, i));
+        if (event_has_time(ttr_batch_at(batch, i)))
+            choose_time_base(p, ttr_batch_at(batch, i));
     for (uint32_t from = 0; from < batch->n && status == TTR_OK; from += CHUNK)
         status = write_chunk(p, batch, from, error);
     return status;

@@ -284,11 +284,11 @@ struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id);
 
 /* Returns the slice track of an event's thread, and writes its descriptor if needed. Returns NULL
  * if memory is exhausted. */
-struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *event);
+struct slice_track *perfetto_get_slice_track(struct perfetto *p, const ttr_event *event);
 
 /* Returns a track with a fixed name, for events without a thread. */
-struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
-                                          const char *name);
+struct slice_track *perfetto_get_global_track(struct perfetto *p, struct slice_track *slice_track,
+                                              const char *name);
 
 /* Returns the uuid of the track for a span: the track of the thread, or its second track if the
  * span does not nest with earlier ones. */
@@ -296,8 +296,8 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
                                     int64_t begin, int64_t end);
 
 /* Returns the track for one field of a counter event. */
-struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
-                                             const ttr_field *field);
+struct counter_track *perfetto_get_counter_track(struct perfetto *p, const ttr_event *event,
+                                                 const ttr_field *field);
 
 /* Initializes the track tables. */
 void perfetto_init_tracks(struct perfetto *p);
@@ -307,7 +307,7 @@ void perfetto_describe_renamed_tracks(struct perfetto *p);
 void perfetto_free_tracks(struct perfetto *p);
 
 /* Return the state of an event's process; its descriptor is written. NULL if it has none. */
-const struct process_state *perfetto_process_of_event(struct perfetto *p, const ttr_event *event);
+const struct process_state *perfetto_find_event_process(struct perfetto *p, const ttr_event *event);
 
 /* Returns the process index of an event's thread, UINT32_MAX if it has none. */
 static inline uint32_t perfetto_process_index(const struct perfetto *p, ttr_id thread)
@@ -327,10 +327,11 @@ bool perfetto_has_open_slice(const struct slice_track *slice_track, int64_t time
 
 /* Returns the track of an async event. `change` is +1 for a begin, -1 for an end, else 0. Returns
  * NULL for an end without a begin, or if memory is exhausted. */
-struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change);
+struct async_track *perfetto_get_async_track(struct perfetto *p, const ttr_event *event,
+                                             int change);
 
 /* Returns the number of the flow that an event belongs to; 0 = no begin precedes it. */
-uint32_t perfetto_flow_number(struct perfetto *p, const ttr_event *event);
+uint32_t perfetto_get_flow_number(struct perfetto *p, const ttr_event *event);
 
 void perfetto_init_async(struct perfetto *p);
 void perfetto_free_async(struct perfetto *p);
@@ -405,7 +406,7 @@ void perfetto_free_sched(struct perfetto *p);
 bool perfetto_write_sample(struct perfetto *p, const ttr_event *event);
 
 /* Writes the stack of an event, if it has one, as a sample of a thread. */
-void perfetto_write_stack_of(struct perfetto *p, const ttr_event *event, ttr_id thread);
+void perfetto_write_event_stack(struct perfetto *p, const ttr_event *event, ttr_id thread);
 
 /* Returns the interning id of the call stack of an event; 0 if it has none. */
 uint32_t perfetto_intern_event_stack(struct perfetto *p, const ttr_event *event);

@@ -55,7 +55,7 @@ static uint32_t find_free_track(struct perfetto *p, const ttr_event *event, ttr_
                                   .name = name,
                                   .provider = event->provider,
                                   .end = INT64_MIN};
-    write_descriptor(p, track, perfetto_process_of_event(p, event));
+    write_descriptor(p, track, perfetto_find_event_process(p, event));
     return (uint32_t)p->asyncs_n;
 }
 
@@ -82,7 +82,8 @@ struct async_key {
     uint64_t link;
 };
 
-static struct async_key key_of(const struct perfetto *p, const ttr_event *event, ttr_id name)
+static struct async_key make_async_key(const struct perfetto *p, const ttr_event *event,
+                                       ttr_id name)
 {
     bool is_activity = activity_is_start_or_stop(event) && event->activity;
     uint64_t owner =
@@ -100,10 +101,10 @@ static uint32_t find_open_track(struct perfetto *p, const struct async_key *key,
     return known ? *known : 0;
 }
 
-struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change)
+struct async_track *perfetto_get_async_track(struct perfetto *p, const ttr_event *event, int change)
 {
     const ttr_id name = activity_span_name(p->out->t, event);
-    const struct async_key key = key_of(p, event, name);
+    const struct async_key key = make_async_key(p, event, name);
     uint32_t index = find_open_track(p, &key, change < 0);
     if (!index && change < 0)
         return NULL;
@@ -130,7 +131,7 @@ struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *ev
 
 /* --- Numbers of flows --- */
 
-uint32_t perfetto_flow_number(struct perfetto *p, const ttr_event *event)
+uint32_t perfetto_get_flow_number(struct perfetto *p, const ttr_event *event)
 {
     /* In the source, a flow id is unique only within an input, a category and a name. */
     uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);

@@ -29,14 +29,14 @@ struct frame {
 
 /* --- Mappings and modules --- */
 
-static const struct symbol_module *module_of(const struct perfetto *p,
-                                             const struct symbol_range *mapping)
+static const struct symbol_module *get_mapping_module(const struct perfetto *p,
+                                                      const struct symbol_range *mapping)
 {
     return mapping->module ? &p->out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
 /* Returns the path of a module's file; without a file the display name ("[kernel.kallsyms]"). */
-static ttr_id path_of_module(const struct perfetto *p, const struct symbol_module *module)
+static ttr_id get_module_path(const struct perfetto *p, const struct symbol_module *module)
 {
     ttr_text path = ttr_text_get(p->out->t, module->path);
     return module->name && (path.n == 0 || path.p[0] != '/') ? module->name : module->path;
@@ -71,9 +71,9 @@ static uint32_t intern_mapping(struct perfetto *p, const struct frame *frame)
     const uint32_t *known = pair_map_get(&p->mappings, first, second);
     if (known)
         return *known;
-    const struct symbol_module *module = mapping ? module_of(p, mapping) : NULL;
-    uint32_t iid = module ? write_mapping(p, mapping, path_of_module(p, module),
-                                          symbols_module_build_id(&p->out->t->symbols, module))
+    const struct symbol_module *module = mapping ? get_mapping_module(p, mapping) : NULL;
+    uint32_t iid = module ? write_mapping(p, mapping, get_module_path(p, module),
+                                          symbols_get_module_build_id(&p->out->t->symbols, module))
                           : write_mapping(p, mapping, frame->module, 0);
     p->to->failed |= !pair_map_put(&p->mappings, first, second, iid);
     return iid;
@@ -99,7 +99,7 @@ static struct frame resolve_frame(struct perfetto *p, ttr_id thread, uint64_t ad
 
 /* Returns the name that viewers display for a frame without a function: "libc.so.6+0x2a1", or the
  * address. Returns 0 if memory is exhausted. */
-static ttr_id name_by_offset(struct perfetto *p, const struct frame *frame)
+static ttr_id make_name_from_offset(struct perfetto *p, const struct frame *frame)
 {
     char number[NUMBER_MAX];
     struct buffer text;
@@ -116,7 +116,7 @@ static ttr_id name_by_offset(struct perfetto *p, const struct frame *frame)
 static uint32_t intern_resolved(struct perfetto *p, const struct frame *frame)
 {
     uint32_t mapping = intern_mapping(p, frame);
-    ttr_id name = frame->function ? frame->function : name_by_offset(p, frame);
+    ttr_id name = frame->function ? frame->function : make_name_from_offset(p, frame);
     p->to->failed |= name == 0;
     const uint64_t second = (uint64_t)mapping << 32 | name;
     const uint32_t *known = pair_map_get(&p->resolved_frames, frame->offset, second);
@@ -142,7 +142,7 @@ static uint32_t intern_frame(struct perfetto *p, ttr_id thread, uint64_t address
         return *known;
     struct frame frame = resolve_frame(p, thread, address, time);
     uint32_t iid = intern_resolved(p, &frame);
-    if (symbols_depend_on_time(p->out->t, thread, address))
+    if (symbols_change_with_time(p->out->t, thread, address))
         p->is_stack_timed = true;
     else
         p->to->failed |= !pair_map_put(&p->frames, address, scope, iid);
@@ -312,7 +312,7 @@ bool perfetto_write_sample(struct perfetto *p, const ttr_event *event)
     return true;
 }
 
-void perfetto_write_stack_of(struct perfetto *p, const ttr_event *event, ttr_id thread)
+void perfetto_write_event_stack(struct perfetto *p, const ttr_event *event, ttr_id thread)
 {
     if (event->stack && collect_stack(p, event))
         write_sample(p, event, &(struct sample){.thread = thread});

@@ -122,7 +122,7 @@ static void write_task_state(struct perfetto *p, int64_t time, const struct task
 /* --- State of threads and CPUs --- */
 
 /* Returns `id` if the context has a thread with this id, else 0 (unknown). */
-static ttr_id known_thread(const struct perfetto *p, uint64_t id)
+static ttr_id get_known_thread(const struct perfetto *p, uint64_t id)
 {
     return id < p->out->t->threads_n ? (ttr_id)id : 0;
 }
@@ -156,7 +156,7 @@ static struct thread_state *find_thread(struct perfetto *p, ttr_id thread)
 
 /* Writes that a thread stops running, with its new state, on the CPU on which it runs for readers.
  */
-static void stop_thread(struct perfetto *p, int64_t time, struct task task)
+static void stop_thread_task(struct perfetto *p, int64_t time, struct task task)
 {
     struct thread_state *thread = find_thread(p, task.thread);
     if (!thread)
@@ -174,7 +174,7 @@ static void stop_thread(struct perfetto *p, int64_t time, struct task task)
 
 /* Returns the time at which to end the run of a thread that starts another run at `time`: one ns
  * before, since readers count two states at one time as an error. */
-static int64_t end_before(struct perfetto *p, ttr_id id, int64_t time)
+static int64_t end_task_before(struct perfetto *p, ttr_id id, int64_t time)
 {
     const struct thread_state *thread = find_thread(p, id);
     return thread && thread->running_since < time - 1 ? time - 1 : time;
@@ -182,24 +182,24 @@ static int64_t end_before(struct perfetto *p, ttr_id id, int64_t time)
 
 /* Ends the state "running" of the thread on a CPU (or its idle thread), unless that is `outgoing`.
  * The trace then lacks a switch, and readers accept no unknown state. */
-static void stop_displaced(struct perfetto *p, int64_t time, uint32_t number, ttr_id outgoing,
-                           ttr_id incoming)
+static void stop_displaced_thread(struct perfetto *p, int64_t time, uint32_t number,
+                                  ttr_id outgoing, ttr_id incoming)
 {
     struct cpu_state *cpu = find_cpu(p, number);
     if (!cpu)
         return;
     if (cpu->runs == CPU_THREAD && cpu->thread == incoming)
-        time = end_before(p, incoming, time);
+        time = end_task_before(p, incoming, time);
     if (cpu->runs == CPU_THREAD && cpu->thread != outgoing)
-        stop_thread(p, time,
-                    (struct task){.thread = cpu->thread, .state = STATE_RUNNABLE, .cpu = number});
+        stop_thread_task(
+            p, time, (struct task){.thread = cpu->thread, .state = STATE_RUNNABLE, .cpu = number});
     else if (cpu->runs == CPU_IDLE)
         write_task_state(p, time, &(struct task){.state = STATE_RUNNABLE, .cpu = number});
     if (cpu->runs == CPU_IDLE)
         cpu->runs = CPU_UNKNOWN;
 }
 
-static void start_idle(struct perfetto *p, int64_t time, const struct task *task)
+static void start_idle_task(struct perfetto *p, int64_t time, const struct task *task)
 {
     struct cpu_state *cpu = find_cpu(p, task->cpu);
     if (!cpu || task->cpu >= IDLE_TIDS_MAX)
@@ -213,15 +213,15 @@ static void start_idle(struct perfetto *p, int64_t time, const struct task *task
         &(struct task){.state = STATE_RUNNING, .cpu = task->cpu, .priority = task->priority});
 }
 
-static void start_thread(struct perfetto *p, int64_t time, const struct task *task)
+static void start_thread_task(struct perfetto *p, int64_t time, const struct task *task)
 {
     struct thread_state *thread = find_thread(p, task->thread);
     struct cpu_state *cpu = find_cpu(p, task->cpu);
     if (!thread || !cpu)
         return;
     if (thread->is_running)
-        stop_thread(p, end_before(p, task->thread, time),
-                    (struct task){.thread = task->thread, .state = STATE_RUNNABLE});
+        stop_thread_task(p, end_task_before(p, task->thread, time),
+                         (struct task){.thread = task->thread, .state = STATE_RUNNABLE});
     thread->is_running = true;
     thread->is_runnable = false;
     thread->cpu = task->cpu;
@@ -233,7 +233,7 @@ static void start_thread(struct perfetto *p, int64_t time, const struct task *ta
 
 /* --- Switches and wake-ups --- */
 
-static unsigned thread_state_of(struct perfetto *p, unsigned tag)
+static unsigned find_or_add_thread_state(struct perfetto *p, unsigned tag)
 {
     static const uint8_t states[] = {
         [TTR_THREAD_NEW] = STATE_RUNNABLE,
@@ -265,7 +265,7 @@ static bool has_usable_cpu(const ttr_event *event)
 }
 
 /* Returns a priority if the packet can store it, else 0. */
-static int32_t storable_priority(int64_t priority)
+static int32_t clamp_priority(int64_t priority)
 {
     return priority > 0 && priority <= INT32_MAX ? (int32_t)priority : 0;
 }
@@ -283,27 +283,27 @@ static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
 
 bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
 {
-    struct task out = {.thread = known_thread(p, event->link)},
-                in = {.thread = known_thread(p, event->thread), .state = STATE_RUNNING};
+    struct task out = {.thread = get_known_thread(p, event->link)},
+                in = {.thread = get_known_thread(p, event->thread), .state = STATE_RUNNING};
     if (!has_usable_cpu(event))
         return false;
     in.cpu = out.cpu = event->cpu;
     int64_t outgoing, incoming;
     const unsigned priorities_n =
         ttr_switch_priorities(p->out->t, event, &outgoing, &incoming) ? 2 : 0;
-    out.priority = storable_priority(outgoing);
-    in.priority = storable_priority(incoming);
+    out.priority = clamp_priority(outgoing);
+    in.priority = clamp_priority(incoming);
     perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE,
                               count_fields(p, event) - priorities_n);
-    stop_displaced(p, event->time, event->cpu, out.thread, in.thread);
+    stop_displaced_thread(p, event->time, event->cpu, out.thread, in.thread);
     if (out.thread && out.thread != in.thread && !is_idle_thread(p, out.thread)) {
-        out.state = thread_state_of(p, event->tag);
-        stop_thread(p, event->time, out);
+        out.state = find_or_add_thread_state(p, event->tag);
+        stop_thread_task(p, event->time, out);
     }
     if (is_idle_thread(p, in.thread))
-        start_idle(p, event->time, &in);
+        start_idle_task(p, event->time, &in);
     else if (in.thread)
-        start_thread(p, event->time, &in);
+        start_thread_task(p, event->time, &in);
     return true;
 }
 
@@ -312,11 +312,12 @@ bool perfetto_write_wake(struct perfetto *p, const ttr_event *event)
     if (!has_usable_cpu(event))
         return false;
     perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
-    const ttr_id woken = known_thread(p, event->thread);
+    const ttr_id woken = get_known_thread(p, event->thread);
     const struct thread_state *thread = woken ? find_thread(p, woken) : NULL;
     if (thread && !thread->is_running && !thread->is_runnable && !is_idle_thread(p, woken))
-        stop_thread(p, event->time,
-                    (struct task){.thread = woken, .state = STATE_RUNNABLE, .cpu = event->cpu});
+        stop_thread_task(
+            p, event->time,
+            (struct task){.thread = woken, .state = STATE_RUNNABLE, .cpu = event->cpu});
     return true;
 }
 

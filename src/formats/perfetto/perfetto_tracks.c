@@ -123,7 +123,7 @@ struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t ind
 
 /* Returns the process of an event, with a written descriptor; NULL if the event has no process. The
  * first event of a process determines its provider. */
-const struct process_state *perfetto_process_of_event(struct perfetto *p, const ttr_event *event)
+const struct process_state *perfetto_find_event_process(struct perfetto *p, const ttr_event *event)
 {
     const uint32_t index = perfetto_process_index(p, event->thread);
     struct process_state *state = index == UINT32_MAX ? NULL : assign_process_pid(p, index);
@@ -233,8 +233,8 @@ static void write_child_descriptor(struct perfetto *p, uint64_t uuid, uint64_t p
     perfetto_end_descriptor(p, packet);
 }
 
-struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
-                                          const char *name)
+struct slice_track *perfetto_get_global_track(struct perfetto *p, struct slice_track *slice_track,
+                                              const char *name)
 {
     if (!slice_track->uuid) {
         slice_track->uuid = p->next_uuid++;
@@ -245,11 +245,11 @@ struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track
 
 /* Returns the track for the events of a ttr_track without threads: one of its own if it has a name
  * ("CPU 3"), else the one for all events without a thread. */
-static struct slice_track *track_without_thread(struct perfetto *p, ttr_id id)
+static struct slice_track *get_track_without_thread(struct perfetto *p, ttr_id id)
 {
     ttr_track track;
     if (!ttr_track_get(p->out->t, id, &track) || !track.name)
-        return perfetto_global_track(p, &p->nowhere, "no thread");
+        return perfetto_get_global_track(p, &p->nowhere, "no thread");
     struct slice_track *own = perfetto_table_item(p, &p->tracks, id, sizeof *own);
     if (own && !own->uuid) {
         own->uuid = p->next_uuid++;
@@ -258,10 +258,10 @@ static struct slice_track *track_without_thread(struct perfetto *p, ttr_id id)
     return own;
 }
 
-struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *event)
+struct slice_track *perfetto_get_slice_track(struct perfetto *p, const ttr_event *event)
 {
     if (event->thread == 0 || event->thread >= p->out->t->threads_n)
-        return track_without_thread(p, event->track);
+        return get_track_without_thread(p, event->track);
     struct thread_state *state = NULL;
     if (event->thread < p->threads.n)
         state = (struct thread_state *)p->threads.items + event->thread;
@@ -272,7 +272,7 @@ struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *ev
     if (!state)
         return NULL;
     if (!state->slice_track.has_provider) {
-        (void)perfetto_process_of_event(p, event);
+        (void)perfetto_find_event_process(p, event);
         state->slice_track.has_provider = true;
         state->slice_track.provider =
             p->out->t->threads[event->thread].tid_known ? event->provider : 0;
@@ -329,7 +329,7 @@ static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_tex
 static void write_counter_descriptor(struct perfetto *p, const struct counter_track *track,
                                      const ttr_event *event, ttr_text field)
 {
-    const struct process_state *process = perfetto_process_of_event(p, event);
+    const struct process_state *process = perfetto_find_event_process(p, event);
     ttr_text category = ttr_text_get(p->out->t, event->category);
     size_t packet = perfetto_begin_descriptor(p);
     size_t descriptor = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
@@ -346,8 +346,8 @@ static void write_counter_descriptor(struct perfetto *p, const struct counter_tr
     perfetto_end_descriptor(p, packet);
 }
 
-struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
-                                             const ttr_field *field)
+struct counter_track *perfetto_get_counter_track(struct perfetto *p, const ttr_event *event,
+                                                 const ttr_field *field)
 {
     uint64_t field_key = field->name_id
                              ? field->name_id

@@ -83,7 +83,7 @@ static void add_remaining_fields(struct perfetto *p, const ttr_event *event,
 static struct open_event begin_named_event(struct perfetto *p, const ttr_event *event,
                                            unsigned type, const char *otherwise)
 {
-    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    const struct slice_track *slice_track = perfetto_get_slice_track(p, event);
     struct open_event open =
         perfetto_begin_event(p, event->time, type, slice_track ? slice_track->uuid : 0);
     add_category(p, event->category);
@@ -96,7 +96,7 @@ static struct open_event begin_named_event(struct perfetto *p, const ttr_event *
 static void write_track_event(struct perfetto *p, const ttr_event *event, unsigned type,
                               const char *otherwise)
 {
-    struct slice_track *slice_track = perfetto_slice_track(p, event);
+    struct slice_track *slice_track = perfetto_get_slice_track(p, event);
     if (!slice_track)
         return;
     slice_track->open_n += type == TYPE_BEGIN;
@@ -109,9 +109,9 @@ static void write_track_event(struct perfetto *p, const ttr_event *event, unsign
 
 /* Writes an end, which closes the innermost open slice. An end with a name would close only a slice
  * of the same name. */
-static void write_end(struct perfetto *p, const ttr_event *event)
+static void write_slice_end(struct perfetto *p, const ttr_event *event)
 {
-    struct slice_track *slice_track = perfetto_slice_track(p, event);
+    struct slice_track *slice_track = perfetto_get_slice_track(p, event);
     if (!slice_track)
         return;
     if (slice_track->open_n == 0) {
@@ -124,7 +124,7 @@ static void write_end(struct perfetto *p, const ttr_event *event)
     perfetto_end_event(p, open);
 }
 
-static int64_t end_time_of(const ttr_event *event)
+static int64_t get_end_time(const ttr_event *event)
 {
     int64_t room = INT64_MAX - (event->time > 0 ? event->time : 0);
     return event->duration > (uint64_t)room ? event->time + room
@@ -133,10 +133,10 @@ static int64_t end_time_of(const ttr_event *event)
 
 static void write_span(struct perfetto *p, const ttr_event *event)
 {
-    struct slice_track *slice_track = perfetto_slice_track(p, event);
+    struct slice_track *slice_track = perfetto_get_slice_track(p, event);
     if (!slice_track)
         return;
-    int64_t end = end_time_of(event);
+    int64_t end = get_end_time(event);
     uint64_t uuid = perfetto_choose_span_track(p, slice_track, event->time, end);
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_BEGIN, uuid);
     add_category(p, event->category);
@@ -152,7 +152,7 @@ static void write_async(struct perfetto *p, const ttr_event *event)
 {
     static const uint8_t types[] = {TYPE_BEGIN, TYPE_INSTANT, TYPE_END};
     unsigned part = event->kind - TTR_KIND_ASYNC_BEGIN;
-    struct async_track *track = perfetto_async_track(p, event, 1 - (int)part);
+    struct async_track *track = perfetto_get_async_track(p, event, 1 - (int)part);
     if (!track && part == 2)
         perfetto_count_loss(p, LOSS_SPAN_END);
     if (!track)
@@ -195,8 +195,8 @@ static void count_flow_losses(struct perfetto *p, const ttr_event *event)
 static void write_flow(struct perfetto *p, const ttr_event *event)
 {
     static const char phases[] = {'s', 't', 'f'};
-    const struct slice_track *slice_track = perfetto_slice_track(p, event);
-    uint32_t number = perfetto_flow_number(p, event);
+    const struct slice_track *slice_track = perfetto_get_slice_track(p, event);
+    uint32_t number = perfetto_get_flow_number(p, event);
     if (!slice_track)
         return;
     if (!number || !perfetto_has_open_slice(slice_track, event->time)) {
@@ -218,16 +218,16 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
 
 /* --- Counter events --- */
 
-static bool is_number(const ttr_value *value)
+static bool is_number_value(const ttr_value *value)
 {
     return value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT ||
            value->type == TTR_TYPE_FLOAT || value->type == TTR_TYPE_BOOL;
 }
 
-static void write_value(struct perfetto *p, const ttr_event *event, const ttr_field *field)
+static void write_counter_value(struct perfetto *p, const ttr_event *event, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
-    const struct counter_track *track = perfetto_counter_track(p, event, field);
+    const struct counter_track *track = perfetto_get_counter_track(p, event, field);
     if (!track)
         return;
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_COUNTER, track->uuid);
@@ -255,9 +255,9 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
     unsigned written = 0, others = 0;
     ttr_fields_begin(p->out->t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
-        bool is_series = field.depth == 0 && is_number(&field.value);
+        bool is_series = field.depth == 0 && is_number_value(&field.value);
         if (is_series)
-            write_value(p, event, &field);
+            write_counter_value(p, event, &field);
         written += is_series;
         others += field.depth == 0 && !is_series;
     }
@@ -302,7 +302,7 @@ static void write_log(struct perfetto *p, const ttr_event *event)
     ttr_field field;
     bool has_message =
         ttr_field_find(p->out->t, event, "message", &field) && field.value.type == TTR_TYPE_TEXT;
-    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    const struct slice_track *slice_track = perfetto_get_slice_track(p, event);
     if (!slice_track)
         return;
     struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "log");
@@ -316,7 +316,7 @@ static void write_log(struct perfetto *p, const ttr_event *event)
 
 static void write_blob(struct perfetto *p, const ttr_event *event)
 {
-    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    const struct slice_track *slice_track = perfetto_get_slice_track(p, event);
     if (!slice_track)
         return;
     struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "blob");
@@ -361,7 +361,7 @@ static void write_global_instant(struct perfetto *p, const ttr_event *event,
 static void write_gap(struct perfetto *p, const ttr_event *event)
 {
     perfetto_count_loss(p, LOSS_GAP);
-    write_global_instant(p, event, perfetto_global_track(p, &p->gaps, "lost events"),
+    write_global_instant(p, event, perfetto_get_global_track(p, &p->gaps, "lost events"),
                          "lost events");
 }
 
@@ -397,7 +397,7 @@ static void write_object(struct perfetto *p, const ttr_event *event)
         return;
     }
     perfetto_count_loss(p, LOSS_OBJECT);
-    write_global_instant(p, event, perfetto_global_track(p, &p->objects, "objects"), NULL);
+    write_global_instant(p, event, perfetto_get_global_track(p, &p->objects, "objects"), NULL);
 }
 
 /* --- Scheduling events without a CPU --- */
@@ -405,7 +405,7 @@ static void write_object(struct perfetto *p, const ttr_event *event)
 static void write_as_instant(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss)
 {
     ttr_thread from;
-    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    const struct slice_track *slice_track = perfetto_get_slice_track(p, event);
     if (!slice_track)
         return;
     perfetto_count_loss(p, loss);
@@ -430,8 +430,8 @@ static void write_scheduling(struct perfetto *p, const ttr_event *event)
     bool is_written = event->kind == TTR_KIND_SWITCH ? perfetto_write_switch(p, event)
                                                      : perfetto_write_wake(p, event);
     if (is_written)
-        perfetto_write_stack_of(p, event,
-                                event->link < p->out->t->threads_n ? (ttr_id)event->link : 0);
+        perfetto_write_event_stack(p, event,
+                                   event->link < p->out->t->threads_n ? (ttr_id)event->link : 0);
     else
         write_as_instant(p, event, LOSS_SCHED_NO_CPU);
 }
@@ -459,7 +459,7 @@ void perfetto_write_event(struct perfetto *p, const ttr_event *event)
         write_track_event(p, event, TYPE_BEGIN, NULL);
         break;
     case TTR_KIND_END:
-        write_end(p, event);
+        write_slice_end(p, event);
         break;
     case TTR_KIND_SPAN:
         write_span(p, event);

@@ -29,11 +29,15 @@ struct perfscript_line_attributes {
     uint32_t width; /* width of the event name column, in characters */
     bool is_known, has_reads;
     bool has_ticks; /* times are printed as plain numbers */
+    /* trace-cmd: width of buffer names; 0 if the trace has only the main buffer */
+    uint32_t instance_width;
 };
 
 struct perfscript {
     bool is_trace_cmd;
     struct pair_map names;     /* names of threads that trace-cmd learns from events */
+    bool is_begun;             /* trace-cmd: the lines about CPUs are printed */
+    bool continues_line;       /* trace-cmd: the next line belongs to the gap before */
     bool has_escaped_controls; /* control characters are escaped as "\x1b" */
     /* buffer for the lines with control characters escaped */
     struct buffer escaped;
@@ -64,14 +68,14 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 
 /* Returns the thread to print for an event. For switches and wake-ups this is `link`, the thread
  * that the event happened on. */
-static ttr_id printed_thread_of(const ttr_event *event)
+static ttr_id get_printed_thread(const ttr_event *event)
 {
     bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) &&
                      event->link && event->link <= UINT32_MAX;
     return is_linked ? (ttr_id)event->link : event->thread;
 }
 
-static uint32_t printed_cpu_of(const ttr_event *event)
+static uint32_t get_printed_cpu(const ttr_event *event)
 {
     return event->kind == TTR_KIND_WAKE && event->link ? event->tag : event->cpu;
 }
@@ -119,8 +123,8 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
 
 /* Returns the name to print for a thread. The idle thread and threads without a name get the
  * placeholder of the imitated program, which `room` may store. */
-static ttr_text printed_name_of(const struct ttr_writer *out, const ttr_thread *thread,
-                                uint16_t source, char *room)
+static ttr_text get_printed_name(const struct ttr_writer *out, const ttr_thread *thread,
+                                 uint16_t source, char *room)
 {
     const struct perfscript *writer = out->ctx;
     if (thread->tid == 0)
@@ -145,11 +149,11 @@ static bool is_perf_event(const struct ttr_writer *out, const ttr_event *event)
 }
 
 /* Returns the time to print: perf prints raw trace time, trace-cmd applies offsets. */
-static uint64_t printed_time_of(const struct ttr_writer *out, const ttr_event *event)
+static uint64_t get_printed_time(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct perfscript *writer = out->ctx;
-    bool is_own =
-        !writer->is_trace_cmd && (tracepoint_of_event(out->t, event) || is_perf_event(out, event));
+    bool is_own = !writer->is_trace_cmd &&
+                  (tracepoint_get_from_event(out->t, event) || is_perf_event(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
 }
 
@@ -166,7 +170,7 @@ static char *emit_cpu(char *at, const ttr_event *event)
 {
     if (!(event->flags & TTR_EVENT_HAS_CPU))
         return at;
-    at = emit_padded_number(emit_constant(at, "["), printed_cpu_of(event), 3, '0');
+    at = emit_padded_number(emit_constant(at, "["), get_printed_cpu(event), 3, '0');
     return emit_constant(at, "] ");
 }
 
@@ -198,9 +202,12 @@ static const struct perfscript_line_attributes *get_line_attributes(struct ttr_w
         return lines;
     *lines = (struct perfscript_line_attributes){.is_known = true};
     for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++) {
+        const uint32_t width =
+            attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
         if (attribute.name.n == 17 && memcmp(attribute.name.p, "trace.event_width", 17) == 0)
-            lines->width =
-                attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
+            lines->width = width;
+        if (attribute.name.n == 20 && memcmp(attribute.name.p, "trace.instance_width", 20) == 0)
+            lines->instance_width = width;
         lines->has_ticks |=
             attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_ticks", 15) == 0;
         lines->has_reads |=
@@ -209,15 +216,58 @@ static const struct perfscript_line_attributes *get_line_attributes(struct ttr_w
     return lines;
 }
 
+/* --- What only trace-cmd prints --- */
+
+/* Appends "cpus=N" for each trace of trace-cmd, as its report begins. */
+static void add_cpus_lines(struct ttr_writer *out)
+{
+    struct perfscript *writer = out->ctx;
+    ttr_source source;
+    ttr_attribute attribute;
+    if (!writer->is_trace_cmd || writer->is_begun)
+        return;
+    writer->is_begun = true;
+    for (uint16_t i = 1; ttr_source_get(out->t, i, &source); i++)
+        for (size_t k = 0; ttr_source_attribute(out->t, i, k, &attribute); k++)
+            if (attribute.name.n == 10 && memcmp(attribute.name.p, "trace.cpus", 10) == 0) {
+                char text[NUMBER_MAX + 8];
+                char *end = emit_u64(emit_constant(text, "cpus="), attribute.value.v.u);
+                *end++ = '\n';
+                buffer_add(&out->buffer, text, (size_t)(end - text));
+            }
+}
+
+/* Appends the name of the event's buffer and a colon, or spaces for the main buffer, if the trace
+ * has several buffers. */
+static void add_instance_name(struct ttr_writer *out, const ttr_event *event)
+{
+    struct perfscript *writer = out->ctx;
+    const size_t width = get_line_attributes(out, event->source)->instance_width;
+    const bool is_continued = writer->continues_line;
+    ttr_track track;
+    writer->continues_line = event->kind == TTR_KIND_GAP;
+    if (!writer->is_trace_cmd || width == 0 || is_continued)
+        return;
+    ttr_text name = ttr_track_get(out->t, event->track, &track) ? ttr_text_get(out->t, track.name)
+                                                                : (ttr_text){"", 0};
+    char *begin = (char *)buffer_room(&out->buffer, width + name.n + 2);
+    if (!begin)
+        return;
+    char *at = emit_constant(emit_right_aligned(begin, name, width), name.n ? ": " : "  ");
+    buffer_commit(&out->buffer, (size_t)(at - begin));
+}
+
+/* --- Columns, continued --- */
+
 /* Appends the columns that precede the event name. */
 static void add_line_columns(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
     const struct perfscript *writer = out->ctx;
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
-    bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
+    bool has_thread = ttr_thread_get(out->t, get_printed_thread(event), &thread);
     ttr_text comm =
-        has_thread ? printed_name_of(out, &thread, event->source, room) : (ttr_text){"", 0};
+        has_thread ? get_printed_name(out, &thread, event->source, room) : (ttr_text){"", 0};
     char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + comm.n), *at = begin;
     if (!begin)
         return;
@@ -232,7 +282,7 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
         at = emit_constant(emit_padded_number(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '),
                            ": ");
     else if (!(event->flags & TTR_EVENT_NO_TIME))
-        at = emit_time(at, writer, printed_time_of(out, event));
+        at = emit_time(at, writer, get_printed_time(out, event));
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
@@ -261,8 +311,8 @@ static void add_event_name(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
     const struct perfscript *writer = out->ctx;
-    ttr_text system = tp ? tracepoint_system(tp) : ttr_text_get(out->t, event->provider);
-    ttr_text name = tp ? tracepoint_name(tp) : ttr_text_get(out->t, event->name);
+    ttr_text system = tp ? tracepoint_get_system(tp) : ttr_text_get(out->t, event->provider);
+    ttr_text name = tp ? tracepoint_get_name(tp) : ttr_text_get(out->t, event->name);
     if (writer->is_trace_cmd)
         add_padded_name(out, (ttr_text){"", 0}, name, NAME_WIDTH);
     else
@@ -345,7 +395,7 @@ static void add_symbol_offset(struct ttr_writer *out, const ttr_event *event)
     if (ttr_event_frames(out->t, event, &address, 1) == 0)
         return;
     buffer_add_byte(&out->buffer, ' ');
-    perfscript_add_code(out, event, printed_thread_of(event), address);
+    perfscript_add_code(out, event, get_printed_thread(event), address);
 }
 
 /* Appends the text of an event.  trace-cmd adds no line feed if the text ends with one. */
@@ -353,7 +403,7 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
     const struct perfscript *writer = out->ctx;
-    if (writer->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
+    if (writer->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_get_name(tp)))
         return;
     if (!tp || !tracepoint_print(out->t, event, &out->buffer))
         add_fields_as_text(out, event);
@@ -368,9 +418,9 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
 {
     struct perfscript *writer = out->ctx;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
-    const struct tracepoint *tp = is_sample ? NULL : tracepoint_of_event(out->t, event);
+    const struct tracepoint *tp = is_sample ? NULL : tracepoint_get_from_event(out->t, event);
     if (writer->is_trace_cmd && tp &&
-        !perfscript_learn_name(&writer->names, out->t, event, tracepoint_name(tp)))
+        !perfscript_learn_name(&writer->names, out->t, event, tracepoint_get_name(tp)))
         out->buffer.failed = true;
     bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !writer->is_trace_cmd;
     add_line_columns(out, event, has_chain);
@@ -384,7 +434,7 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
     if (!is_sample)
         add_event_text(out, event, tp);
     if (has_chain)
-        perfscript_add_chain(out, event, printed_thread_of(event));
+        perfscript_add_chain(out, event, get_printed_thread(event));
     else if (is_sample && !writer->is_trace_cmd)
         add_symbol_offset(out, event);
     buffer_add_byte(&out->buffer, '\n');
@@ -410,6 +460,7 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
     struct perfscript *writer = out->ctx;
     struct perfscript_counter counter;
     ttr_fields fields;
+    add_instance_name(out, event);
     if (event->kind == TTR_KIND_GAP) {
         add_dropped_line(out, event);
     } else if (writer->is_trace_cmd || !get_line_attributes(out, event->source)->has_reads ||
@@ -474,6 +525,7 @@ static bool is_printed_event(const struct ttr_writer *out, const ttr_event *even
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     const struct perfscript *writer = out->ctx;
+    add_cpus_lines(out);
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_printed_event(out, event))
@@ -491,6 +543,7 @@ static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batc
 
 static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 {
+    add_cpus_lines(out);
     return output_drain(out, error);
 }
 

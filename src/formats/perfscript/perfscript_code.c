@@ -16,7 +16,7 @@ static bool text_begins_with(ttr_text text, const char *word)
 
 /* Appends a file as perf prints it: the path; for the kernel only the name in brackets; for a
  * kernel module without a build id "[snd_pcm]" instead of "/lib/.../snd-pcm.ko.xz". */
-static char *emit_file(char *at, ttr_text path, bool has_build_id)
+static char *emit_file_name(char *at, ttr_text path, bool has_build_id)
 {
     if (text_begins_with(path, "memfd:"))
         *at++ = '/';
@@ -59,7 +59,7 @@ struct address_iter {
 /* Returns the mapping that contains an address. On 64-bit machines, kernel addresses are in the
  * upper half. A kernel that hides its addresses declares a mapping of the complete address space.
  */
-static const struct symbol_range *find_mapping_of(struct address_iter *iter, uint64_t address)
+static const struct symbol_range *find_mapping(struct address_iter *iter, uint64_t address)
 {
     const ttr *t = iter->out->t;
     const struct symbol_range *mapping =
@@ -78,7 +78,7 @@ static const struct symbol_module *find_module_at(const struct ttr_writer *out,
 }
 
 /* Returns the path of a module as recorded in the trace. */
-static ttr_text file_of_module(const struct ttr_writer *out, const struct symbol_module *module)
+static ttr_text get_module_file(const struct ttr_writer *out, const struct symbol_module *module)
 {
     if (!module)
         return (ttr_text){"", 0};
@@ -95,9 +95,9 @@ static void add_code_line(struct address_iter *iter, uint64_t address)
     struct ttr_writer *out = iter->out;
     ttr_symbol symbol = {.name = 0};
     (void)ttr_symbol_get(out->t, iter->thread, address, iter->event->time, &symbol);
-    const struct symbol_range *mapping = find_mapping_of(iter, address);
+    const struct symbol_range *mapping = find_mapping(iter, address);
     const struct symbol_module *module = find_module_at(out, mapping);
-    ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of_module(out, module);
+    ttr_text name = ttr_text_get(out->t, symbol.name), file = get_module_file(out, module);
     bool has_build_id =
         module && pair_map_get(&out->t->symbols.build_ids, module->path, module->source);
     bool is_in_file = iter->is_chain && mapping && iter->is_user && !is_anonymous_mapping(file);
@@ -114,7 +114,7 @@ static void add_code_line(struct address_iter *iter, uint64_t address)
     if (name.n)
         at = emit_hex(emit_constant(at, "+"), address - symbol.start);
     at = emit_constant(at, " (");
-    at = file.n ? emit_file(at, file, has_build_id) : emit_constant(at, "[unknown]");
+    at = file.n ? emit_file_name(at, file, has_build_id) : emit_constant(at, "[unknown]");
     at = emit_constant(at, ")");
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }

@@ -47,7 +47,7 @@ static size_t count_plain_bytes(const uint8_t *p, size_t n)
     return at;
 }
 
-static void add_special(struct buffer *to, uint8_t byte)
+static void add_special_byte(struct buffer *to, uint8_t byte)
 {
     static const char letters[256] = {
         ['\n'] = 'n', ['\t'] = 't', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
@@ -68,9 +68,9 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
         if (n == 0)
             break;
         bool is_wide_control = n >= 2 && utf8_char_length(p, n) == 2;
-        add_special(to, p[0]);
+        add_special_byte(to, p[0]);
         if (is_wide_control)
-            add_special(to, p[1]);
+            add_special_byte(to, p[1]);
         p += 1 + is_wide_control;
         n -= 1 + (size_t)is_wide_control;
     }
@@ -110,7 +110,7 @@ static inline uint32_t copy_last_bytes(char *at, const uint8_t *p, size_t n)
 }
 
 /* Appends a text in quotes. Copies 16 bytes at a time and escapes only special bytes. */
-static void add_quoted(struct buffer *to, ttr_text text)
+static void add_quoted_text(struct buffer *to, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
     char *const begin = (char *)buffer_room(to, text.n + 2 + 16), *at = begin;
@@ -245,7 +245,7 @@ static void add_value(struct field_printer *field_printer, const ttr_value *valu
         if (value->hint == TTR_DISPLAY_DECIMAL && number_is_integer(value->text.p, value->text.n))
             buffer_add(to, value->text.p, value->text.n);
         else
-            add_quoted(to, value->text);
+            add_quoted_text(to, value->text);
         return;
     default:
         is_labelled = add_labels(field_printer, value);

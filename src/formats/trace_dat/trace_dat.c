@@ -16,7 +16,7 @@ static const struct format_reader reader = {
     .bid = trace_dat_bid,
     .state_size = sizeof(struct trace_dat_reader),
     .open = trace_dat_open,
-    .next = trace_dat_next,
+    .next = trace_dat_read_batch,
     .close = trace_dat_close,
 };
 

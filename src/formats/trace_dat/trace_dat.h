@@ -18,10 +18,11 @@
  *   CPU buffer 2  | u32 chunks | u32 packed, u32 unpacked, zstd |  one decoded event --'
  *
  * Order of calls: trace_dat_open() finds the version, reads the description of the tracepoints and
- * adds the CPU buffers (trace_dat_cpu_buffer_add()). trace_dat_next() emits the earliest event, and
- * advances its CPU buffer by trace_dat_cpu_buffer_next(). If that returns false, the pages in
- * memory have no more events, and the CPU buffer needs a refill. Reading pages may overwrite events
- * of the batch, so trace_dat_cpu_buffer_refill() is called only while the batch is empty.
+ * adds the CPU buffers (trace_dat_cpu_buffer_add()). trace_dat_read_batch() emits the earliest
+ * event, and advances its CPU buffer by trace_dat_cpu_buffer_next(). If that returns false, the
+ * pages in memory have no more events, and the CPU buffer needs a refill. Reading pages may
+ * overwrite events of the batch, so trace_dat_cpu_buffer_refill() is called only while the batch is
+ * empty.
  *
  * Algorithm: k-way merge by a binary heap, O(log n) per event for n CPU buffers. Memory: 256 KiB
  * per CPU buffer, at most 8 MiB in all.
@@ -71,7 +72,10 @@ struct trace_dat_options {
     bool has_unix_times; /* true if times, after adding add_ns, are nanoseconds since 1970 */
     /* option TSC2NSEC: ns = ticks * multiplier >> shift; 0 if ticks are nanoseconds */
     uint32_t multiplier, shift;
-    uint32_t cpus;    /* option CPUCOUNT; 0 if missing */
+    uint32_t cpus;       /* option CPUCOUNT; 0 if missing */
+    uint32_t table_cpus; /* number of CPUs in the table of the main buffer, holes included */
+    /* length of the longest name of another buffer, in bytes; 0 if there is none */
+    uint32_t instance_width;
     bool has_clock;   /* option TRACECLOCK is present */
     bool is_guest;    /* option TIME_SHIFT is present, so the trace is from a virtual machine */
     bool has_buffers; /* version 7: a BUFFER option is present */
@@ -102,10 +106,17 @@ struct trace_dat_reader {
     uint64_t page_lost;   /* number of lost events that pages record; they were emitted as gaps */
 };
 
+/* Notes the name of another buffer than the main one. */
+static inline void trace_dat_note_instance(struct trace_dat_reader *reader, ttr_text name)
+{
+    if (name.n > reader->options.instance_width)
+        reader->options.instance_width = name.n < UINT16_MAX ? (uint32_t)name.n : UINT16_MAX;
+}
+
 /* --- trace_dat_read.c: entry points of the reader --- */
 
 ttr_status trace_dat_open(struct input *in, ttr_error *error);
-ttr_status trace_dat_next(struct input *in, ttr_error *error);
+ttr_status trace_dat_read_batch(struct input *in, ttr_error *error);
 void trace_dat_close(struct input *in);
 bool trace_dat_describe(struct input *in, size_t i, struct event_class *about,
                         uint64_t *events); /* implements format_description.describe */

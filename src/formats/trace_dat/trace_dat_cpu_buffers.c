@@ -51,7 +51,7 @@ ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
                             cpu_buffer->cpu, room, cpu_buffer->left);
 }
 
-static struct ring_buffer_layout page_layout_of(const struct trace_dat_reader *reader)
+static struct ring_buffer_layout get_page_layout(const struct trace_dat_reader *reader)
 {
     return (struct ring_buffer_layout){reader->data.is_big_endian, reader->data.commit_bytes,
                                        reader->data.page_data};
@@ -61,7 +61,7 @@ static struct ring_buffer_layout page_layout_of(const struct trace_dat_reader *r
  */
 static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_cpu_buffer *cpu_buffer)
 {
-    struct ring_buffer_layout layout = page_layout_of(reader);
+    struct ring_buffer_layout layout = get_page_layout(reader);
     size_t left = cpu_buffer->n - cpu_buffer->next,
            n = left < cpu_buffer->page_bytes ? left : cpu_buffer->page_bytes;
     if (n == 0 || !ring_buffer_begin_page(&layout, cpu_buffer->buffer + cpu_buffer->next, n,

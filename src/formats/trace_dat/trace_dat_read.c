@@ -6,17 +6,18 @@
 
 /* --- Decoding of events --- */
 
-static struct tracepoint_raw record_of_event(const void *ctx, const ttr_event *event)
+static struct tracepoint_raw get_event_record(const void *ctx, const ttr_event *event)
 {
     (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static const struct tracepoint_container container = {.raw = record_of_event, .padding = 3};
+static const struct tracepoint_container container = {.raw = get_event_record, .padding = 3};
 
 /* Converts ticks to nanoseconds by the option TSC2NSEC. Without that option, ticks are nanoseconds.
  */
-static int64_t tsc_to_ns(const struct trace_dat_reader *reader, uint64_t ticks, bool *clamped)
+static int64_t convert_tsc_to_ns(const struct trace_dat_reader *reader, uint64_t ticks,
+                                 bool *clamped)
 {
     uint128 ns = ticks;
     if (reader->options.multiplier)
@@ -30,7 +31,7 @@ static void set_event_origin(struct trace_dat_reader *reader,
 {
     bool clamped = false;
     event->ticks = cpu_buffer->event.time;
-    event->time = tsc_to_ns(reader, cpu_buffer->event.time, &clamped);
+    event->time = convert_tsc_to_ns(reader, cpu_buffer->event.time, &clamped);
     event->flags = TTR_EVENT_HAS_CPU | (clamped ? TTR_EVENT_CLAMPED : 0);
     event->cpu = cpu_buffer->cpu;
     event->track = cpu_buffer->track;
@@ -132,12 +133,12 @@ static void emit_final_gap(struct trace_dat_reader *reader)
     event->kind = TTR_KIND_GAP;
     event->flags = TTR_EVENT_NO_TIME;
     event->ticks = reader->last;
-    event->time = tsc_to_ns(reader, reader->last, &clamped);
+    event->time = convert_tsc_to_ns(reader, reader->last, &clamped);
     event->link = rest;
     event->offset = reader->size;
 }
 
-ttr_status trace_dat_next(struct input *in, ttr_error *error)
+ttr_status trace_dat_read_batch(struct input *in, ttr_error *error)
 {
     struct trace_dat_reader *reader = in->ctx;
     reader->error = error;
@@ -209,7 +210,7 @@ static ttr_status add_trace_clock(struct trace_dat_reader *reader)
 }
 
 /* Returns whether trace-cmd prints times of this clock as plain numbers instead of seconds. */
-static bool prints_ticks(const struct trace_dat_options *options)
+static bool has_tick_clock(const struct trace_dat_options *options)
 {
     return !options->multiplier &&
            (!is_clock_in_ns(options->clock) || strcmp(options->clock, "boot") == 0);
@@ -217,16 +218,22 @@ static bool prints_ticks(const struct trace_dat_options *options)
 
 static ttr_status add_trace_attributes(struct trace_dat_reader *reader)
 {
-    if (prints_ticks(&reader->options) &&
+    if (has_tick_clock(&reader->options) &&
         !context_add_attribute(reader->t, reader->in->id, "trace.has_ticks",
                                &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}))
         return fail_memory(reader->error);
+    /* trace-cmd prints this number, and the name of the buffer in each line if there are several */
+    const uint32_t most_cpus = reader->options.cpus > reader->options.table_cpus
+                                   ? reader->options.cpus
+                                   : reader->options.table_cpus;
     struct {
         const char *name;
         uint64_t value;
     } numbers[] = {{"page_size", reader->data.page_bytes},
                    {"long_size", reader->data.long_bytes},
-                   {"cpus", reader->options.cpus}};
+                   {"cpus", reader->options.cpus},
+                   {"trace.cpus", most_cpus},
+                   {"trace.instance_width", reader->options.instance_width}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value &&
             !context_add_attribute(reader->t, reader->in->id, numbers[i].name,

@@ -62,7 +62,7 @@ static const struct format_reader reader = {
     .bid = trace_pipe_raw_bid,
     .state_size = sizeof(struct trace_pipe_raw_reader),
     .open = trace_pipe_raw_open,
-    .next = trace_pipe_raw_next,
+    .next = trace_pipe_raw_read_batch,
     .close = trace_pipe_raw_close,
 };
 

@@ -31,7 +31,7 @@ extern const struct format format_trace_pipe_raw;
 /* --- trace_pipe_raw_read.c: entry points of the reader --- */
 
 ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error);
-ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error);
+ttr_status trace_pipe_raw_read_batch(struct input *in, ttr_error *error);
 void trace_pipe_raw_close(struct input *in);
 bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
                              uint64_t *events); /* implements format_description.describe */

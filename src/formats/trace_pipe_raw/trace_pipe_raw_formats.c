@@ -11,13 +11,13 @@
 #define FILE_MAX ((uint64_t)1 << 28)
 #define FOLDERS 3u /* directory levels below `events`: SYSTEM/NAME/format */
 
-static struct tracepoint_raw record_of_event(const void *ctx, const ttr_event *event)
+static struct tracepoint_raw get_event_record(const void *ctx, const ttr_event *event)
 {
     (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static const struct tracepoint_container container = {.raw = record_of_event, .padding = 3};
+static const struct tracepoint_container container = {.raw = get_event_record, .padding = 3};
 
 bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader)
 {
@@ -48,7 +48,7 @@ static ttr_status add_format_text(struct trace_pipe_raw_reader *reader, ttr_text
 
 /* Returns the name of the directory two levels above a file: "sched" for
  * "sched/sched_switch/format". Returns "" if there is none. */
-static ttr_text system_of_path(const char *name)
+static ttr_text get_system_name(const char *name)
 {
     const char *end = strrchr(name, '/');
     if (!end)
@@ -70,7 +70,7 @@ static ttr_status read_events_folder(struct trace_pipe_raw_reader *reader, const
         folder_open(alloc, reader->t->descriptor_pool, path, FOLDERS, false, reader->error);
     const struct folder_file *file;
     ttr_status status = folder ? TTR_OK : TTR_E_IO;
-    for (size_t i = 0; status == TTR_OK && (file = folder_file_at(folder, i)) != NULL; i++) {
+    for (size_t i = 0; status == TTR_OK && (file = folder_get_file(folder, i)) != NULL; i++) {
         const char *name = strrchr(file->name, '/');
         uint8_t *bytes;
         size_t n;
@@ -79,8 +79,8 @@ static ttr_status read_events_folder(struct trace_pipe_raw_reader *reader, const
         status = folder_read_file(folder, file, FORMAT_MAX, &bytes, &n, reader->error);
         if (status != TTR_OK)
             break;
-        status =
-            add_format_text(reader, system_of_path(file->name), (ttr_text){(const char *)bytes, n});
+        status = add_format_text(reader, get_system_name(file->name),
+                                 (ttr_text){(const char *)bytes, n});
         alloc_free(alloc, bytes, n + 1, 1);
     }
     folder_close(folder);

@@ -117,7 +117,7 @@ static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
         "an event is damaged; reading continues with the next plausible event or page");
 }
 
-ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
+ttr_status trace_pipe_raw_read_batch(struct input *in, ttr_error *error)
 {
     struct trace_pipe_raw_reader *reader = in->ctx;
     reader->error = error;
@@ -157,7 +157,7 @@ static ttr_status report_bad_option_value(struct trace_pipe_raw_reader *reader, 
 static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const char *key,
                                      uint64_t most, uint32_t *number, bool *is_given)
 {
-    const char *text = input_option(reader->in, key);
+    const char *text = input_get_option(reader->in, key);
     uint64_t value;
     *is_given = text != NULL;
     if (!text)
@@ -169,7 +169,7 @@ static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const
 }
 
 /* Reads the CPU from the last "cpuN" in a path such as ".../cpu3/trace_pipe_raw". */
-static bool cpu_of_path(const char *path, uint32_t *cpu)
+static bool parse_cpu_of_path(const char *path, uint32_t *cpu)
 {
     bool is_found = false;
     for (const char *at = path; (at = strstr(at, "cpu")) != NULL;) {
@@ -223,12 +223,13 @@ static ttr_status read_options(struct trace_pipe_raw_reader *reader)
     ttr_status status = read_number_option(reader, "page-size", TRACE_PIPE_RAW_PAGE_MAX,
                                            &reader->page_bytes, &is_given);
     if (status == TTR_OK && (reader->page_bytes < 64 || reader->page_bytes % 4 != 0))
-        return report_bad_option_value(reader, "page-size", input_option(reader->in, "page-size"),
+        return report_bad_option_value(reader, "page-size",
+                                       input_get_option(reader->in, "page-size"),
                                        "bytes of a page, such as 4096");
     if (status == TTR_OK)
         status = read_number_option(reader, "cpu", UINT16_MAX, &reader->cpu, &reader->has_cpu);
     if (!reader->has_cpu)
-        reader->has_cpu = cpu_of_path(
+        reader->has_cpu = parse_cpu_of_path(
             ttr_text_get(reader->t, reader->t->sources[reader->in->id].path).p, &reader->cpu);
     return status;
 }
@@ -248,7 +249,7 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
     if (status != TTR_OK)
         return status;
     guess_layout(reader);
-    const char *formats = input_option(in, "formats");
+    const char *formats = input_get_option(in, "formats");
     if (formats)
         status = trace_pipe_raw_read_formats(reader, formats);
     else if (!trace_pipe_raw_create_tracepoints(reader))

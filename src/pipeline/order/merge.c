@@ -127,7 +127,7 @@ static void merger_set_batch_size(ttr_reader *base, uint32_t batch)
         reader_set_batch_size(merger->in[i], batch / (uint32_t)merger->n);
 }
 
-static uint32_t shared_buffer_size(size_t n)
+static uint32_t count_shared_buffer_size(size_t n)
 {
     if (n >= EVENTS_MAX / EVENTS_EACH)
         return EVENTS_MAX;
@@ -141,8 +141,8 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
     if (merger->n > EVENTS_MIN / BATCH)
-        merger_set_batch_size(&merger->base, shared_buffer_size(merger->n));
-    merger->has_windows = batch_merge_can(merger->in, merger->n);
+        merger_set_batch_size(&merger->base, count_shared_buffer_size(merger->n));
+    merger->has_windows = batch_merge_is_possible(merger->in, merger->n);
     merger->is_ready = merger->has_windows;
     if (merger->has_windows)
         return batch_merge_init(&merger->windows, alloc, merger->in, merger->n, WINDOW_BATCH)
@@ -165,7 +165,7 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
     return TTR_OK;
 }
 
-static inline uint64_t next_event_rank_copied(const struct copied_input *copied)
+static inline uint64_t compare_copied_next_events(const struct copied_input *copied)
 {
     return order_time(ttr_batch_at(&copied->batch, copied->at)->time);
 }
@@ -174,10 +174,10 @@ static inline uint64_t next_event_rank_copied(const struct copied_input *copied)
 static inline uint64_t next_event_rank(const struct merger *merger, size_t i)
 {
     return merger->shared ? order_time(merger->out[merger->shared[i].at].time)
-                          : next_event_rank_copied(&merger->copied[i]);
+                          : compare_copied_next_events(&merger->copied[i]);
 }
 
-/* Returns true if pick_from_two, the branch-free loop for two inputs, applies. */
+/* Returns true if pick_events_from_two, the branch-free loop for two inputs, applies. */
 static inline bool can_pick_from_two(const struct merger *merger)
 {
     return merger->n == 2 && merger->shared && merger->base.per_source_format;
@@ -207,7 +207,7 @@ static ttr_status read_input(struct merger *merger, size_t input, bool *has_more
 }
 
 /* Reads each input that has no event left in memory. */
-static ttr_status read_dry_inputs(struct merger *merger)
+static ttr_status refill_empty_inputs(struct merger *merger)
 {
     bool has_more;
     while (!merger->is_filled) {
@@ -260,7 +260,7 @@ static uint32_t copy_events(struct merger *merger)
             break;
         }
         prefetch_event(ttr_batch_at(&copied->batch, copied->at));
-        input_queue_move_top(&merger->queue, next_event_rank_copied(copied));
+        input_queue_move_top(&merger->queue, compare_copied_next_events(copied));
     }
     return n;
 }
@@ -306,7 +306,7 @@ static uint32_t pick_events(struct merger *merger)
 
 /* Does the same as pick_events for two inputs with unpredictably alternating events. The loop has
  * no branch per event. */
-static uint32_t pick_from_two(struct merger *merger)
+static uint32_t pick_events_from_two(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
     struct shared_input first = merger->shared[0], second = merger->shared[1];
@@ -336,7 +336,7 @@ static bool has_more_events(const struct merger *merger)
     return can_pick_from_two(merger) ? merger->dry != merger->n : merger->queue.n > 0;
 }
 
-static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status read_from_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_status status = batch_merge_next(&merger->windows, batch);
     if (status != TTR_OK || batch->n > 0)
@@ -347,7 +347,7 @@ static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr
 
 /* Returns the next batch, reading the inputs one after another. Frees an input's buffers at its
  * end. */
-static ttr_status next_unmerged_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status read_unmerged_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_error ctx;
     for (; merger->dry < merger->n; merger->dry++) {
@@ -365,19 +365,19 @@ static ttr_status next_unmerged_batch(struct merger *merger, ttr_batch *batch, t
 }
 
 /* Returns the next batch in time order. */
-static ttr_status next_ordered_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status read_ordered_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n = 0;
     ttr_status status = merger->is_ready ? TTR_OK : prepare_merge(merger, error);
     if (status != TTR_OK)
         return status;
     if (merger->has_windows)
-        return next_from_windows(merger, batch, error);
+        return read_from_windows(merger, batch, error);
     do {
-        status = read_dry_inputs(merger);
+        status = refill_empty_inputs(merger);
         if (status != TTR_OK)
             return status;
-        n = can_pick_from_two(merger) ? pick_from_two(merger)
+        n = can_pick_from_two(merger) ? pick_events_from_two(merger)
             : merger->shared          ? pick_events(merger)
                                       : copy_events(merger);
     } while (n == 0 && has_more_events(merger));
@@ -391,15 +391,15 @@ static ttr_status next_ordered_batch(struct merger *merger, ttr_batch *batch, tt
 
 /* Implements reader_ops.next. Splits batches at name changes, so that a name applies only to later
  * events. If inputs are read one after another, names are applied at the end instead. */
-static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status merger_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct merger *merger = (struct merger *)base;
     ttr_status status = TTR_OK;
     if (merger->rest.n)
         *batch = merger->rest;
     else
-        status = merger->is_one_by_one ? next_unmerged_batch(merger, batch, error)
-                                       : next_ordered_batch(merger, batch, error);
+        status = merger->is_one_by_one ? read_unmerged_batch(merger, batch, error)
+                                       : read_ordered_batch(merger, batch, error);
     if (status == TTR_OK && !merger->is_one_by_one)
         pending_names_split_batch(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
@@ -407,31 +407,31 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     return status;
 }
 
-static void merger_rank(ttr_reader *base, uint32_t *next)
+static void merger_assign_ranks(ttr_reader *base, uint32_t *next)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
         reader_assign_ranks(merger->in[i], next);
 }
 
-static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool merger_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
     /* shortcut for the common case that each input has one report */
     if (base->reports == merger->n)
         return index < merger->n && ttr_reader_report(merger->by_report[index], 0, report);
-    return report_of_readers(merger->by_report, merger->n, index, report);
+    return get_reader_report(merger->by_report, merger->n, index, report);
 }
 
-static struct input *merger_input(ttr_reader *base, size_t index)
+static struct input *merger_get_input(ttr_reader *base, size_t index)
 {
     const struct merger *merger = (struct merger *)base;
     if (base->reports == merger->n)
-        return index < merger->n ? reader_input(merger->by_report[index], 0) : NULL;
-    return input_of_readers(merger->by_report, merger->n, index);
+        return index < merger->n ? reader_get_input(merger->by_report[index], 0) : NULL;
+    return get_reader_input(merger->by_report, merger->n, index);
 }
 
-static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+static void merger_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
@@ -447,19 +447,19 @@ static bool merger_allow_stream_order(ttr_reader *base)
     return merger->is_one_by_one;
 }
 
-static uint32_t merger_kinds(ttr_reader *base)
+static uint32_t merger_get_kinds(ttr_reader *base)
 {
     const struct merger *merger = (struct merger *)base;
     uint32_t kinds = 0;
     for (size_t i = 0; i < merger->n; i++)
-        kinds |= reader_kinds(merger->in[i]);
+        kinds |= reader_get_kinds(merger->in[i]);
     return kinds;
 }
 
-static struct diagnostics *merger_notes(ttr_reader *base)
+static struct diagnostics *merger_get_diagnostics(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    return merger->n ? reader_diagnostics(merger->in[0]) : NULL;
+    return merger->n ? reader_get_diagnostics(merger->in[0]) : NULL;
 }
 
 /* Returns the format of all inputs if they have the same and its writer keeps sources separate
@@ -474,16 +474,16 @@ static const struct format *common_per_source_format(ttr_reader *const *in, size
 
 static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = merger_next,
+    static const struct reader_ops ops = {.next = merger_read_batch,
                                           .close = merger_close,
-                                          .range = merger_range,
+                                          .range = merger_set_range,
                                           .set_batch_size = merger_set_batch_size,
                                           .allow_stream_order = merger_allow_stream_order,
-                                          .kinds = merger_kinds,
-                                          .rank = merger_rank,
-                                          .report = merger_report,
-                                          .input = merger_input,
-                                          .notes = merger_notes};
+                                          .kinds = merger_get_kinds,
+                                          .rank = merger_assign_ranks,
+                                          .report = merger_get_report,
+                                          .input = merger_get_input,
+                                          .notes = merger_get_diagnostics};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)
@@ -500,7 +500,7 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
         return NULL;
     }
     merger->base = (ttr_reader){
-        .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
+        .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = count_reader_reports(list, n)};
     merger->in = list;
     merger->by_report = by_report;
     merger->n = n;

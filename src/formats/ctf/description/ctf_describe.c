@@ -56,7 +56,8 @@ ttr_status ctf_print_description(struct input *in, const char *language, struct 
         const char *name;
         ttr_status (*print)(const struct ctf_description *description, struct buffer *to,
                             ttr_error *error);
-    } languages[] = {{"ctf2", ctf2_show}, {"ctf1.8", tsdl_print}, {"ctf1.1", rfc11_print}};
+    } languages[] = {
+        {"ctf2", ctf2_print_indented}, {"ctf1.8", tsdl_print}, {"ctf1.1", rfc11_print}};
     const struct ctf_reader *reader = in->ctx;
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
         if (strcmp(languages[i].name, language) == 0)

@@ -45,7 +45,7 @@ enum ctf_role {
     CTF_ROLE_EVENT_ID,
     CTF_ROLE_TIME, /* field mapped to the clock, in any structure of a packet or event */
     CTF_ROLE_COUNT,
-    /* roles in traces that tracetta's own writer wrote (ctf_dialect.h) */
+    /* roles in traces that tracetta's own writer wrote (ctf_conventions.h) */
     CTF_ROLE_ATTRIBUTE = 64, /* first role of event attributes; enum ctf_attribute is added to it */
     CTF_ROLE_HIDDEN = 127    /* a length member that is never printed as a field */
 };
@@ -98,8 +98,8 @@ struct ctf_event_class {
     ttr_id name_id, provider_id;
     const struct ctf_thread_fields
         *thread_fields; /* which fields contain the thread; NULL until needed */
-    /* true if ctf_dialect_prepare has already replaced the types of this class */
-    bool is_dialect_prepared;
+    /* true if ctf_conventions_prepare has already replaced the types of this class */
+    bool are_conventions_prepared;
 };
 
 struct ctf_stream_class {
@@ -216,7 +216,7 @@ struct ctf_text {
 
 /* Convert a position in the text to a file offset, or to line and column. Both count from 1;
  * columns count bytes. */
-uint64_t ctf_text_offset(const struct ctf_text *text, size_t at);
+uint64_t ctf_compute_text_offset(const struct ctf_text *text, size_t at);
 void ctf_text_line_column(const struct ctf_text *text, size_t at, unsigned *line, unsigned *column);
 
 /* Sets an error that contains file, line, column, the line's text and a caret below position `at`,
@@ -245,8 +245,8 @@ TTR_MUST ttr_status rfc11_print(const struct ctf_description *description, struc
 /* Like ctf2_print, but for display only, so RFC v1.1 is accepted, too. Its packet sizes become
  * fields without a role, its lengths become members (NAME_length) before their sequence, its
  * bitfields lose their unit. A reader could not decode packets by this text. */
-TTR_MUST ttr_status ctf2_show(const struct ctf_description *description, struct buffer *to,
-                              ttr_error *error);
+TTR_MUST ttr_status ctf2_print_indented(const struct ctf_description *description,
+                                        struct buffer *to, ttr_error *error);
 
 /* Detects the language of a metadata file from its first n bytes. Sets *is_packetised to whether
  * the text is in packets. */

@@ -151,7 +151,7 @@ static ttr_status finish_session(struct live_reader *live, ttr_error *error)
     return error->status;
 }
 
-static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status live_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct live_reader *live = (struct live_reader *)base;
     uint64_t deadline = socket_now_ms() + LIVE_SLICE_MS;
@@ -250,7 +250,7 @@ static struct diagnostics *live_get_diagnostics(ttr_reader *base)
 
 /* --- Opening --- */
 
-static const struct reader_ops live_ops = {.next = live_next,
+static const struct reader_ops live_ops = {.next = live_read_batch,
                                            .close = live_close,
                                            .range = live_set_range,
                                            .report = live_get_report,

@@ -21,7 +21,7 @@ void live_add_diagnostic(struct live_reader *live, ttr_severity severity, const 
     va_end(values);
 }
 
-static bool is_strict(const struct live_reader *live)
+static bool has_strict_flag(const struct live_reader *live)
 {
     return live->options.flags & TTR_READ_STRICT;
 }
@@ -75,7 +75,7 @@ void live_free_source(struct live_reader *live, struct live_trace *trace)
 static ttr_status reject_live_metadata(struct live_reader *live, struct live_source *source,
                                        const ttr_error *reason, ttr_error *error)
 {
-    if (reason->status == TTR_E_NOMEM || is_strict(live)) {
+    if (reason->status == TTR_E_NOMEM || has_strict_flag(live)) {
         *error = *reason;
         return reason->status;
     }
@@ -271,7 +271,7 @@ static bool convert_tick_to_time(const struct live_reader *live, const struct li
     return true;
 }
 
-static void raise_horizon(struct live_input *input, int64_t time)
+static void raise_complete_until(struct live_input *input, int64_t time)
 {
     if (input->has_horizon && input->horizon >= time)
         return;
@@ -369,7 +369,7 @@ static ttr_status reject_live_packet(struct live_reader *live, struct live_input
 {
     uint64_t n = input->queued[input->queued_first].bytes.n;
     drop_first_packet(live, input);
-    if (is_strict(live))
+    if (has_strict_flag(live))
         return fail(error, TTR_E_MALFORMED, input->fed, "%s: a packet of %s: %s", live->path,
                     input->stream->name, why);
     live_add_diagnostic(live, TTR_SEVERITY_DAMAGE, "live.bad-packet",
@@ -425,7 +425,7 @@ static ttr_status append_first_packet(struct live_reader *live, struct live_inpu
     if (framing == CTF_FRAME_OK &&
         convert_tick_to_time(live, input, frame.kind->class->id,
                              frame.packet.has_end ? frame.packet.end : first->index.end, &time))
-        raise_horizon(input, time);
+        raise_complete_until(input, time);
     drop_first_packet(live, input);
     return TTR_OK;
 }
@@ -473,7 +473,7 @@ static void update_idle_input(struct live_reader *live, struct live_input *input
     if (is_new && input->source->is_ready &&
         convert_tick_to_time(live, input, stream->class_id, stream->beacon, &time)) {
         input->beacon = stream->beacon;
-        raise_horizon(input, time);
+        raise_complete_until(input, time);
     }
     bool is_idle = live->client.phase == LIVE_RUNNING && !stream->is_asked;
     if (input->was_idle)

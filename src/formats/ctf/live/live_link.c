@@ -39,7 +39,7 @@ void live_link_free(struct live_link *link)
     buffer_free(&link->in);
 }
 
-static ttr_status send_some(struct live_link *link, bool *has_moved, ttr_error *error)
+static ttr_status send_available_bytes(struct live_link *link, bool *has_moved, ttr_error *error)
 {
     if (link->out.failed)
         return fail_memory(error);
@@ -57,7 +57,7 @@ static ttr_status send_some(struct live_link *link, bool *has_moved, ttr_error *
     return TTR_OK;
 }
 
-static ttr_status receive_some(struct live_link *link, bool *has_moved, ttr_error *error)
+static ttr_status receive_available_bytes(struct live_link *link, bool *has_moved, ttr_error *error)
 {
     size_t left = link->in.n - link->used;
     if (link->used && left)
@@ -91,9 +91,9 @@ ttr_status live_link_exchange(struct live_link *link, bool is_waiting, ttr_error
         link->deadline += now - link->looked;
     }
     link->looked = now;
-    ttr_status status = send_some(link, &has_moved, error);
+    ttr_status status = send_available_bytes(link, &has_moved, error);
     if (status == TTR_OK)
-        status = receive_some(link, &has_moved, error);
+        status = receive_available_bytes(link, &has_moved, error);
     if (status != TTR_OK)
         return status;
     if (link->deadline && now > link->deadline)

@@ -75,7 +75,7 @@ static bool add_session_event(void *ctx, const struct live_session *session)
            append_session_event(listing, batch.event);
 }
 
-static ttr_status listing_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status listing_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct listing *listing = (struct listing *)base;
     size_t n = listing->events.n / sizeof(ttr_event) - listing->at;
@@ -103,7 +103,7 @@ static void listing_close(ttr_reader *base)
     alloc_free(&base->t->counted, listing, 1, sizeof *listing);
 }
 
-static bool listing_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool listing_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     static const ttr_clock clock = {
         .name = "time of day", .frequency = 1000000000, .is_anchored = true};
@@ -124,7 +124,7 @@ static bool listing_report(ttr_reader *base, size_t index, ttr_report *report)
 }
 
 static const struct reader_ops listing_ops = {
-    .next = listing_next, .close = listing_close, .report = listing_report};
+    .next = listing_read_batch, .close = listing_close, .report = listing_get_report};
 
 static ttr_status init_listing(struct listing *listing, const char *path, ttr_error *error)
 {

@@ -91,14 +91,14 @@ static void free_file(struct ctf_prefix_set *set, struct metadata_file *file)
     file->bytes = NULL;
 }
 
-static void free_unpacked(struct ctf_prefix_set *set, struct maximal_text *of)
+static void free_unpacked_text(struct ctf_prefix_set *set, struct maximal_text *of)
 {
     if (of->unpacked)
         alloc_free(&set->t->counted, of->unpacked, of->text_n + 1, 1);
     of->unpacked = NULL;
 }
 
-static const char *plain_text_of(const struct maximal_text *of)
+static const char *get_plain_text(const struct maximal_text *of)
 {
     return of->unpacked ? of->unpacked : (const char *)of->file.bytes;
 }
@@ -151,7 +151,7 @@ static bool hash_up_to_uuid(const char *text, size_t n, uint64_t *key)
 static bool is_text_prefix(const struct maximal_text *a, const struct maximal_text *b)
 {
     const size_t n = a->text_n < b->text_n ? a->text_n : b->text_n;
-    return memcmp(plain_text_of(a), plain_text_of(b), n) == 0;
+    return memcmp(get_plain_text(a), get_plain_text(b), n) == 0;
 }
 
 /* Adds metadata that is neither a prefix nor an extension of a known text. The set becomes owner of
@@ -181,7 +181,7 @@ static bool replace_prefix_text(struct ctf_prefix_set *set, struct maximal_text 
     of->path = arena_copy(&set->arena, path, strlen(path));
     if (!of->path)
         return false;
-    free_unpacked(set, old);
+    free_unpacked_text(set, old);
     free_file(set, &old->file);
     *old = *of;
     *of = (struct maximal_text){.text_n = 0};
@@ -191,12 +191,12 @@ static bool replace_prefix_text(struct ctf_prefix_set *set, struct maximal_text 
 /* Compares a text with the known texts of the same hash: drops it if it is a prefix of one,
  * replaces one that is its prefix, else adds it. `of` remains owner of the bytes if they are not
  * needed. */
-static ttr_status relate_metadata(struct ctf_prefix_set *set, struct maximal_text *of, size_t i,
-                                  const char *path, ttr_error *error)
+static ttr_status compare_with_maximal_texts(struct ctf_prefix_set *set, struct maximal_text *of,
+                                             size_t i, const char *path, ttr_error *error)
 {
     uint64_t key;
     ttr_status status = unpack_candidate(set, of, error);
-    if (status != TTR_OK || !of->text_n || !hash_up_to_uuid(plain_text_of(of), of->text_n, &key))
+    if (status != TTR_OK || !of->text_n || !hash_up_to_uuid(get_plain_text(of), of->text_n, &key))
         return status;
     of->file.hash = hash_bytes(of->file.bytes, of->file.n);
     struct of_folder *here = &set->folder[i];
@@ -232,9 +232,10 @@ static bool is_same_as_previous_folder(struct ctf_prefix_set *set, const struct 
 static ttr_status compare_metadata_file(struct ctf_prefix_set *set, struct maximal_text *of,
                                         size_t i, const char *path, ttr_error *error)
 {
-    ttr_status status =
-        is_same_as_previous_folder(set, of, i) ? TTR_OK : relate_metadata(set, of, i, path, error);
-    free_unpacked(set, of);
+    ttr_status status = is_same_as_previous_folder(set, of, i)
+                            ? TTR_OK
+                            : compare_with_maximal_texts(set, of, i, path, error);
+    free_unpacked_text(set, of);
     free_file(set, &of->file);
     return status;
 }
@@ -284,7 +285,7 @@ struct ctf_prefix_set *ctf_prefix_set_new(ttr *t, const struct found_folders *fo
     if (status == TTR_OK && further)
         status = read_further_metadata(set, found->n, further, error);
     for (size_t i = 0; i < set->n; i++)
-        free_unpacked(set, &set->longest[i]);
+        free_unpacked_text(set, &set->longest[i]);
     if (status == TTR_OK)
         return set;
     ctf_prefix_set_free(set);
@@ -297,7 +298,7 @@ void ctf_prefix_set_free(struct ctf_prefix_set *set)
         return;
     const struct alloc *alloc = &set->t->counted;
     for (size_t i = 0; i < set->n; i++) {
-        free_unpacked(set, &set->longest[i]);
+        free_unpacked_text(set, &set->longest[i]);
         free_file(set, &set->longest[i].file);
         ctf_trace_unref(set->longest[i].parsed);
     }
@@ -393,8 +394,8 @@ void ctf_prefix_keep_longer_class(struct ctf_prefix_set *set, size_t folder,
         keep_parsed_metadata(find_maximal_text(set, folder), parsed, has_notes);
 }
 
-struct ctf_trace *ctf_prefix_longer_class(const struct ctf_prefix_set *set, size_t folder,
-                                          bool *is_bad)
+struct ctf_trace *ctf_prefix_get_longer_class(const struct ctf_prefix_set *set, size_t folder,
+                                              bool *is_bad)
 {
     const struct maximal_text *of = find_maximal_text(set, folder);
     *is_bad = !ctf_prefix_is_extended(set, folder) || of->is_bad;
@@ -410,7 +411,7 @@ void ctf_prefix_keep_without_notes(struct ctf_prefix_set *set, size_t folder)
     of->quiet_hash = set->folder[folder].hash;
 }
 
-const char *ctf_prefix_longer_path(const struct ctf_prefix_set *set, size_t folder)
+const char *ctf_prefix_get_longer_path(const struct ctf_prefix_set *set, size_t folder)
 {
     const struct maximal_text *of = find_maximal_text(set, folder);
     return of ? of->path : "";

@@ -51,14 +51,14 @@ void ctf_prefix_keep_longer_class(struct ctf_prefix_set *set, size_t folder,
 
 /* Returns the trace with the parsed longer metadata, borrowed; NULL if not parsed. `*is_bad`: the
  * metadata is invalid. */
-struct ctf_trace *ctf_prefix_longer_class(const struct ctf_prefix_set *set, size_t folder,
-                                          bool *is_bad);
+struct ctf_trace *ctf_prefix_get_longer_class(const struct ctf_prefix_set *set, size_t folder,
+                                              bool *is_bad);
 
 /* Records that a folder's metadata was parsed without diagnostics, so that identical metadata of
  * other folders need not be parsed. */
 void ctf_prefix_keep_without_notes(struct ctf_prefix_set *set, size_t folder);
 
 /* Returns the path of the file with the longer metadata. It is valid as long as the set. */
-const char *ctf_prefix_longer_path(const struct ctf_prefix_set *set, size_t folder);
+const char *ctf_prefix_get_longer_path(const struct ctf_prefix_set *set, size_t folder);
 
 #endif

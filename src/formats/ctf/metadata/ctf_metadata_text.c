@@ -9,7 +9,7 @@
 
 #define LINE_SHOWN 60u /* maximum number of bytes of a line that an error shows */
 
-uint64_t ctf_text_offset(const struct ctf_text *text, size_t at)
+uint64_t ctf_compute_text_offset(const struct ctf_text *text, size_t at)
 {
     size_t low = 0, high = text->pieces_n;
     while (low < high) {
@@ -73,8 +73,8 @@ ttr_status ctf_fail_at_text(const struct ctf_text *text, size_t at, ttr_error *e
         at = text->n;
     ctf_text_line_column(text, at, &line, &column);
     format_line_with_caret(text, at, shown, sizeof shown);
-    ttr_status status = fail(error, TTR_E_MALFORMED, ctf_text_offset(text, at), "%s:%u:%u: %s%s",
-                             text->file, line, column, what, shown);
+    ttr_status status = fail(error, TTR_E_MALFORMED, ctf_compute_text_offset(text, at),
+                             "%s:%u:%u: %s%s", text->file, line, column, what, shown);
     if (error)
         error->line = line;
     return status;

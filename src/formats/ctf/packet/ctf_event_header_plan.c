@@ -26,7 +26,7 @@ static bool append_plan_part(struct ctf_header_parts *parts, const struct ctf_he
     return true;
 }
 
-static bool is_number(const struct type *type)
+static bool is_number_type(const struct type *type)
 {
     return type->kind == TYPE_BITS || type->kind == TYPE_BOOL || type->kind == TYPE_UINT ||
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
@@ -49,7 +49,7 @@ static bool add_number_part(struct ctf_header_parts *parts, const struct type *t
 static bool add_array_part(struct ctf_header_parts *parts, const struct type *type)
 {
     const struct type *element = type->element;
-    if (!is_number(element) || element->unit || element->role ||
+    if (!is_number_type(element) || element->unit || element->role ||
         element->bits % (UINT64_C(1) << element->align))
         return false;
     if (type->count > UINT32_MAX || type->count == 0)
@@ -63,7 +63,7 @@ static bool add_array_part(struct ctf_header_parts *parts, const struct type *ty
 static bool add_type_parts(struct ctf_header_parts *parts, const struct type *type,
                            const struct type **variant)
 {
-    if (is_number(type))
+    if (is_number_type(type))
         return add_number_part(parts, type);
     if (type->kind == TYPE_ARRAY)
         return add_array_part(parts, type);

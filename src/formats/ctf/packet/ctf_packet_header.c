@@ -8,7 +8,7 @@
 #define HEAD_BITS_MOST ((uint64_t)1 << 20)
 #define UUID_BYTES UINT64_C(16)
 
-static bool is_number(const struct type *type)
+static bool is_number_type(const struct type *type)
 {
     return type->kind == TYPE_BITS || type->kind == TYPE_BOOL || type->kind == TYPE_UINT ||
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
@@ -17,7 +17,7 @@ static bool is_number(const struct type *type)
 /* Returns true if a number consists of complete bytes, so that one load reads it. */
 static bool is_byte_aligned_number(const struct type *type)
 {
-    return is_number(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;
+    return is_number_type(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;
 }
 
 /* Rounds head->end up to the type's alignment. Returns false if the result is not at a byte

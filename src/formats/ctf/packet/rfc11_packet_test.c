@@ -451,11 +451,11 @@ static void strings_continue_in_next_packet(void **state)
     assert_true(description.is_big_endian && description.has_byte_order &&
                 description.has_session_id);
     assert_int_equal(description.session_id, 9);
-    assert_int_equal(ctf_text_offset(&text, 0), 48);
-    assert_int_equal(ctf_text_offset(&text, 9), 57);
-    assert_int_equal(ctf_text_offset(&text, 10), 64 + 48);      /* after the padding */
-    assert_int_equal(ctf_text_offset(&text, 18), 64 + 48 + 10); /* after the zero bytes */
-    assert_int_equal(ctf_text_offset(&text, 20),
+    assert_int_equal(ctf_compute_text_offset(&text, 0), 48);
+    assert_int_equal(ctf_compute_text_offset(&text, 9), 57);
+    assert_int_equal(ctf_compute_text_offset(&text, 10), 64 + 48);      /* after the padding */
+    assert_int_equal(ctf_compute_text_offset(&text, 18), 64 + 48 + 10); /* after the zero bytes */
+    assert_int_equal(ctf_compute_text_offset(&text, 20),
                      /* the start of the content: offsets inside compressed content are unknown */
                      64 + 61 + 48);
     buffer_free(&bytes);

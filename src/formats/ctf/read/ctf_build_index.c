@@ -256,7 +256,7 @@ static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf
 struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index, uint64_t i,
                                         const struct ctf_frame *frame)
 {
-    struct ctf_packet_queue *ctx = &file_index->queue[ctf_queue_of_packet(file_index, i)];
+    struct ctf_packet_queue *ctx = &file_index->queue[ctf_get_packet_queue(file_index, i)];
     if (ctf_queue_accepts_packet(ctx, frame))
         return ctx;
     for (uint32_t k = 0; k < file_index->n && i >= file_index->packets; k++)

@@ -131,10 +131,11 @@ TTR_MUST bool ctf_mark_duplicates(const struct ctf_queue_ref *first,
 
 /* Returns 0 if only this file contains the packet. Otherwise returns CTF_DUPLICATE_SKIP, or
  * CTF_DUPLICATE_REPLACES plus an index into queue->replaced. */
-uint32_t ctf_duplicate_state(const struct ctf_packet_queue *queue, const struct ctf_packet *packet);
+uint32_t ctf_get_duplicate_state(const struct ctf_packet_queue *queue,
+                                 const struct ctf_packet *packet);
 
 /* Returns the index of the queue that packet `i` belongs to. */
-static inline uint32_t ctf_queue_of_packet(const struct ctf_file_index *file_index, uint64_t i)
+static inline uint32_t ctf_get_packet_queue(const struct ctf_file_index *file_index, uint64_t i)
 {
     return file_index->queue_of && i < file_index->packets ? file_index->queue_of[i] : 0;
 }

@@ -70,7 +70,7 @@ static bool packet_iter_next(struct packet_iter *iter)
             &iter->frame);
         is_found =
             framing == CTF_FRAME_OK &&
-            ctf_queue_of_packet(iter->pass.reader->file_index, iter->packet) == iter->queue &&
+            ctf_get_packet_queue(iter->pass.reader->file_index, iter->packet) == iter->queue &&
             ctf_get_packet_times(frame, &iter->begin, &end);
         iter->is_over = (framing != CTF_FRAME_OK && framing != CTF_FRAME_FOREIGN) ||
                         frame->packet.size == UINT64_MAX;
@@ -166,7 +166,7 @@ static bool is_second_copy_better(const struct packet_iter *first, const struct 
 {
     const struct ctf_packet_queue *queue = &first->pass.reader->file_index->queue[first->queue];
     const struct ctf_packet_copy a = get_packet_copy(first), b = get_packet_copy(here);
-    return !ctf_duplicate_state(queue, &first->frame.packet) && first->frame.packet.has_end &&
+    return !ctf_get_duplicate_state(queue, &first->frame.packet) && first->frame.packet.has_end &&
            !first->is_over && !here->is_over &&
            ctf_second_copy_is_better(&a, &b, first->frame.packet.size / 8);
 }
@@ -180,8 +180,8 @@ static bool mark_duplicate(const struct packet_iter *first, const struct packet_
                                   *queue = &here->pass.reader->file_index->queue[here->queue];
     uint64_t key[2];
     make_packet_key(packet, key);
-    if (ctf_duplicate_state(before, packet) == CTF_DUPLICATE_SKIP &&
-        ctf_duplicate_state(queue, packet) >= CTF_DUPLICATE_REPLACES)
+    if (ctf_get_duplicate_state(before, packet) == CTF_DUPLICATE_SKIP &&
+        ctf_get_duplicate_state(queue, packet) >= CTF_DUPLICATE_REPLACES)
         return true;
     return pair_map_put(queue->duplicates, key[0], key[1], CTF_DUPLICATE_SKIP);
 }
@@ -211,7 +211,8 @@ bool ctf_mark_duplicates(const struct ctf_queue_ref *first, const struct ctf_que
     return is_fine;
 }
 
-uint32_t ctf_duplicate_state(const struct ctf_packet_queue *queue, const struct ctf_packet *packet)
+uint32_t ctf_get_duplicate_state(const struct ctf_packet_queue *queue,
+                                 const struct ctf_packet *packet)
 {
     uint64_t key[2];
     if (!queue->duplicates || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)

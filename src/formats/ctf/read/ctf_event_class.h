@@ -42,7 +42,7 @@ const struct layout *ctf_locate_event_group(const struct layout_schema *base,
 
 /* Implements layout_schema.packet: returns a nonzero number that is unique per packet of a file
  * (file offset of the packet + 1). */
-uint64_t ctf_packet_number_of_event(const struct layout_schema *base, const ttr_event *event);
+uint64_t ctf_get_event_packet_number(const struct layout_schema *base, const ttr_event *event);
 
 /* Returns true if events of the class may end at a bit that is not a byte boundary. */
 bool ctf_event_may_end_inside_byte(const struct ctf_stream_class *stream,

@@ -152,7 +152,7 @@ const struct layout *ctf_locate_event_group(const struct layout_schema *base,
     return layout;
 }
 
-uint64_t ctf_packet_number_of_event(const struct layout_schema *base, const ttr_event *event)
+uint64_t ctf_get_event_packet_number(const struct layout_schema *base, const ttr_event *event)
 {
     const struct ctf_reader *reader =
         ctf_find_event_origin((const struct ctf_schema *)base, event).reader;

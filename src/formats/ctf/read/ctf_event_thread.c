@@ -58,8 +58,8 @@ struct context_values {
 
 /* Stores the value of a field in `kept` if its name is in the list, before the name of the value
  * stored so far. */
-static void keep_if_named(struct ranked_value *kept, const char *const *names,
-                          const ttr_field *field)
+static void use_field_if_named(struct ranked_value *kept, const char *const *names,
+                               const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     bool is_text = value->type == TTR_TYPE_TEXT,
@@ -88,9 +88,9 @@ static void decode_context(struct ctf_reader *reader, const struct ctf_event_dec
     while (layout_iter_next(&iter, &field, &type) && field.group == TTR_GROUP_COMMON) {
         if (field.depth > 0)
             continue;
-        keep_if_named(&found->pid, pid_names, &field);
-        keep_if_named(&found->tid, tid_names, &field);
-        keep_if_named(&found->name, thread_names, &field);
+        use_field_if_named(&found->pid, pid_names, &field);
+        use_field_if_named(&found->tid, tid_names, &field);
+        use_field_if_named(&found->name, thread_names, &field);
     }
 }
 

@@ -175,7 +175,7 @@ static inline uint64_t find_plain_body_end(const struct plain_finder *finder,
 /* Returns the offset up to which one call decodes events. */
 static inline uint64_t find_batch_end(const struct ctf_fast_loop *run)
 {
-    const uint64_t at = ctf_fast_loop_offset(run), whole = run->end;
+    const uint64_t at = ctf_fast_loop_get_offset(run), whole = run->end;
     return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
 }
 
@@ -189,7 +189,7 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
     const struct ctf_header_plan *plan = run->plan;
     const bool is_simple = header_kind == HEADER_SIMPLE;
     const uint64_t ids_most = header_kind == HEADER_EXTENDED ? UINT64_MAX : plan->escape;
-    const uint64_t at = ctf_fast_loop_offset(run), end = find_batch_end(run);
+    const uint64_t at = ctf_fast_loop_get_offset(run), end = find_batch_end(run);
     const uint64_t head = plan->loads.bits >> 3;
     *finder = (struct plain_finder){.bytes = run->bytes,
                                     .by_id = run->by_id,
@@ -287,7 +287,7 @@ static inline __attribute__((always_inline)) void read_plain_events(
         return;
     const struct ctf_fast_loop run = *state;
     struct plain_found found = {
-        .at = ctf_fast_loop_offset(&run), .ticks = run.ticks, .time = run.time};
+        .at = ctf_fast_loop_get_offset(&run), .ticks = run.ticks, .time = run.time};
     ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
     int64_t time = run.time;
     enum finding finding = FOUND;

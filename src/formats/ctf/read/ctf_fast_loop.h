@@ -9,8 +9,8 @@
  * |  - its end follows from the class's size rule in bytes (struct layout_byte_shape).
  *
  * Order of calls: ctf_fast_loop_is_possible and ctf_fast_loop_init once per call of the reader;
- * ctf_fast_loop_read; then ctf_fast_loop_bit for the new position. ctf_events.c decodes the event
- * at which the loop stopped and may call ctf_fast_loop_read again.
+ * ctf_fast_loop_read; then ctf_fast_loop_get_bit for the new position. ctf_events.c decodes the
+ * event at which the loop stopped and may call ctf_fast_loop_read again.
  *
  * Layout of a plain event, from a byte boundary:
  *
@@ -90,16 +90,16 @@ void ctf_fast_loop_init(struct ctf_fast_loop *run, const struct ctf_reader *read
                         const struct ctf_packet_views *views);
 
 /* Returns the position of the next event, in bytes from run->bytes. */
-static inline uint64_t ctf_fast_loop_offset(const struct ctf_fast_loop *run)
+static inline uint64_t ctf_fast_loop_get_offset(const struct ctf_fast_loop *run)
 {
     return (uint64_t)(run->next - run->bytes);
 }
 
 /* Returns the position of the next event in bits. `before`: bit position before ctf_fast_loop_init;
  * returned unchanged if the loop decoded no event, because it may be inside a byte. */
-static inline uint64_t ctf_fast_loop_bit(const struct ctf_fast_loop *run, uint64_t before)
+static inline uint64_t ctf_fast_loop_get_bit(const struct ctf_fast_loop *run, uint64_t before)
 {
-    const uint64_t at = ctf_fast_loop_offset(run);
+    const uint64_t at = ctf_fast_loop_get_offset(run);
     return at == (before + 7) >> 3 ? before : at << 3;
 }
 

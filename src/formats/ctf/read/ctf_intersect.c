@@ -62,7 +62,8 @@ ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue
     return status == TTR_END ? TTR_OK : status;
 }
 
-ttr_status ctf_intersection_finish(struct ctf_intersection *at, const char *trace, ttr_error *error)
+ttr_status ctf_intersection_compute(struct ctf_intersection *at, const char *trace,
+                                    ttr_error *error)
 {
     add_finished_stream(at);
     if (at->file_without_times)

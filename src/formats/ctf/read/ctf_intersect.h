@@ -34,7 +34,7 @@ TTR_MUST ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_que
 
 /* Completes the last stream and the members `from` and `to`. Returns TTR_E_UNSUPPORTED with a
  * reason if the streams have no common time, or packets have no times. */
-TTR_MUST ttr_status ctf_intersection_finish(struct ctf_intersection *at, const char *trace,
-                                            ttr_error *error);
+TTR_MUST ttr_status ctf_intersection_compute(struct ctf_intersection *at, const char *trace,
+                                             ttr_error *error);
 
 #endif

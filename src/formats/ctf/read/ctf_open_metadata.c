@@ -156,7 +156,7 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
         return TTR_E_NOMEM;
     diagnostics_init(&longer.notes, &t->counted);
     (void)snprintf(longer.path, sizeof longer.path, "%s",
-                   ctf_prefix_longer_path(prefix_set, folder));
+                   ctf_prefix_get_longer_path(prefix_set, folder));
     trace->class->rounds_times = opening->trace->class->rounds_times;
     trace->class->hides_mapped = opening->trace->class->hides_mapped;
     const bool is_there = ctf_prefix_pass_longer_metadata(prefix_set, folder, trace);
@@ -181,10 +181,10 @@ static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct
     *longer = NULL;
     if (!ctf_prefix_is_extended(prefix_set, folder))
         return TTR_OK;
-    ttr_status status = ctf_prefix_longer_class(prefix_set, folder, &is_bad) || is_bad
+    ttr_status status = ctf_prefix_get_longer_class(prefix_set, folder, &is_bad) || is_bad
                             ? TTR_OK
                             : parse_longer_metadata(opening, error);
-    *longer = ctf_prefix_longer_class(prefix_set, folder, &is_bad);
+    *longer = ctf_prefix_get_longer_class(prefix_set, folder, &is_bad);
     if (*longer && !(*longer)->class->description.has_uuid)
         *longer = NULL;
     return status;
@@ -192,7 +192,7 @@ static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct
 
 static void set_longer_metadata(struct ctf_opening *opening, const struct ctf_trace *longer)
 {
-    opening->longer = ctf_prefix_longer_path(opening->set->prefix_set, opening->set->folders);
+    opening->longer = ctf_prefix_get_longer_path(opening->set->prefix_set, opening->set->folders);
     ctf_trace_set_class(opening->trace, longer->class);
 }
 
@@ -253,7 +253,7 @@ ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
         folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
     if (ctf_prefix_share_class(prefix_set, folder, trace, &opening->metadata_n)) {
         opening->longer = ctf_prefix_is_extended(prefix_set, folder)
-                              ? ctf_prefix_longer_path(prefix_set, folder)
+                              ? ctf_prefix_get_longer_path(prefix_set, folder)
                               : NULL;
         return TTR_OK;
     }
@@ -272,8 +272,8 @@ ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
 
 /* Returns a text to append to a diagnostic of truncated metadata, which states the consequence; ""
  * for other diagnostics. */
-static const char *consequence_of_diagnostic(const struct ctf_opening *opening,
-                                             const ttr_diagnostic *note)
+static const char *get_consequence_text(const struct ctf_opening *opening,
+                                        const ttr_diagnostic *note)
 {
     if (strcmp(note->code, "ctf.cut-metadata") != 0)
         return "";
@@ -290,7 +290,7 @@ void ctf_opening_report_diagnostics(const struct ctf_opening *opening)
         const bool has_place = opening->is_metadata || !note->first_offset ||
                                note->first_offset == NO_OFFSET ||
                                diagnostic_starts_with_file_name(opening, note);
-        const char *consequence = consequence_of_diagnostic(opening, note);
+        const char *consequence = get_consequence_text(opening, note);
         char place[48] = "";
         if (!has_place)
             (void)snprintf(place, sizeof place,

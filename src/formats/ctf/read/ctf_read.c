@@ -1,6 +1,6 @@
 /* Reader of one stream file: a state machine over packets and the events in them.
  *
- * ctf_next fills one batch. It alternates between two states:
+ * ctf_read_batch fills one batch. It alternates between two states:
  *
  * |  read_between_packets --header ok--> enter_packet --> ctf_read_packet_events
  * |      ^    |                                                |
@@ -58,22 +58,22 @@ static enum ctf_step fill_window_to(struct ctf_reader *reader, uint64_t offset, 
     return ctf_step_from_status(reader, input_fill(in, offset, (size_t)need, reader->error));
 }
 
-static const uint8_t *window_bytes_at(const struct ctf_reader *reader, uint64_t offset)
+static const uint8_t *get_window_bytes(const struct ctf_reader *reader, uint64_t offset)
 {
     return reader->in->window.bytes + (offset - reader->in->window.offset);
 }
 
 /* Returns the bytes of the next packet, at reader->next, that are in the window. */
-static struct bits bits_of_next_packet(const struct ctf_reader *reader)
+static struct bits get_bits_of_next_packet(const struct ctf_reader *reader)
 {
-    return bits_init(window_bytes_at(reader, reader->next), 0,
+    return bits_init(get_window_bytes(reader, reader->next), 0,
                      ctf_window_bytes_from(reader, reader->next) * 8);
 }
 
 /* --- Definitions for copies --- */
 
-static void emit_definition(struct ctf_reader *reader, struct ctf_stream *stream,
-                            enum ctf_definition tag)
+static void emit_definition_event(struct ctf_reader *reader, struct ctf_stream *stream,
+                                  enum ctf_definition tag)
 {
     ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_DEFINITION;
@@ -93,10 +93,10 @@ static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
     if (reader->in->n == reader->in->batch)
         return STEP_HOLD;
     reader->is_copied = false;
-    emit_definition(reader, reader->stream, CTF_DEFINITION_PACKET);
+    emit_definition_event(reader, reader->stream, CTF_DEFINITION_PACKET);
     ttr_event *event = &reader->in->events[reader->in->n - 1];
     event->offset = packet->offset;
-    event->payload = reader->is_encoded ? NULL : window_bytes_at(reader, packet->offset);
+    event->payload = reader->is_encoded ? NULL : get_window_bytes(reader, packet->offset);
     event->payload_size = reader->is_encoded ? 0 : (uint32_t)(reader->next - packet->offset);
     event->link = reader->events_read;
     return STEP_GO;
@@ -124,7 +124,7 @@ static enum ctf_step finish_stream_file(struct ctf_reader *reader)
     if (!stream)
         return ctf_step_from_status(reader, fail_memory(reader->error));
     reader->is_stream_defined = true;
-    emit_definition(reader, stream, CTF_DEFINITION_STREAM);
+    emit_definition_event(reader, stream, CTF_DEFINITION_STREAM);
     return STEP_GO;
 }
 
@@ -134,7 +134,7 @@ static enum ctf_step skip_file_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t from = reader->next, n = ctf_window_bytes_from(reader, from);
-    const uint8_t *p = window_bytes_at(reader, from);
+    const uint8_t *p = get_window_bytes(reader, from);
     reader->next = from + n;
     if (reader->queue) /* only the input of the first queue reports bytes outside of packets */
         return STEP_GO;
@@ -195,7 +195,7 @@ static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *pa
     packet->head_at = (uint32_t)reader->heads.n;
     packet->head_n = (uint32_t)n;
     packet->context_bit = reader->frame.context_bit;
-    buffer_add(&reader->heads, window_bytes_at(reader, reader->next), n);
+    buffer_add(&reader->heads, get_window_bytes(reader, reader->next), n);
     return !reader->heads.failed && buffer_room(&reader->heads, 0);
 }
 
@@ -296,7 +296,7 @@ static void switch_to_stream(struct ctf_reader *reader, struct ctf_stream *last,
  * time range that ends before the packet misses such an event (ctf_packet_is_after_range). */
 static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
-    const struct bits bits = bits_of_next_packet(reader);
+    const struct bits bits = get_bits_of_next_packet(reader);
     uint64_t ticks;
     /* If the packet ends before it begins, "ctf.begin-after-end" is reported instead. */
     const bool has_times = packet->has_begin && !(packet->has_end && packet->end < packet->begin);
@@ -323,7 +323,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     struct ctf_packet *packet = &reader->packets[reader->slot];
     *packet = frame->packet;
     packet->offset = reader->next;
-    packet->base = window_bytes_at(reader, reader->next);
+    packet->base = get_window_bytes(reader, reader->next);
     packet->content_end = packet->content;
     packet->first_bit = frame->head;
     if (!store_packet_header(reader, packet))
@@ -345,7 +345,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
         reader->ticks = before->end;
     if (in->flags & TTR_READ_DEFINITIONS && !reader->is_stream_defined)
-        emit_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
+        emit_definition_event(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_stream_defined = true;
     report_odd_packet(reader, packet);
     if (report_damaged_header(reader, packet) != TTR_OK)
@@ -427,7 +427,7 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
 {
     const struct ctf_packet_queue *queue =
         reader->file_index ? ctf_find_queue(reader->file_index, reader->packet_i, frame) : NULL;
-    const uint32_t had = queue ? ctf_duplicate_state(queue, &frame->packet) : 0;
+    const uint32_t had = queue ? ctf_get_duplicate_state(queue, &frame->packet) : 0;
     struct ctf_stream *stream =
         had >= CTF_DUPLICATE_REPLACES ? ctf_get_stream(reader, frame) : NULL;
     if (stream)
@@ -442,14 +442,14 @@ static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->reads_all_queues || !reader->file_index ||
-                   ctf_queue_of_packet(reader->file_index, reader->packet_i) == reader->queue;
+                   ctf_get_packet_queue(reader->file_index, reader->packet_i) == reader->queue;
     enum ctf_step step =
         is_mine && reader->to != INT64_MAX
             ? fill_window_to(reader, reader->next, ctf_count_first_event_bytes(frame))
             : STEP_GO;
     if (step != STEP_GO)
         return step;
-    const struct bits bits = bits_of_next_packet(reader);
+    const struct bits bits = get_bits_of_next_packet(reader);
     /* Not STEP_END in two cases: after damage packets may be out of order, and an empty packet does
      * not have an event that confirms its times. */
     if (is_mine && ctf_packet_is_after_range(reader, frame, &bits))
@@ -509,7 +509,7 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
         uint64_t n = ctf_window_bytes_from(reader, reader->next);
         if (n == 0)
             return finish_stream_file(reader);
-        struct bits bits = bits_init(window_bytes_at(reader, reader->next), 0, n * 8);
+        struct bits bits = bits_init(get_window_bytes(reader, reader->next), 0, n * 8);
         const enum ctf_framing framing =
             ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
         const struct ctf_size_question sized = {reader->next, reader->previous_size, NULL, framing};
@@ -583,7 +583,7 @@ static enum ctf_step move_window_early(struct ctf_reader *reader)
     return in->window.at_end ? STEP_GO : ctf_move_window(reader);
 }
 
-ttr_status ctf_next(struct input *in, ttr_error *error)
+ttr_status ctf_read_batch(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->ctx;
     enum ctf_step step = STEP_GO;
@@ -626,12 +626,13 @@ void ctf_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
     reader->to = to_ns < reader->to ? to_ns : reader->to;
 }
 
-uint32_t ctf_event_kinds(struct input *in)
+uint32_t ctf_get_event_kinds(struct input *in)
 {
     const struct ctf_reader *reader = in->ctx;
     const uint32_t previous_size =
         1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
-    return reader->trace && !reader->trace->class->is_dialect ? previous_size : READER_ANY_KIND;
+    return reader->trace && !reader->trace->class->has_conventions ? previous_size
+                                                                   : READER_ANY_KIND;
 }
 
 ttr_status ctf_open(struct input *in, ttr_error *error)

@@ -6,7 +6,7 @@
 
 #include "base/pair_map.h"
 #include "formats/ctf/description/ctf_clock.h"
-#include "formats/ctf/dialect/ctf_dialect.h"
+#include "formats/ctf/conventions/ctf_conventions.h"
 #include "formats/ctf/packet/ctf_event_header_plan.h"
 #include "formats/ctf/read/ctf_read.h"
 #include "formats/ctf/packet/rfc11_packet.h"
@@ -87,15 +87,15 @@ struct ctf_event_decoder {
     uint64_t events_read;
     bool has_thread, has_imports;
     bool has_variable_number, has_variable_name; /* copied from ctf_thread_fields */
-    /* the class needs no packet fields, has no dialect attributes and no clock fields, so that
-     * read_usual_events can decode its events */
+    /* the class needs no packet fields, has no attributes of the CTF conventions and no clock
+     * fields, so that read_usual_events can decode its events */
     bool is_usual;
     struct ctf_field_pos pid, tid, name; /* copied from ctf_thread_fields */
     /* CTF 1.8: layout of the body with hidden fields, for bodies with fields that set the clock;
      * NULL = none */
     const struct layout *times;
-    /* attributes of the dialect (ctf_dialect.h); NULL in other traces */
-    const struct ctf_dialect_attributes *dialect_attributes;
+    /* attributes of the CTF conventions (ctf_conventions.h); NULL in other traces */
+    const struct ctf_conventions_attributes *convention_attributes;
     /* schema of the event class; may be shared by all streams of the trace */
     struct ctf_schema *schema;
 };
@@ -494,10 +494,10 @@ void ctf_read_again_from(struct ctf_reader *reader, const struct ctf_restart *at
 
 /* --- Members of struct format_reader (ctf_read.c) --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);
-ttr_status ctf_next(struct input *in, ttr_error *error);
+ttr_status ctf_read_batch(struct input *in, ttr_error *error);
 void ctf_close(struct input *in);
 void ctf_set_range(struct input *in, int64_t from_ns, int64_t to_ns);
-uint32_t ctf_event_kinds(struct input *in);
+uint32_t ctf_get_event_kinds(struct input *in);
 
 /* --- Members of struct format_folder (ctf_open.c) --- */
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only,

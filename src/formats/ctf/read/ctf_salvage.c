@@ -14,7 +14,7 @@
  *
  * Damage is noticed late: up to RECENT_MAX events before the first bad one may be damaged, and some
  * of them may be in batches that were returned (struct ctf_clock_history). For each of them the
- * search is repeated with the clock before it; is_better() chooses the result.
+ * search is repeated with the clock before it; is_better_chain() chooses the result.
  *
  * If no such position exists, but the clock is too far, one step is subtracted from the later
  * times. ctf_false_wrap.c finds single timestamps with a damaged bit within the packet's times.
@@ -60,16 +60,16 @@ struct salvage {
     uint64_t work;  /* remaining events that may be decoded */
 };
 
-static const struct ctf_packet *current_packet(const struct ctf_reader *reader)
+static const struct ctf_packet *get_current_packet(const struct ctf_reader *reader)
 {
     return &reader->packets[reader->slot];
 }
 
 /* Returns the highest plausible ticks of the packet. Events may be a little later than its end in
  * undamaged traces, but not by a quarter of the range of the timestamp field. */
-static uint64_t get_limit(const struct ctf_reader *reader)
+static uint64_t get_search_limit(const struct ctf_reader *reader)
 {
-    const struct ctf_packet *packet = current_packet(reader);
+    const struct ctf_packet *packet = get_current_packet(reader);
     const struct ctf_header_plan *plan = &reader->stream->kind->plan;
     bool has_limit = plan->has_time && packet->has_begin && packet->has_end &&
                      packet->end >= packet->begin && plan->kind == CTF_PLAN_LOADS &&
@@ -79,7 +79,7 @@ static uint64_t get_limit(const struct ctf_reader *reader)
 }
 
 /* Returns the position of event `i`, or that of the event that could not be decoded. */
-static uint64_t bad_bit(const struct ctf_reader *reader, uint32_t i)
+static uint64_t get_bad_event_bit(const struct ctf_reader *reader, uint32_t i)
 {
     return i < reader->in->n ? ctf_bit_of_event(reader, i) : reader->bits.at;
 }
@@ -110,7 +110,7 @@ static bool is_zero_header(const struct ctf_reader *reader, uint64_t at)
 
 /* Decodes the chain from chain->begin on. Returns whether it extends to the end of the content, or
  * nearly to the end of a window that ends before, or has many events: other damage may follow. */
-static bool parse_chain(struct salvage *salvage, struct chain *chain)
+static bool parse_event_chain(struct salvage *salvage, struct chain *chain)
 {
     enum { EDGE_BITS = 4096 * 8 };
     struct ctf_reader *reader = salvage->reader;
@@ -150,8 +150,8 @@ static bool is_burst(const struct salvage *salvage, const struct chain *chain)
 /* Returns whether a chain is better than another one: it extends further, or ends earlier (each
  * false wrap of the clock adds a step), or has more events. In a sparse trace an older clock leads
  * to an earlier end without any false wrap; then its first event is not near. */
-static bool is_better(const struct salvage *salvage, const struct chain *chain,
-                      const struct chain *best)
+static bool is_better_chain(const struct salvage *salvage, const struct chain *chain,
+                            const struct chain *best)
 {
     const uint64_t near = salvage->reader->stream->kind->plan.loads.time_step >> NEAR_SHIFT;
     if (best->n == 0 || chain->end != best->end)
@@ -172,8 +172,8 @@ static bool is_better(const struct salvage *salvage, const struct chain *chain,
 
 /* Searches for chains from bit `at` on, with the clock `ticks`. `kept`: number of events of the
  * batch that remain. */
-static void search_chain(struct salvage *salvage, const struct ctf_restart *from, uint64_t stop,
-                         struct chain *best)
+static void find_event_chain(struct salvage *salvage, const struct ctf_restart *from, uint64_t stop,
+                             struct chain *best)
 {
     const struct ctf_reader *reader = salvage->reader;
     const unsigned align = reader->stream->kind->plan.align;
@@ -181,9 +181,9 @@ static void search_chain(struct salvage *salvage, const struct ctf_restart *from
     bool is_first = true;
     for (uint64_t at = (from->bit + step - 1) & ~(step - 1); at + 32 <= stop; at += step) {
         struct chain chain = {.begin = at, .ticks = from->ticks, .kept = from->kept};
-        if (is_zero_header(reader, at) || !parse_chain(salvage, &chain))
+        if (is_zero_header(reader, at) || !parse_event_chain(salvage, &chain))
             continue;
-        if (is_better(salvage, &chain, best))
+        if (is_better_chain(salvage, &chain, best))
             *best = chain;
         if (is_first && stop - at > CHOICE_BYTES * 8)
             stop = at + CHOICE_BYTES * 8;
@@ -193,10 +193,10 @@ static void search_chain(struct salvage *salvage, const struct ctf_restart *from
 
 /* Searches for chains after the bad event, and after each of the events before it: they may be
  * damaged, too. Of events of earlier batches, only the clock before them is used. */
-static void search_all_chains(struct salvage *salvage, uint32_t bad, struct chain *best)
+static void find_best_chain(struct salvage *salvage, uint32_t bad, struct chain *best)
 {
     const struct ctf_reader *reader = salvage->reader;
-    const uint64_t from = bad_bit(reader, bad), end = reader->bits.end,
+    const uint64_t from = get_bad_event_bit(reader, bad), end = reader->bits.end,
                    near = from + RECENT_BYTES * 8 < end ? from + RECENT_BYTES * 8 : end;
     const uint32_t oldest =
         reader->clocks.kept > salvage->first ? reader->clocks.kept : salvage->first;
@@ -204,17 +204,17 @@ static void search_all_chains(struct salvage *salvage, uint32_t bad, struct chai
     uint32_t i = bad;
     for (uint32_t d = 0; d <= RECENT_MAX; d++) {
         const uint64_t ticks = ctf_clock_before_event(reader, salvage->first, i);
-        const struct ctf_restart after = {i, bad_bit(reader, i) + 1, ticks};
-        search_chain(salvage, &after, d == 0 ? end : near, best);
+        const struct ctf_restart after = {i, get_bad_event_bit(reader, i) + 1, ticks};
+        find_event_chain(salvage, &after, d == 0 ? end : near, best);
         if (i-- == oldest)
             break;
     }
     if (bad - oldest > RECENT_MAX || oldest > salvage->first)
         return;
     for (uint32_t j = 1; j < reader->clocks.n; j++) {
-        const struct ctf_restart again = {salvage->first, bad_bit(reader, salvage->first),
+        const struct ctf_restart again = {salvage->first, get_bad_event_bit(reader, salvage->first),
                                           reader->clocks.ticks[j]};
-        search_chain(salvage, &again, near, best);
+        find_event_chain(salvage, &again, near, best);
     }
 }
 
@@ -225,7 +225,7 @@ static ttr_status undo_wrap(struct salvage *salvage, uint32_t bad)
 {
     struct ctf_reader *reader = salvage->reader;
     const struct ctf_stream_decoder *kind = reader->stream->kind;
-    const uint64_t step = kind->plan.loads.time_step, at = bad_bit(reader, bad);
+    const uint64_t step = kind->plan.loads.time_step, at = get_bad_event_bit(reader, bad);
     bool is_clamped = false;
     for (uint32_t i = bad; i < reader->in->n; i++) {
         ttr_event *event = &reader->in->events[i];
@@ -238,10 +238,10 @@ static ttr_status undo_wrap(struct salvage *salvage, uint32_t bad)
         reader->in, ctf_file_offset_of_bit(reader, at), 0, "ctf.bad-time", reader->error,
         "%s: the times of events from here on are after the end of the packet at byte %llu: a "
         "timestamp before is damaged; they are corrected",
-        reader->file, (unsigned long long)current_packet(reader)->offset);
+        reader->file, (unsigned long long)get_current_packet(reader)->offset);
 }
 
-static ttr_status report_skipped(struct salvage *salvage, uint64_t from, uint64_t to)
+static ttr_status report_skipped_bytes(struct salvage *salvage, uint64_t from, uint64_t to)
 {
     struct ctf_reader *reader = salvage->reader;
     const uint64_t begin = ctf_file_offset_of_bit(reader, from),
@@ -250,7 +250,7 @@ static ttr_status report_skipped(struct salvage *salvage, uint64_t from, uint64_
                             reader->error,
                             "%s: bytes that contradict the metadata, or the times of the packet at "
                             "byte %llu: reading continues at the next plausible event",
-                            reader->file, (unsigned long long)current_packet(reader)->offset);
+                            reader->file, (unsigned long long)get_current_packet(reader)->offset);
 }
 
 /* --- Signs of damage --- */
@@ -355,7 +355,7 @@ ttr_status ctf_skip_damaged_events(struct ctf_reader *reader, uint32_t before,
                                    enum ctf_stop_reason *stop)
 {
     const struct input *in = reader->in;
-    const uint64_t limit = get_limit(reader);
+    const uint64_t limit = get_search_limit(reader);
     const uint32_t first = ctf_first_event_of_packet(reader);
     const bool is_late = reader->ticks > limit && limit != UINT64_MAX;
     const bool is_bad = stops_at_bad_event(reader, *stop) && limit != UINT64_MAX;
@@ -374,14 +374,14 @@ ttr_status ctf_skip_damaged_events(struct ctf_reader *reader, uint32_t before,
     struct chain best = {.n = 0};
     const uint32_t late = is_late ? find_late_event(reader, before, limit) : in->n,
                    bad = late < zeros ? late : zeros;
-    search_all_chains(&salvage, bad, &best);
+    find_best_chain(&salvage, bad, &best);
     if (best.n == 0) {
         reader->is_damaged |= is_late;
         return is_late && !is_bad ? undo_wrap(&salvage, bad) : TTR_OK;
     }
-    const uint64_t begin = bad_bit(reader, best.kept);
+    const uint64_t begin = get_bad_event_bit(reader, best.kept);
     ctf_read_again_from(reader, &(struct ctf_restart){best.kept, best.begin, best.ticks});
     reader->is_damaged = true;
     *stop = CTF_STOP_FULL;
-    return report_skipped(&salvage, begin, best.begin);
+    return report_skipped_bytes(&salvage, begin, best.begin);
 }

@@ -14,18 +14,19 @@
 
 #include "base/clock_math.h"
 
-static bool is_more_complete(const struct ctf_description *a, const struct ctf_description *b)
+static bool is_more_complete_clock(const struct ctf_description *a, const struct ctf_description *b)
 {
     return a->streams_n != b->streams_n ? a->streams_n > b->streams_n : a->events_n > b->events_n;
 }
 
 /* Returns the trace with the most complete metadata; the first one of several. */
-static const struct ctf_trace *find_most_complete(const struct ctf_stream_set *set, size_t first,
-                                                  size_t end)
+static const struct ctf_trace *find_most_complete_clock(const struct ctf_stream_set *set,
+                                                        size_t first, size_t end)
 {
     const struct ctf_trace *best = set->opened[first].trace;
     for (size_t i = first + 1; i < end; i++)
-        if (is_more_complete(&set->opened[i].trace->class->description, &best->class->description))
+        if (is_more_complete_clock(&set->opened[i].trace->class->description,
+                                   &best->class->description))
             best = set->opened[i].trace;
     return best;
 }
@@ -63,7 +64,7 @@ static bool copy_offsets(const struct ctf_trace *trace, const struct ctf_descrip
     return is_changed;
 }
 
-static void add_shift(int64_t *time, int64_t shift)
+static void shift_time(int64_t *time, int64_t shift)
 {
     bool is_clamped = false;
     *time = add_saturated(*time, shift, &is_clamped);
@@ -71,9 +72,9 @@ static void add_shift(int64_t *time, int64_t shift)
 
 static void shift_queue(struct ctf_packet_queue *queue, int64_t shift)
 {
-    add_shift(&queue->begin, shift);
-    add_shift(&queue->end, shift);
-    add_shift(&queue->last_begin, shift);
+    shift_time(&queue->begin, shift);
+    shift_time(&queue->end, shift);
+    shift_time(&queue->last_begin, shift);
 }
 
 /* Moves the times that an element has from packet headers. */
@@ -88,9 +89,9 @@ static void shift_element(struct ctf_opened_queue *opened, int64_t shift)
         shift_queue(&index->queue[opened->queue_i], shift);
     if (opened->queue_i > 0) /* the entry points of the file move with its first queue */
         return;
-    add_shift(&index->end, shift);
+    shift_time(&index->end, shift);
     for (size_t i = 0; i < index->entry_points_n; i++)
-        add_shift(&index->entry_points[i].before, shift);
+        shift_time(&index->entry_points[i].before, shift);
 }
 
 /* Prepares the conversion of ticks again. Returns the ns that this adds to each time. */
@@ -120,7 +121,7 @@ static void update_class(struct ctf_stream_set *set, size_t first, size_t end,
 
 bool ctf_share_clock_offsets(struct ctf_stream_set *set, size_t first, size_t end)
 {
-    const struct ctf_trace *best = find_most_complete(set, first, end);
+    const struct ctf_trace *best = find_most_complete_clock(set, first, end);
     bool is_changed = false;
     for (size_t i = first; i < end; i++) {
         const struct ctf_trace *trace = set->opened[i].trace;

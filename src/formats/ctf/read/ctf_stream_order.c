@@ -25,7 +25,7 @@ bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
     const struct ctf_trace *last = NULL;
     bool takes = true, may_copy = false;
     size_t i = 0;
-    for (; (input = reader_input(in, i)); i++) {
+    for (; (input = reader_get_input(in, i)); i++) {
         /* an input without events, in place of an unreadable trace */
         if (input->format != &format_ctf)
             continue;

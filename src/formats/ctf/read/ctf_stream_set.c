@@ -335,7 +335,7 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
         set->opened[i].in = NULL;
         return TTR_OK;
     }
-    ttr_status status = ctf_intersection_finish(&at, path, error);
+    ttr_status status = ctf_intersection_compute(&at, path, error);
     if (status != TTR_OK)
         return status;
     for (size_t k = i; k < end; k++)

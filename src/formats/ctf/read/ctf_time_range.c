@@ -139,7 +139,7 @@ static bool decode_entry_time(const struct ctf_reader *reader, const struct rang
     iter->at = entry->mark->offset;
     iter->previous_size = entry->mark->previous_size;
     for (uint64_t packet = entry->wanted; last != UINT64_MAX && packet <= last; packet++) {
-        if (ctf_queue_of_packet(file_index, packet) != reader->queue)
+        if (ctf_get_packet_queue(file_index, packet) != reader->queue)
             continue;
         if (!advance_to_packet(iter, file_index, packet))
             return false;

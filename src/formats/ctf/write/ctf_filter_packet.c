@@ -192,8 +192,8 @@ struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file)
 /* Clears the stream's pending gap when a packet is written, because the packet's counters report
  * the gap. Before the first packet of a stream, only a packet with sequence number 0 can report a
  * gap; any other gap is counted as lost there. */
-static void report_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
-                       struct ctf_stream_copy *stream, uint64_t sequence)
+static void report_event_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
+                             struct ctf_stream_copy *stream, uint64_t sequence)
 {
     const struct ctf_packet *about = &file->packet.about;
     const bool is_number_0 = about->has_sequence && sequence == 0,
@@ -216,7 +216,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
         return fail_memory(error);
     const struct ctf_open_packet *packet = &file->packet;
     const int64_t shift = stream->shift;
-    report_gap(file, out, stream, ctf_shift_sequence(&packet->about, shift));
+    report_event_gap(file, out, stream, ctf_shift_sequence(&packet->about, shift));
     out->events += packet->kept_n - packet->uncounted_n;
     file->offset += n;
     /* readers extend a packet that records no size to the end of the file, so no packet may follow
@@ -242,7 +242,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
 
 /* --- Alignments --- */
 
-static unsigned max_alignment(unsigned a, unsigned b)
+static unsigned get_larger_alignment(unsigned a, unsigned b)
 {
     return a > b ? a : b;
 }
@@ -259,20 +259,21 @@ static unsigned find_type_alignment(struct ctf_trace_copy *trace, const struct t
         return *known;
     unsigned align = type->align;
     if (type->kind >= TYPE_VAR_UINT && type->kind <= TYPE_BLOB)
-        align = max_alignment(align, 3);
+        align = get_larger_alignment(align, 3);
     if (type->unit)
-        align = max_alignment(align, (unsigned)__builtin_ctz(type->unit) < TYPE_ALIGN_MAX &&
-                                             (type->unit & (type->unit - 1)) == 0
-                                         ? (unsigned)__builtin_ctz(type->unit)
-                                         : TYPE_ALIGN_MAX);
-    align = max_alignment(align, find_type_alignment(trace, type->length_type, depth + 1));
-    align = max_alignment(align, find_type_alignment(trace, type->element, depth + 1));
+        align = get_larger_alignment(align, (unsigned)__builtin_ctz(type->unit) < TYPE_ALIGN_MAX &&
+                                                    (type->unit & (type->unit - 1)) == 0
+                                                ? (unsigned)__builtin_ctz(type->unit)
+                                                : TYPE_ALIGN_MAX);
+    align = get_larger_alignment(align, find_type_alignment(trace, type->length_type, depth + 1));
+    align = get_larger_alignment(align, find_type_alignment(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = max_alignment(align, find_type_alignment(trace, type->members[i].type, depth + 1));
+        align = get_larger_alignment(align,
+                                     find_type_alignment(trace, type->members[i].type, depth + 1));
     /* If memory for the cache runs out, the result is still valid, and is computed again at the
      * next call. */
     bool is_kept = pair_map_put(&trace->aligns, (uintptr_t)type, 0, align);
-    return is_kept ? align : max_alignment(align, 0);
+    return is_kept ? align : get_larger_alignment(align, 0);
 }
 
 static unsigned find_event_alignment(const struct packet_filter *r,
@@ -280,10 +281,11 @@ static unsigned find_event_alignment(const struct packet_filter *r,
 {
     struct ctf_trace_copy *trace = r->file->trace;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    unsigned align = max_alignment(find_type_alignment(trace, class->event_header, 0),
-                                   find_type_alignment(trace, class->event_context, 0));
-    return max_alignment(align, max_alignment(find_type_alignment(trace, event->context, 0),
-                                              find_type_alignment(trace, event->payload, 0)));
+    unsigned align = get_larger_alignment(find_type_alignment(trace, class->event_header, 0),
+                                          find_type_alignment(trace, class->event_context, 0));
+    return get_larger_alignment(
+        align, get_larger_alignment(find_type_alignment(trace, event->context, 0),
+                                    find_type_alignment(trace, event->payload, 0)));
 }
 
 /* Returns the width in bits of the narrowest timestamp in an event header type; 0 if a timestamp is
@@ -511,7 +513,7 @@ static void add_rebuilt_index_entry(const struct packet_filter *r, uint64_t cont
 
 /* Returns true if packets record their size; otherwise readers extend a packet to the end of the
  * file. */
-static bool packet_has_size(const struct packet_filter *r)
+static bool packet_has_size_fields(const struct packet_filter *r)
 {
     return r->number_pos[CTF_ROLE_PACKET_SIZE].type || r->number_pos[CTF_ROLE_CONTENT_SIZE].type;
 }
@@ -532,7 +534,7 @@ static ttr_status write_rebuilt_packet(struct packet_filter *r, bool is_last, tt
     if (is_last && about->has_end && about->end > r->end)
         r->end = about->end;
     stream->shift -= !is_last;
-    report_gap(file, r->out, stream, sequence);
+    report_event_gap(file, r->out, stream, sequence);
     r->out->events += r->events - r->uncounted;
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
         return write_rebuilt_rfc_packet(r, sequence, error);
@@ -548,7 +550,7 @@ static ttr_status write_rebuilt_packet(struct packet_filter *r, bool is_last, tt
     ttr_status status = ctf_copy_next_file(file, r->out, error);
     if (status != TTR_OK)
         return status;
-    file->is_ended = !packet_has_size(r);
+    file->is_ended = !packet_has_size_fields(r);
     add_rebuilt_index_entry(r, content, sequence);
     file->offset += r->bytes.n;
     status = ctf_copy_flush_index(file, r->out, error);

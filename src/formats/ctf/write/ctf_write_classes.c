@@ -20,14 +20,15 @@
 #define NS_PER_SECOND INT64_C(1000000000)
 #define RFC_HEADER_USUAL 2u
 
-static ttr_text make_text(const char *text)
+static ttr_text make_static_text(const char *text)
 {
     return (ttr_text){text, strlen(text)};
 }
 
 static struct type_member make_member(const char *name, const struct type *type)
 {
-    return (struct type_member){.name = make_text(name), .shown = make_text(name), .type = type};
+    return (struct type_member){
+        .name = make_static_text(name), .shown = make_static_text(name), .type = type};
 }
 
 static struct type *make_type_with_role(struct ctf_trace_out *trace, unsigned bits, uint16_t role,
@@ -177,8 +178,8 @@ static void init_own_clock(struct ctf_trace_out *trace, struct ctf_clock *clock,
                            const ttr_event *first)
 {
     trace->clock = clock;
-    trace->clock->id = trace->clock->name = make_text("time");
-    trace->clock->description = make_text("Nanoseconds");
+    trace->clock->id = trace->clock->name = make_static_text("time");
+    trace->clock->description = make_static_text("Nanoseconds");
     set_time_base(trace, first);
 }
 
@@ -289,17 +290,17 @@ static bool add_environment(struct ctf_trace_out *trace, const char *name, const
     struct ctf_environment *entry = ctf_add_environment(&trace->description);
     if (!entry)
         return false;
-    *entry = (struct ctf_environment){.name = make_text(name),
+    *entry = (struct ctf_environment){.name = make_static_text(name),
                                       .is_number = !value,
                                       .number = number,
-                                      .text = make_text(value ? value : "")};
+                                      .text = make_static_text(value ? value : "")};
     return true;
 }
 
 static bool make_environment(struct ctf_trace_out *trace)
 {
-    return add_environment(trace, "tracer_name", CTF_DIALECT_TRACER, 0) &&
-           add_environment(trace, "tracetta_dialect", NULL, CTF_DIALECT_VERSION);
+    return add_environment(trace, "tracer_name", CTF_CONVENTIONS_TRACER, 0) &&
+           add_environment(trace, "tracetta_conventions", NULL, CTF_CONVENTIONS_VERSION);
 }
 
 static void init_trace_out(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
@@ -320,7 +321,7 @@ static void init_trace_out(struct ctf_trace_out *trace, ttr *t, const struct ctf
                              : options->rfc_has_short_words ? CTF_ALIGN_NATURAL_32
                                                             : CTF_ALIGN_NATURAL_64;
     description->name = description->ns = description->uid = description->attributes =
-        make_text("");
+        make_static_text("");
     ctf_types_init(&trace->types, t, description);
     trace->types.is_natural = version == CTF_RFC_1_1 && options->rfc_is_natural;
 }
@@ -338,7 +339,7 @@ bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t, const struct ctf_op
                         enum ctf_version version, const ttr_event *first)
 {
     init_trace_out(trace, t, options, version);
-    trace->is_dialect = trace->types.is_dialect = trace->has_numbers = true;
+    trace->has_conventions = trace->types.has_conventions = trace->has_numbers = true;
     trace->has_unix_time = context_has_unix_time(t, first);
     return add_own_clock(trace, first) && make_environment(trace) && make_packet_header(trace);
 }
@@ -564,7 +565,7 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
                            */
                           : choose_stream_class_id(trace, like);
     kind->class->name = (ttr_text){ctx, like->name.n};
-    kind->class->ns = kind->class->uid = kind->class->attributes = make_text("");
+    kind->class->ns = kind->class->uid = kind->class->attributes = make_static_text("");
     kind->class->clock = like->clock;
     kind->class->event_context = like->common;
     return ctf_trace_group_set_id(trace, CTF_GROUP_STREAM_CLASSES, like->likeness,
@@ -721,8 +722,8 @@ static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace
         return NULL;
     buffer_clear(&types->name);
     if (key->is_unnamed)
-        buffer_add_text(&types->name, CTF_DIALECT_UNNAMED);
-    if (trace->is_dialect && !key->is_unnamed)
+        buffer_add_text(&types->name, CTF_CONVENTIONS_UNNAMED);
+    if (trace->has_conventions && !key->is_unnamed)
         ctf_label_escape(&types->name, key->name);
     else
         buffer_add(&types->name, key->name.p, key->name.n);
@@ -732,7 +733,7 @@ static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace
     if (!name)
         return NULL;
     class->name = (ttr_text){name, types->name.n};
-    class->ns = class->uid = class->emf_uri = class->attributes = make_text("");
+    class->ns = class->uid = class->emf_uri = class->attributes = make_static_text("");
     if (key->like && !copy_class_names(trace, class, key->like))
         return NULL;
     class->log_level = key->log_level;
@@ -773,7 +774,7 @@ const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
     const struct class_like what = {
         key, make_class_types(trace, items, key),
         hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
-    if (!trace->types.failed && trace->is_dialect &&
+    if (!trace->types.failed && trace->has_conventions &&
         !is_class_readable(trace, kind->class, &what.roots)) {
         trace->types.failed |= !key_map_put(&kind->events, hash_event_class(items, key), REFUSED);
         kind->refused_n++;

@@ -48,7 +48,8 @@ static const struct json_value *find_attributes(struct ctf2_parser *parser,
 {
     if (object->at[CTF2_ATTRIBUTES] || !object->at[CTF2_USER_ATTRIBUTES])
         return object->at[CTF2_ATTRIBUTES];
-    ctf2_note_rc7(parser, object->at[CTF2_USER_ATTRIBUTES], "the property \"user-attributes\"");
+    ctf2_note_rc7_syntax(parser, object->at[CTF2_USER_ATTRIBUTES],
+                         "the property \"user-attributes\"");
     return object->at[CTF2_USER_ATTRIBUTES];
 }
 
@@ -81,7 +82,7 @@ static ttr_status read_attribute_namespace(struct ctf2_parser *parser,
     const struct json_value *level = json_find_member(attributes, "log-level"),
                             *uri = json_find_member(attributes, "emf-uri");
     int number = level && level->token.kind == JSON_TEXT
-                     ? ctf2_log_level(level->token.text, level->token.n)
+                     ? ctf2_parse_log_level(level->token.text, level->token.n)
                      : -1;
     if (number >= 0) {
         event->log_level = number;

@@ -586,7 +586,7 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
     if (!row)
         return ctf2_fail(parser, name, "no such field class: \"%.60s\"", name->token.text);
     if (row->is_rc7)
-        ctf2_note_rc7(parser, name, "an enumeration class");
+        ctf2_note_rc7_syntax(parser, name, "an enumeration class");
     struct type *made = ctf2_alloc(parser, 1, sizeof *made);
     ttr_status status = made ? count_types(build, json, 1) : TTR_E_NOMEM;
     if (status == TTR_OK && !(row->properties.may & CTF2_SET(ROLES)))

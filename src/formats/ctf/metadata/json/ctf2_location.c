@@ -53,31 +53,32 @@ static ttr_status fail_location(const struct location_search *search, uint32_t n
                      ctf2_origins[search->reference->root], why);
 }
 
-static ttr_status search_type(struct location_search *search, const struct type *type, uint32_t at);
+static ttr_status find_member_in_type(struct location_search *search, const struct type *type,
+                                      uint32_t at);
 
-static ttr_status search_struct(struct location_search *search, const struct type *type,
-                                uint32_t at)
+static ttr_status find_member_in_struct(struct location_search *search, const struct type *type,
+                                        uint32_t at)
 {
     if (at == search->reference->names_n)
         return fail_location(search, at, "is a structure, expected a number");
     const struct type_member *member = type_find_member(type, search->reference->names[at]);
     if (!member)
         return fail_location(search, at + 1, "is not there");
-    return search_type(search, member->type, at + 1);
+    return find_member_in_type(search, member->type, at + 1);
 }
 
-static ttr_status search_options(struct location_search *search, const struct type *type,
-                                 uint32_t at)
+static ttr_status find_member_in_options(struct location_search *search, const struct type *type,
+                                         uint32_t at)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
-        ttr_status status = search_type(search, type->members[i].type, at);
+        ttr_status status = find_member_in_type(search, type->members[i].type, at);
         if (status != TTR_OK)
             return status;
     }
     return TTR_OK;
 }
 
-static unsigned location_target_of(const struct type *type)
+static unsigned get_location_target(const struct type *type)
 {
     switch (type->kind) {
     case TYPE_UINT:
@@ -95,18 +96,19 @@ static unsigned location_target_of(const struct type *type)
 
 /* Follows the path from its name number `at` inside a complete type. The nesting of types limits
  * the recursion. */
-static ttr_status search_type(struct location_search *search, const struct type *type, uint32_t at)
+static ttr_status find_member_in_type(struct location_search *search, const struct type *type,
+                                      uint32_t at)
 {
     ttr_status status = ctf2_count_work(search->parser, search->json, 1 + type->members_n);
     if (status != TTR_OK)
         return status;
     switch (type->kind) {
     case TYPE_STRUCT:
-        return search_struct(search, type, at);
+        return find_member_in_struct(search, type, at);
     case TYPE_OPTIONAL:
-        return search_type(search, type->element, at);
+        return find_member_in_type(search, type->element, at);
     case TYPE_VARIANT:
-        return search_options(search, type, at);
+        return find_member_in_options(search, type, at);
     case TYPE_ARRAY:
     case TYPE_SEQUENCE:
         return fail_location(search, at, "is an array that is over: it has no current element");
@@ -115,20 +117,21 @@ static ttr_status search_type(struct location_search *search, const struct type 
     }
     if (at < search->reference->names_n)
         return fail_location(search, at, "is not a structure and has no members");
-    unsigned target = location_target_of(type);
+    unsigned target = get_location_target(type);
     if (!target)
         return fail_location(search, at, "is neither a number without fraction nor a boolean");
     search->found |= target;
     return TTR_OK;
 }
 
-static bool same_text(ttr_text a, ttr_text b)
+static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
 /* Follows the path through the open structures and arrays until it enters a complete type. */
-static ttr_status search_open_levels(struct location_search *search, const struct ctf2_build *build)
+static ttr_status find_in_open_levels(struct location_search *search,
+                                      const struct ctf2_build *build)
 {
     const struct type_reference *reference = search->reference;
     uint32_t at = 0;
@@ -136,27 +139,27 @@ static ttr_status search_open_levels(struct location_search *search, const struc
         const struct ctf2_frame *frame = &build->frames[level];
         if (frame->kind != TYPE_STRUCT)
             continue;
-        if (!same_text(frame->open, reference->names[at])) {
+        if (!texts_are_equal(frame->open, reference->names[at])) {
             const struct type done = {
                 .kind = TYPE_STRUCT, .members = frame->done, .members_n = frame->done_n};
-            return search_struct(search, &done, at);
+            return find_member_in_struct(search, &done, at);
         }
         at++;
     }
     return fail_location(search, at, "is or holds the field that depends on it");
 }
 
-static ttr_status search_root(struct location_search *search, const struct ctf2_build *build)
+static ttr_status find_in_root(struct location_search *search, const struct ctf2_build *build)
 {
     enum type_root root = search->reference->root;
     if (root == build->root)
-        return search_open_levels(search, build);
+        return find_in_open_levels(search, build);
     if (root > build->root)
         return ctf2_fail(search->parser, search->json, "the %s is decoded later than the %s",
                          ctf2_origins[root], ctf2_origins[build->root]);
     if (!build->roots[root])
         return ctf2_fail(search->parser, search->json, "there is no %s", ctf2_origins[root]);
-    return search_type(search, build->roots[root], 0);
+    return find_member_in_type(search, build->roots[root], 0);
 }
 
 /* Stores the names of the open members that lead to the structure that contains the field; relative
@@ -220,7 +223,7 @@ static bool read_origin_name(const struct json_value *json, struct location_synt
 static ttr_status read_rc7_location(struct ctf2_parser *parser, const struct json_value *json,
                                     struct location_syntax *form)
 {
-    ctf2_note_rc7(parser, json, "a location that is an array");
+    ctf2_note_rc7_syntax(parser, json, "a location that is an array");
     *form = (struct location_syntax){.first = json->first, .steps = json->count};
     if (json->first && read_origin_name(json->first, form)) {
         form->first = json->first->next;
@@ -274,7 +277,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
     *reference = (struct type_reference){
         .names = names, .names_n = n, .root = form.has_origin ? form.origin : build->root};
     struct location_search search = {.parser = parser, .json = json, .reference = reference};
-    status = search_root(&search, build);
+    status = find_in_root(&search, build);
     *found = search.found;
     return status;
 }

@@ -102,11 +102,11 @@ void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct j
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
     size_t offset = parser->alias_use ? parser->alias_use->token.offset : at->token.offset;
-    description->note(description->note_ctx, severity, ctf_text_offset(parser->text, offset), code,
-                      text);
+    description->note(description->note_ctx, severity,
+                      ctf_compute_text_offset(parser->text, offset), code, text);
 }
 
-void ctf2_note_rc7(struct ctf2_parser *parser, const struct json_value *at, const char *what)
+void ctf2_note_rc7_syntax(struct ctf2_parser *parser, const struct json_value *at, const char *what)
 {
     parser->description->is_rc7 = true;
     ctf2_note(parser, TTR_SEVERITY_REMARK, at, "ctf.rc7",

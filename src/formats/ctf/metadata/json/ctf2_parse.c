@@ -153,7 +153,7 @@ static ttr_status get_rc7_uuid(struct ctf2_parser *parser, const struct json_val
     ttr_status status = ctf2_get_uuid(parser, json, uuid, &has_uuid);
     if (status != TTR_OK || !has_uuid)
         return status;
-    ctf2_note_rc7(parser, json, "the UUID of a trace class");
+    ctf2_note_rc7_syntax(parser, json, "the UUID of a trace class");
     if (!parser->description->has_uuid)
         memcpy(parser->description->uuid, uuid, sizeof uuid);
     parser->description->has_uuid = true;
@@ -276,14 +276,14 @@ static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_ob
         return status == TTR_OK ? ctf2_get_text(parser, object->at[CTF2_ID], &clock->id) : status;
     if (!object->at[CTF2_NAME])
         return ctf2_fail(parser, object->json, "a clock class must have the property \"id\"");
-    ctf2_note_rc7(parser, object->json, "a clock class without \"id\"");
+    ctf2_note_rc7_syntax(parser, object->json, "a clock class without \"id\"");
     clock->id = clock->name;
     if (!object->at[CTF2_ORIGIN] && clock->id.n == 9 && memcmp(clock->id.p, "monotonic", 9) == 0)
         clock->is_unix = true;
     return TTR_OK;
 }
 
-static bool is_same_text(ttr_text a, ttr_text b)
+static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
@@ -291,16 +291,17 @@ static bool is_same_text(ttr_text a, ttr_text b)
 /* Returns true if two clock classes have equal properties. */
 static bool is_same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
 {
-    return is_same_text(a->id, b->id) && is_same_text(a->name, b->name) &&
-           is_same_text(a->ns, b->ns) && is_same_text(a->uid, b->uid) &&
-           is_same_text(a->description, b->description) && a->frequency == b->frequency &&
+    return texts_are_equal(a->id, b->id) && texts_are_equal(a->name, b->name) &&
+           texts_are_equal(a->ns, b->ns) && texts_are_equal(a->uid, b->uid) &&
+           texts_are_equal(a->description, b->description) && a->frequency == b->frequency &&
            a->offset_s == b->offset_s && a->offset_cycles == b->offset_cycles &&
            a->has_precision == b->has_precision && a->precision == b->precision &&
            a->has_accuracy == b->has_accuracy && a->accuracy == b->accuracy &&
            a->has_uuid == b->has_uuid && memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0 &&
            a->is_unix == b->is_unix && a->is_absolute == b->is_absolute &&
-           is_same_text(a->origin_name, b->origin_name) &&
-           is_same_text(a->origin_ns, b->origin_ns) && is_same_text(a->origin_uid, b->origin_uid);
+           texts_are_equal(a->origin_name, b->origin_name) &&
+           texts_are_equal(a->origin_ns, b->origin_ns) &&
+           texts_are_equal(a->origin_uid, b->origin_uid);
 }
 
 static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2_object *object)
@@ -347,7 +348,7 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
     const struct json_value *json = object->at[CTF2_DEFAULT_CLOCK_CLASS_ID];
     if (!json && object->at[CTF2_DEFAULT_CLOCK_CLASS_NAME]) {
         json = object->at[CTF2_DEFAULT_CLOCK_CLASS_NAME];
-        ctf2_note_rc7(parser, json, "the property \"default-clock-class-name\"");
+        ctf2_note_rc7_syntax(parser, json, "the property \"default-clock-class-name\"");
     }
     if (!json)
         return TTR_OK;
@@ -414,7 +415,7 @@ static ttr_status read_stream_class(struct ctf2_parser *parser, const struct ctf
     stream->uid = read.uid;
     stream->clock = read.clock;
     stream->attributes = read.attributes;
-    stream->offset = ctf_text_offset(parser->text, object->json->token.offset);
+    stream->offset = ctf_compute_text_offset(parser->text, object->json->token.offset);
     stream->packet_context = roots[ROOT_PACKET_CONTEXT];
     stream->event_header = roots[ROOT_EVENT_HEADER];
     stream->event_context = roots[ROOT_COMMON_CONTEXT];
@@ -482,7 +483,7 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
         return fail_memory(parser->error);
     read.number = event->number;
     read.stream = stream;
-    read.offset = ctf_text_offset(parser->text, object->json->token.offset);
+    read.offset = ctf_compute_text_offset(parser->text, object->json->token.offset);
     *event = read;
     return TTR_OK;
 }
@@ -599,7 +600,7 @@ static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t
     return read_fragment_tree(parser, tree.root);
 }
 
-static bool is_blank(const char *p, size_t n)
+static bool is_all_blank(const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!memchr(" \t\r\n", p[i], 4))
@@ -614,7 +615,7 @@ static ttr_status read_fragments(struct ctf2_parser *parser)
     for (size_t begin = 0, end; begin < text->n && status == TTR_OK; begin = end + 1) {
         const char *separator = memchr(text->p + begin, RECORD_SEPARATOR, text->n - begin);
         end = separator ? (size_t)(separator - text->p) : text->n;
-        if (!is_blank(text->p + begin, end - begin))
+        if (!is_all_blank(text->p + begin, end - begin))
             status = read_fragment(parser, begin, end);
     }
     if (status == TTR_OK && !parser->state->has_preamble)

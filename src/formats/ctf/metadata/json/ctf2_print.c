@@ -188,7 +188,7 @@ static void print_event_attributes(struct ctf2_printer *printer,
                                    const struct ctf_event_class *event)
 {
     struct json *json = &printer->json;
-    const char *level = event->has_log_level ? ctf2_log_level_text(event->log_level) : NULL;
+    const char *level = event->has_log_level ? ctf2_get_log_level_text(event->log_level) : NULL;
     if (event->attributes.n || (!level && event->emf_uri.n == 0)) {
         print_attributes(printer, event->attributes);
         return;
@@ -285,7 +285,8 @@ ttr_status ctf2_print(const struct ctf_description *description, struct buffer *
     return print_fragments(description, false, to, error);
 }
 
-ttr_status ctf2_show(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+ttr_status ctf2_print_indented(const struct ctf_description *description, struct buffer *to,
+                               ttr_error *error)
 {
     return print_fragments(description, description->version == CTF_RFC_1_1, to, error);
 }

@@ -18,7 +18,7 @@ struct ctf2_printer {
     /* id of the stream class, or a generated number for RFC v1.1, in which several stream classes
      * (sections) may have the same id */
     uint64_t stream_id;
-    /* true for ctf2_show(): the text is for display only, so RFC v1.1 is approximated */
+    /* true for ctf2_print_indented(): the text is for display only, so RFC v1.1 is approximated */
     bool is_for_display;
     /* if is_for_display: name of the member that contains the length of the next sequence; "" if
      * none does */

@@ -6,9 +6,9 @@
  * two would become equal, all members of that structure keep their stored names.
  *
  * CTF 2 cannot express bitfields limited to a unit, lengths stored directly before the elements,
- * and text that starts inside a byte. For display (ctf2_show), bitfields lose their unit, and
- * lengths become members: before the sequence if it is in a structure, else inside a new structure
- * with the sequence.
+ * and text that starts inside a byte. For display (ctf2_print_indented), bitfields lose their unit,
+ * and lengths become members: before the sequence if it is in a structure, else inside a new
+ * structure with the sequence.
  */
 #include <stdio.h>
 
@@ -160,7 +160,7 @@ struct label_chain {
     bool is_first;
 };
 
-static bool same_text(ttr_text a, ttr_text b)
+static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
@@ -176,7 +176,8 @@ static struct label_chain *chain_labels(struct ctf2_printer *printer,
     for (uint32_t i = 0; i < labels->n && is_done; i++) {
         uint64_t hash = hash_bytes(labels->label[i].name.p, labels->label[i].name.n);
         uint32_t *before = pair_map_get(&last, hash, 0);
-        bool is_again = before && same_text(labels->label[*before].name, labels->label[i].name);
+        bool is_again =
+            before && texts_are_equal(labels->label[*before].name, labels->label[i].name);
         chain[i] = (struct label_chain){.is_first = !is_again};
         if (is_again)
             chain[*before].next = i + 1;
@@ -216,7 +217,7 @@ static void print_mappings(struct ctf2_printer *printer, const char *key,
 static void print_role(struct ctf2_printer *printer, const struct type *type)
 {
     const struct ctf2_role *role =
-        type->role ? ctf2_role_of((enum ctf_role)type->role, printer->root) : NULL;
+        type->role ? ctf2_find_role((enum ctf_role)type->role, printer->root) : NULL;
     bool is_unsigned = type->kind == TYPE_UINT || type->kind == TYPE_VAR_UINT;
     if (!role || (role->needs_clock && !printer->has_clock) ||
         (role->role == CTF_ROLE_UUID && !printer->description->has_uuid))
@@ -312,7 +313,7 @@ static void print_blob(struct ctf2_printer *printer, const struct type *type)
 
 /* Returns the alignment to print. Structures of RFC v1.1 are aligned like the units of their
  * bitfields, headers like words. */
-static uint8_t printed_align_of(const struct ctf2_printer *printer, const struct type *type)
+static uint8_t get_printed_align(const struct ctf2_printer *printer, const struct type *type)
 {
     uint8_t widest = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -324,7 +325,7 @@ static uint8_t printed_align_of(const struct ctf2_printer *printer, const struct
 
 static void print_minimum_align(struct ctf2_printer *printer, const struct type *type)
 {
-    const uint8_t align = printed_align_of(printer, type);
+    const uint8_t align = get_printed_align(printer, type);
     if (align && !type->has_inline_length) /* if the length precedes the elements, the alignment is
                                               that of the length */
         print_number_property(&printer->json, "minimum-alignment", UINT64_C(1) << align);

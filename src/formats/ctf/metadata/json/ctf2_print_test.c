@@ -164,8 +164,8 @@ static void check_shown(enum ctf_version version, const struct type_member *memb
     made.description.version = version;
     buffer_init(&printed, alloc_default());
     buffer_init(&said, alloc_default());
-    if ((version == CTF_RFC_1_1 ? ctf2_show : ctf2_print)(&made.description, &printed, &error) !=
-        TTR_OK)
+    if ((version == CTF_RFC_1_1 ? ctf2_print_indented : ctf2_print)(&made.description, &printed,
+                                                                    &error) != TTR_OK)
         fail_msg("%s", error.text);
     ctf2_check_lines(&printed);
     ctf2_parse_printed(&again, &printed);

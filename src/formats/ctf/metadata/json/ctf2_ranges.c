@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-static bool is_negative(const struct json_value *json)
+static bool is_negative_number(const struct json_value *json)
 {
     return json->token.is_negative && json->token.size;
 }
@@ -15,8 +15,8 @@ static bool is_negative(const struct json_value *json)
 static bool exceeds_64_bits(const struct json_value *json)
 {
     const bool is_integer = json->token.kind == JSON_INTEGER;
-    return is_integer &&
-           (is_negative(json) ? json->token.size > UINT64_C(1) << 63 : json->token.overflows);
+    return is_integer && (is_negative_number(json) ? json->token.size > UINT64_C(1) << 63
+                                                   : json->token.overflows);
 }
 
 /* Reads one end of a range: a signed or unsigned number of 64 bits. A larger number is an error,
@@ -26,10 +26,10 @@ static ttr_status read_range_end(struct ctf2_parser *parser, const struct json_v
 {
     int64_t s = 0;
     if (clips && exceeds_64_bits(json)) {
-        *x = is_negative(json) ? (uint64_t)INT64_MIN : UINT64_MAX;
+        *x = is_negative_number(json) ? (uint64_t)INT64_MIN : UINT64_MAX;
         return TTR_OK;
     }
-    if (json->token.kind != JSON_INTEGER || !is_negative(json))
+    if (json->token.kind != JSON_INTEGER || !is_negative_number(json))
         return ctf2_get_u64(parser, json, x);
     ttr_status status = ctf2_get_i64(parser, json, &s);
     *x = (uint64_t)s;
@@ -47,8 +47,8 @@ static ttr_status read_range(struct ctf2_parser *parser, const struct json_value
         status = read_range_end(parser, high, clips, &range->high);
     if (status != TTR_OK)
         return status;
-    bool same_sign = is_negative(low) == is_negative(high);
-    if (same_sign ? range->low > range->high : is_negative(high))
+    bool same_sign = is_negative_number(low) == is_negative_number(high);
+    if (same_sign ? range->low > range->high : is_negative_number(high))
         return ctf2_fail(parser, json, "a range must not end below its begin");
     return TTR_OK;
 }
@@ -58,8 +58,8 @@ static ttr_status read_range(struct ctf2_parser *parser, const struct json_value
 static bool range_fits(const struct json_value *json, const struct type_range *range,
                        enum ctf2_sign sign, const struct json_value **beyond)
 {
-    bool begins_negative = is_negative(json->first),
-         ends_wide = !is_negative(json->last) && range->high > INT64_MAX;
+    bool begins_negative = is_negative_number(json->first),
+         ends_wide = !is_negative_number(json->last) && range->high > INT64_MAX;
     *beyond = begins_negative && sign != CTF2_SIGNED ? json->first : json->last;
     if (exceeds_64_bits(json->first) || exceeds_64_bits(json->last))
         return false;
@@ -72,19 +72,21 @@ static bool range_fits(const struct json_value *json, const struct type_range *r
 static bool clip_range(const struct json_value *json, struct type_range *range, enum ctf2_sign sign)
 {
     if (sign == CTF2_UNSIGNED) {
-        range->low = is_negative(json->first) ? 0 : range->low;
-        return !is_negative(json->last);
+        range->low = is_negative_number(json->first) ? 0 : range->low;
+        return !is_negative_number(json->last);
     }
-    bool begins_wide = !is_negative(json->first) && range->low > INT64_MAX;
-    range->high = is_negative(json->last) || range->high <= INT64_MAX ? range->high : INT64_MAX;
+    bool begins_wide = !is_negative_number(json->first) && range->low > INT64_MAX;
+    range->high =
+        is_negative_number(json->last) || range->high <= INT64_MAX ? range->high : INT64_MAX;
     return !begins_wide;
 }
 
 /* Reports whether all values of a range exceed 64 bits. */
 static bool range_exceeds_64_bits(const struct json_value *json)
 {
-    return is_negative(json->first) ? exceeds_64_bits(json->last) && is_negative(json->last)
-                                    : exceeds_64_bits(json->first);
+    return is_negative_number(json->first)
+               ? exceeds_64_bits(json->last) && is_negative_number(json->last)
+               : exceeds_64_bits(json->first);
 }
 
 ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json,

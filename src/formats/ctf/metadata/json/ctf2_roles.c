@@ -67,7 +67,7 @@ ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *jso
     for (const struct json_value *item = json->first; item && status == TTR_OK; item = item->next) {
         status = ctf2_expect_kind(parser, item, JSON_TEXT);
         const struct ctf2_role *role =
-            status == TTR_OK ? ctf2_role_named(item->token.text, item->token.n) : NULL;
+            status == TTR_OK ? ctf2_parse_role(item->token.text, item->token.n) : NULL;
         if (!role && status == TTR_OK)
             ctf2_note(parser, TTR_SEVERITY_REMARK, item, "ctf.unknown-role",
                       "the role \"%.60s\" is not known", item->token.text);

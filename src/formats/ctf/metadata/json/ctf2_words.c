@@ -68,7 +68,7 @@ static void sort_ranges(struct option_range *heap, size_t n)
     }
 }
 
-const struct ctf2_role *ctf2_role_named(const char *name, size_t n)
+const struct ctf2_role *ctf2_parse_role(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (strlen(roles[i].name) == n && memcmp(roles[i].name, name, n) == 0)
@@ -76,7 +76,7 @@ const struct ctf2_role *ctf2_role_named(const char *name, size_t n)
     return NULL;
 }
 
-const struct ctf2_role *ctf2_role_of(enum ctf_role role, enum type_root root)
+const struct ctf2_role *ctf2_find_role(enum ctf_role role, enum type_root root)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         enum ctf_role meant = root == ROOT_PACKET_CONTEXT && roles[i].in_packet_context
@@ -88,7 +88,7 @@ const struct ctf2_role *ctf2_role_of(enum ctf_role role, enum type_root root)
     return NULL;
 }
 
-int ctf2_log_level(const char *name, size_t n)
+int ctf2_parse_log_level(const char *name, size_t n)
 {
     for (size_t i = 0; i < LOG_LEVELS; i++)
         if (strlen(log_levels[i]) == n && memcmp(log_levels[i], name, n) == 0)
@@ -96,7 +96,7 @@ int ctf2_log_level(const char *name, size_t n)
     return -1;
 }
 
-const char *ctf2_log_level_text(int64_t level)
+const char *ctf2_get_log_level_text(int64_t level)
 {
     return level >= 0 && level < (int64_t)LOG_LEVELS ? log_levels[level] : NULL;
 }

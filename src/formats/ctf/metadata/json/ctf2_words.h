@@ -20,12 +20,12 @@ struct ctf2_role {
 };
 
 /* Find a role by its name (n bytes), or by its meaning in a root. Return NULL if there is none. */
-const struct ctf2_role *ctf2_role_named(const char *name, size_t n);
-const struct ctf2_role *ctf2_role_of(enum ctf_role role, enum type_root root);
+const struct ctf2_role *ctf2_parse_role(const char *name, size_t n);
+const struct ctf2_role *ctf2_find_role(enum ctf_role role, enum type_root root);
 
 /* Convert a log level from its name to its number (-1 if unknown), and back (NULL if unknown). */
-int ctf2_log_level(const char *name, size_t n);
-const char *ctf2_log_level_text(int64_t level);
+int ctf2_parse_log_level(const char *name, size_t n);
+const char *ctf2_get_log_level_text(int64_t level);
 
 /* Set of names, to detect repetitions. ctf2_names_begin allocates room for n names in an arena and
  * returns false if memory is out. ctf2_names_add returns false if the name is in the set already.

@@ -85,7 +85,7 @@ static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
 static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text name)
 {
     struct arena *arena = &parser->description->arena;
-    struct rfc11_declaration *d = rfc11_names_get(&parser->state->types, name), found;
+    struct rfc11_declaration *d = rfc11_names_find(&parser->state->types, name), found;
     if (d || !init_built_in_type(name, &found))
         return d;
     found.name.p = arena_copy(arena, name.p, name.n);
@@ -95,7 +95,7 @@ static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text
         return NULL;
     }
     *d = found;
-    if (rfc11_names_put(&parser->state->types, arena, d->name, d))
+    if (rfc11_names_add(&parser->state->types, arena, d->name, d))
         return d;
     (void)rfc11_fail_memory(&parser->lexer);
     return NULL;
@@ -625,10 +625,10 @@ bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract)
         return false;
     if (rfc11_is_root_name(d->name))
         return rfc11_fail_at(lexer, at, "this type is built in");
-    if (rfc11_names_get(&parser->state->types, d->name))
+    if (rfc11_names_find(&parser->state->types, d->name))
         return rfc11_fail_at(lexer, at, "a type of this name was declared or used before");
     if (!parse_body(parser, d) || (!is_abstract && !rfc11_make_type(parser, d, at)))
         return false;
-    return rfc11_names_put(&parser->state->types, lexer->arena, d->name, d) ||
+    return rfc11_names_add(&parser->state->types, lexer->arena, d->name, d) ||
            rfc11_fail_memory(lexer);
 }

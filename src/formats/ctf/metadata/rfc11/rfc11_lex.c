@@ -93,7 +93,7 @@ static bool skip_blanks(struct rfc11_lexer *lexer)
     return true;
 }
 
-static unsigned digit_of(char c)
+static unsigned get_digit_value(char c)
 {
     if (is_digit(c))
         return (unsigned)(c - '0');
@@ -113,7 +113,8 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
         base = 8;
     }
     token->kind = RFC11_NUMBER;
-    for (unsigned digit; (digit = digit_of(peek_byte(lexer, 0))) < base; digits++, lexer->at++)
+    for (unsigned digit; (digit = get_digit_value(peek_byte(lexer, 0))) < base;
+         digits++, lexer->at++)
         if (__builtin_mul_overflow(token->value, base, &token->value) ||
             __builtin_add_overflow(token->value, digit, &token->value))
             return rfc11_fail_at(lexer, token->at, "the number does not fit in 64 bits");
@@ -133,7 +134,7 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
 static bool scan_escape_digits(struct rfc11_lexer *lexer, unsigned base, unsigned most, char *to)
 {
     unsigned value = 0, n = 0;
-    for (unsigned digit; n < most && (digit = digit_of(peek_byte(lexer, 0))) < base;
+    for (unsigned digit; n < most && (digit = get_digit_value(peek_byte(lexer, 0))) < base;
          n++, lexer->at++)
         value = value * base + digit;
     *to = (char)value;
@@ -161,7 +162,7 @@ static bool scan_escape(struct rfc11_lexer *lexer, char *to)
 }
 
 /* Returns the offset of the closing quote; the end of the text if it is missing. */
-static size_t find_quote(const struct rfc11_lexer *lexer)
+static size_t find_closing_quote(const struct rfc11_lexer *lexer)
 {
     const struct ctf_text *text = lexer->text;
     size_t at = lexer->at + 1;
@@ -172,7 +173,7 @@ static size_t find_quote(const struct rfc11_lexer *lexer)
 
 static bool scan_string(struct rfc11_lexer *lexer, struct rfc11_token *token)
 {
-    size_t quote = find_quote(lexer), n = 0;
+    size_t quote = find_closing_quote(lexer), n = 0;
     if (quote == lexer->text->n)
         return rfc11_fail_at(lexer, token->at, "the string has no end in its line");
     char *to = arena_alloc(lexer->arena, quote - lexer->at);

@@ -116,7 +116,7 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
 }
 
 /* Returns the rfc11_type that contains a type of the description. */
-static const struct rfc11_type *made_type_of(const struct type *type)
+static const struct rfc11_type *get_made_type(const struct type *type)
 {
     return (const struct rfc11_type *)type;
 }
@@ -148,7 +148,7 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser,
     made->type.members_n = d->members_n;
     made->is_empty = true;
     for (uint32_t i = 0; i < d->members_n; i++) {
-        const struct rfc11_type *inside = made_type_of(d->members[i].type);
+        const struct rfc11_type *inside = get_made_type(d->members[i].type);
         if (!add_nested_counts(parser, made, inside, at))
             return NULL;
         made->is_empty = made->is_empty && inside->is_empty;
@@ -223,9 +223,9 @@ static bool set_declared_align(struct rfc11_parser *parser, struct rfc11_type *m
         return rfc11_fail_at(&parser->lexer, at,
                              "a string begins at a byte: expected align = 8 or more");
     bool is_basic = made->rule == RULE_BASIC;
-    made->type.minimum_align = is_basic ? 0 : rfc11_log2(d->align);
+    made->type.minimum_align = is_basic ? 0 : rfc11_get_log2(d->align);
     if (made->rule != RULE_COMPOUND)
-        made->type.align = rfc11_log2(d->align);
+        made->type.align = rfc11_get_log2(d->align);
     made->rule = is_basic ? RULE_FIXED : made->rule;
     return true;
 }

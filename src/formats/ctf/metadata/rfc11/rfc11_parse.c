@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
-static bool is_named(const struct rfc11_token *name, const char *text)
+static bool name_equals(const struct rfc11_token *name, const char *text)
 {
     return name->text.n == strlen(text) && memcmp(name->text.p, text, name->text.n) == 0;
 }
@@ -151,8 +151,8 @@ static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool
     if (*has_uuid)
         memcpy(uuid, taken, sizeof taken);
     else
-        rfc11_note(parser, TTR_SEVERITY_ODD, at, "ctf.unknown-attribute",
-                   "expected a UUID of 32 hexadecimal digits: this was passed over");
+        rfc11_add_note(parser, TTR_SEVERITY_ODD, at, "ctf.unknown-attribute",
+                       "expected a UUID of 32 hexadecimal digits: this was passed over");
     return true;
 }
 
@@ -162,20 +162,20 @@ static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc1
                                   bool *is_good)
 {
     struct ctf_clock *clock = parser->state->clock;
-    if (is_named(name, "clock_freq")) {
+    if (name_equals(name, "clock_freq")) {
         *is_good = parse_unsigned_number(parser, 1, UINT64_MAX, &clock->frequency);
-    } else if (is_named(name, "clock_offset_s")) {
+    } else if (name_equals(name, "clock_offset_s")) {
         *is_good = parse_clock_offset(parser, &clock->offset_s);
-    } else if (is_named(name, "clock_offset")) {
+    } else if (name_equals(name, "clock_offset")) {
         *is_good = parse_clock_offset(parser, &clock->offset_cycles);
-    } else if (is_named(name, "clock_name")) {
+    } else if (name_equals(name, "clock_name")) {
         *is_good = rfc11_parse_name(&parser->lexer, &clock->name, "the name of the clock");
         clock->id = clock->name;
-    } else if (is_named(name, "clock_description")) {
+    } else if (name_equals(name, "clock_description")) {
         *is_good = rfc11_parse_name(&parser->lexer, &clock->description, "a string");
-    } else if (is_named(name, "clock_uuid")) {
+    } else if (name_equals(name, "clock_uuid")) {
         *is_good = parse_uuid_value(parser, clock->uuid, &clock->has_uuid);
-    } else if (is_named(name, "clock_precision")) {
+    } else if (name_equals(name, "clock_precision")) {
         clock->has_precision = true;
         *is_good = parse_unsigned_number(parser, 0, UINT64_MAX, &clock->precision);
     } else {
@@ -191,19 +191,19 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
     bool is_good;
     if (is_block)
         return rfc11_skip_unknown(parser, name, "the trace");
-    if (is_named(name, "major"))
+    if (name_equals(name, "major"))
         is_good = rfc11_parse_number(&parser->lexer, &trace->major, "a number");
-    else if (is_named(name, "minor"))
+    else if (name_equals(name, "minor"))
         is_good = rfc11_parse_number(&parser->lexer, &trace->minor, "a number");
-    else if (is_named(name, "alignment"))
+    else if (name_equals(name, "alignment"))
         is_good = parse_alignment(parser, trace);
-    else if (is_named(name, "word_size"))
+    else if (name_equals(name, "word_size"))
         is_good = parse_word_size(parser);
-    else if (is_named(name, "clock_absolute"))
+    else if (name_equals(name, "clock_absolute"))
         is_good = trace->has_origin = rfc11_parse_bool(parser, &trace->is_absolute);
-    else if (is_named(name, "discarded_at_end")) /* decision 54 */
+    else if (name_equals(name, "discarded_at_end")) /* decision 54 */
         is_good = rfc11_parse_bool(parser, &parser->description->rfc_discarded_at_end);
-    else if (is_named(name, "uuid"))
+    else if (name_equals(name, "uuid"))
         is_good =
             parse_uuid_value(parser, parser->description->uuid, &parser->description->has_uuid);
     else if (!parse_clock_attribute(parser, name, &is_good))
@@ -226,8 +226,8 @@ static bool check_version(struct rfc11_parser *parser, const struct trace_block 
         return false;
     }
     if (trace->minor.value == 0)
-        rfc11_note(parser, TTR_SEVERITY_ODD, trace->minor.at, "ctf.version",
-                   "this is version 1.0; it is read as 1.1");
+        rfc11_add_note(parser, TTR_SEVERITY_ODD, trace->minor.at, "ctf.version",
+                       "this is version 1.0; it is read as 1.1");
     parser->description->minor = (uint32_t)trace->minor.value;
     return true;
 }
@@ -307,10 +307,10 @@ static bool parse_context_attribute(struct rfc11_parser *parser, const struct rf
                                     bool is_block, void *to)
 {
     struct section_block *section = to;
-    if (!is_block && is_named(name, "event_size"))
+    if (!is_block && name_equals(name, "event_size"))
         return rfc11_parse_bool(parser, &section->has_event_size) &&
                rfc11_end_attribute(parser, false);
-    if (is_block || !is_named(name, "context_type"))
+    if (is_block || !name_equals(name, "context_type"))
         return rfc11_skip_unknown(parser, name, "an event context");
     section->context_at = parser->lexer.token.at;
     section->context = parse_struct_use(parser);
@@ -328,14 +328,14 @@ static bool parse_section_event_attribute(struct rfc11_parser *parser,
     struct section_block *section = to;
     struct rfc11_lexer *lexer = &parser->lexer;
     bool has_time = true;
-    if (is_block && is_named(name, "context"))
+    if (is_block && name_equals(name, "context"))
         return parse_block(parser, parse_context_attribute, to);
-    if (!is_block && is_named(name, "timestamps")) {
+    if (!is_block && name_equals(name, "timestamps")) {
         bool is_good = rfc11_parse_bool(parser, &has_time);
         section->has_no_time = !has_time;
         return is_good && rfc11_end_attribute(parser, false);
     }
-    if (is_block || !is_named(name, "header_type"))
+    if (is_block || !name_equals(name, "header_type"))
         return rfc11_skip_unknown(parser, name, "the events of a section");
     section->header = rfc11_is_word(lexer, "type1") ? 1 : 2;
     if (section->header == 2 && !rfc11_is_word(lexer, "type2"))
@@ -347,13 +347,13 @@ static bool parse_section_attribute(struct rfc11_parser *parser, const struct rf
                                     bool is_block, void *to)
 {
     struct section_block *section = to;
-    if (is_block && is_named(name, "event"))
+    if (is_block && name_equals(name, "event"))
         return parse_block(parser, parse_section_event_attribute, to);
-    section->has_id |= !is_block && is_named(name, "id");
-    if (!is_block && is_named(name, "id"))
+    section->has_id |= !is_block && name_equals(name, "id");
+    if (!is_block && name_equals(name, "id"))
         return parse_unsigned_number(parser, 0, UINT64_MAX, &section->id) &&
                rfc11_end_attribute(parser, false);
-    if (is_block || !is_named(name, "name"))
+    if (is_block || !name_equals(name, "name"))
         return rfc11_skip_unknown(parser, name, "a section");
     section->name_at = parser->lexer.token.at;
     section->has_name = true;
@@ -370,7 +370,7 @@ static bool check_section(struct rfc11_parser *parser, const struct section_bloc
         memchr(section->name.p, '\0', section->name.n))
         return rfc11_fail_at(&parser->lexer, section->name_at,
                              "the name of a section is that of its files, so '/' cannot be in it");
-    if (rfc11_names_get(&parser->state->sections, section->name))
+    if (rfc11_names_find(&parser->state->sections, section->name))
         return rfc11_fail_at(&parser->lexer, section->name_at,
                              "a section of this name was declared before");
     if (!section->header)
@@ -400,13 +400,13 @@ static bool parse_section(struct rfc11_parser *parser)
         return rfc11_fail_memory(&parser->lexer);
     stream->id = section.has_id ? section.id : d->streams_n - 1;
     stream->name = section.name;
-    stream->offset = ctf_text_offset(parser->lexer.text, at);
+    stream->offset = ctf_compute_text_offset(parser->lexer.text, at);
     stream->rfc_header = section.header;
     stream->rfc_has_event_size = section.has_event_size;
     stream->rfc_has_no_time = section.has_no_time;
     stream->event_context = section.context ? &section.context->type : NULL;
     return (rfc11_make_event_header(d, stream) &&
-            rfc11_names_put(&parser->state->sections, &d->arena, stream->name, stream)) ||
+            rfc11_names_add(&parser->state->sections, &d->arena, stream->name, stream)) ||
            rfc11_fail_memory(&parser->lexer);
 }
 
@@ -431,7 +431,7 @@ static bool parse_section_name(struct rfc11_parser *parser, struct event_block *
     ttr_text name;
     if (!rfc11_parse_name(&parser->lexer, &name, "the name of a section"))
         return false;
-    event->stream = rfc11_names_get(&parser->state->sections, name);
+    event->stream = rfc11_names_find(&parser->state->sections, name);
     return event->stream ||
            rfc11_fail_at(&parser->lexer, at, "no section of this name was declared up to here");
 }
@@ -454,22 +454,22 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
     bool is_good;
     if (is_block)
         return rfc11_skip_unknown(parser, name, "an event");
-    if (is_named(name, "name")) {
+    if (name_equals(name, "name")) {
         is_good = rfc11_parse_name(&parser->lexer, &event->name, "the name of the event");
-    } else if (is_named(name, "id")) {
+    } else if (name_equals(name, "id")) {
         event->id_at = parser->lexer.token.at;
         event->has_id = true;
         is_good = parse_unsigned_number(parser, 0, UINT32_MAX, &event->id);
-    } else if (is_named(name, "section")) {
+    } else if (name_equals(name, "section")) {
         is_good = parse_section_name(parser, event);
-    } else if (is_named(name, "loglevel")) {
+    } else if (name_equals(name, "loglevel")) {
         event->has_level = true;
         is_good = parse_signed_number(parser, &event->level);
-    } else if (is_named(name, "emf_uri")) {
+    } else if (name_equals(name, "emf_uri")) {
         is_good = rfc11_parse_name(&parser->lexer, &event->emf_uri, "a string");
-    } else if (is_named(name, "context_fields")) {
+    } else if (name_equals(name, "context_fields")) {
         is_good = parse_unsigned_number(parser, 0, RFC11_FIELDS_MAX, &event->context_n);
-    } else if (is_named(name, "fields")) {
+    } else if (name_equals(name, "fields")) {
         return parse_event_fields(parser, event) && rfc11_end_attribute(parser, true);
     } else {
         return rfc11_skip_unknown(parser, name, "an event");
@@ -488,7 +488,7 @@ static bool check_event_identity(struct rfc11_parser *parser, struct event_block
         return rfc11_fail_at(
             lexer, at, "the event states no section, and there is not exactly one up to here");
     if (event->name.n == 0)
-        rfc11_note(parser, TTR_SEVERITY_ODD, at, "ctf.unnamed-event", "an event has no name");
+        rfc11_add_note(parser, TTR_SEVERITY_ODD, at, "ctf.unnamed-event", "an event has no name");
     if (!event->has_id && event->stream->events_n)
         return rfc11_fail_at(lexer, at,
                              "the event states no id, and its section has another event");
@@ -509,7 +509,7 @@ static bool parse_event(struct rfc11_parser *parser)
     if (!event)
         return rfc11_fail_memory(&parser->lexer);
     event->name = block.name;
-    event->offset = ctf_text_offset(parser->lexer.text, at);
+    event->offset = ctf_compute_text_offset(parser->lexer.text, at);
     event->has_log_level = block.has_level;
     event->log_level = block.level;
     event->emf_uri = block.emf_uri;
@@ -522,7 +522,7 @@ static bool parse_event(struct rfc11_parser *parser)
 /* --- Complete text --- */
 
 /* Skips an unknown block up to its closing brace. */
-static bool parse_unknown(struct rfc11_parser *parser)
+static bool skip_unknown_block(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     struct rfc11_token name = lexer->token;
@@ -558,7 +558,7 @@ static bool parse_top_level_block(struct rfc11_parser *parser)
     if (is_abstract || rfc11_is_word(lexer, "type"))
         return rfc11_next_token(lexer) && rfc11_parse_declaration(parser, is_abstract) &&
                rfc11_end_attribute(parser, true);
-    return parse_unknown(parser);
+    return skip_unknown_block(parser);
 }
 
 ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_text *text,
@@ -574,7 +574,7 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
     while (is_good && parser.lexer.token.kind != RFC11_END)
         is_good = parse_top_level_block(&parser);
     if (is_good && !state->has_trace)
-        rfc11_note(
+        rfc11_add_note(
             &parser, TTR_SEVERITY_ODD, 0, "ctf.version",
             "the metadata have no block trace { major = 1; minor = 1; }; they are read as version "
             "1.1");

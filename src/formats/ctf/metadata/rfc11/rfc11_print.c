@@ -280,13 +280,13 @@ static bool print_type_use(struct printer *p, const struct type *type, unsigned 
 static bool declare_type(struct printer *p, const struct type *type, ttr_text field)
 {
     bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
-                    !rfc11_names_get(&p->named, type->name);
+                    !rfc11_names_find(&p->named, type->name);
     if (!pair_map_put(&p->visited, (uintptr_t)type, 0, has_name))
         return fail_print_memory(p);
     if (!has_name)
         return true;
     /* The value of the entry is not used, so any pointer will do. */
-    if (!rfc11_names_put(&p->named, &p->arena, type->name, p))
+    if (!rfc11_names_add(&p->named, &p->arena, type->name, p))
         return fail_print_memory(p);
     (void)print_format(p, "type ");
     print_name_or_string(p, type->name);

@@ -9,7 +9,7 @@
 
 #define BUCKETS_FIRST 64u
 
-void *rfc11_names_get(const struct rfc11_names *names, ttr_text name)
+void *rfc11_names_find(const struct rfc11_names *names, ttr_text name)
 {
     if (names->buckets_n == 0)
         return NULL;
@@ -42,7 +42,7 @@ static bool grow_names(struct rfc11_names *names, struct arena *arena)
     return true;
 }
 
-bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text name, void *thing)
+bool rfc11_names_add(struct rfc11_names *names, struct arena *arena, ttr_text name, void *thing)
 {
     if (names->n >= names->buckets_n && !grow_names(names, arena))
         return false;
@@ -98,7 +98,7 @@ struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t k
 /* Returns the default alignment of a basic type (4.1.2). Bits that do not fill bytes follow
  * directly. Packed types start at a byte, natural ones at a multiple of their size, limited by the
  * word size. A size that no machine type has (24 bits) starts at a byte. */
-static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
+static uint8_t get_default_align(enum ctf_alignment alignment, uint32_t bits)
 {
     uint32_t word = alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
     if (bits % 8 != 0 || bits == 0)
@@ -107,34 +107,34 @@ static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
         return 3;
     if ((bits & (bits - 1)) != 0)
         return 3;
-    return rfc11_log2(bits < word ? bits : word);
+    return rfc11_get_log2(bits < word ? bits : word);
 }
 
-static uint8_t larger_align(uint8_t a, uint8_t b)
+static uint8_t get_larger_align(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
 }
 
 /* Returns the alignment that a member requires of its struct. A bitfield requires the alignment of
  * its unit, as in C. */
-static uint8_t align_required_of_struct(const struct type *type)
+static uint8_t get_required_struct_align(const struct type *type)
 {
-    return type->unit ? larger_align(type->align, rfc11_log2(type->unit)) : type->align;
+    return type->unit ? get_larger_align(type->align, rfc11_get_log2(type->unit)) : type->align;
 }
 
-static uint8_t compound_align(const struct type *type)
+static uint8_t get_compound_align(const struct type *type)
 {
     uint8_t align = type->minimum_align;
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = larger_align(align, align_required_of_struct(type->members[i].type));
+        align = get_larger_align(align, get_required_struct_align(type->members[i].type));
     if (type->element)
-        align = larger_align(align, align_required_of_struct(type->element));
+        align = get_larger_align(align, get_required_struct_align(type->element));
     if (type->length_type)
-        align = larger_align(align, align_required_of_struct(type->length_type));
+        align = get_larger_align(align, get_required_struct_align(type->length_type));
     return align;
 }
 
-static void set_alignment_from(struct rfc11_type *first, enum ctf_alignment alignment)
+static void set_alignment_of_new_types(struct rfc11_type *first, enum ctf_alignment alignment)
 {
     for (struct rfc11_type *made = first; made; made = made->next) {
         switch ((enum rfc11_rule)made->rule) {
@@ -142,10 +142,10 @@ static void set_alignment_from(struct rfc11_type *first, enum ctf_alignment alig
             break;
         case RULE_BASIC:
         case RULE_HEADER:
-            made->type.align = default_align(alignment, made->natural);
+            made->type.align = get_default_align(alignment, made->natural);
             break;
         case RULE_COMPOUND:
-            made->type.align = compound_align(&made->type);
+            made->type.align = get_compound_align(&made->type);
             break;
         }
     }
@@ -157,26 +157,26 @@ void rfc11_set_alignment(struct ctf_description *description, enum ctf_alignment
     description->alignment = alignment;
     if (!state)
         return;
-    set_alignment_from(state->first, alignment);
+    set_alignment_of_new_types(state->first, alignment);
     state->unaligned = NULL;
 }
 
 void rfc11_align_new_types(struct ctf_description *description)
 {
     struct rfc11_state *state = description->parser;
-    set_alignment_from(state->unaligned, description->alignment);
+    set_alignment_of_new_types(state->unaligned, description->alignment);
     state->unaligned = NULL;
 }
 
 /* --- Attributes of types and blocks --- */
 
-void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
-                const char *code, const char *text)
+void rfc11_add_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
+                    const char *code, const char *text)
 {
     const struct ctf_description *description = parser->description;
     if (description->note)
-        description->note(description->note_ctx, severity, ctf_text_offset(parser->lexer.text, at),
-                          code, text);
+        description->note(description->note_ctx, severity,
+                          ctf_compute_text_offset(parser->lexer.text, at), code, text);
 }
 
 bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block)
@@ -209,7 +209,7 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
     unsigned depth = 0;
     (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over",
                    where, name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
-    rfc11_note(parser, TTR_SEVERITY_ODD, name->at, "ctf.unknown-attribute", text);
+    rfc11_add_note(parser, TTR_SEVERITY_ODD, name->at, "ctf.unknown-attribute", text);
     parser->repeatable++;
     while (true) {
         bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['),

@@ -46,8 +46,8 @@ struct rfc11_name {
     struct rfc11_name *next;
 };
 
-void *rfc11_names_get(const struct rfc11_names *names, ttr_text name);
-TTR_MUST bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text name,
+void *rfc11_names_find(const struct rfc11_names *names, ttr_text name);
+TTR_MUST bool rfc11_names_add(struct rfc11_names *names, struct arena *arena, ttr_text name,
                               void *thing);
 
 /* An event header type, with the properties of the section for which it was made. */
@@ -83,7 +83,7 @@ struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t k
 void rfc11_align_new_types(struct ctf_description *description);
 
 /* Returns the base 2 logarithm of a power of two. */
-static inline uint8_t rfc11_log2(uint32_t power)
+static inline uint8_t rfc11_get_log2(uint32_t power)
 {
     return (uint8_t)__builtin_ctz(power);
 }
@@ -182,8 +182,8 @@ bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract);
 /* --- rfc11_types.c: attributes of types and blocks --- */
 
 /* Emits a diagnostic for an offset of the text. */
-void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
-                const char *code, const char *text);
+void rfc11_add_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
+                    const char *code, const char *text);
 
 /* Parses the start of an attribute: an optional point, its name, and `=`. Sets `*is_block` if `{`
  * follows the name instead of `=`; the brace is not consumed. */

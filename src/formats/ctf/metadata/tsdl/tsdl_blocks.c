@@ -235,7 +235,7 @@ static void normalize_clock_offset(struct ctf_clock *clock)
     clock->offset_cycles = (int64_t)rest;
 }
 
-static bool same_text(ttr_text a, ttr_text b)
+static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
@@ -243,7 +243,7 @@ static bool same_text(ttr_text a, ttr_text b)
 /* Reports whether two clock blocks are identical. */
 static bool is_same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
 {
-    return same_text(a->name, b->name) && same_text(a->description, b->description) &&
+    return texts_are_equal(a->name, b->name) && texts_are_equal(a->description, b->description) &&
            a->frequency == b->frequency && a->offset_s == b->offset_s &&
            a->offset_cycles == b->offset_cycles && a->has_precision == b->has_precision &&
            a->precision == b->precision && a->is_absolute == b->is_absolute &&
@@ -336,8 +336,8 @@ static const char *const stream_attributes[] = {"id", "packet.context", "event.h
                                                 "event.context", NULL};
 enum { STREAM_ID, STREAM_PACKET_CONTEXT, STREAM_EVENT_HEADER, STREAM_EVENT_CONTEXT };
 
-static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class *stream,
-                         const struct assigned_type *assigned)
+static bool find_stream_position(struct tsdl_resolver *resolver, struct ctf_stream_class *stream,
+                                 const struct assigned_type *assigned)
 {
     struct tsdl_root_position place = {.stream = stream};
     place.root = ROOT_PACKET_CONTEXT;
@@ -422,8 +422,8 @@ static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_sta
     struct ctf_stream_class *stream = add_stream(resolver, values.id);
     if (!stream)
         return false;
-    stream->offset = ctf_text_offset(resolver->reading->text, block->at);
-    return place_stream(resolver, stream, values.assigned);
+    stream->offset = ctf_compute_text_offset(resolver->reading->text, block->at);
+    return find_stream_position(resolver, stream, values.assigned);
 }
 
 static const char *const event_attributes[] = {"name",          "id",      "stream_id", "loglevel",
@@ -533,7 +533,7 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     event->emf_uri = values->emf_uri;
     event->log_level = values->log_level;
     event->has_log_level = values->seen >> EVENT_LOGLEVEL & 1;
-    event->offset = ctf_text_offset(resolver->reading->text, at);
+    event->offset = ctf_compute_text_offset(resolver->reading->text, at);
     struct tsdl_root_position place = {
         .root = ROOT_SPECIFIC_CONTEXT, .stream = stream, .event = event};
     if (!place_assigned_roots(resolver, &values->context, place, &event->context))

@@ -23,7 +23,7 @@ struct tsdl_type *tsdl_new_type(struct tsdl_resolver *resolver, enum type_kind k
 }
 
 /* Returns the word that is assigned to an attribute; empty if the value is a number or string. */
-static ttr_text word_of_attribute(const struct tsdl_statement *attribute)
+static ttr_text get_attribute_word(const struct tsdl_statement *attribute)
 {
     if (attribute->kind != TSDL_ASSIGN || attribute->value->kind != TSDL_VALUE_PATH)
         return (ttr_text){"", 0};
@@ -59,7 +59,7 @@ static bool get_base(struct tsdl_resolver *resolver, const struct tsdl_statement
 static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                          uint8_t *encoding)
 {
-    ttr_text word = word_of_attribute(attribute);
+    ttr_text word = get_attribute_word(attribute);
     if (IS(word, "none"))
         *encoding = ENCODING_NONE;
     else if (IS(word, "UTF8") || IS(word, "utf8"))
@@ -76,7 +76,7 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
 static bool get_mapped_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                              const struct ctf_clock **clock)
 {
-    ttr_text path = word_of_attribute(attribute);
+    ttr_text path = get_attribute_word(attribute);
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
         memcmp(path.p + path.n - 6, ".value", 6) != 0) {
         tsdl_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-map",

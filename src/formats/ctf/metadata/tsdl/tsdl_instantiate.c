@@ -70,7 +70,7 @@ uint32_t tsdl_find_option_labels(const struct tsdl_type *variant, const struct t
     return n;
 }
 
-static bool is_integer(const struct type *type)
+static bool is_integer_type(const struct type *type)
 {
     return type->kind == TYPE_UINT || type->kind == TYPE_INT;
 }
@@ -97,7 +97,7 @@ bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *t
         return (type->kind == TYPE_UINT && type->bits <= 64) ||
                tsdl_fail(resolver->reading, at,
                          "a length is an unsigned integer of at most 64 bits; this field is none");
-    if (!is_integer(type) || !type->labels)
+    if (!is_integer_type(type) || !type->labels)
         return tsdl_fail(resolver->reading, at,
                          "the tag of a variant is an enumeration; this field is none");
     return check_variant_tag(resolver, target, user, at);
@@ -124,7 +124,7 @@ const struct tsdl_type *tsdl_resolve_path(const struct tsdl_type *from, ttr_text
             return NULL;
         if (names)
             names[(*names_n)++] = from->type.members[i].name;
-        from = tsdl_type_of(from->type.members[i].type);
+        from = tsdl_get_model_type(from->type.members[i].type);
     }
     return from;
 }
@@ -183,7 +183,7 @@ static const struct {
 };
 
 /* Returns a root that was instantiated before, such as the packet header; NULL if it is not yet. */
-static const struct type *root_of(const struct instantiation *p, enum type_root root)
+static const struct type *get_root_type(const struct instantiation *p, enum type_root root)
 {
     const struct ctf_stream_class *stream = p->place->stream;
     const struct ctf_event_class *event = p->place->event;
@@ -236,11 +236,11 @@ static const struct tsdl_type *follow_absolute(struct instantiation *p,
     size_t prefix_n = strlen(root_prefixes[which].prefix);
     path.p += prefix_n;
     path.n -= prefix_n;
-    const struct type *from = root_of(p, root_prefixes[which].root);
+    const struct type *from = get_root_type(p, root_prefixes[which].root);
     const struct tsdl_type *target =
         root_prefixes[which].root == p->place->root
             ? follow_path_in_current_root(p, path, names, names_n)
-        : from ? tsdl_resolve_path(tsdl_type_of(from), path, names, names_n)
+        : from ? tsdl_resolve_path(tsdl_get_model_type(from), path, names, names_n)
                : NULL;
     if (!target)
         (void)fail_reference(p, user, "is not an earlier field");
@@ -340,7 +340,7 @@ static bool map_to_only_clock(struct instantiation *p, struct tsdl_type *type)
 static bool set_member_role(struct instantiation *p, const struct type_member *member,
                             enum ctf_role role)
 {
-    struct tsdl_type *type = tsdl_type_of(member->type);
+    struct tsdl_type *type = tsdl_get_model_type(member->type);
     const struct type *element = type->type.element;
     struct tsdl_reading *reading = p->resolver->reading;
     bool is_nested = p->frames_n > 1,
@@ -382,14 +382,14 @@ static bool instantiate_members(struct instantiation *p, const struct tsdl_type 
         frame->member = i;
         if (is_structure)
             p->names[p->names_n++] = members[i].name;
-        members[i].type = instantiate_type(p, tsdl_type_of(from->type.members[i].type));
+        members[i].type = instantiate_type(p, tsdl_get_model_type(from->type.members[i].type));
         p->names_n = frame->names_n;
         if (!members[i].type)
             return false;
         bool is_top = p->frames_n == 1,
              is_marked = p->marks_roles && is_structure && p->arrays == 0;
         enum ctf_role role =
-            is_marked ? tsdl_role_of(p->place->root, is_top, &members[i]) : CTF_ROLE_NONE;
+            is_marked ? tsdl_find_role(p->place->root, is_top, &members[i]) : CTF_ROLE_NONE;
         if (role && !set_member_role(p, &members[i], role))
             return false;
     }
@@ -397,8 +397,8 @@ static bool instantiate_members(struct instantiation *p, const struct tsdl_type 
     return true;
 }
 
-static bool place_compound(struct instantiation *p, const struct tsdl_type *from,
-                           struct tsdl_type *to)
+static bool open_compound_frame(struct instantiation *p, const struct tsdl_type *from,
+                                struct tsdl_type *to)
 {
     const struct tsdl_type *tag = NULL;
     struct type_member *members = tsdl_alloc(p->resolver, from->type.members_n * sizeof *members);
@@ -428,12 +428,12 @@ static const struct type *instantiate_type(struct instantiation *p, const struct
         return NULL;
     *to = *from;
     if (from->type.kind == TYPE_STRUCT || from->type.kind == TYPE_VARIANT)
-        return place_compound(p, from, to) ? &to->type : NULL;
+        return open_compound_frame(p, from, to) ? &to->type : NULL;
     if (from->reference.path.n && !find_target(p, from, to))
         return NULL;
     if (from->type.element) {
         p->arrays++;
-        to->type.element = instantiate_type(p, tsdl_type_of(from->type.element));
+        to->type.element = instantiate_type(p, tsdl_get_model_type(from->type.element));
         p->arrays--;
         if (!to->type.element)
             return NULL;
@@ -452,7 +452,7 @@ bool tsdl_instantiate_root(struct tsdl_resolver *resolver, const struct tsdl_roo
     if (from->fields > TSDL_FIELDS_MAX || resolver->state->fields_n > most) {
         resolver->reading->status =
             fail(resolver->reading->error, TTR_E_LIMIT,
-                 ctf_text_offset(resolver->reading->text, place->at),
+                 ctf_compute_text_offset(resolver->reading->text, place->at),
                  "%s: %u fields in one structure, %llu in all: too many for so little text",
                  resolver->reading->text->file, from->fields,
                  (unsigned long long)resolver->state->fields_n);

@@ -82,7 +82,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool begins_name(char c)
+static bool is_name_start(char c)
 {
     char lower = (char)(c | 0x20);
     return (lower >= 'a' && lower <= 'z') || c == '_' || (unsigned char)c >= 0x80;
@@ -93,7 +93,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-uint8_t tsdl_keyword_of(ttr_text word)
+uint8_t tsdl_find_keyword(ttr_text word)
 {
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
         if (keywords[i].n == word.n && memcmp(keywords[i].word, word.p, word.n) == 0)
@@ -167,7 +167,7 @@ static bool lex_number(struct tsdl_reading *reading, struct tsdl_token *token)
         return tsdl_fail(reading, token->at, "0x without a hexadecimal digit after it");
     n += suffix_length(p + n);
     token->end = token->at + n;
-    if (begins_name(p[n]) || is_digit(p[n]))
+    if (is_name_start(p[n]) || is_digit(p[n]))
         return tsdl_fail(reading, token->end, "'%c' does not belong into this number", p[n]);
     return true;
 }
@@ -259,7 +259,7 @@ static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token
 
 /* Reports whether the line up to the quote is one of those that LTTng writes without escaping the
  * value. */
-static bool begins_unescaped(const struct ctf_text *text, size_t quote)
+static bool is_unescaped_start(const struct ctf_text *text, size_t quote)
 {
     static const char *const lines[] = {
         "\n\tprocname = ", "\n\thostname = ", "\n\tmodel.emf.uri = "};
@@ -276,7 +276,7 @@ static bool begins_unescaped(const struct ctf_text *text, size_t quote)
 static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
 {
     const char *feed =
-        begins_unescaped(text, quote) ? memchr(text->p + quote, '\n', text->n - quote) : NULL;
+        is_unescaped_start(text, quote) ? memchr(text->p + quote, '\n', text->n - quote) : NULL;
     const size_t end = feed ? (size_t)(feed - text->p) : 0;
     return end >= quote + 3 && text->p[end - 1] == ';' && text->p[end - 2] == '"' ? end - 2 : 0;
 }
@@ -322,10 +322,10 @@ static void lex_name(struct tsdl_reading *reading, struct tsdl_token *token)
 {
     const char *p = reading->text->p;
     size_t i = token->at;
-    while (begins_name(p[i]) || is_digit(p[i]))
+    while (is_name_start(p[i]) || is_digit(p[i]))
         i++;
     token->text = (ttr_text){p + token->at, i - token->at};
-    token->keyword = tsdl_keyword_of(token->text);
+    token->keyword = tsdl_find_keyword(token->text);
     token->kind = token->keyword ? TSDL_TOKEN_KEYWORD : TSDL_TOKEN_NAME;
     token->end = i;
 }
@@ -380,7 +380,7 @@ bool tsdl_next_token(struct tsdl_reading *reading, struct tsdl_token *token)
         return lex_string(reading, token);
     if (is_digit(p[at]))
         return lex_number(reading, token);
-    if (!begins_name(p[at]))
+    if (!is_name_start(p[at]))
         return lex_sign(reading, token);
     lex_name(reading, token);
     return true;

@@ -7,7 +7,7 @@
 
 #define NAMES_FIRST 64u
 
-static bool is_same(ttr_text a, ttr_text b)
+static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
@@ -20,7 +20,7 @@ static struct tsdl_name *find_name_slot(const struct tsdl_names *names, uint32_t
            i = (size_t)hash_pair(hash_bytes(name.p, name.n), scope) & mask;
     for (;; i = (i + 1) & mask) {
         struct tsdl_name *slot = &names->slot[i];
-        if (!slot->name.p || (slot->scope == scope && is_same(slot->name, name)))
+        if (!slot->name.p || (slot->scope == scope && texts_are_equal(slot->name, name)))
             return slot;
     }
 }
@@ -62,14 +62,14 @@ int64_t tsdl_find_member(const struct tsdl_type *type, ttr_text name)
     const struct type_member *members = type->type.members;
     if (type->index_n == 0) {
         for (uint32_t i = 0; i < type->type.members_n; i++)
-            if (is_same(members[i].name, name))
+            if (texts_are_equal(members[i].name, name))
                 return i;
         return -1;
     }
     uint32_t mask = type->index_n - 1;
     for (uint32_t i = (uint32_t)hash_bytes(name.p, name.n) & mask; type->index[i];
          i = (i + 1) & mask)
-        if (is_same(members[type->index[i] - 1].name, name))
+        if (texts_are_equal(members[type->index[i] - 1].name, name))
             return type->index[i] - 1;
     return -1;
 }
@@ -79,14 +79,14 @@ const struct type_label *tsdl_find_label(const struct tsdl_type *type, ttr_text 
     const struct type_labels *labels = type->type.labels;
     if (type->index_n == 0) {
         for (uint32_t i = 0; i < labels->n; i++)
-            if (is_same(labels->label[i].name, name))
+            if (texts_are_equal(labels->label[i].name, name))
                 return &labels->label[i];
         return NULL;
     }
     uint32_t mask = type->index_n - 1;
     for (uint32_t i = (uint32_t)hash_bytes(name.p, name.n) & mask; type->index[i];
          i = (i + 1) & mask)
-        if (is_same(labels->label[type->index[i] - 1].name, name))
+        if (texts_are_equal(labels->label[type->index[i] - 1].name, name))
             return &labels->label[type->index[i] - 1];
     return NULL;
 }

@@ -36,17 +36,17 @@ struct parser {
     unsigned depth;
 };
 
-static bool next(struct parser *p)
+static bool read_next_token(struct parser *p)
 {
     return tsdl_next_token(p->reading, &p->token);
 }
 
-static bool is_sign(const struct parser *p, char sign)
+static bool is_at_sign(const struct parser *p, char sign)
 {
     return p->token.kind == TSDL_TOKEN_SIGN && p->token.keyword == (uint8_t)sign;
 }
 
-static bool is_keyword(const struct parser *p, enum tsdl_keyword keyword)
+static bool is_at_keyword(const struct parser *p, enum tsdl_keyword keyword)
 {
     return p->token.kind == TSDL_TOKEN_KEYWORD && p->token.keyword == keyword;
 }
@@ -68,7 +68,7 @@ static bool fail_unexpected_token(struct parser *p, const char *expected)
 /* Consumes a punctuation character. Fails if the next token is another one. */
 static bool expect_sign(struct parser *p, char sign, const char *expected)
 {
-    return is_sign(p, sign) ? next(p) : fail_unexpected_token(p, expected);
+    return is_at_sign(p, sign) ? read_next_token(p) : fail_unexpected_token(p, expected);
 }
 
 static bool enter_nesting(struct parser *p)
@@ -78,7 +78,7 @@ static bool enter_nesting(struct parser *p)
     return tsdl_fail(p->reading, p->token.at, "more than %u levels of nesting", TSDL_DEPTH_MAX);
 }
 
-static bool is_word(const struct tsdl_token *token)
+static bool is_word_token(const struct tsdl_token *token)
 {
     return token->kind == TSDL_TOKEN_NAME || token->kind == TSDL_TOKEN_KEYWORD;
 }
@@ -101,7 +101,7 @@ static bool join_path_words(struct parser *p, size_t begin, size_t end, ttr_text
     for (struct tsdl_token token = {.end = begin}; token.end < end;) {
         if (!tsdl_next_token(p->reading, &token))
             return false;
-        if (!is_word(&token)) {
+        if (!is_word_token(&token)) {
             to[n++] = '.';
             continue;
         }
@@ -117,14 +117,14 @@ static bool parse_path(struct parser *p, const char *expected, ttr_text *text, u
 {
     size_t begin = p->token.at, end = begin;
     for (bool goes_on = true; goes_on;) {
-        if (!is_word(&p->token))
+        if (!is_word_token(&p->token))
             return fail_unexpected_token(p, end == begin ? expected : "a name after the point");
         *keyword = end == begin ? p->token.keyword : 0;
         end = p->token.end;
-        if (!next(p))
+        if (!read_next_token(p))
             return false;
-        goes_on = is_sign(p, '.') || p->token.kind == TSDL_TOKEN_ARROW;
-        if (goes_on && !next(p))
+        goes_on = is_at_sign(p, '.') || p->token.kind == TSDL_TOKEN_ARROW;
+        if (goes_on && !read_next_token(p))
             return false;
     }
     return join_path_words(p, begin, end, text);
@@ -139,11 +139,11 @@ static const struct tsdl_value *parse_value(struct parser *p)
     if (!value)
         return NULL;
     value->at = p->token.at;
-    while (is_sign(p, '+') || is_sign(p, '-') || is_sign(p, '(')) {
-        has_sign |= !is_sign(p, '(');
-        value->is_negative ^= is_sign(p, '-');
-        parentheses += is_sign(p, '(');
-        if (!next(p))
+    while (is_at_sign(p, '+') || is_at_sign(p, '-') || is_at_sign(p, '(')) {
+        has_sign |= !is_at_sign(p, '(');
+        value->is_negative ^= is_at_sign(p, '-');
+        parentheses += is_at_sign(p, '(');
+        if (!read_next_token(p))
             return NULL;
     }
     if (p->token.kind == TSDL_TOKEN_NUMBER) {
@@ -161,7 +161,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
         if (!parse_path(p, "a number, a string or a name", &value->text, &value->keyword))
             return NULL;
     }
-    if (value->kind != TSDL_VALUE_PATH && !next(p))
+    if (value->kind != TSDL_VALUE_PATH && !read_next_token(p))
         return NULL;
     while (parentheses-- > 0)
         if (!expect_sign(p, ')', "')'"))
@@ -218,7 +218,7 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
             return fail_unexpected_token(p, "a type name of fewer words");
         size += p->token.text.n + 1;
         words[words_n++] = p->token.text;
-        if (!next(p))
+        if (!read_next_token(p))
             return false;
     }
     if (!has_type)
@@ -244,34 +244,34 @@ static bool parse_tag_name(struct parser *p, struct tsdl_specifier *specifier)
     if (p->token.kind != TSDL_TOKEN_NAME)
         return true;
     specifier->name = p->token.text;
-    return next(p);
+    return read_next_token(p);
 }
 
 static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_tag_name(p, specifier))
+    if (!read_next_token(p) || !parse_tag_name(p, specifier))
         return false;
-    specifier->has_body = is_sign(p, '{');
+    specifier->has_body = is_at_sign(p, '{');
     if (!specifier->has_body && specifier->name.n == 0)
         return fail_unexpected_token(p, "the name of a structure or '{'");
     if (specifier->has_body && !parse_body(p, true, &specifier->body))
         return false;
-    if (!is_keyword(p, TSDL_ALIGN))
+    if (!is_at_keyword(p, TSDL_ALIGN))
         return true;
-    return next(p) && expect_sign(p, '(', "'(' after align") &&
+    return read_next_token(p) && expect_sign(p, '(', "'(' after align") &&
            (specifier->align = parse_value(p)) && expect_sign(p, ')', "')' after the alignment");
 }
 
 static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_tag_name(p, specifier))
+    if (!read_next_token(p) || !parse_tag_name(p, specifier))
         return false;
-    if (is_sign(p, '<')) {
-        if (!next(p) || !(specifier->tag = parse_value(p)) ||
+    if (is_at_sign(p, '<')) {
+        if (!read_next_token(p) || !(specifier->tag = parse_value(p)) ||
             !expect_sign(p, '>', "'>' after the tag"))
             return false;
     }
-    specifier->has_body = is_sign(p, '{');
+    specifier->has_body = is_at_sign(p, '{');
     if (specifier->has_body)
         return parse_body(p, true, &specifier->body);
     return specifier->name.n ? true : fail_unexpected_token(p, "the name of a variant, '<' or '{'");
@@ -279,7 +279,7 @@ static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
 
 static struct tsdl_enumerator *parse_enumerator(struct parser *p)
 {
-    if (!is_word(&p->token) && p->token.kind != TSDL_TOKEN_STRING) {
+    if (!is_word_token(&p->token) && p->token.kind != TSDL_TOKEN_STRING) {
         (void)fail_unexpected_token(p, "a label");
         return NULL;
     }
@@ -288,15 +288,15 @@ static struct tsdl_enumerator *parse_enumerator(struct parser *p)
         return NULL;
     enumerator->at = p->token.at;
     enumerator->label = p->token.text;
-    if (!next(p))
+    if (!read_next_token(p))
         return NULL;
-    if (!is_sign(p, '='))
+    if (!is_at_sign(p, '='))
         return enumerator;
-    if (!next(p) || !(enumerator->low = parse_value(p)))
+    if (!read_next_token(p) || !(enumerator->low = parse_value(p)))
         return NULL;
     if (p->token.kind != TSDL_TOKEN_DOTS)
         return enumerator;
-    return next(p) && (enumerator->high = parse_value(p)) ? enumerator : NULL;
+    return read_next_token(p) && (enumerator->high = parse_value(p)) ? enumerator : NULL;
 }
 
 static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier)
@@ -304,33 +304,33 @@ static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier
     const struct tsdl_enumerator **link = &specifier->enumerator;
     if (!expect_sign(p, '{', "'{' and labels"))
         return false;
-    while (!is_sign(p, '}')) {
+    while (!is_at_sign(p, '}')) {
         struct tsdl_enumerator *enumerator = parse_enumerator(p);
         if (!enumerator)
             return false;
         *link = enumerator;
         link = &enumerator->next;
-        if (is_sign(p, ',')
-                ? !next(p)
-                : !is_sign(p, '}') && !fail_unexpected_token(p, "',' or '}' after a label"))
+        if (is_at_sign(p, ',')
+                ? !read_next_token(p)
+                : !is_at_sign(p, '}') && !fail_unexpected_token(p, "',' or '}' after a label"))
             return false;
     }
     if (!specifier->enumerator)
         return tsdl_fail(p->reading, p->token.at, "an enumeration has at least one label");
-    return next(p);
+    return read_next_token(p);
 }
 
 static const struct tsdl_specifier *parse_specifier(struct parser *p);
 
 static bool parse_enum(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_tag_name(p, specifier))
+    if (!read_next_token(p) || !parse_tag_name(p, specifier))
         return false;
-    if (is_sign(p, ':')) {
-        if (!next(p) || !(specifier->container = parse_specifier(p)))
+    if (is_at_sign(p, ':')) {
+        if (!read_next_token(p) || !(specifier->container = parse_specifier(p)))
             return false;
     }
-    specifier->has_body = is_sign(p, '{') || specifier->container;
+    specifier->has_body = is_at_sign(p, '{') || specifier->container;
     if (specifier->has_body)
         return parse_enumerators(p, specifier);
     return specifier->name.n ? true
@@ -340,17 +340,17 @@ static bool parse_enum(struct parser *p, struct tsdl_specifier *specifier)
 /* Parses integer { ... }, floating_point { ... }, string { ... }, or string alone. */
 static bool parse_class(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p))
+    if (!read_next_token(p))
         return false;
-    specifier->has_body = specifier->class != TSDL_CLASS_STRING || is_sign(p, '{');
+    specifier->has_body = specifier->class != TSDL_CLASS_STRING || is_at_sign(p, '{');
     return !specifier->has_body || parse_body(p, false, &specifier->body);
 }
 
-static bool parse_kind(struct parser *p, struct tsdl_specifier *specifier)
+static bool parse_type_kind(struct parser *p, struct tsdl_specifier *specifier)
 {
-    while (is_keyword(p, TSDL_CONST)) {
+    while (is_at_keyword(p, TSDL_CONST)) {
         struct parser ahead = *p;
-        if (!next(&ahead))
+        if (!read_next_token(&ahead))
             return false;
         if (is_basic_word(&ahead) || ahead.token.kind == TSDL_TOKEN_NAME)
             break;
@@ -387,7 +387,7 @@ static const struct tsdl_specifier *parse_specifier(struct parser *p)
     if (!specifier)
         return NULL;
     specifier->at = p->token.at;
-    if (!enter_nesting(p) || !parse_kind(p, specifier))
+    if (!enter_nesting(p) || !parse_type_kind(p, specifier))
         return NULL;
     p->depth--;
     return specifier;
@@ -396,11 +396,11 @@ static const struct tsdl_specifier *parse_specifier(struct parser *p)
 static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarator)
 {
     const struct tsdl_dimension **link = &declarator->dimension;
-    while (is_sign(p, '[')) {
+    while (is_at_sign(p, '[')) {
         struct tsdl_dimension *dimension = tsdl_tree_alloc(p->reading, sizeof *dimension);
-        if (!dimension || !next(p))
+        if (!dimension || !read_next_token(p))
             return false;
-        if (is_sign(p, ']'))
+        if (is_at_sign(p, ']'))
             return fail_unexpected_token(p, "the length of the array");
         if (!(dimension->length = parse_value(p)) || !expect_sign(p, ']', "']' after the length"))
             return false;
@@ -418,17 +418,17 @@ static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_nam
     struct tsdl_declarator *declarator = tsdl_tree_alloc(p->reading, sizeof *declarator);
     if (!declarator)
         return NULL;
-    while (is_sign(p, '*') || is_sign(p, '(') ||
-           (declarator->pointers && is_keyword(p, TSDL_CONST))) {
-        declarator->pointers += is_sign(p, '*');
-        parentheses += is_sign(p, '(');
-        if (!next(p))
+    while (is_at_sign(p, '*') || is_at_sign(p, '(') ||
+           (declarator->pointers && is_at_keyword(p, TSDL_CONST))) {
+        declarator->pointers += is_at_sign(p, '*');
+        parentheses += is_at_sign(p, '(');
+        if (!read_next_token(p))
             return NULL;
     }
     declarator->at = p->token.at;
     if (p->token.kind == TSDL_TOKEN_NAME) {
         declarator->name = p->token.text;
-        if (!next(p))
+        if (!read_next_token(p))
             return NULL;
     } else if (needs_name) {
         (void)fail_unexpected_token(p, "a name");
@@ -450,14 +450,14 @@ static bool parse_declarators(struct parser *p, struct tsdl_statement *statement
         struct tsdl_declarator *declarator = parse_declarator(p, true);
         if (!declarator)
             return false;
-        if (is_sign(p, ':') && statement->kind == TSDL_FIELDS &&
-            (!next(p) || !(declarator->bits = parse_value(p))))
+        if (is_at_sign(p, ':') && statement->kind == TSDL_FIELDS &&
+            (!read_next_token(p) || !(declarator->bits = parse_value(p))))
             return false;
         *link = declarator;
         link = &declarator->next;
-        if (!is_sign(p, ','))
+        if (!is_at_sign(p, ','))
             return expect_sign(p, ';', "',' or ';'");
-        if (!next(p))
+        if (!read_next_token(p))
             return false;
     }
 }
@@ -484,7 +484,7 @@ static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
 static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_ALIAS;
-    if (!next(p) || !(statement->specifier = parse_specifier(p)) ||
+    if (!read_next_token(p) || !(statement->specifier = parse_specifier(p)) ||
         !(statement->declarator = parse_declarator(p, false)))
         return false;
     if (statement->declarator->name.n)
@@ -492,20 +492,21 @@ static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
                          "expected ':=' and the name of the alias");
     if (p->token.kind != TSDL_TOKEN_DEFINE)
         return fail_unexpected_token(p, "':='");
-    return next(p) && parse_alias_name(p, statement) && expect_sign(p, ';', "';' after the alias");
+    return read_next_token(p) && parse_alias_name(p, statement) &&
+           expect_sign(p, ';', "';' after the alias");
 }
 
 /* Parses the declaration `typedef T name, name;`. */
 static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_TYPES;
-    return next(p) && (statement->specifier = parse_specifier(p)) &&
+    return read_next_token(p) && (statement->specifier = parse_specifier(p)) &&
            parse_declarators(p, statement);
 }
 
 /* Reports whether the next keyword starts a declaration, so that a missing ';' after '}' is
  * accepted. */
-static bool begins_declaration(const struct parser *p)
+static bool is_at_declaration(const struct parser *p)
 {
     if (p->token.kind != TSDL_TOKEN_KEYWORD)
         return false;
@@ -533,12 +534,12 @@ static bool parse_declaration(struct parser *p, struct tsdl_statement *statement
     statement->kind = TSDL_FIELDS;
     if (!(statement->specifier = parse_specifier(p)))
         return false;
-    bool is_end = is_sign(p, ';') || begins_declaration(p);
+    bool is_end = is_at_sign(p, ';') || is_at_declaration(p);
     if (!is_end || statement->specifier->class == TSDL_CLASS_NAMED ||
         !statement->specifier->has_body)
         return parse_declarators(p, statement);
     statement->kind = TSDL_DECLARE;
-    return !is_sign(p, ';') || next(p);
+    return !is_at_sign(p, ';') || read_next_token(p);
 }
 
 static struct tsdl_statement *append_statement(struct parser *p)
@@ -553,13 +554,13 @@ static struct tsdl_statement *append_statement(struct parser *p)
 static const struct tsdl_statement *parse_fields(struct parser *p)
 {
     const struct tsdl_statement *first = NULL, **link = &first;
-    while (!is_sign(p, '}')) {
+    while (!is_at_sign(p, '}')) {
         struct tsdl_statement *statement = append_statement(p);
         if (!statement)
             return NULL;
-        bool is_fine = is_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
-                       : is_keyword(p, TSDL_TYPEALIAS) ? parse_alias(p, statement)
-                                                       : parse_declaration(p, statement);
+        bool is_fine = is_at_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
+                       : is_at_keyword(p, TSDL_TYPEALIAS) ? parse_alias(p, statement)
+                                                          : parse_declaration(p, statement);
         if (!is_fine)
             return NULL;
         *link = statement;
@@ -569,10 +570,11 @@ static const struct tsdl_statement *parse_fields(struct parser *p)
 }
 
 /* Reports whether the next token starts a type specifier. */
-static bool begins_type(const struct parser *p)
+static bool is_at_type(const struct parser *p)
 {
-    return is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM) ||
-           is_keyword(p, TSDL_INTEGER) || is_keyword(p, TSDL_FLOATING_POINT);
+    return is_at_keyword(p, TSDL_STRUCT) || is_at_keyword(p, TSDL_VARIANT) ||
+           is_at_keyword(p, TSDL_ENUM) || is_at_keyword(p, TSDL_INTEGER) ||
+           is_at_keyword(p, TSDL_FLOATING_POINT);
 }
 
 /* Parses an attribute: `name = value`, `name := type`, or `name = type`. */
@@ -582,11 +584,11 @@ static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
     if (!parse_path(p, "a name or '}'", &statement->name, &keyword))
         return false;
     bool is_type = p->token.kind == TSDL_TOKEN_DEFINE;
-    if (!is_type && !is_sign(p, '='))
+    if (!is_type && !is_at_sign(p, '='))
         return fail_unexpected_token(p, "'=' or ':='");
-    if (!next(p))
+    if (!read_next_token(p))
         return false;
-    is_type |= begins_type(p);
+    is_type |= is_at_type(p);
     statement->kind = is_type ? TSDL_ASSIGN_TYPE : TSDL_ASSIGN;
     if (is_type ? !(statement->specifier = parse_specifier(p))
                 : !(statement->value = parse_value(p)))
@@ -598,16 +600,16 @@ static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
 static const struct tsdl_statement *parse_attributes(struct parser *p)
 {
     const struct tsdl_statement *first = NULL, **link = &first;
-    while (!is_sign(p, '}')) {
+    while (!is_at_sign(p, '}')) {
         struct tsdl_statement *statement = append_statement(p);
         if (!statement)
             return NULL;
-        bool is_fine =
-            is_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
-            : is_keyword(p, TSDL_TYPEALIAS) ? parse_alias(p, statement)
-            : is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM)
-                ? parse_declaration(p, statement)
-                : parse_assignment(p, statement);
+        bool is_fine = is_at_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
+                       : is_at_keyword(p, TSDL_TYPEALIAS) ? parse_alias(p, statement)
+                       : is_at_keyword(p, TSDL_STRUCT) || is_at_keyword(p, TSDL_VARIANT) ||
+                               is_at_keyword(p, TSDL_ENUM)
+                           ? parse_declaration(p, statement)
+                           : parse_assignment(p, statement);
         if (!is_fine)
             return NULL;
         *link = statement;
@@ -620,7 +622,7 @@ static bool parse_block(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_BLOCK;
     statement->keyword = p->token.keyword;
-    return next(p) && parse_body(p, false, &statement->body) &&
+    return read_next_token(p) && parse_body(p, false, &statement->body) &&
            expect_sign(p, ';', "';' after '}'");
 }
 
@@ -691,7 +693,7 @@ bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement *
     const struct tsdl_statement **link = first;
     bool has_stream = false;
     *first = NULL;
-    if (!next(&p))
+    if (!read_next_token(&p))
         return false;
     while (p.token.kind != TSDL_TOKEN_END) {
         const size_t at = p.token.at;
@@ -714,7 +716,7 @@ bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement 
     if (!block->is_deferred)
         return true;
     swap_tree_arenas(reading);
-    if (!next(&p) || !parse_block(&p, &again))
+    if (!read_next_token(&p) || !parse_block(&p, &again))
         return false;
     *body = again.body;
     return true;

@@ -26,7 +26,7 @@
 static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
 {
     bool is_word = p->description->version == CTF_1_8 && name.n &&
-                   !(name.p[0] >= '0' && name.p[0] <= '9') && !tsdl_keyword_of(name);
+                   !(name.p[0] >= '0' && name.p[0] <= '9') && !tsdl_find_keyword(name);
     for (size_t i = 0; i < name.n && is_word; i++)
         is_word = tsdl_is_word_character(name.p[i]) || (unsigned char)name.p[i] >= 0x80;
     return is_word || tsdl_is_identifier(name);
@@ -34,8 +34,8 @@ static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
 
 /* Chooses the name of a clock in the text: its name, or its id if the name is not an identifier, or
  * a generated name if that is used by another clock. */
-static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock,
-                       struct tsdl_names *taken)
+static bool choose_clock_name(struct tsdl_printer *p, struct ctf_clock *const *clock,
+                              struct tsdl_names *taken)
 {
     ttr_text *name = arena_alloc(&p->arena, sizeof *name);
     char made[48];
@@ -57,11 +57,11 @@ static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock,
            tsdl_print_refuse_memory(p);
 }
 
-static bool name_clocks(struct tsdl_printer *p)
+static bool choose_clock_names(struct tsdl_printer *p)
 {
     struct tsdl_names taken = {0};
     for (size_t i = 0; i < p->description->clocks_n; i++)
-        if (!name_clock(p, &p->description->clocks[i], &taken))
+        if (!choose_clock_name(p, &p->description->clocks[i], &taken))
             return false;
     return true;
 }
@@ -115,7 +115,7 @@ static void print_string_attribute(struct tsdl_printer *p, const char *name, ttr
     if (text.n == 0)
         return;
     print_attribute_start(p, name);
-    tsdl_put_string(p, text);
+    tsdl_print_string(p, text);
     tsdl_print_format(p, ";");
 }
 
@@ -172,7 +172,7 @@ static void print_environment_block(struct tsdl_printer *p)
                               entry->number < 0 ? 0 - (uint64_t)entry->number
                                                 : (uint64_t)entry->number);
         else
-            tsdl_put_string(p, entry->text);
+            tsdl_print_string(p, entry->text);
         tsdl_print_format(p, ";");
     }
     print_block_end(p);
@@ -244,12 +244,12 @@ static bool print_stream_block(struct tsdl_printer *p, const struct ctf_stream_c
     return true;
 }
 
-static bool print_event_block_of(struct tsdl_printer *p, const struct ctf_event_class *event)
+static bool print_event_block(struct tsdl_printer *p, const struct ctf_event_class *event)
 {
     p->event = event;
     print_block_start(p, "event");
     print_attribute_start(p, "name"); /* printed even if empty, since Babeltrace requires it */
-    tsdl_put_string(p, event->name);
+    tsdl_print_string(p, event->name);
     tsdl_print_format(p, ";");
     print_unsigned_attribute(p, "id", event->id);
     if (needs_stream_id(p, event->stream))
@@ -282,7 +282,7 @@ static bool print_stream_blocks(struct tsdl_printer *p)
             return false;
         for (size_t k = 0; k < stream->events_n; k++)
             if ((has_event_id || stream->events[k]->id == 0) &&
-                !print_event_block_of(p, stream->events[k]))
+                !print_event_block(p, stream->events[k]))
                 return false;
     }
     p->stream = NULL;
@@ -313,7 +313,7 @@ ttr_status tsdl_print(const struct ctf_description *description, struct buffer *
     arena_init(&p.arena, description->alloc);
     pair_map_init(&p.labelled, description->alloc);
     /* first pass: collects the enumerations that selectors need; second pass: prints */
-    bool is_fine = name_clocks(&p) && print_tsdl_text(&p);
+    bool is_fine = choose_clock_names(&p) && print_tsdl_text(&p);
     p.gathers = false;
     is_fine = is_fine && print_tsdl_text(&p);
     pair_map_free(&p.labelled);

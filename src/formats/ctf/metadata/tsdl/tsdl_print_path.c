@@ -11,13 +11,13 @@
 #define RANGES_MAX \
     64u /* limit of ranges of an optional for which the complementary ranges are printed */
 
-static bool is_same(ttr_text a, ttr_text b)
+static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
 /* Returns a root that the current field may refer to, or NULL. */
-static const struct type *root_of(const struct tsdl_printer *p, enum type_root root)
+static const struct type *get_root_type(const struct tsdl_printer *p, enum type_root root)
 {
     switch (root) {
     case ROOT_PACKET_HEADER:
@@ -153,7 +153,7 @@ static const struct tsdl_print_frame *find_frame_of_reference(
         if (frame->type->kind != TYPE_STRUCT || frame->names_n >= reference->names_n)
             continue;
         uint32_t same = 0;
-        while (same < frame->names_n && is_same(p->names[same], reference->names[same]))
+        while (same < frame->names_n && texts_are_equal(p->names[same], reference->names[same]))
             same++;
         if (same == frame->names_n && find_earlier_member(p, frame, reference->names[same]))
             return frame;
@@ -174,8 +174,8 @@ static bool is_hidden_by_inner_frame(const struct tsdl_printer *p,
 
 /* Determines where the path of a reference starts, seen from the current position: in an enclosing
  * structure or at a root. `*prefix` is the text to print before the names. */
-static bool start_path(struct tsdl_printer *p, const struct type_reference *reference,
-                       struct path_walk *way, const char **prefix)
+static bool start_path_from_root(struct tsdl_printer *p, const struct type_reference *reference,
+                                 struct path_walk *way, const char **prefix)
 {
     static const char *const prefixes[ROOT_COUNT] = {
         "trace.packet.header.",  "stream.packet.context.", "stream.event.header.",
@@ -187,7 +187,7 @@ static bool start_path(struct tsdl_printer *p, const struct type_reference *refe
     *prefix = is_relative ? "" : prefixes[reference->root];
     uint32_t skipped = is_relative ? frame->names_n : 0;
     *way = (struct path_walk){
-        .type = is_relative ? frame->type : root_of(p, reference->root),
+        .type = is_relative ? frame->type : get_root_type(p, reference->root),
         .root = reference->root,
         .is_top = !is_relative || frame == p->frames,
         .is_in_array = is_relative && frame->arrays > 0,
@@ -201,7 +201,7 @@ bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *r
 {
     struct path_walk way;
     const char *prefix;
-    if (!start_path(p, reference, &way, &prefix))
+    if (!start_path_from_root(p, reference, &way, &prefix))
         return false;
     way.prints = true;
     tsdl_print_format(p, "%s", prefix);
@@ -214,7 +214,7 @@ static bool adopt_option_label(struct tsdl_printer *p, const struct type_member 
                                ttr_text label)
 {
     bool is_longer = label.n == option->shown.n + 1 && label.p[0] == '_' &&
-                     is_same((ttr_text){label.p + 1, option->shown.n}, option->shown);
+                     texts_are_equal((ttr_text){label.p + 1, option->shown.n}, option->shown);
     if (p->description->version == CTF_1_8 || !is_longer || !tsdl_is_identifier(label) ||
         tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&option, sizeof option}))
         return true;
@@ -269,7 +269,7 @@ static bool match_labels_to_options(struct tsdl_printer *p, const struct type *s
             (!adopt_option_label(p, option, labels[0]->name) ||
              !tsdl_choose_member_word(p, user, option, &word)))
             return false;
-        fit->has_words &= is_same(word, labels_n == 1 ? labels[0]->name : option->shown);
+        fit->has_words &= texts_are_equal(word, labels_n == 1 ? labels[0]->name : option->shown);
     }
     return true;
 }
@@ -278,7 +278,7 @@ static bool is_same_reference(const struct type_reference *a, const struct type_
 {
     bool is_same_one = a->root == b->root && a->names_n == b->names_n;
     for (uint32_t i = 0; is_same_one && i < a->names_n; i++)
-        is_same_one = is_same(a->names[i], b->names[i]);
+        is_same_one = texts_are_equal(a->names[i], b->names[i]);
     return is_same_one;
 }
 
@@ -294,7 +294,7 @@ static bool need_same_enumeration(const struct type *a, const struct type *b)
     bool is_same_one = a->kind == b->kind && a->members_n == b->members_n &&
                        is_same_ranges(a->ranges, a->ranges_n, b->ranges, b->ranges_n);
     for (uint32_t i = 0; is_same_one && i < a->members_n; i++)
-        is_same_one = is_same(a->members[i].shown, b->members[i].shown) &&
+        is_same_one = texts_are_equal(a->members[i].shown, b->members[i].shown) &&
                       is_same_ranges(a->members[i].ranges, a->members[i].ranges_n,
                                      b->members[i].ranges, b->members[i].ranges_n);
     return is_same_one;
@@ -302,7 +302,7 @@ static bool need_same_enumeration(const struct type *a, const struct type *b)
 
 /* Reports whether a required enumeration concerns the current trace, stream or event, since each
  * has separate roots. */
-static bool is_need_of_root(const struct tsdl_printer *p, const struct tsdl_need *need,
+static bool is_need_in_root(const struct tsdl_printer *p, const struct tsdl_need *need,
                             enum type_root root)
 {
     return need->reference->root == root &&
@@ -334,7 +334,7 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
     struct path_walk way;
     const char *prefix;
     struct label_match fit = {false, false};
-    if (!start_path(p, &user->reference, &way, &prefix) || !follow_path(p, &way))
+    if (!start_path_from_root(p, &user->reference, &way, &prefix) || !follow_path(p, &way))
         return false;
     const struct type *selector = way.type;
     bool has_labels = selector->labels && selector->kind != TYPE_FLAGS;
@@ -350,7 +350,7 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
         user->ranges_n > RANGES_MAX)
         return tsdl_print_refuse(p, "selection by such a field");
     for (const struct tsdl_need *need = p->need; need; need = need->next)
-        if (is_need_of_root(p, need, user->reference.root) &&
+        if (is_need_in_root(p, need, user->reference.root) &&
             is_same_reference(need->reference, &user->reference))
             return fit.does || need_same_enumeration(need->user, user) ||
                    tsdl_print_refuse(p, "two ways of selecting by one number without labels");
@@ -366,7 +366,7 @@ const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p)
 {
     struct type_reference here = {.names = p->names, .names_n = p->names_n, .root = p->root};
     for (const struct tsdl_need *need = p->need; need; need = need->next)
-        if (is_need_of_root(p, need, p->root) && is_same_reference(need->reference, &here))
+        if (is_need_in_root(p, need, p->root) && is_same_reference(need->reference, &here))
             return need;
     return NULL;
 }
@@ -394,7 +394,7 @@ static void print_label(struct tsdl_printer *p, const struct type *type, ttr_tex
         if (tsdl_is_identifier(name))
             tsdl_print_text(p, name);
         else
-            tsdl_put_string(p, name);
+            tsdl_print_string(p, name);
         tsdl_print_format(p, " = ");
         print_label_value(p, is_signed, range.low);
         if (range.high != range.low) {
@@ -406,14 +406,14 @@ static void print_label(struct tsdl_printer *p, const struct type *type, ttr_tex
 }
 
 /* Maps a number, signed or unsigned, to an unsigned number of the same order. */
-static uint64_t unsigned_order_of(const struct type *type, uint64_t value)
+static uint64_t get_unsigned_order(const struct type *type, uint64_t value)
 {
     return type->kind == TYPE_INT ? value ^ UINT64_C(1) << 63 : value;
 }
 
 /* Prints a label "absent" for all values that are not in the ranges. */
-static void print_complement(struct tsdl_printer *p, const struct type *type,
-                             const struct type_range *ranges, uint32_t n)
+static void print_complement_of_ranges(struct tsdl_printer *p, const struct type *type,
+                                       const struct type_range *ranges, uint32_t n)
 {
     const ttr_text name = {"absent", 6};
     uint64_t from = 0;
@@ -421,8 +421,8 @@ static void print_complement(struct tsdl_printer *p, const struct type *type,
         uint64_t next = UINT64_MAX, end = UINT64_MAX;
         goes_on = false;
         for (uint32_t i = 0; i < n; i++) {
-            uint64_t low = unsigned_order_of(type, ranges[i].low),
-                     high = unsigned_order_of(type, ranges[i].high);
+            uint64_t low = get_unsigned_order(type, ranges[i].low),
+                     high = get_unsigned_order(type, ranges[i].high);
             bool is_nearest = high >= from && (!goes_on || low < next);
             next = is_nearest ? low : next;
             end = is_nearest ? high : end;
@@ -430,10 +430,10 @@ static void print_complement(struct tsdl_printer *p, const struct type *type,
         }
         if (!goes_on || next > from) {
             uint64_t last = goes_on ? next - 1 : UINT64_MAX;
-            print_label(
-                p, type, name,
-                &(struct type_range){unsigned_order_of(type, from), unsigned_order_of(type, last)},
-                1);
+            print_label(p, type, name,
+                        &(struct type_range){get_unsigned_order(type, from),
+                                             get_unsigned_order(type, last)},
+                        1);
         }
         goes_on &= end < UINT64_MAX;
         from = end + 1;
@@ -449,7 +449,7 @@ static bool print_own_labels(struct tsdl_printer *p, const struct type *type,
         const struct type_label *label = &type->labels->label[i];
         ttr_text word = label->name;
         for (uint32_t k = 0; user && k < user->members_n; k++)
-            if (is_same(user->members[k].shown, label->name) &&
+            if (texts_are_equal(user->members[k].shown, label->name) &&
                 !tsdl_choose_member_word(p, user, &user->members[k], &word))
                 return false;
         print_label(p, type, word, label->ranges, label->ranges_n);
@@ -480,7 +480,7 @@ bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
         const struct type_range *ranges = is_truth ? &any : user->ranges;
         uint32_t n = is_truth ? 1 : user->ranges_n;
         print_label(p, type, (ttr_text){"present", 7}, ranges, n);
-        print_complement(p, type, ranges, n);
+        print_complement_of_ranges(p, type, ranges, n);
     }
     p->indent--;
     tsdl_print_line(p);

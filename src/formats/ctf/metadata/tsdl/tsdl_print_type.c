@@ -15,7 +15,7 @@
 static bool print_specifier(struct tsdl_printer *p, const struct type *type);
 
 /* Prints the attributes size, align and signed, and all others that differ from their defaults. */
-static void print_integer_type_of(struct tsdl_printer *p, const struct type *type)
+static void print_integer_type(struct tsdl_printer *p, const struct type *type)
 {
     bool is_bitfield = type->unit != 0;
     tsdl_print_format(p, "integer { size = %u; align = %u; signed = %s;",
@@ -66,7 +66,7 @@ static bool print_enumeration(struct tsdl_printer *p, const struct type *type,
                               const struct tsdl_need *need)
 {
     tsdl_print_format(p, "enum : ");
-    print_integer_type_of(p, type);
+    print_integer_type(p, type);
     return tsdl_print_labels(p, type, need);
 }
 
@@ -86,7 +86,7 @@ static bool print_number_type(struct tsdl_printer *p, const struct type *type)
     }
     if (need || (type->labels && type->kind != TYPE_FLAGS))
         return print_enumeration(p, type, need);
-    print_integer_type_of(p, type);
+    print_integer_type(p, type);
     return true;
 }
 
@@ -158,7 +158,7 @@ static bool print_dimensions(struct tsdl_printer *p, const struct type *type)
 
 /* Returns the element type of all dimensions. Checks that each dimension is aligned like its
  * elements. */
-static const struct type *checked_element_of(struct tsdl_printer *p, const struct type *type)
+static const struct type *get_checked_element(struct tsdl_printer *p, const struct type *type)
 {
     for (; tsdl_is_list(type); type = type->element) {
         bool is_transparent =
@@ -174,7 +174,7 @@ static const struct type *checked_element_of(struct tsdl_printer *p, const struc
 /* Prints the declaration of a member, such as `integer { ... } name[2][len];`. */
 static bool print_declaration(struct tsdl_printer *p, const struct type *type, ttr_text word)
 {
-    const struct type *element = checked_element_of(p, type);
+    const struct type *element = get_checked_element(p, type);
     if (!element)
         return false;
     tsdl_print_line(p);
@@ -202,8 +202,8 @@ static bool add_distinct_word(struct tsdl_printer *p, struct key_map *words, ttr
              shown = drops ? hash_bytes(word.p + 1, word.n - 1) : written;
     if (key_map_get(words, shown) || key_map_get(words, written))
         return tsdl_print_refuse(
-            p, "two fields in one place whose names are the same where only letters, "
-               "digits and underscores can be, or differ by one before them");
+            p, "two fields of one struct with names that are equal after other characters "
+               "are replaced by underscores, or that differ in a leading underscore");
     return key_map_put(words, shown, 1) || tsdl_print_refuse_memory(p);
 }
 
@@ -275,7 +275,7 @@ static bool print_member_list(struct tsdl_printer *p, const struct type *type)
 }
 
 /* Returns the structure's alignment that follows from its members (4.2.1, 4.2.2). */
-static uint8_t align_of_members(const struct type *type)
+static uint8_t get_members_align(const struct type *type)
 {
     uint8_t align = 0;
     for (uint32_t i = 0; i < type->members_n; i++) {
@@ -289,9 +289,9 @@ static uint8_t align_of_members(const struct type *type)
     return align;
 }
 
-static bool print_struct_of(struct tsdl_printer *p, const struct type *type)
+static bool print_struct(struct tsdl_printer *p, const struct type *type)
 {
-    uint8_t align = align_of_members(type);
+    uint8_t align = get_members_align(type);
     if (type->align < align)
         return tsdl_print_refuse(p, "structures aligned less than their members");
     tsdl_print_format(p, "struct {");
@@ -331,7 +331,7 @@ static bool print_variant_start(struct tsdl_printer *p, const struct type *type)
     return p->frames_n < PRINT_DEPTH || tsdl_print_refuse(p, "types that deep inside one another");
 }
 
-static bool print_variant_of(struct tsdl_printer *p, const struct type *type)
+static bool print_variant(struct tsdl_printer *p, const struct type *type)
 {
     return print_variant_start(p, type) && print_members_and_brace(p, type, print_option);
 }
@@ -377,9 +377,9 @@ static bool print_specifier(struct tsdl_printer *p, const struct type *type)
         tsdl_print_format(p, "integer { size = 8; align = 8; signed = false; base = 16; }");
         return true;
     case TYPE_STRUCT:
-        return print_struct_of(p, type);
+        return print_struct(p, type);
     case TYPE_VARIANT:
-        return print_variant_of(p, type);
+        return print_variant(p, type);
     case TYPE_OPTIONAL:
         return print_optional_variant(p, type);
     default:

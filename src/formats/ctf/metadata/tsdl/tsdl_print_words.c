@@ -57,7 +57,7 @@ void tsdl_print_line(struct tsdl_printer *p)
         tsdl_print_format(p, "\t");
 }
 
-void tsdl_put_string(struct tsdl_printer *p, ttr_text text)
+void tsdl_print_string(struct tsdl_printer *p, ttr_text text)
 {
     tsdl_print_format(p, "\"");
     for (size_t i = 0; i < text.n; i++) {
@@ -80,10 +80,10 @@ bool tsdl_is_identifier(ttr_text name)
         if (!is_letter && (i == 0 || c < '0' || c > '9'))
             return false;
     }
-    return name.n > 0 && !tsdl_keyword_of(name);
+    return name.n > 0 && !tsdl_find_keyword(name);
 }
 
-static bool is_same(ttr_text a, ttr_text b)
+static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
@@ -123,8 +123,8 @@ bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type *outer,
 {
     ttr_text name = member->name, shown = member->shown;
     bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' &&
-                      is_same((ttr_text){name.p + 1, shown.n}, shown);
-    bool is_bare = is_same(name, shown) && name.n && name.p[0] != '_';
+                      texts_are_equal((ttr_text){name.p + 1, shown.n}, shown);
+    bool is_bare = texts_are_equal(name, shown) && name.n && name.p[0] != '_';
     /* names read from TSDL are valid as they are */
     bool is_known = p->description->version == CTF_1_8;
     *word = name;
@@ -175,7 +175,7 @@ bool tsdl_choose_root_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
 {
     const struct type *type = member->type;
     enum ctf_role means =
-        spot->is_in_array ? CTF_ROLE_NONE : tsdl_role_of(spot->root, spot->is_top, member);
+        spot->is_in_array ? CTF_ROLE_NONE : tsdl_find_role(spot->root, spot->is_top, member);
     enum ctf_role role =
         spot->root <= ROOT_EVENT_HEADER ? (enum ctf_role)type->role : CTF_ROLE_NONE;
     bool is_mapped = role == CTF_ROLE_TIME && (type->clock || (p->stream && p->stream->clock));
@@ -183,7 +183,7 @@ bool tsdl_choose_root_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
         means = CTF_ROLE_NONE;
     if (means == role || ((is_mapped || role == CTF_ROLE_CPU) && means == CTF_ROLE_NONE))
         return tsdl_choose_member_word(p, spot->outer, member, word);
-    const char *name = tsdl_role_name(spot->root, role);
+    const char *name = tsdl_get_role_name(spot->root, role);
     if (!role)
         return tsdl_print_refuse(p,
                                  "such field: its name would imply a role that it does not have");

@@ -127,7 +127,7 @@ static bool declare_type(struct tsdl_resolver *resolver, size_t at, ttr_text key
     if (!tsdl_copy_text(resolver, key, &name) || !(type = copy_if_shared(resolver, type)))
         return false;
     if (!type->type.name.n)
-        tsdl_type_of(&type->type)->type.name = name;
+        tsdl_get_model_type(&type->type)->type.name = name;
     return tsdl_names_add(&state->types, &resolver->description->arena, resolver->scope->id, name,
                           type) ||
            tsdl_fail_memory(resolver->reading);
@@ -199,7 +199,7 @@ static bool set_reference(struct tsdl_resolver *resolver, struct tsdl_type *user
 }
 
 /* Reports whether an array of this type is shown as text. */
-static bool is_character(const struct tsdl_type *element)
+static bool is_character_type(const struct tsdl_type *element)
 {
     const struct type *type = &element->type;
     return (type->kind == TYPE_UINT || type->kind == TYPE_INT) && !type->labels &&
@@ -212,7 +212,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
                                           const struct tsdl_type *element,
                                           const struct tsdl_value *length)
 {
-    bool is_fixed = length->kind == TSDL_VALUE_NUMBER, is_text = is_character(element);
+    bool is_fixed = length->kind == TSDL_VALUE_NUMBER, is_text = is_character_type(element);
     if (is_fixed && length->is_negative && length->number) {
         (void)tsdl_fail(resolver->reading, length->at, "an array has no negative length");
         return NULL;
@@ -340,7 +340,7 @@ static bool alloc_members(struct tsdl_resolver *resolver, const struct tsdl_spec
 }
 
 /* Returns the element type after all array dimensions. */
-static const struct type *innermost_element(const struct type *type)
+static const struct type *get_innermost_element(const struct type *type)
 {
     while (type->element)
         type = type->element;
@@ -352,11 +352,11 @@ static bool add_declared_member(struct tsdl_resolver *resolver, struct tsdl_type
                                 const struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)outer->type.members;
-    const struct type *inner = innermost_element(&type->type);
+    const struct type *inner = get_innermost_element(&type->type);
     if (tsdl_find_member(outer, declarator->name) >= 0)
         return tsdl_fail(resolver->reading, declarator->at, "a second field called '%.*s'",
                          (int)declarator->name.n, declarator->name.p);
-    if (inner->kind == TYPE_VARIANT && !tsdl_type_of(inner)->reference.path.n)
+    if (inner->kind == TYPE_VARIANT && !tsdl_get_model_type(inner)->reference.path.n)
         return tsdl_fail(resolver->reading, declarator->at,
                          "this variant needs a tag: variant <tag> { ... } or variant name <tag>");
     struct type_member *member = &members[outer->type.members_n];

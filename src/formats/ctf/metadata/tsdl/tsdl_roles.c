@@ -29,7 +29,7 @@ static bool ends_with(ttr_text text, const char *suffix)
     return text.n >= n && memcmp(text.p + text.n - n, suffix, n) == 0;
 }
 
-enum ctf_role tsdl_role_of(enum type_root root, bool is_top, const struct type_member *member)
+enum ctf_role tsdl_find_role(enum type_root root, bool is_top, const struct type_member *member)
 {
     ttr_text name = member->shown;
     if (root > ROOT_EVENT_HEADER || (root != ROOT_EVENT_HEADER && !is_top))
@@ -45,7 +45,7 @@ enum ctf_role tsdl_role_of(enum type_root root, bool is_top, const struct type_m
     return CTF_ROLE_NONE;
 }
 
-const char *tsdl_role_name(enum type_root root, enum ctf_role role)
+const char *tsdl_get_role_name(enum type_root root, enum ctf_role role)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (meanings[i].root == root && meanings[i].role == role)

@@ -92,7 +92,7 @@ struct tsdl_token {
 TTR_MUST bool tsdl_next_token(struct tsdl_reading *reading, struct tsdl_token *token);
 
 /* Returns the keyword that a word is; 0 if it is not a keyword. */
-uint8_t tsdl_keyword_of(ttr_text word);
+uint8_t tsdl_find_keyword(ttr_text word);
 
 enum tsdl_value_kind {
     TSDL_VALUE_NUMBER,

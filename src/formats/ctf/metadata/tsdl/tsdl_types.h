@@ -120,7 +120,7 @@ TTR_MUST bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_
 void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code,
                const char *format, ...) TTR_PRINTF(5, 6);
 
-static inline struct tsdl_type *tsdl_type_of(const struct type *type)
+static inline struct tsdl_type *tsdl_get_model_type(const struct type *type)
 {
     return (struct tsdl_type *)(uintptr_t)type;
 }
@@ -189,7 +189,7 @@ TTR_MUST bool tsdl_instantiate_root(struct tsdl_resolver *resolver,
 
 /* Returns the role that a member's name implies. Event headers have roles at any depth, packet
  * headers and contexts only at the top level, arrays nowhere. */
-enum ctf_role tsdl_role_of(enum type_root root, bool is_top, const struct type_member *member);
+enum ctf_role tsdl_find_role(enum type_root root, bool is_top, const struct type_member *member);
 
 /* Reports whether a type or a member inside it, except in arrays, has a role. Returns false for
  * NULL. */
@@ -200,7 +200,7 @@ bool tsdl_has_role(const struct type *type, enum ctf_role role);
 bool tsdl_parse_uuid(ttr_text text, uint8_t uuid[16]);
 
 /* Returns the field name that implies a role in a root, or NULL. */
-const char *tsdl_role_name(enum type_root root, enum ctf_role role);
+const char *tsdl_get_role_name(enum type_root root, enum ctf_role role);
 
 /* Finds the labels of `tag` that select the variant option `name`: the label of the same name, and
  * labels that differ from it by one leading underscore unless they name another option. Returns

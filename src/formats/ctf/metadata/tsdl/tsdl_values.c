@@ -35,8 +35,8 @@ bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to)
     return true;
 }
 
-static void emit_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
-                      const char *code, const char *what)
+static void add_note_at(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
+                        const char *code, const char *what)
 {
     const struct ctf_description *description = resolver->description;
     const struct ctf_text *text = resolver->reading->text;
@@ -50,7 +50,8 @@ static void emit_note(struct tsdl_resolver *resolver, ttr_severity severity, siz
     for (; resolver->line_at < at && resolver->line_at < text->n; resolver->line_at++)
         resolver->line += text->p[resolver->line_at] == '\n';
     (void)snprintf(whole, sizeof whole, "%s:%u: %s", text->file, resolver->line, what);
-    description->note(description->note_ctx, severity, ctf_text_offset(text, at), code, whole);
+    description->note(description->note_ctx, severity, ctf_compute_text_offset(text, at), code,
+                      whole);
 }
 
 void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code,
@@ -61,7 +62,7 @@ void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    emit_note(resolver, severity, at, code, what);
+    add_note_at(resolver, severity, at, code, what);
 }
 
 /* Sets an error about the value of an attribute. Returns false. */
@@ -73,8 +74,8 @@ static bool fail_value(struct tsdl_resolver *resolver, const struct tsdl_stateme
                      attribute->name.p, expected);
 }
 
-static const struct tsdl_value *value_of_attribute(const struct tsdl_statement *attribute,
-                                                   enum tsdl_value_kind kind)
+static const struct tsdl_value *get_attribute_value(const struct tsdl_statement *attribute,
+                                                    enum tsdl_value_kind kind)
 {
     return attribute->kind == TSDL_ASSIGN && attribute->value->kind == kind ? attribute->value
                                                                             : NULL;
@@ -83,7 +84,7 @@ static const struct tsdl_value *value_of_attribute(const struct tsdl_statement *
 bool tsdl_get_unsigned(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                        uint64_t *number)
 {
-    const struct tsdl_value *value = value_of_attribute(attribute, TSDL_VALUE_NUMBER);
+    const struct tsdl_value *value = get_attribute_value(attribute, TSDL_VALUE_NUMBER);
     if (!value || (value->is_negative && value->number))
         return fail_value(resolver, attribute, "a number that is not negative");
     *number = value->number;
@@ -93,7 +94,7 @@ bool tsdl_get_unsigned(struct tsdl_resolver *resolver, const struct tsdl_stateme
 bool tsdl_get_signed(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                      int64_t *number)
 {
-    const struct tsdl_value *value = value_of_attribute(attribute, TSDL_VALUE_NUMBER);
+    const struct tsdl_value *value = get_attribute_value(attribute, TSDL_VALUE_NUMBER);
     if (!value || value->number > (uint64_t)INT64_MAX + value->is_negative)
         return fail_value(resolver, attribute, "a number of at most 63 bits and a sign");
     *number = (int64_t)(value->is_negative ? 0 - value->number : value->number);
@@ -103,8 +104,8 @@ bool tsdl_get_signed(struct tsdl_resolver *resolver, const struct tsdl_statement
 bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                    bool *claim)
 {
-    const struct tsdl_value *number = value_of_attribute(attribute, TSDL_VALUE_NUMBER),
-                            *word = value_of_attribute(attribute, TSDL_VALUE_PATH);
+    const struct tsdl_value *number = get_attribute_value(attribute, TSDL_VALUE_NUMBER),
+                            *word = get_attribute_value(attribute, TSDL_VALUE_PATH);
     bool is_true = number ? number->number == 1 && !number->is_negative
                           : word && (IS(word->text, "true") || IS(word->text, "TRUE"));
     bool is_false =
@@ -119,9 +120,9 @@ bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *
 bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                    ttr_text *text)
 {
-    const struct tsdl_value *value = value_of_attribute(attribute, TSDL_VALUE_STRING);
+    const struct tsdl_value *value = get_attribute_value(attribute, TSDL_VALUE_STRING);
     if (!value)
-        value = value_of_attribute(attribute, TSDL_VALUE_PATH);
+        value = get_attribute_value(attribute, TSDL_VALUE_PATH);
     if (!value)
         return fail_value(resolver, attribute, "a string");
     const char *zero = memchr(value->text.p, 0, value->text.n);
@@ -160,7 +161,7 @@ bool tsdl_parse_uuid(ttr_text text, uint8_t uuid[16])
 bool tsdl_get_uuid(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                    uint8_t uuid[16])
 {
-    const struct tsdl_value *value = value_of_attribute(attribute, TSDL_VALUE_STRING);
+    const struct tsdl_value *value = get_attribute_value(attribute, TSDL_VALUE_STRING);
     return (value && tsdl_parse_uuid(value->text, uuid)) ||
            fail_value(resolver, attribute,
                       "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
@@ -181,9 +182,9 @@ bool tsdl_get_align(struct tsdl_resolver *resolver, const struct tsdl_value *val
 bool tsdl_get_byte_order(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                          bool allows_native, bool *is_big_endian)
 {
-    const struct tsdl_value *value = value_of_attribute(attribute, TSDL_VALUE_PATH);
+    const struct tsdl_value *value = get_attribute_value(attribute, TSDL_VALUE_PATH);
     if (!value)
-        value = value_of_attribute(attribute, TSDL_VALUE_STRING);
+        value = get_attribute_value(attribute, TSDL_VALUE_STRING);
     ttr_text word = value ? value->text : (ttr_text){"", 0};
     bool is_native = allows_native && IS(word, "native"), is_little = IS(word, "le"),
          is_big = IS(word, "be") || IS(word, "network");
