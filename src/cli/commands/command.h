@@ -41,7 +41,8 @@ enum verb {
     VERB_RECORD = 1u << 17,
     VERB_QUERY = 1u << 18,
     VERB_LISTEN = 1u << 19,
-    VERB_SEND = 1u << 20
+    VERB_SEND = 1u << 20,
+    VERB_VIEW = 1u << 24
 };
 
 struct call {
@@ -111,5 +112,6 @@ int run_counters(struct call *call);
 int run_events(struct call *call);
 int run_listen(struct call *call);
 int run_send(struct call *call);
+int run_view(struct call *call);
 
 #endif

@@ -179,6 +179,13 @@ static const char *const listen_examples[] = {
     "accept connections from any host; start another file at 100 MiB",
     NULL};
 
+static const char *const view_examples[] = {"tracetta view trace.fxt",
+                                            "open a timeline in the browser",
+                                            "tracetta view --port=9000 --no-open lttng-traces/",
+                                            "serve it at a fixed port, for ssh -L",
+                                            "tracetta view a.nettrace b.perf.data",
+                                            "show two traces on one clock",
+                                            NULL};
 static const char *const send_examples[] = {"tracetta send app.trace udp:127.0.0.1:7000",
                                             "send a Heph trace in datagrams of 1,400 bytes",
                                             "tracetta send --realtime app.trace tcp:127.0.0.1:7000",
@@ -290,6 +297,14 @@ static const struct command commands[] = {
      "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
      "median(x). Times are in ns. Statements can only read.",
      query_examples, run_query},
+    {"view", VERB_VIEW, "FILE...", 1, SIZE_MAX, NULL, "show a timeline in the browser",
+     "Serves a page on the loopback interface and prints its address: processors, processes, "
+     "threads, spans and counters, with zoom, search, and tables that are SQL statements. The "
+     "address has a secret that only this user sees. Several traces are shown on one clock. Ctrl-C "
+     "stops the server.\n\n"
+     "To see a trace of another machine: run the command there with --port=PORT, connect with "
+     "\"ssh -L PORT:127.0.0.1:PORT HOST\", and open the address here.",
+     view_examples, run_view},
     {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "
