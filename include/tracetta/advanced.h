@@ -128,6 +128,10 @@ struct ttr_read_options {
         /* number of readers that read this trace at the same time (ttr_writer_parallel): they share
          * the memory for buffers of one; 0 = 1 */
         readers;
+    /* ttr_open_pull only: waits up to `ms` for `pull` to return without waiting; returns false if
+     * it still would wait.  The format is then detected from the bytes so far, and perf.data
+     * returns the events of a complete round without waiting for the next round.  NULL: never */
+    bool (*can_pull)(void *user_data, unsigned ms);
 };
 
 /* Opens a trace in memory, borrowed until ttr_close.  `name` is used in place of a path. */

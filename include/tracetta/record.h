@@ -29,12 +29,13 @@ typedef struct ttr_manager_options {
     size_t size;
     int fd;             /* output, borrowed; written from its position on */
     const char *socket; /* path to create, at most 107 bytes, in a folder that only this user may
-                           write to */
+                           write to; NULL = one that session.h finds */
     enum ttr_manager_mode mode;
     size_t buffer_bytes; /* ring per thread; 0 = 512 KiB, at most 256 MiB; rounded up to 64 KiB */
-    const char *categories; /* "net.*,-net.debug,disk:5"; NULL = all */
-    uint64_t zone_min_ns;   /* shorter zones are left out */
-    uint32_t max_programs;  /* connected at the same time; 0 = 256 */
+    const char *categories;  /* "net.*,-net.debug,disk:5"; NULL = all */
+    uint64_t zone_min_ns;    /* shorter zones are left out */
+    uint32_t max_programs;   /* connected at the same time; 0 = 256 */
+    const char *output_name; /* of the output, for ttr_session_get_info; NULL = none */
 } ttr_manager_options;
 
 /* Creates the socket and writes the head of the archive.  Returns NULL with `error`: TTR_E_MISUSE
@@ -53,6 +54,13 @@ TTR_API TTR_MUST ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error
 /* Returns true once if a program asked for a snapshot; copies the name of the trigger, which is ""
  * if it is not valid UTF-8. */
 TTR_API bool ttr_manager_triggered(ttr_manager *manager, char name[108]);
+
+/* Returns true after ttr_session_stop: the caller is to close the manager. */
+TTR_API bool ttr_manager_stop_requested(const ttr_manager *manager);
+
+/* Returns the path of the socket, for TRACETTA_TRACE_SOCKET of a program.  Valid until the manager
+ * is closed. */
+TTR_API const char *ttr_manager_socket(const ttr_manager *manager);
 
 typedef struct ttr_manager_stats {
     size_t size;

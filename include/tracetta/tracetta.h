@@ -143,6 +143,14 @@ typedef struct ttr_filter {
     uint32_t kinds;    /* bit mask of 1 << ttr_kind; 0: all kinds */
     uint8_t min_level; /* ttr_level; events without a level match */
     bool invert;       /* select the events that do not match */
+    /* a condition in SQL, "name GLOB 'sched*' AND next_prio > 20"; NULL = none.  Names are columns:
+     * name, kind, ts, dur, category, provider, level, cpu, utid, pid, tid, thread_name,
+     * process_name, source, offset; all others are fields of the event, NULL if it has none, and
+     * "field_name" is a field that a column hides.  Operators, NULL and conversions are those of
+     * SQLite; functions are coalesce, ifnull, nullif, iif, length, lower, upper, instr, substr,
+     * typeof.  "16ms" is a duration in ns.  An error has the byte of the text in error->offset and
+     * "where" in error->option. */
+    const char *where;
 } ttr_filter;
 
 /* Initializes a filter that all events match. */

@@ -25,7 +25,8 @@ static inline void fold_block(uint64_t *one, uint64_t *two, const uint8_t *p)
 
 /* Folds the last 1 to 32 bytes of a string of n > 16 bytes. The 16 bytes before p must be readable.
  */
-static uint64_t fold_rest(uint64_t one, uint64_t two, const uint8_t *p, size_t left, uint64_t n)
+static uint64_t fold_last_bytes(uint64_t one, uint64_t two, const uint8_t *p, size_t left,
+                                uint64_t n)
 {
     if (left > 16)
         one = hash_fold(load_u64le(p) ^ HASH_B, load_u64le(p + 8) ^ one);
@@ -41,7 +42,7 @@ static uint64_t hash_long(const uint8_t *p, size_t n)
     size_t left = n;
     for (; left > 32; left -= 32, p += 32)
         fold_block(&one, &two, p);
-    return fold_rest(one, two, p, left, n);
+    return fold_last_bytes(one, two, p, left, n);
 }
 
 uint64_t hash_bytes(const void *bytes, size_t n)

@@ -37,7 +37,7 @@ static inline bool regular_file_is_trusted(const struct stat *about)
 
 /* Returns true if a path may be passed to a library that opens it without these checks: it names a
  * regular file, or nothing. */
-static inline bool regular_file_or_none(const char *path)
+static inline bool open_regular_file_or_none(const char *path)
 {
     struct stat about;
     return stat(path, &about) != 0 || S_ISREG(about.st_mode);

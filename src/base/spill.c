@@ -41,7 +41,7 @@ static const char *temporary_folder(void)
 
 /* Sets error->format to "temporary", so that the command does not blame an input for the
  * failure. */
-static ttr_status mark_as_temporary(ttr_error *error)
+static ttr_status mark_file_as_temporary(ttr_error *error)
 {
     if (error)
         (void)snprintf(error->format, sizeof error->format, "temporary");
@@ -70,14 +70,14 @@ static ttr_status create_file(struct spill *spill, ttr_error *error)
     if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", temporary_folder()) >= (int)sizeof path) {
         (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET,
                        "cannot create a temporary file: the path in TMPDIR is too long");
-        return mark_as_temporary(error);
+        return mark_file_as_temporary(error);
     }
     spill->file = mkostemp(path, O_CLOEXEC);
     if (spill->file < 0) {
         (void)fail_sys(error, errno, NO_OFFSET,
                        "cannot create a temporary file in %s; set TMPDIR to a writable folder",
                        temporary_folder());
-        return mark_as_temporary(error);
+        return mark_file_as_temporary(error);
     }
     (void)unlink(path);
     return TTR_OK;
@@ -97,7 +97,7 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
                    "the temporary file in %s would exceed its limit of %llu bytes; set TMPDIR to a "
                    "folder with more room, or raise ttr_options.max_temporary",
                    temporary_folder(), (unsigned long long)spill->size_max);
-        (void)mark_as_temporary(error);
+        (void)mark_file_as_temporary(error);
         if (error)
             (void)snprintf(error->option, sizeof error->option, "max_temporary");
         return TTR_E_LIMIT;
@@ -111,7 +111,7 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
                            "the temporary file in %s cannot grow past %llu bytes; set TMPDIR to a "
                            "folder with room",
                            temporary_folder(), (unsigned long long)spill->end);
-            return mark_as_temporary(error);
+            return mark_file_as_temporary(error);
         }
         from += done;
         n -= (size_t)done;
@@ -124,7 +124,7 @@ ttr_status spill_fail_corrupted(ttr_error *error)
 {
     (void)fail_sys(error, EIO, NO_OFFSET,
                    "the temporary file is corrupted: it contains other bytes than were written");
-    return mark_as_temporary(error);
+    return mark_file_as_temporary(error);
 }
 
 ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n, ttr_error *error)
@@ -137,7 +137,7 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
         if (done <= 0) {
             (void)fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET,
                            "cannot read the temporary file");
-            return mark_as_temporary(error);
+            return mark_file_as_temporary(error);
         }
         into += done;
         n -= (size_t)done;

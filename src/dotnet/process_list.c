@@ -31,7 +31,7 @@ struct ttr_dotnet_list {
     size_t n, capacity;
 };
 
-static const char *our_tmpdir(void)
+static const char *get_own_tmpdir(void)
 {
     const char *folder = getenv("TMPDIR");
     return folder && folder[0] ? folder : "/tmp";
@@ -79,7 +79,7 @@ static bool find_diagnostic_socket(const struct proc *proc, char *path, struct s
         (void)snprintf(root, sizeof root, "/proc/%" PRIu64 "/root", proc->pid);
     return (proc->tmpdir[0] && find_socket_in_folder(proc, root, proc->tmpdir, path, about)) ||
            find_socket_in_folder(proc, root, "/tmp", path, about) ||
-           (!root[0] && find_socket_in_folder(proc, root, our_tmpdir(), path, about));
+           (!root[0] && find_socket_in_folder(proc, root, get_own_tmpdir(), path, about));
 }
 
 /* Appends a process to the list if it has a diagnostic socket. Returns false only if memory is
@@ -131,7 +131,7 @@ static bool parse_socket_name(const char *name, uint64_t *pid)
 
 /* Returns the status of a directory listing: TTR_OK, out of memory if `has_room` is false, or the
  * failure `sys` (an errno). */
-static ttr_status listing_status(const char *folder, bool has_room, int sys, ttr_error *error)
+static ttr_status choose_list_status(const char *folder, bool has_room, int sys, ttr_error *error)
 {
     if (!has_room)
         return fail_memory(error);
@@ -167,7 +167,7 @@ static ttr_status append_stale_sockets(ttr_dotnet_list *list, const char *folder
     const int sys = open ? errno : 0;
     if (open)
         (void)closedir(open);
-    return listing_status(folder, has_room, sys, error);
+    return choose_list_status(folder, has_room, sys, error);
 }
 
 static int compare_stale_then_pid(const void *a, const void *b)
@@ -193,10 +193,10 @@ static ttr_status find_dotnet_processes(ttr_dotnet_list *list, ttr_error *error)
     if (open)
         (void)closedir(open);
     alloc_free(list->texts.alloc, proc, 1, sizeof *proc);
-    ttr_status status = listing_status("/proc", has_room, sys, error);
+    ttr_status status = choose_list_status("/proc", has_room, sys, error);
     if (status == TTR_OK)
-        status = append_stale_sockets(list, our_tmpdir(), error);
-    if (status == TTR_OK && strcmp(our_tmpdir(), "/tmp") != 0)
+        status = append_stale_sockets(list, get_own_tmpdir(), error);
+    if (status == TTR_OK && strcmp(get_own_tmpdir(), "/tmp") != 0)
         status = append_stale_sockets(list, "/tmp", error);
     return status;
 }

@@ -14,6 +14,8 @@
 #define PEEK_PADDING ((size_t)64)
 /* A bid of this many bits needs no more bytes: a pipe may pause after the first ones. */
 #define SURE_BITS 64u
+/* A pipe that pauses for this time is read in the format that its first bytes have. */
+#define PAUSE_MS 50u
 
 const ttr_read_options *select_reader_options(const struct format *format,
                                               const ttr_read_options *options,
@@ -189,7 +191,8 @@ ttr_status detect_format(ttr *t, struct source *source, const char *path,
         first.peek.path = path;
         status = choose_format(&first.peek, format, &chosen);
         is_sure = first.peek.n < need || first.peek.n >= PEEK_BYTES || first.peek.is_whole ||
-                  (status == TTR_OK && get_format_bid(*format, &first.peek) >= SURE_BITS);
+                  (status == TTR_OK && (get_format_bid(*format, &first.peek) >= SURE_BITS ||
+                                        source_is_paused(source, PAUSE_MS)));
         first_bytes_free(&first);
     }
     if (status == TTR_OK)

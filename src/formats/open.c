@@ -149,6 +149,7 @@ static bool apply_read_options(const ttr *t, const ttr_read_options *options,
                                struct source_options *how, ttr_error *error)
 {
     *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP,
+                                   .can_pull = options ? options->can_pull : NULL,
                                    .shared = t->descriptor_pool};
     return !options ||
            (check_struct_size(options->size, sizeof *options, "ttr_read_options", error) &&

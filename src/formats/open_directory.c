@@ -575,7 +575,7 @@ static bool directory_has_files(struct search *search, const char *path)
 {
     struct folder *folder =
         folder_open(&search->t->counted, search->t->descriptor_pool, path, 0, false, NULL);
-    bool is_there = folder && folder_file_at(folder, 0);
+    bool is_there = folder && folder_get_file(folder, 0);
     folder_close(folder);
     return is_there;
 }

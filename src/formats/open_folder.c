@@ -71,7 +71,7 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
     struct folder *folder = folder_open(&t->counted, t->descriptor_pool, path, 0, false, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
-    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_file_at(folder, i)); i++) {
+    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_get_file(folder, i)); i++) {
         unsigned bid = 0;
         if (strcmp(file->name, format->folder->anchor) == 0)
             continue;

@@ -62,8 +62,12 @@ void stream_raw_use_pool(struct byte_stream *file, struct shared_file *shared);
 int stream_raw_acquire_fd(const struct byte_stream *stream);
 void stream_raw_release_fd(const struct byte_stream *stream);
 
+/* `can_pull` returns false if `pull` would still wait after `ms` milliseconds; NULL = unknown. */
 struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_read_fn pull,
-                                             void *ctx);
+                                             bool (*can_pull)(void *ctx, unsigned ms), void *ctx);
+
+/* Returns true if a raw stream has a can_pull callback that returns false, and no peeked bytes. */
+bool stream_raw_is_paused(const struct byte_stream *raw, unsigned ms);
 
 /* Makes a raw stream cancellable: reads wait for bytes or until `cancel_fd` is readable, and then
  * end the stream. */

@@ -35,7 +35,7 @@ static void advance_io(struct decode_io *io, size_t in_left, size_t out_left)
     io->out_n = out_left;
 }
 
-static size_t smaller_of(size_t n, size_t most)
+static size_t minimum(size_t n, size_t most)
 {
     return n < most ? n : most;
 }
@@ -94,7 +94,7 @@ static bool zstd_begin(void *state)
 static enum decode_result zstd_step(void *state, struct decode_io *io)
 {
     struct zstd_state *zstd = state;
-    ZSTD_inBuffer in = {.src = io->in, .size = smaller_of(io->in_n, zstd->wanted), .pos = 0};
+    ZSTD_inBuffer in = {.src = io->in, .size = minimum(io->in_n, zstd->wanted), .pos = 0};
     ZSTD_outBuffer out = {.dst = io->out, .size = io->out_n, .pos = 0};
     size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
     advance_io(io, io->in_n - in.pos, out.size - out.pos);
@@ -136,7 +136,7 @@ static bool lz4_begin(void *state)
 static enum decode_result lz4_step(void *state, struct decode_io *io)
 {
     struct lz4_state *lz4 = state;
-    size_t in_used = smaller_of(io->in_n, lz4->wanted), out_used = io->out_n;
+    size_t in_used = minimum(io->in_n, lz4->wanted), out_used = io->out_n;
     size_t result = LZ4F_decompress(lz4->context, io->out, &out_used, io->in, &in_used, NULL);
     if (LZ4F_isError(result)) {
         io->reason = LZ4F_getErrorName(result);

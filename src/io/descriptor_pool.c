@@ -22,7 +22,7 @@ struct descriptor_pool {
     struct shared_file *newest, *oldest;
 };
 
-static size_t open_limit(void)
+static size_t get_descriptor_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 < OPEN_MIN)
@@ -36,7 +36,7 @@ struct descriptor_pool *descriptor_pool_new(const struct alloc *alloc)
     if (!pool)
         return NULL;
     pool->alloc = alloc;
-    pool->n_max = open_limit();
+    pool->n_max = get_descriptor_limit();
     pool->references = 1;
     /* pthread_mutex_init cannot fail here: Linux allocates nothing for default attributes */
     (void)pthread_mutex_init(&pool->mutex, NULL);
@@ -103,10 +103,10 @@ static bool close_oldest(struct descriptor_pool *pool)
 
 /* Closes idle files until the pool may open one more. Returns false if all open files are in
  * use. */
-static bool close_until_free(struct descriptor_pool *pool)
+static bool close_files_until_free(struct descriptor_pool *pool)
 {
     if (pool->n >= pool->n_max)
-        pool->n_max = open_limit(); /* the process may have raised its limit meanwhile */
+        pool->n_max = get_descriptor_limit(); /* the process may have raised its limit meanwhile */
     while (pool->n >= pool->n_max && close_oldest(pool))
         continue;
     return pool->n < pool->n_max;
@@ -137,7 +137,7 @@ static int check_identity(struct shared_file *file, int fd)
  * errno. */
 static int reopen_file(struct descriptor_pool *pool, struct shared_file *file)
 {
-    (void)close_until_free(
+    (void)close_files_until_free(
         /* if all files are in use, one more may still be possible: only the system knows the real
          * limit */
         pool);
@@ -175,7 +175,7 @@ void shared_file_adopt(struct shared_file *file, int fd, const struct stat *abou
     struct descriptor_pool *pool = file->pool;
     record_identity(file, about);
     (void)pthread_mutex_lock(&pool->mutex);
-    bool has_room = close_until_free(pool);
+    bool has_room = close_files_until_free(pool);
     file->fd = has_room ? fd : -1;
     if (has_room) {
         insert_newest(pool, file);

@@ -4,7 +4,7 @@
  * Symbolic links to files in the folder are followed; links to other files are not, unless the user
  * wants that, and links to folders never: a trace does not extend outside its folder, and there are
  * no cycles. Anything else (a FIFO, a socket, a dangling link) is
- * skipped, so that nothing here blocks; its name is available through folder_skipped_entry. */
+ * skipped, so that nothing here blocks; its name is available through folder_get_skipped_entry. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -107,7 +107,7 @@ static bool add_entry(struct folder *folder, const struct entry *entry)
     return folder->entry[folder->n++].file.name != NULL;
 }
 
-static bool add_skipped(struct folder *folder, const char *name, enum folder_skip why)
+static bool add_skipped_entry(struct folder *folder, const char *name, enum folder_skip why)
 {
     if (!alloc_reserve(folder->alloc, (void **)&folder->skipped, &folder->skipped_capacity,
                        folder->skipped_n + 1, sizeof *folder->skipped))
@@ -162,7 +162,7 @@ static ttr_status list_subfolder(struct listing *listing, int above, const char 
 
 /* Returns the type of a directory entry (S_IFMT bits), or 0 if it is gone. Most file systems report
  * the type in the entry itself, without a call of stat. */
-static mode_t entry_type(int fd, const struct dirent *entry)
+static mode_t get_entry_type(int fd, const struct dirent *entry)
 {
     struct stat about;
     if (entry->d_type != DT_UNKNOWN)
@@ -172,7 +172,7 @@ static mode_t entry_type(int fd, const struct dirent *entry)
 }
 
 /* Returns true if the link at the current name does not lead to a file below the top folder. */
-static bool leaves_folder(struct listing *listing)
+static bool is_outside_folder(struct listing *listing)
 {
     char path[PATH_MAX], target[PATH_MAX];
     if (!listing->top[0] && !realpath(listing->folder->path, listing->top))
@@ -186,14 +186,14 @@ static bool leaves_folder(struct listing *listing)
 
 static ttr_status skip_entry(struct listing *listing, enum folder_skip why, ttr_error *error)
 {
-    return add_skipped(listing->folder, listing->name, why) ? TTR_OK : fail_memory(error);
+    return add_skipped_entry(listing->folder, listing->name, why) ? TTR_OK : fail_memory(error);
 }
 
 static ttr_status list_entry(struct listing *listing, int fd, const struct dirent *found,
                              ttr_error *error)
 {
     struct stat about;
-    mode_t type = entry_type(fd, found);
+    mode_t type = get_entry_type(fd, found);
     if (type == 0)
         return TTR_OK;
     bool is_link = type == S_IFLNK;
@@ -201,7 +201,7 @@ static ttr_status list_entry(struct listing *listing, int fd, const struct diren
         return skip_entry(listing, FOLDER_SKIP_DANGLING, error);
     if (is_link)
         type = about.st_mode & S_IFMT;
-    if (is_link && type == S_IFREG && !listing->follows_links && leaves_folder(listing))
+    if (is_link && type == S_IFREG && !listing->follows_links && is_outside_folder(listing))
         return skip_entry(listing, FOLDER_SKIP_OUTSIDE, error);
     if (type == S_IFDIR)
         return is_link ? TTR_OK : list_subfolder(listing, fd, found->d_name, error);
@@ -307,12 +307,12 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
     return folder;
 }
 
-const struct folder_file *folder_file_at(const struct folder *folder, size_t i)
+const struct folder_file *folder_get_file(const struct folder *folder, size_t i)
 {
     return i < folder->n ? &folder->entry[i].file : NULL;
 }
 
-const char *folder_skipped_entry(const struct folder *folder, size_t i, enum folder_skip *why)
+const char *folder_get_skipped_entry(const struct folder *folder, size_t i, enum folder_skip *why)
 {
     *why = i < folder->skipped_n ? folder->skipped[i].why : FOLDER_SKIP_SPECIAL;
     return i < folder->skipped_n ? folder->skipped[i].name : NULL;

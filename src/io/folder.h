@@ -42,9 +42,9 @@ struct folder *folder_open(const struct alloc *alloc, struct descriptor_pool *po
 struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
                                   const ttr_file *files, size_t n, ttr_error *error);
 
-/* folder_file_at returns the i-th file, or NULL after the last. folder_find_file returns the file
+/* folder_get_file returns the i-th file, or NULL after the last. folder_find_file returns the file
  * with that name, or NULL. */
-const struct folder_file *folder_file_at(const struct folder *folder, size_t i);
+const struct folder_file *folder_get_file(const struct folder *folder, size_t i);
 const struct folder_file *folder_find_file(const struct folder *folder, const char *name);
 
 /* Why an entry of a folder is skipped. */
@@ -55,7 +55,7 @@ enum folder_skip {
 };
 
 /* Returns the name of the i-th skipped entry, and sets *why. Returns NULL after the last. */
-const char *folder_skipped_entry(const struct folder *folder, size_t i, enum folder_skip *why);
+const char *folder_get_skipped_entry(const struct folder *folder, size_t i, enum folder_skip *why);
 
 /* folder_path returns the path of the folder. folder_file_path writes the path of one of its files
  * to `to`, truncated to `size` bytes. */

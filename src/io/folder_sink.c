@@ -91,7 +91,8 @@ static void folder_sink_free(struct folder_sink *folder)
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
 }
 
-static bool set_target(struct folder_sink *folder, const char *path, size_t n, ttr_error *error)
+static bool set_target_path(struct folder_sink *folder, const char *path, size_t n,
+                            ttr_error *error)
 {
     char *target = alloc_resize(folder->alloc, folder->target, folder->target_size, n + 1, 1);
     if (!target) {
@@ -106,7 +107,7 @@ static bool set_target(struct folder_sink *folder, const char *path, size_t n, t
 }
 
 /* Returns true if a folder has no entries, so that removing it loses nothing. */
-static bool is_empty(const char *path)
+static bool is_empty_file(const char *path)
 {
     unsigned n = 0;
     DIR *directory = opendir(path);
@@ -147,7 +148,7 @@ static bool contains_file(const char *path, const char *name, unsigned depth)
 
 /* Returns true if a file looks like text: its first 4 KiB are UTF-8 without control characters, and
  * its last byte is a newline. Stream files of traces hardly ever do. */
-static bool is_text(const char *path)
+static bool is_text_file(const char *path)
 {
     uint8_t bytes[4096], last = 0;
     struct stat about;
@@ -216,7 +217,7 @@ static bool is_unrelated_file(struct old_folder *old, const char *name)
 {
     if (strcmp(name, old->mark->name) == 0)
         return false;
-    if (!is_stream_name(name) && is_text(old->path))
+    if (!is_stream_name(name) && is_text_file(old->path))
         return true;
     if (!old->mark->is_part)
         return false;
@@ -249,7 +250,7 @@ static bool is_foreign_entry(struct old_folder *old, const char *name)
         return !folder_is_index_file(name);
     if (S_ISREG(about.st_mode))
         return !old->has_mark || is_unrelated_file(old, name);
-    if (!S_ISDIR(about.st_mode) || is_empty(old->path))
+    if (!S_ISDIR(about.st_mode) || is_empty_file(old->path))
         return false;
     const bool has_mark = old->has_mark, is_index = old->is_index;
     old->is_index = has_mark && strcmp(name, FOLDER_INDEX) == 0;
@@ -289,8 +290,8 @@ static bool find_foreign_entry(struct old_folder *old)
 
 /* Fails if the target contains anything but traces, because replacing the target would remove it.
  * Returns true if it failed. */
-static bool fail_if_foreign(const struct folder_sink *folder, const struct trace_marker *mark,
-                            ttr_error *error)
+static bool check_for_foreign_entries(const struct folder_sink *folder,
+                                      const struct trace_marker *mark, ttr_error *error)
 {
     struct old_folder old = {.alloc = folder->alloc,
                              .mark = mark,
@@ -316,11 +317,11 @@ static bool fail_if_foreign(const struct folder_sink *folder, const struct trace
 
 /* Checks that an existing target may be replaced, and resolves links in its path. Returns false
  * with `error` if it may not. */
-static bool check_replaceable(struct folder_sink *folder, const struct trace_marker *mark,
-                              ttr_error *error)
+static bool check_is_replaceable(struct folder_sink *folder, const struct trace_marker *mark,
+                                 ttr_error *error)
 {
     char real[PATH_MAX];
-    if (!is_empty(folder->target)) {
+    if (!is_empty_file(folder->target)) {
         if (!folder->overwrite)
             (void)fail_sys(error, EEXIST, NO_OFFSET,
                            "will not overwrite the folder %s; remove it, choose another name, or "
@@ -333,7 +334,7 @@ static bool check_replaceable(struct folder_sink *folder, const struct trace_mar
                        "name a new folder in it",
                        folder->target, mark->name);
         if (!folder->overwrite || !contains_file(folder->target, mark->name, FOLDER_LEVELS_MAX) ||
-            fail_if_foreign(folder, mark, error))
+            check_for_foreign_entries(folder, mark, error))
             return false;
     }
     if (!realpath(folder->target, real)) {
@@ -342,7 +343,7 @@ static bool check_replaceable(struct folder_sink *folder, const struct trace_mar
     }
     folder->replaces = true;
     /* The target is the resolved path, so a link to it remains a link. */
-    return set_target(folder, real, strlen(real), error);
+    return set_target_path(folder, real, strlen(real), error);
 }
 
 static bool check_target(struct folder_sink *folder, const struct trace_marker *mark,
@@ -351,7 +352,7 @@ static bool check_target(struct folder_sink *folder, const struct trace_marker *
     struct stat about;
     if (stat(folder->target, &about) == 0) {
         if (S_ISDIR(about.st_mode))
-            return check_replaceable(folder, mark, error);
+            return check_is_replaceable(folder, mark, error);
         (void)fail_sys(error, ENOTDIR, NO_OFFSET, "cannot create the folder %s: the name is in use",
                        folder->target);
         return false;
@@ -431,8 +432,8 @@ struct folder_sink *folder_create(const struct alloc *alloc,
         target->shared ? descriptor_pool_ref(target->shared) : descriptor_pool_new(alloc);
     if (!folder->pool)
         (void)fail_memory(error);
-    else if (set_target(folder, path, n, error) && check_target(folder, &target->mark, error) &&
-             create_temporary(folder, error))
+    else if (set_target_path(folder, path, n, error) &&
+             check_target(folder, &target->mark, error) && create_temporary(folder, error))
         return folder;
     folder_sink_free(folder);
     return NULL;
@@ -507,7 +508,7 @@ static void part_free(struct part *part)
     alloc_free(alloc, part, 1, sizeof *part);
 }
 
-static int part_end(void *ctx, bool is_whole)
+static int part_finish(void *ctx, bool is_whole)
 {
     struct part *part = ctx;
     struct folder_sink *folder = part->folder;
@@ -611,14 +612,14 @@ struct sink *folder_create_file(struct folder_sink *folder, const char *name, tt
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path,
                        sink_error_advice(reason));
     if (reason) {
-        part_free(part); /* not part_end, which would remove the existing file */
+        part_free(part); /* not part_finish, which would remove the existing file */
         return NULL;
     }
     part->sink = sink_open_part(
         folder->alloc, path,
-        &(struct sink_part){part_write, part_rewrite, part_end, part, PART_BUFFER_SIZE}, error);
+        &(struct sink_part){part_write, part_rewrite, part_finish, part, PART_BUFFER_SIZE}, error);
     if (!part->sink) {
-        (void)part_end(part, false);
+        (void)part_finish(part, false);
         return NULL;
     }
     return part->sink;
@@ -694,7 +695,7 @@ static int replace_by_two_renames(struct folder_sink *folder)
  * 0 or an errno. */
 static int exchange_with_target(struct folder_sink *folder)
 {
-    if (is_empty(folder->target))
+    if (is_empty_file(folder->target))
         return rename(folder->temporary, folder->target) == 0 ? 0 : errno;
     if (!folder->overwrite)
         return EEXIST; /* entries were added after the output was created */
@@ -732,7 +733,7 @@ static ttr_status remove_old_folder(struct folder_sink *folder, ttr_error *error
 ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
 {
     ttr_status status = TTR_OK;
-    bool had_old = folder->replaces && !is_empty(folder->target);
+    bool had_old = folder->replaces && !is_empty_file(folder->target);
     if (folder->parts)
         status = fail(error, TTR_E_MISUSE, NO_OFFSET, "the file %s of a folder was not ended",
                       folder->parts->path + folder->parts->name_at);

@@ -453,16 +453,16 @@ static void ten_thousand_open_files_use_few_descriptors(void **state)
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     struct folder *made = folder_open(alloc_default(), NULL, target, 1, false, NULL);
-    assert_non_null(folder_file_at(made, FILES - 1));
-    for (size_t i = 0; folder_file_at(made, i); i++) {
+    assert_non_null(folder_get_file(made, FILES - 1));
+    for (size_t i = 0; folder_get_file(made, i); i++) {
         uint8_t *bytes;
         size_t n;
         int number;
-        assert_int_equal(folder_read_file(made, folder_file_at(made, i), 100, &bytes, &n, NULL),
+        assert_int_equal(folder_read_file(made, folder_get_file(made, i), 100, &bytes, &n, NULL),
                          TTR_OK);
         assert_int_equal(n, 8);
         memcpy(&number, bytes, sizeof number);
-        assert_int_equal(number, strtol(strchr(folder_file_at(made, i)->name, '/') + 1, NULL, 10));
+        assert_int_equal(number, strtol(strchr(folder_get_file(made, i)->name, '/') + 1, NULL, 10));
         support_assert_text(bytes + 4, 4, "more");
         alloc_free(alloc_default(), bytes, n + 1, 1);
     }

@@ -74,9 +74,9 @@ static void assert_names(const struct folder *folder, const char *expected)
 {
     char names[256] = "";
     size_t n = 0;
-    for (size_t i = 0; folder_file_at(folder, i); i++)
+    for (size_t i = 0; folder_get_file(folder, i); i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " " : "",
-                              folder_file_at(folder, i)->name);
+                              folder_get_file(folder, i)->name);
     assert_string_equal(names, expected);
 }
 
@@ -95,14 +95,14 @@ static void listing_is_sorted_and_skips_hidden_and_non_files(void **state)
     assert_non_null(folder);
     assert_names(folder, "a b");
     enum folder_skip why;
-    assert_string_equal(folder_skipped_entry(folder, 0, &why), "fifo");
+    assert_string_equal(folder_get_skipped_entry(folder, 0, &why), "fifo");
     assert_int_equal(why, FOLDER_SKIP_SPECIAL);
-    assert_string_equal(folder_skipped_entry(folder, 1, &why), "nowhere");
+    assert_string_equal(folder_get_skipped_entry(folder, 1, &why), "nowhere");
     assert_int_equal(why, FOLDER_SKIP_DANGLING);
-    assert_null(folder_skipped_entry(folder, 2, &why));
-    assert_true(folder_file_at(folder, 0)->is_link);
-    assert_false(folder_file_at(folder, 1)->is_link);
-    assert_size(folder, folder_file_at(folder, 0), 4);
+    assert_null(folder_get_skipped_entry(folder, 2, &why));
+    assert_true(folder_get_file(folder, 0)->is_link);
+    assert_false(folder_get_file(folder, 1)->is_link);
+    assert_size(folder, folder_get_file(folder, 0), 4);
     assert_null(folder_find_file(folder, ".hidden"));
     assert_null(folder_find_file(folder, "sub/c"));
     folder_close(folder);
@@ -119,7 +119,7 @@ static void link_out_of_the_folder_is_skipped_unless_followed(void **state)
                      0);
     struct folder *folder = folder_open(alloc_default(), NULL, place, 1, false, NULL);
     assert_names(folder, "a b sub/back sub/c sub/inside");
-    assert_string_equal(folder_skipped_entry(folder, 2, &why), "z");
+    assert_string_equal(folder_get_skipped_entry(folder, 2, &why), "z");
     assert_int_equal(why, FOLDER_SKIP_OUTSIDE);
     folder_close(folder);
     folder = folder_open(alloc_default(), NULL, in_place("sub"), 0, false, NULL);
@@ -143,10 +143,10 @@ static void too_long_path_differs_from_missing_file(void **state)
         n += (size_t)snprintf(path + n, sizeof path - n, "/.");
     struct folder *folder = folder_open(alloc_default(), NULL, path, 1, false, NULL);
     assert_names(folder, "a b sub/c");
-    assert_size(folder, folder_file_at(folder, 1), 4);
-    assert_true(folder_file_size(folder, folder_file_at(folder, 2), &size));
+    assert_size(folder, folder_get_file(folder, 1), 4);
+    assert_true(folder_file_size(folder, folder_get_file(folder, 2), &size));
     assert_int_equal(size, FOLDER_SIZE_UNKNOWN);
-    assert_null(folder_open_file(folder, folder_file_at(folder, 2), NULL, &error));
+    assert_null(folder_open_file(folder, folder_get_file(folder, 2), NULL, &error));
     assert_int_equal(error.sys, ENAMETOOLONG);
     folder_close(folder);
 }
@@ -159,12 +159,13 @@ static void listing_respects_depth_and_folder_links(void **state)
     folder_close(folder);
     folder = folder_open(alloc_default(), NULL, place, 2, false, NULL);
     assert_names(folder, "a b sub/c sub/deep/e");
-    assert_ptr_equal(folder_find_file(folder, "sub/deep/e"), folder_file_at(folder, 3));
+    assert_ptr_equal(folder_find_file(folder, "sub/deep/e"), folder_get_file(folder, 3));
     assert_size(folder, folder_find_file(folder, "sub/deep/e"), 3);
     assert_false(folder_has_index(folder));
     uint64_t size;
     assert_int_equal(unlink(in_place("sub/deep/e")), 0);
-    assert_false(folder_file_size(folder, folder_file_at(folder, 3), &size)); /* the file is gone */
+    assert_false(
+        folder_file_size(folder, folder_get_file(folder, 3), &size)); /* the file is gone */
     assert_int_equal(size, 0);
     write_file("sub/deep/e", "eee");
     folder_close(folder);
@@ -177,7 +178,7 @@ static void trailing_slash_is_not_doubled(void **state)
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub//"), 0, false, NULL);
     assert_non_null(folder);
     assert_string_equal(folder_path(folder), in_place("sub"));
-    folder_file_path(folder, folder_file_at(folder, 0), path, sizeof path);
+    folder_file_path(folder, folder_get_file(folder, 0), path, sizeof path);
     assert_string_equal(path, in_place("sub/c"));
     folder_close(folder);
     folder = folder_open(alloc_default(), NULL, "/", 0, false, NULL);
@@ -275,7 +276,7 @@ static void duplicate_memory_file_names_are_refused(void **state)
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "have the name a"));
     struct folder *folder = folder_open_memory(alloc_default(), "trace", NULL, 0, &error);
-    assert_null(folder_file_at(folder, 0));
+    assert_null(folder_get_file(folder, 0));
     assert_null(folder_find_file(folder, "a"));
     folder_close(folder);
 }
@@ -311,8 +312,8 @@ static void make_many(unsigned n, off_t size)
 static void drop_many(const struct folder *folder)
 {
     char path[256];
-    for (size_t i = 0; folder_file_at(folder, i); i++) {
-        folder_file_path(folder, folder_file_at(folder, i), path, sizeof path);
+    for (size_t i = 0; folder_get_file(folder, i); i++) {
+        folder_file_path(folder, folder_get_file(folder, i), path, sizeof path);
         assert_int_equal(unlink(path), 0);
     }
     assert_int_equal(rmdir(in_place("many")), 0);
@@ -361,7 +362,7 @@ static void ten_thousand_sources_use_few_descriptors(void **state)
             0);
         for (unsigned i = 0; i < MANY; i++)
             assert_non_null(sources[i] =
-                                folder_open_file(folder, folder_file_at(folder, i),
+                                folder_open_file(folder, folder_get_file(folder, i),
                                                  &(struct source_options){.chunk = 16}, NULL));
         for (unsigned i = 0; i < MANY; i++) {
             unsigned number;
@@ -429,7 +430,7 @@ static void folders_with_one_pool_share_descriptors(void **state)
     for (unsigned i = 0; i < FOLDERS; i++) {
         assert_non_null(folder[i] =
                             folder_open(alloc_default(), pool, in_place("many"), 0, false, NULL));
-        assert_non_null(sources[i] = folder_open_file(folder[i], folder_file_at(folder[i], i),
+        assert_non_null(sources[i] = folder_open_file(folder[i], folder_get_file(folder[i], i),
                                                       &(struct source_options){.chunk = 16}, NULL));
     }
     assert_in_range(open_count(), before + 1,
@@ -463,7 +464,7 @@ static void many_large_files_use_little_memory(void **state)
         volatile unsigned sum = 0;
         for (unsigned i = 0; i < LARGE; i++)
             assert_non_null(
-                sources[i] = folder_open_file(folder, folder_file_at(folder, i), &options, NULL));
+                sources[i] = folder_open_file(folder, folder_get_file(folder, i), &options, NULL));
         struct window window = {.n = 0};
         for (uint64_t at = 0; at < LARGE_SIZE; at += 10000) {
             for (unsigned i = 0; i < LARGE; i++) {
@@ -503,7 +504,7 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, false, NULL);
     for (unsigned i = 0; i < 70; i++)
         assert_non_null(sources[i] =
-                            folder_open_file(folder, folder_file_at(folder, i),
+                            folder_open_file(folder, folder_get_file(folder, i),
                                              &(struct source_options){.chunk = 4096}, NULL));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(rename(in_place("many/000069"), in_place("many/000000")),
@@ -542,7 +543,7 @@ static void two_threads_share_folder_descriptors(void **state)
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, false, NULL);
     for (unsigned i = 0; i < 200; i++)
         assert_non_null(sources[i] =
-                            folder_open_file(folder, folder_file_at(folder, i),
+                            folder_open_file(folder, folder_get_file(folder, i),
                                              &(struct source_options){.chunk = 4096}, NULL));
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, read_half, &from[i]), 0);

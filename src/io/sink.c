@@ -128,7 +128,7 @@ static ttr_status fail_write(struct sink *sink, int reason, ttr_error *error)
 
 /* Writes at least one byte, waiting if a non-blocking descriptor is full. Returns the count, or -1
  * with errno. */
-static int64_t write_once(const struct sink *sink, const void *bytes, size_t n)
+static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
 {
     for (;;) {
         errno = 0;
@@ -146,10 +146,11 @@ static int64_t write_once(const struct sink *sink, const void *bytes, size_t n)
     }
 }
 
-static ttr_status write_all(struct sink *sink, const uint8_t *bytes, size_t n, ttr_error *error)
+static ttr_status write_all_bytes(struct sink *sink, const uint8_t *bytes, size_t n,
+                                  ttr_error *error)
 {
     while (n) {
-        int64_t put = write_once(sink, bytes, n);
+        int64_t put = write_some(sink, bytes, n);
         if (put < 0)
             return fail_write(sink, errno, error);
         bytes += put;
@@ -346,7 +347,7 @@ ttr_status sink_flush(struct sink *sink, ttr_error *error)
         return repeat_failure(sink, error);
     size_t n = sink->n;
     sink->n = 0;
-    return write_all(sink, sink->buffer, n, error);
+    return write_all_bytes(sink, sink->buffer, n, error);
 }
 
 /* Allocates the buffer if it does not exist. Returns false if memory runs out; all later calls then
@@ -364,7 +365,7 @@ static bool ensure_buffer(struct sink *sink)
 
 ttr_status sink_write_unbuffered(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
-    if (sink_flush(sink, error) != TTR_OK || write_all(sink, bytes, n, error) != TTR_OK)
+    if (sink_flush(sink, error) != TTR_OK || write_all_bytes(sink, bytes, n, error) != TTR_OK)
         return sink->failure.status;
     sink->offset += n;
     return TTR_OK;
@@ -475,7 +476,7 @@ static ttr_status copy_held_file(struct sink *sink, ttr_error *error)
     int held_fd = sink->held_fd;
     uint64_t at = 0, n = sink->offset - sink->prefix_n;
     sink->held_fd = -1;
-    ttr_status status = write_all(sink, sink->prefix, sink->prefix_n, error);
+    ttr_status status = write_all_bytes(sink, sink->prefix, sink->prefix_n, error);
     while (status == TTR_OK && at < n) {
         if (!ensure_buffer(sink)) {
             status = repeat_failure(sink, error);
@@ -487,7 +488,7 @@ static ttr_status copy_held_file(struct sink *sink, ttr_error *error)
         if (got <= 0)
             status = fail_write(sink, got < 0 ? errno : EIO, error);
         else
-            status = write_all(sink, sink->buffer, (size_t)got, error);
+            status = write_all_bytes(sink, sink->buffer, (size_t)got, error);
         at += got > 0 ? (uint64_t)got : 0;
     }
     (void)close(held_fd);

@@ -213,8 +213,8 @@ void source_limit_window(struct source *source, size_t chunk)
     source->ops = &source_buffered_ops;
 }
 
-static struct source *open_fd(const struct alloc *alloc, const struct opened *opened,
-                              const struct source_options *options, ttr_error *error)
+static struct source *open_descriptor(const struct alloc *alloc, const struct opened *opened,
+                                      const struct source_options *options, ttr_error *error)
 {
     struct source *source = source_new(alloc, opened->name, options, error);
     if (!source || !set_descriptor(source, opened, error)) {
@@ -235,8 +235,8 @@ struct source *source_open(const struct alloc *alloc, const char *path,
                            const struct source_options *options, ttr_error *error)
 {
     if (strcmp(path, "-") == 0)
-        return open_fd(alloc, &(struct opened){STDIN_FILENO, false, "standard input", NULL},
-                       options, error);
+        return open_descriptor(alloc, &(struct opened){STDIN_FILENO, false, "standard input", NULL},
+                               options, error);
     struct descriptor_pool *shared = options ? options->shared : NULL;
     int fd;
     do
@@ -250,7 +250,7 @@ struct source *source_open(const struct alloc *alloc, const char *path,
         return NULL;
     }
     struct source *source =
-        open_fd(alloc, &(struct opened){fd, true, path, shared}, options, error);
+        open_descriptor(alloc, &(struct opened){fd, true, path, shared}, options, error);
     if (source) {
         source->has_path = source->disk->may_grow;
         source->options = options ? *options : (struct source_options){.chunk = 0};
@@ -291,13 +291,20 @@ struct source *source_open_callback(const struct alloc *alloc, source_read_fn pu
     struct source *source = source_new(alloc, "input", options, error);
     if (!source)
         return NULL;
-    if (!set_raw_stream(source, stream_raw_from_callback(alloc, pull, ctx), error) ||
+    if (!set_raw_stream(
+            source, stream_raw_from_callback(alloc, pull, options ? options->can_pull : NULL, ctx),
+            error) ||
         !add_decompression(source, options, error)) {
         source_close(source);
         return NULL;
     }
     source->ops = &source_buffered_ops;
     return source;
+}
+
+bool source_is_paused(const struct source *source, unsigned ms)
+{
+    return source->disk && source->stream == source->disk && stream_raw_is_paused(source->disk, ms);
 }
 
 struct source *source_open_appendable(const struct alloc *alloc, const char *name, ttr_error *error)

@@ -39,6 +39,9 @@ struct source_options {
      * are read */
     bool is_sparse;
     uint64_t limit; /* maximum window size in bytes; 0 = 4 GiB */
+    /* source_open_callback: returns false if the callback would still wait after `ms` milliseconds;
+     * NULL = unknown */
+    bool (*can_pull)(void *ctx, unsigned ms);
     struct descriptor_pool
         /* pool that provides the descriptor of a regular file; NULL = the source keeps its own
          * descriptor open */
@@ -99,6 +102,10 @@ TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t n
 /* Returns true for memory and uncompressed regular files: skipping is free and source_peek_at
  * works. */
 bool source_is_seekable(const struct source *source);
+
+/* Returns true if no byte after the window arrives within `ms` milliseconds. Returns false if that
+ * is unknown: only callbacks with can_pull and without compression can pause. */
+bool source_is_paused(const struct source *source, unsigned ms);
 
 /* Frees the memory of the window. The caller must not fill the source again. */
 void source_free_window(struct source *source);

@@ -10,10 +10,10 @@
  *     | consumed | window        | free       |
  *     0          start           start + n    capacity
  *
- * stream_fill drops consumed bytes. If fewer than `need` remain, read_until moves the window to the
- * start of the buffer, enlarges the buffer if necessary, and reads until `need` bytes are there or
- * the input ends. Bytes before a later offset are skipped: with a seek in regular files, else by
- * reading and discarding.
+ * stream_fill drops consumed bytes. If fewer than `need` remain, read_until_size moves the window
+ * to the start of the buffer, enlarges the buffer if necessary, and reads until `need` bytes are
+ * there or the input ends. Bytes before a later offset are skipped: with a seek in regular files,
+ * else by reading and discarding.
  *
  * Growth: the first buffer is small (64 KiB, or the file size), the next has the chunk size. Beyond
  * that the capacity doubles only when the buffer is full of bytes that really exist. So a bogus
@@ -60,7 +60,7 @@ static void memory_close(struct source *source)
     (void)source;
 }
 
-static size_t chunk_size(const struct source *source)
+static size_t get_chunk_size(const struct source *source)
 {
     return source->chunk ? source->chunk : LATER_READ_SIZE;
 }
@@ -72,7 +72,7 @@ static bool is_uncompressed_file(const struct source *source)
 
 /* Returns the size of the first buffer: one read. For a small file one byte more than its size, so
  * that a read shows the end. */
-static size_t first_buffer_size(const struct source *source, size_t chunk)
+static size_t get_first_buffer_size(const struct source *source, size_t chunk)
 {
     size_t want = chunk < FIRST_READ_SIZE ? chunk : FIRST_READ_SIZE;
     return is_uncompressed_file(source) && source->disk_size < want ? (size_t)source->disk_size + 1
@@ -95,11 +95,11 @@ static bool resize_buffer(struct source *source, size_t want)
  * chunk size; then the size doubles. Returns false if memory is out. */
 static bool enlarge_buffer(struct source *source, size_t need, bool was_full)
 {
-    size_t chunk = chunk_size(source);
+    size_t chunk = get_chunk_size(source);
     size_t now = source->in.buffer.capacity;
     size_t want = now;
     if (now == 0)
-        want = first_buffer_size(source, chunk);
+        want = get_first_buffer_size(source, chunk);
     else if (was_full && now < chunk)
         want = chunk;
     else if (source->in.buffer.n == now)
@@ -124,7 +124,7 @@ static bool is_at_known_end(const struct source *source)
 /* Reads until the buffer has `need` bytes or the stream ends. After a short read of a regular file,
  * reads again: only a read of 0, or reaching the known size, means its end. A pipe is not read
  * again, because that could block. */
-static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
+static ttr_status read_until_size(struct source *source, size_t need, ttr_error *error)
 {
     struct byte_stream *stream = source->stream;
     bool was_full = source->in.buffer.start + source->in.buffer.n == source->in.buffer.capacity;
@@ -138,7 +138,7 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
         if (!enlarge_buffer(source, need, was_full))
             return fail_memory(error);
         size_t room = source->in.buffer.capacity - source->in.buffer.n;
-        size_t ask = chunk_size(source);
+        size_t ask = get_chunk_size(source);
         if (need > source->in.buffer.n && need - source->in.buffer.n > ask)
             ask = need - source->in.buffer.n;
         if (ask > room)
@@ -192,7 +192,7 @@ static ttr_status stream_fill(struct source *source, uint64_t offset, size_t nee
     ttr_status status = consumed < ahead ? skip_bytes(source, ahead - consumed, error) : TTR_OK;
     if (status == TTR_OK && source->in.buffer.n < need) {
         source->shown.at_end = false;
-        status = read_until(source, need, error);
+        status = read_until_size(source, need, error);
     }
     source->shown.bytes = source->in.buffer.bytes
                               ? source->in.buffer.bytes + source->in.buffer.start

@@ -31,7 +31,7 @@ enum {
 
 /* Returns true for local file systems, where pages of a file cannot disappear. XFS, ZFS and exFAT
  * are missing in linux/magic.h. */
-static bool is_local(int fd)
+static bool is_local_file_system(int fd)
 {
     static const uint32_t local[] = {
         EXT4_SUPER_MAGIC, 0x58465342 /* XFS */, BTRFS_SUPER_MAGIC,     TMPFS_MAGIC,
@@ -67,11 +67,11 @@ static bool is_being_written(int fd, const struct stat *about)
 bool source_is_safe_to_map(int fd)
 {
     struct stat about;
-    return fstat(fd, &about) == 0 && about.st_size >= MAPPED_FILE_MIN && is_local(fd) &&
+    return fstat(fd, &about) == 0 && about.st_size >= MAPPED_FILE_MIN && is_local_file_system(fd) &&
            !is_being_written(fd, &about);
 }
 
-static void unmap(struct source *source)
+static void unmap_window(struct source *source)
 {
     if (source->in.mapped.map)
         (void)munmap(source->in.mapped.map, source->in.mapped.n);
@@ -84,7 +84,7 @@ static void unmap(struct source *source)
  * memory. Returns false if mapping fails. */
 static bool map_range(struct source *source, uint64_t from, uint64_t least, uint64_t left)
 {
-    unmap(source);
+    unmap_window(source);
     uint64_t at = from - from % source->in.mapped.page;
     uint64_t want = source->chunk ? source->chunk : MAPPED_CHUNK;
     want = want < least ? least : want;
@@ -104,7 +104,7 @@ static bool map_range(struct source *source, uint64_t from, uint64_t least, uint
     return true;
 }
 
-static bool is_mapped(const struct source *source, uint64_t from, uint64_t least)
+static bool is_range_mapped(const struct source *source, uint64_t from, uint64_t least)
 {
     uint64_t at = source->in.mapped.at, n = source->in.mapped.n;
     return source->in.mapped.map && from >= at && from - at <= n && n - (from - at) >= least;
@@ -127,7 +127,7 @@ static ttr_status fill_with_descriptor(struct source *source, uint64_t offset, s
         return TTR_OK;
     }
     uint64_t from = start + offset;
-    if (!is_mapped(source, from, least) && !map_range(source, from, least, left))
+    if (!is_range_mapped(source, from, least) && !map_range(source, from, least, left))
         return fail_sys(error, errno, offset, "cannot map %s at byte %llu; try without mapping",
                         source->name, (unsigned long long)from);
     size_t before = (size_t)(from - source->in.mapped.at);
@@ -150,4 +150,4 @@ static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t nee
     return status;
 }
 
-const struct source_ops source_mapped_ops = {.fill = mapped_fill, .close = unmap};
+const struct source_ops source_mapped_ops = {.fill = mapped_fill, .close = unmap_window};

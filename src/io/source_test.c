@@ -402,6 +402,30 @@ static void offset_before_window_is_misuse(void **state)
     source_close(source);
 }
 
+static bool refuse_pull(void *ctx, unsigned ms)
+{
+    (void)ctx;
+    return ms > 5;
+}
+
+static void source_without_more_bytes_is_paused(void **state)
+{
+    (void)state;
+    struct script script = {.n = 5000, .fail_at = UINT64_MAX, .seed = 7};
+    const struct source_options options = {.can_pull = refuse_pull};
+    struct source *source =
+        source_open_callback(alloc_default(), script_pull, &script, &options, NULL);
+    struct window window;
+    assert_false(source_is_paused(source, 5)); /* peeked bytes are not in the window yet */
+    assert_int_equal(source_fill(source, 0, 5000, &window, NULL), TTR_OK);
+    assert_true(source_is_paused(source, 5));
+    assert_false(source_is_paused(source, 6));
+    assert_int_equal(source_fill(source, 0, 5001, &window, NULL), TTR_OK);
+    assert_true(window.at_end);
+    assert_false(source_is_paused(source, 5));
+    source_close(source);
+}
+
 /* One source of each kind over the same bytes. */
 enum kind { KIND_MAPPED, KIND_READ, KIND_MEMORY, KIND_PULLED, KINDS };
 
@@ -757,6 +781,7 @@ int main(void)
         cmocka_unit_test(small_file_uses_little_memory),
         cmocka_unit_test(bogus_need_allocates_at_most_twice_the_input),
         cmocka_unit_test(need_over_limit_leaves_window_unchanged),
+        cmocka_unit_test(source_without_more_bytes_is_paused),
         cmocka_unit_test(offset_before_window_is_misuse),
         cmocka_unit_test(jumps_in_every_kind_show_same_bytes),
         cmocka_unit_test(jump_past_end_shows_empty_window),

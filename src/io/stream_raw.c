@@ -21,6 +21,7 @@ struct stream_raw {
     const uint8_t *bytes; /* unread bytes of an input in memory; NULL for other inputs */
     size_t n;
     source_read_fn pull;
+    bool (*can_pull)(void *ctx, unsigned ms); /* NULL = unknown */
     void *ctx;
     int fd, cancel_fd;
     struct shared_file *shared; /* file of a descriptor pool that provides the descriptor, or NULL
@@ -50,7 +51,7 @@ static size_t memory_read(struct byte_stream *stream, void *to, size_t n)
     return n;
 }
 
-static size_t read_failed(struct byte_stream *stream, int sys)
+static size_t report_read_error(struct byte_stream *stream, int sys)
 {
     ((struct stream_raw *)stream)->sys = sys;
     stream->failed = true;
@@ -64,16 +65,16 @@ static void raw_describe_error(const struct byte_stream *stream, ttr_error *erro
                    (unsigned long long)byte_stream_offset(stream));
 }
 
-static size_t pull_read(struct byte_stream *stream, void *to, size_t n)
+static size_t read_from_callback(struct byte_stream *stream, void *to, size_t n)
 {
     struct stream_raw *raw = (struct stream_raw *)stream;
     for (;;) {
         errno = 0;
         int64_t got = raw->pull(raw->ctx, to, n);
         if (got >= 0)
-            return (uint64_t)got <= n ? (size_t)got : read_failed(stream, EOVERFLOW);
+            return (uint64_t)got <= n ? (size_t)got : report_read_error(stream, EOVERFLOW);
         if (errno != EINTR && errno != EAGAIN)
-            return read_failed(stream, errno ? errno : EIO);
+            return report_read_error(stream, errno ? errno : EIO);
     }
 }
 
@@ -104,7 +105,7 @@ static size_t stream_read(struct byte_stream *stream, void *to, size_t n)
         if (errno == EAGAIN || errno == EWOULDBLOCK)
             must_wait = true;
         else if (errno != EINTR)
-            return read_failed(stream, errno);
+            return report_read_error(stream, errno);
     }
 }
 
@@ -122,7 +123,7 @@ void stream_raw_release_fd(const struct byte_stream *stream)
 }
 
 /* Reads at an offset with pread; repeats interrupted calls. Returns the count, or -1 with errno. */
-static ssize_t read_at(const struct byte_stream *stream, void *to, size_t n, uint64_t offset)
+static ssize_t read_at_offset(const struct byte_stream *stream, void *to, size_t n, uint64_t offset)
 {
     const struct stream_raw *raw = (const struct stream_raw *)stream;
     ssize_t got;
@@ -138,14 +139,14 @@ static ssize_t read_at(const struct byte_stream *stream, void *to, size_t n, uin
 
 static size_t file_read(struct byte_stream *stream, void *to, size_t n)
 {
-    ssize_t got = read_at(stream, to, n, byte_stream_offset(stream));
-    return got >= 0 ? (size_t)got : read_failed(stream, errno);
+    ssize_t got = read_at_offset(stream, to, n, byte_stream_offset(stream));
+    return got >= 0 ? (size_t)got : report_read_error(stream, errno);
 }
 
 static const struct byte_stream_ops memory_ops = {
     .read = memory_read, .describe_error = raw_describe_error, .close = raw_close};
 static const struct byte_stream_ops pull_ops = {
-    .read = pull_read, .describe_error = raw_describe_error, .close = raw_close};
+    .read = read_from_callback, .describe_error = raw_describe_error, .close = raw_close};
 static const struct byte_stream_ops stream_ops = {
     .read = stream_read, .describe_error = raw_describe_error, .close = raw_close};
 static const struct byte_stream_ops file_ops = {
@@ -196,14 +197,22 @@ void stream_raw_use_pool(struct byte_stream *file, struct shared_file *shared)
 }
 
 struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_read_fn pull,
-                                             void *ctx)
+                                             bool (*can_pull)(void *ctx, unsigned ms), void *ctx)
 {
     struct stream_raw *raw = raw_new(alloc, &pull_ops);
     if (!raw)
         return NULL;
     raw->pull = pull;
+    raw->can_pull = can_pull;
     raw->ctx = ctx;
     return &raw->stream;
+}
+
+bool stream_raw_is_paused(const struct byte_stream *stream, unsigned ms)
+{
+    const struct stream_raw *raw = (const struct stream_raw *)stream;
+    return raw->can_pull && !stream->ended && stream->head_at == stream->head_n &&
+           !raw->can_pull(raw->ctx, ms);
 }
 
 void stream_raw_set_cancel_fd(struct byte_stream *stream, int cancel_fd)
@@ -214,7 +223,7 @@ void stream_raw_set_cancel_fd(struct byte_stream *stream, int cancel_fd)
 
 /* Calls ops->read once and counts the bytes. Returns 0 at the end of the input or if stream->failed
  * was set. */
-static size_t read_counted(struct byte_stream *stream, void *to, size_t n)
+static size_t read_and_count(struct byte_stream *stream, void *to, size_t n)
 {
     if (stream->ended || stream->failed || n == 0)
         return 0;
@@ -233,7 +242,7 @@ int64_t byte_stream_read(struct byte_stream *stream, void *to, size_t n, ttr_err
         stream->head_at = (uint16_t)(stream->head_at + n);
         return (int64_t)n;
     }
-    size_t got = read_counted(stream, to, n);
+    size_t got = read_and_count(stream, to, n);
     if (got || !stream->failed)
         return (int64_t)got;
     stream->failed = false;
@@ -246,8 +255,8 @@ int64_t byte_stream_read(struct byte_stream *stream, void *to, size_t n, ttr_err
 size_t byte_stream_peek(struct byte_stream *stream, size_t n)
 {
     while ((size_t)(stream->head_n - stream->head_at) < n) {
-        size_t got = read_counted(stream, stream->head + stream->head_n,
-                                  BYTE_STREAM_PEEK_MAX - (size_t)stream->head_n);
+        size_t got = read_and_count(stream, stream->head + stream->head_n,
+                                    BYTE_STREAM_PEEK_MAX - (size_t)stream->head_n);
         if (!got)
             break;
         stream->head_n = (uint16_t)(stream->head_n + got);
@@ -283,7 +292,7 @@ int64_t stream_raw_read_at(const struct byte_stream *stream, uint64_t offset, vo
         memcpy(bytes, stream->head + offset, done);
     }
     while (done < n && offset <= FILE_OFFSET_MAX - raw->start) {
-        ssize_t got = read_at(stream, bytes + done, n - done, offset + done);
+        ssize_t got = read_at_offset(stream, bytes + done, n - done, offset + done);
         if (got == 0)
             break;
         if (got < 0) {

@@ -68,7 +68,7 @@ static bool wait_for_free_chunk(struct stream_thread *reader)
     return !must_stop;
 }
 
-static void *run_thread(void *ctx)
+static void *read_in_thread(void *ctx)
 {
     struct stream_thread *reader = ctx;
     bool has_bytes = true;
@@ -156,7 +156,7 @@ static bool start_thread(struct stream_thread *reader)
      * file. */
     (void)sigdelset(&all, SIGBUS);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    bool is_started = pthread_create(&reader->thread, NULL, run_thread, reader) == 0;
+    bool is_started = pthread_create(&reader->thread, NULL, read_in_thread, reader) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return is_started;
 }

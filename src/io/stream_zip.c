@@ -7,11 +7,11 @@
  * bytes, at most 4 times. stream_zip_read then alternates between members:
  *
  *     input    | member | zeros | member | zeros | end or other bytes
- *                ^ enter_member, decode_once, decode_once, ... DECODE_MEMBER_END
+ *                ^ start_member, decode_one_step, decode_one_step, ... DECODE_MEMBER_END
  *
- * enter_member skips zero bytes after a member (tape blocks, xz stream padding) and matches the
- * next magic number. decode_once calls the decoder. refill_input refills the 128 KiB input buffer
- * when the decoder has used it up.
+ * start_member skips zero bytes after a member (tape blocks, xz stream padding) and matches the
+ * next magic number. decode_one_step calls the decoder. refill_input refills the 128 KiB input
+ * buffer when the decoder has used it up.
  *
  * Invariants: all bytes that can be decoded are returned before an error is reported, also if the
  * error comes from the stream below. A read returns as soon as it has any bytes instead of waiting
@@ -130,7 +130,7 @@ static void skip_padding(struct stream_zip *zip)
 
 /* Starts decoding the next member. Returns false at the end of the input. Returns false with an
  * error set if bytes follow that are not a member. */
-static bool enter_member(struct stream_zip *zip)
+static bool start_member(struct stream_zip *zip)
 {
     struct byte_stream *stream = &zip->stream;
     if (zip->had_member)
@@ -156,7 +156,7 @@ static bool enter_member(struct stream_zip *zip)
 }
 
 /* Calls the decoder once. Returns true if the caller should call again for more output. */
-static bool decode_once(struct stream_zip *zip, struct decode_io *io)
+static bool decode_one_step(struct stream_zip *zip, struct decode_io *io)
 {
     size_t in_before = zip->in_n, out_before = io->out_n;
     io->in = zip->in + zip->in_at;
@@ -187,9 +187,9 @@ static size_t stream_zip_read(struct byte_stream *stream, void *to, size_t n)
     while (io.out_n) {
         /* Once some bytes are decoded, they are returned instead of waiting for more input. */
         bool may_wait = zip->decoded_n == 0;
-        if (!zip->is_in_member && !(may_wait && enter_member(zip)))
+        if (!zip->is_in_member && !(may_wait && start_member(zip)))
             break;
-        if (!decode_once(zip, &io))
+        if (!decode_one_step(zip, &io))
             break;
         if (zip->in_n || !zip->is_in_member)
             continue;

@@ -4,7 +4,7 @@
 
 /* Returns the alignment of a record in bits, minus 1: that of the first root that has members. An
  * empty root before it counts too if its alignment is larger. */
-static uint64_t start_mask(const struct layout_spec *spec)
+static uint64_t get_start_mask(const struct layout_spec *spec)
 {
     unsigned log2 = 0;
     for (int root = 0; root < ROOT_COUNT; root++) {
@@ -32,7 +32,7 @@ static const struct op *copy_iter_program(struct compiler *c)
 
 /* Returns true if no step aligns to more than 8 bits. Records may then start at any byte
  * address. */
-static bool is_at_any_byte(const struct compiler *c)
+static bool can_start_at_any_byte(const struct compiler *c)
 {
     for (size_t i = 0; i < c->ops_n; i++) {
         const struct step *step = &c->ops[i].step;
@@ -64,7 +64,7 @@ static bool compile_programs(struct compiler *c)
         return false;
     if (!compile_program(c, PROGRAM_VISIBLE_FIELDS) || !(layout->iter = copy_iter_program(c)))
         return false;
-    layout->is_at_any_byte = is_at_any_byte(c);
+    layout->is_at_any_byte = can_start_at_any_byte(c);
     if (layout->is_at_any_byte &&
         !(layout->fast_program = fast_program_compile(c->spec->arena, layout->iter, c->ops_n)))
         return fail_memory(c->error) == TTR_OK;
@@ -81,7 +81,7 @@ struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
         (void)fail_memory(error);
         return NULL;
     }
-    *layout = (struct layout){.start_mask = start_mask(spec)};
+    *layout = (struct layout){.start_mask = get_start_mask(spec)};
     memcpy(layout->root, spec->root, sizeof layout->root);
     struct compiler c = {.spec = spec, .error = error, .layout = layout};
     bool is_good = compile_programs(&c);
@@ -174,9 +174,9 @@ static bool texts_equal(ttr_text a, ttr_text b)
 /* Searches the members of a root by name and adds the sizes of the members before the match to
  * `folded_size`. Returns false if the search ends here: the member was found, or a size before it
  * varies. */
-static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
-                        struct position *position, struct folded_size *folded_size,
-                        struct layout_member_position *spot)
+static bool find_member_in_root(struct compiler *c, enum type_root root, ttr_text name,
+                                struct position *position, struct folded_size *folded_size,
+                                struct layout_member_position *spot)
 {
     const struct type *type = c->layout->root[root];
     for (uint32_t i = 0; i < type->members_n; i++) {
@@ -209,7 +209,7 @@ bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_
         if (!type)
             continue;
         if (!fold_type_size(&c, &outside, &position, &folded_size) ||
-            !search_root(&c, (enum type_root)r, wanted, &position, &folded_size, spot) ||
+            !find_member_in_root(&c, (enum type_root)r, wanted, &position, &folded_size, spot) ||
             r == (int)root)
             break;
     }

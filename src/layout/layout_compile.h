@@ -184,7 +184,7 @@ static inline bool type_is_number(const struct type *type)
     return (type->kind >= TYPE_BITS && type->kind <= TYPE_FLOAT) || type->kind == TYPE_NULL;
 }
 
-static inline enum order type_order(const struct type *type)
+static inline enum order type_get_byte_order(const struct type *type)
 {
     return type->is_big_endian ? ORDER_BE : ORDER_LE;
 }

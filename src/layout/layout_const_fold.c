@@ -6,23 +6,23 @@
  * at which it starts. An array of such a type is skipped by one multiplication. */
 #include "layout/layout_compile.h"
 
-static uint32_t low_mask(unsigned known)
+static uint32_t make_low_mask(unsigned known)
 {
     return (UINT32_C(1) << known) - 1;
 }
 
 void position_advance(struct position *position, uint64_t bits)
 {
-    position->residue = (uint32_t)(position->residue + bits) & low_mask(position->known);
+    position->residue = (uint32_t)(position->residue + bits) & make_low_mask(position->known);
 }
 
 struct position position_join(struct position a, struct position b)
 {
     uint8_t known = a.known < b.known ? a.known : b.known;
-    uint32_t difference = (a.residue ^ b.residue) & low_mask(known);
+    uint32_t difference = (a.residue ^ b.residue) & make_low_mask(known);
     if (difference && (unsigned)__builtin_ctz(difference) < known)
         known = (uint8_t)__builtin_ctz(difference);
-    return (struct position){.residue = a.residue & low_mask(known),
+    return (struct position){.residue = a.residue & make_low_mask(known),
                              .known = known,
                              .order = a.order == b.order ? a.order : (uint8_t)ORDER_ANY};
 }
@@ -40,13 +40,14 @@ static bool fold_alignment(struct folded_size *folded_size, struct position *pos
                            unsigned log2)
 {
     return position->known >= log2 &&
-           fold_add_bits(folded_size, position, (0 - (uint64_t)position->residue) & low_mask(log2));
+           fold_add_bits(folded_size, position,
+                         (0 - (uint64_t)position->residue) & make_low_mask(log2));
 }
 
 static bool fold_number(const struct type *type, struct position *position,
                         struct folded_size *folded_size)
 {
-    enum order order = type_order(type);
+    enum order order = type_get_byte_order(type);
     if (!fold_alignment(folded_size, position, type->align))
         return false;
     if (type->unit) {
@@ -76,12 +77,12 @@ static bool fold_bytes(const struct type *type, struct position *position,
 
 /* Returns what is known about the positions of all elements after the first. `after` is the
  * position after the first element. */
-static struct position position_of_next_element(struct position first, const struct position *after,
-                                                uint64_t stride)
+static struct position get_next_element_position(struct position first,
+                                                 const struct position *after, uint64_t stride)
 {
     unsigned known = stride ? (unsigned)__builtin_ctzll(stride) : first.known;
     first.known = known < first.known ? (uint8_t)known : first.known;
-    first.residue &= low_mask(first.known);
+    first.residue &= make_low_mask(first.known);
     first.order = after->order;
     return first;
 }
@@ -93,13 +94,13 @@ bool fold_element_size(struct compiler *c, const struct type *element, struct po
     struct position after = *position;
     if (position->known < element->align || !fold_type_size(c, element, &after, &one))
         return false;
-    uint64_t mask = low_mask(element->align);
+    uint64_t mask = make_low_mask(element->align);
     *folded_size = (struct folded_element){.bits = one.bits,
                                            .stride = (one.bits + mask) & ~mask,
                                            .spins = one.spins + (one.bits == 0)};
     /* Positions of later elements are known less exactly than that of the first. The array folds
      * only if an element has the same size at both. */
-    struct position next = position_of_next_element(*position, &after, folded_size->stride);
+    struct position next = get_next_element_position(*position, &after, folded_size->stride);
     position->order = after.order;
     return fold_type_size(c, element, &next, &two) && two.bits == one.bits;
 }

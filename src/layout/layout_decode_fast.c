@@ -7,7 +7,7 @@
  * Each step writes a value and calls the next step.
  *
  *   iterator: FIELD_NUMBER   FIELD_STRING8   FIELD_NUMBER   STEP_END
- *   fast:     decode_u32le -> decode_string -> decode_u16le -> decode_end
+ *   fast:     decode_u32le -> decode_string -> decode_u16le -> finish_record
  *   bytes:    |<-- reach -->|  text..0     |<- reach -->|
  *
  * Algorithm: threaded code. Steps are functions that call their successor in tail position, so all
@@ -201,8 +201,8 @@ DECODE_NUMBER(s32be, (uint64_t)(int32_t)load_u32be(at))
 DECODE_NUMBER(f32le, bits_of_double(load_float32(load_u32le(at))))
 DECODE_NUMBER(f32be, bits_of_double(load_float32(load_u32be(at))))
 
-static uint32_t decode_ready(const struct fast_step *step, const uint8_t *p, ttr_field *to,
-                             struct fast_decoder *fast_decoder)
+static uint32_t decode_constant_field(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                                      struct fast_decoder *fast_decoder)
 {
     return NEXT(step, p, to + 1);
 }
@@ -230,8 +230,8 @@ static uint32_t decode_blob(const struct fast_step *step, const uint8_t *p, ttr_
     return NEXT(step, p, to + 1);
 }
 
-/* Copies the field's template for each event, because value_fixed may change the type of the
- * field. */
+/* Copies the field's template for each event, because layout_get_fixed_value may change the type of
+ * the field. */
 static uint32_t decode_fixed(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                              struct fast_decoder *fast_decoder)
 {
@@ -243,7 +243,7 @@ static uint32_t decode_fixed(const struct fast_step *step, const uint8_t *p, ttr
                                                << 3,
                                         .scratch = fast_decoder->scratch};
     step_copy_field(to, &op->field);
-    value_fixed(&source, &to->value);
+    layout_get_fixed_value(&source, &to->value);
     return NEXT(step, p, to + 1);
 }
 
@@ -255,7 +255,7 @@ static uint32_t decode_enum(const struct fast_step *step, const uint8_t *p, ttr_
     const struct op *op = step->op;
     to->value = op->field.value;
     to->value.v.u = load_whole_number((enum load)op->step.load, p + step->at);
-    value_enum(&(struct value_source){.step = &op->step}, &to->value);
+    layout_get_enum_value(&(struct value_source){.step = &op->step}, &to->value);
     return UNLIKELY(to->value.count > 1) ? stop_fast_path(op + 1, p, to + 1, fast_decoder)
                                          : NEXT(step, p, to + 1);
 }
@@ -274,8 +274,8 @@ static uint32_t decode_string(const struct fast_step *step, const uint8_t *p, tt
 
 /* Decodes a text that only fixed-size fields follow. Its terminating zero is at a fixed distance
  * from the record's end, so that no scan is needed. */
-static uint32_t decode_last_string(const struct fast_step *step, const uint8_t *p, ttr_field *to,
-                                   struct fast_decoder *fast_decoder)
+static uint32_t decode_string_at_end(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                                     struct fast_decoder *fast_decoder)
 {
     const uint8_t *at = p + step->at, *following = fast_decoder->end - step->reach;
     if (UNLIKELY(following <= at || following[-1]))
@@ -309,7 +309,7 @@ static uint32_t decode_wide_string(const struct fast_step *step, const uint8_t *
                                                << 3,
                                         .scratch = fast_decoder->scratch};
     step_copy_field(to, &op->field);
-    const size_t n = value_wide_string(&source, &to->value);
+    const size_t n = layout_get_wide_string(&source, &to->value);
     if (UNLIKELY(n == SIZE_MAX))
         return stop_fast_path(op, p, to, fast_decoder);
     return continue_after_move(step, at + n + op->step.width, to + 1, fast_decoder);
@@ -342,8 +342,8 @@ static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, 
 
 /* --- End of the record --- */
 
-static uint32_t decode_end(const struct fast_step *step, const uint8_t *p, ttr_field *to,
-                           struct fast_decoder *fast_decoder)
+static uint32_t finish_record(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                              struct fast_decoder *fast_decoder)
 {
     if (fast_decoder->must_end_payload && UNLIKELY(p + step->at != fast_decoder->end))
         return 0;
@@ -351,8 +351,8 @@ static uint32_t decode_end(const struct fast_step *step, const uint8_t *p, ttr_f
     return (uint32_t)(to - fast_decoder->cache->field);
 }
 
-static uint32_t decode_other(const struct fast_step *step, const uint8_t *p, ttr_field *to,
-                             struct fast_decoder *fast_decoder)
+static uint32_t decode_with_iterator(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                                     struct fast_decoder *fast_decoder)
 {
     return stop_fast_path(step->op, p, to, fast_decoder);
 }
@@ -361,8 +361,8 @@ static uint32_t decode_other(const struct fast_step *step, const uint8_t *p, ttr
 static fast_step_fn *find_decode_function(enum fast_code code)
 {
     static fast_step_fn *const steps[] = {
-        [FAST_END] = decode_end,
-        [FAST_OTHER] = decode_other,
+        [FAST_END] = finish_record,
+        [FAST_OTHER] = decode_with_iterator,
         [FAST_NUMBER + LOAD_U8] = decode_u8,
         [FAST_NUMBER + LOAD_U16LE] = decode_u16le,
         [FAST_NUMBER + LOAD_U32LE] = decode_u32le,
@@ -377,14 +377,14 @@ static fast_step_fn *find_decode_function(enum fast_code code)
         [FAST_NUMBER + LOAD_S32BE] = decode_s32be,
         [FAST_F32LE] = decode_f32le,
         [FAST_F32BE] = decode_f32be,
-        [FAST_READY] = decode_ready,
+        [FAST_READY] = decode_constant_field,
         [FAST_ENUM] = decode_enum,
         [FAST_TEXT] = decode_text,
         [FAST_TEXT16] = decode_text16,
         [FAST_BLOB] = decode_blob,
         [FAST_FIXED] = decode_fixed,
         [FAST_STRING] = decode_string,
-        [FAST_LAST_STRING] = decode_last_string,
+        [FAST_LAST_STRING] = decode_string_at_end,
         [FAST_STRING_WIDE] = decode_wide_string,
         [FAST_TEXT_COUNTED] = decode_counted_text,
         [FAST_ELEMENTS] = decode_elements,

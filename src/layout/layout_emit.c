@@ -7,11 +7,11 @@
  *   variant    CHOOSE -> option... JUMP(end) option... JUMP(end) ... end: */
 #include "layout/layout_emit.h"
 
-static bool emit_type(struct compiler *c, const struct type *type);
+static bool emit_type_steps(struct compiler *c, const struct type *type);
 
 /* --- Hidden members --- */
 
-static bool is_hidden(struct compiler *c, const struct type *type)
+static bool is_hidden_type(struct compiler *c, const struct type *type)
 {
     const struct layout_spec *spec = c->spec;
     if (c->program != PROGRAM_VISIBLE_FIELDS || spec->shows_hidden || !compiler_visit(c, type))
@@ -19,19 +19,19 @@ static bool is_hidden(struct compiler *c, const struct type *type)
     if (type->role)
         return type->role >= 64 || !(spec->shown_roles >> type->role & 1);
     if (type->element)
-        return is_hidden(c, type->element);
+        return is_hidden_type(c, type->element);
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (!is_hidden(c, type->members[i].type))
+        if (!is_hidden_type(c, type->members[i].type))
             return false;
     return type->members_n > 0;
 }
 
 /* --- Structures --- */
 
-static bool emit_member(struct compiler *c, const struct type_member *member)
+static bool emit_member_steps(struct compiler *c, const struct type_member *member)
 {
     ttr_text shown = member->shown.p ? member->shown : member->name;
-    bool hides = is_hidden(c, member->type);
+    bool hides = is_hidden_type(c, member->type);
     const struct type_member *outer = c->member;
     if (!compiler_enter(c, member))
         return false;
@@ -45,7 +45,7 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
         (void)fail_memory(c->error);
         return false;
     }
-    if (!emit_type(c, member->type))
+    if (!emit_type_steps(c, member->type))
         return false;
     c->hidden -= hides;
     c->member = outer;
@@ -59,7 +59,7 @@ static bool emit_member_range(struct compiler *c, const struct type *type, uint3
 {
     ttr_field field = c->field;
     for (uint32_t i = from; i < to; i++)
-        if (!emit_member(c, &type->members[i]))
+        if (!emit_member_steps(c, &type->members[i]))
             return false;
     c->field = field;
     return true;
@@ -83,7 +83,7 @@ static bool emit_struct(struct compiler *c, const struct type *type)
     ttr_value *value = &c->ops[c->ops_n - 1].field.value;
     value->type = TTR_TYPE_STRUCT;
     for (uint32_t i = 0; i < type->members_n; i++)
-        value->count += !is_hidden(c, type->members[i].type);
+        value->count += !is_hidden_type(c, type->members[i].type);
     c->field.depth++;
     bool is_good = emit_members(c, type);
     c->field.depth--;
@@ -115,7 +115,7 @@ static bool emit_loop_body(struct compiler *c, const struct type *element)
     c->field.depth++;
     size_t body = c->ops_n;
     emit_label(c);
-    if (!emit_type(c, element) || !emit_byte_order(c))
+    if (!emit_type_steps(c, element) || !emit_byte_order(c))
         return false;
     struct step *step = emit_moving(c, STEP_LOOP_NEXT);
     if (!step)
@@ -125,7 +125,8 @@ static bool emit_loop_body(struct compiler *c, const struct type *element)
     return true;
 }
 
-static bool emit_loop(struct compiler *c, const struct type *type, const struct emit_count *count)
+static bool emit_element_loop(struct compiler *c, const struct type *type,
+                              const struct emit_count *count)
 {
     if (!emit_byte_order(c) || (emit_returns_fields(c) && !emit_array_field(c, type, count)))
         return false;
@@ -164,7 +165,7 @@ static bool emit_array_elements(struct compiler *c, const struct type *type,
      * therefore correct only if elements leave the byte order unchanged. */
     bool is_one_order = position_is_byte_aligned(&c->position) || c->position.order == first.order;
     if (!is_fixed || !is_one_order)
-        return emit_loop(c, type, count);
+        return emit_element_loop(c, type, count);
     if (!emit_returns_fields(c)) {
         bool is_good = emit_skip_elements(c, &each, count, align);
         c->position.order = first.order;
@@ -175,7 +176,7 @@ static bool emit_array_elements(struct compiler *c, const struct type *type,
         begin = (struct position){.known = (uint8_t)align};
     return emit_has_plain_elements(type->element, &begin, &each)
                ? emit_elements(c, type, &each, count, align)
-               : emit_loop(c, type, count);
+               : emit_element_loop(c, type, count);
 }
 
 static bool emit_array(struct compiler *c, const struct type *type)
@@ -232,7 +233,7 @@ static bool emit_optional(struct compiler *c, const struct type *type)
     step->table = table;
     struct position without = c->position;
     c->field.choices++;
-    if (!emit_type(c, type->element) || !emit_byte_order(c))
+    if (!emit_type_steps(c, type->element) || !emit_byte_order(c))
         return false;
     size_t skip = c->ops_n;
     if ((emit_returns_fields(c) || c->pending) &&
@@ -266,7 +267,7 @@ static bool emit_options(struct compiler *c, const struct type *type, uint32_t *
         emit_label(c);
         c->position = before;
         c->field = field;
-        if (!emit_type(c, type->members[i].type) || !emit_byte_order(c))
+        if (!emit_type_steps(c, type->members[i].type) || !emit_byte_order(c))
             return false;
         struct step *step = emit_moving(c, STEP_JUMP);
         if (!step)
@@ -313,7 +314,7 @@ static bool emit_variant(struct compiler *c, const struct type *type)
 
 /* --- All kinds --- */
 
-static bool emit_kind(struct compiler *c, const struct type *type)
+static bool emit_kind_steps(struct compiler *c, const struct type *type)
 {
     switch (type->kind) {
     case TYPE_BITS:
@@ -346,12 +347,12 @@ static bool emit_kind(struct compiler *c, const struct type *type)
     }
 }
 
-static bool emit_type(struct compiler *c, const struct type *type)
+static bool emit_type_steps(struct compiler *c, const struct type *type)
 {
     if (!compiler_visit(c, type))
         return false;
     c->nesting++;
-    bool is_good = emit_kind(c, type);
+    bool is_good = emit_kind_steps(c, type);
     c->nesting--;
     return is_good;
 }

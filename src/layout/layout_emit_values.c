@@ -160,14 +160,14 @@ static void set_step_load(struct step *step, const struct type *type,
                   (type->is_reversed ? STEP_REVERSED : 0u) | (type->is_big_endian ? STEP_BIG : 0u));
 }
 
-static bool is_integer(const struct type *type)
+static bool is_integer_type(const struct type *type)
 {
     return type->kind == TYPE_UINT || type->kind == TYPE_INT || type->kind == TYPE_FLAGS;
 }
 
 static enum step_code select_number_code(const struct type *type, enum load load)
 {
-    bool has_labels = type->labels && is_integer(type);
+    bool has_labels = type->labels && is_integer_type(type);
     if (type->kind == TYPE_BOOL)
         return FIELD_BOOL;
     if (type->kind == TYPE_FLOAT && load == LOAD_U32LE)
@@ -255,7 +255,7 @@ static bool emit_number_start(struct compiler *c, const struct type *type)
     if (type->bits == 0)
         return compiler_refuse(c, "a number of 0 bits");
     return emit_align(c, type->align) && (!type->unit || emit_unit(c, type)) &&
-           emit_order(c, type_order(type));
+           emit_order(c, type_get_byte_order(type));
 }
 
 bool emit_number(struct compiler *c, const struct type *type)
@@ -320,7 +320,7 @@ static void prepare_text(struct compiler *c, const struct type *type, uint8_t va
         c->ops[c->ops_n - 1].step.load = type->encoding;
 }
 
-static bool is_wide(const struct type *type)
+static bool has_wide_characters(const struct type *type)
 {
     return type->encoding >= ENCODING_UTF16LE;
 }
@@ -329,7 +329,7 @@ bool emit_string(struct compiler *c, const struct type *type)
 {
     unsigned unit = type->bits == 32 ? 4 : type->bits == 16 ? 2 : 1;
     bool is_utf16 = type->encoding == ENCODING_UTF16LE || type->encoding == ENCODING_UTF16BE;
-    if (unit != (is_wide(type) ? (is_utf16 ? 2u : 4u) : 1u))
+    if (unit != (has_wide_characters(type) ? (is_utf16 ? 2u : 4u) : 1u))
         return compiler_refuse(
             c, "its characters have %u bits, which does not match their encoding", type->bits);
     if (!emit_align(c, type->align > 3 ? type->align : 3))
@@ -495,12 +495,12 @@ bool emit_bytes(struct compiler *c, const struct type *type)
         (is_counted && !is_inline && !emit_slot(c, type, &count.slot)))
         return false;
     if (!emit_returns_fields(c))
-        return (!is_counted || is_inline || !is_text || !is_wide(type) ||
+        return (!is_counted || is_inline || !is_text || !has_wide_characters(type) ||
                 emit_unit_check(c, type, count.slot)) &&
                emit_skip_elements(c, &byte, &count, 0);
     if (type->count > COMPILE_BITS / 8)
         return compiler_refuse(c, "it is larger than 2^60 bits");
-    bool is_wide_text = is_text && is_wide(type);
+    bool is_wide_text = is_text && has_wide_characters(type);
     struct step *step = NULL;
     if (is_counted) {
         step = emit_counted(c,

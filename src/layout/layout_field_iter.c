@@ -38,7 +38,7 @@ static OUT_OF_LINE bool stop_iteration(struct layout_iter *iter, const struct op
     return false;
 }
 
-static inline uint64_t left(const struct layout_iter *iter)
+static inline uint64_t count_bits_left(const struct layout_iter *iter)
 {
     return iter->run.bits.end - iter->run.bits.at;
 }
@@ -59,8 +59,8 @@ static inline bool return_float32(struct layout_iter *iter, const struct op *op,
     return return_number(iter, op, field, bits_of_double(load_float32(bits)));
 }
 
-static struct value_source value_source_at(const struct layout_iter *iter, const struct op *op,
-                                           uint64_t advance)
+static struct value_source make_value_source(const struct layout_iter *iter, const struct op *op,
+                                             uint64_t advance)
 {
     return (struct value_source){.step = &op->step,
                                  .base = iter->run.bits.base,
@@ -83,23 +83,23 @@ static OUT_OF_LINE bool return_text(struct layout_iter *iter, const struct op *o
 static OUT_OF_LINE bool return_fixed(struct layout_iter *iter, const struct op *op,
                                      ttr_field *field)
 {
-    struct value_source place = value_source_at(iter, op, op->step.advance);
+    struct value_source place = make_value_source(iter, op, op->step.advance);
     step_copy_field(field, &op->field);
     iter->op = op;
-    value_fixed(&place, &field->value);
+    layout_get_fixed_value(&place, &field->value);
     return true;
 }
 
 static OUT_OF_LINE bool return_leb128(struct layout_iter *iter, const struct op *op,
                                       ttr_field *field)
 {
-    struct value_source place = value_source_at(iter, op, op->step.advance);
+    struct value_source place = make_value_source(iter, op, op->step.advance);
     const uint8_t *end = place.base + (place.end >> 3), *p = place.base + (place.at >> 3);
-    size_t n = p < end ? leb_length(p, end) : 0;
+    size_t n = p < end ? layout_count_leb_bytes(p, end) : 0;
     if (n == 0)
         return stop_iteration(iter, op, LAYOUT_TRUNCATED);
     step_copy_field(field, &op->field);
-    value_leb(&place, n, &field->value);
+    layout_get_leb_value(&place, n, &field->value);
     iter->op = op;
     return true;
 }
@@ -131,9 +131,9 @@ static OUT_OF_LINE bool return_array(struct layout_iter *iter, const struct op *
 
 /* Moves the read position by the step's `advance`. Returns false and ends the iteration if the
  * record is shorter. */
-static inline bool advance(struct layout_iter *iter, const struct op *op)
+static inline bool advance_position(struct layout_iter *iter, const struct op *op)
 {
-    if (UNLIKELY(op->step.advance > left(iter)))
+    if (UNLIKELY(op->step.advance > count_bits_left(iter)))
         return stop_iteration(iter, op, LAYOUT_TRUNCATED);
     iter->run.bits.at += op->step.advance;
     return true;
@@ -142,7 +142,7 @@ static inline bool advance(struct layout_iter *iter, const struct op *op)
 static OUT_OF_LINE bool return_string8(struct layout_iter *iter, const struct op *op,
                                        ttr_field *field)
 {
-    if (!advance(iter, op))
+    if (!advance_position(iter, op))
         return false;
     const uint8_t *base = iter->run.bits.base, *p = base + (iter->run.bits.at >> 3);
     const uint8_t *zero = find_zero(base, p, base + (iter->run.bits.end >> 3));
@@ -158,11 +158,11 @@ static OUT_OF_LINE bool return_string8(struct layout_iter *iter, const struct op
 static OUT_OF_LINE bool return_wide_string(struct layout_iter *iter, const struct op *op,
                                            ttr_field *field)
 {
-    if (!advance(iter, op))
+    if (!advance_position(iter, op))
         return false;
-    struct value_source place = value_source_at(iter, op, 0);
+    struct value_source place = make_value_source(iter, op, 0);
     step_copy_field(field, &op->field);
-    size_t n = value_wide_string(&place, &field->value);
+    size_t n = layout_get_wide_string(&place, &field->value);
     if (UNLIKELY(n == SIZE_MAX))
         return stop_iteration(iter, op, LAYOUT_TRUNCATED);
     iter->run.bits.at += ((uint64_t)n + op->step.width) << 3;
@@ -173,21 +173,21 @@ static OUT_OF_LINE bool return_wide_string(struct layout_iter *iter, const struc
 static OUT_OF_LINE bool return_counted(struct layout_iter *iter, const struct op *op,
                                        ttr_field *field)
 {
-    if (!advance(iter, op))
+    if (!advance_position(iter, op))
         return false;
     uint64_t count = load_count(iter, &op->step);
-    if (UNLIKELY(count > left(iter) >> 3)) {
+    if (UNLIKELY(count > count_bits_left(iter) >> 3)) {
         iter->run.value = count;
         return stop_iteration(iter, op,
                               count > UINT32_MAX ? LAYOUT_OUT_OF_RANGE : LAYOUT_TRUNCATED);
     }
-    struct value_source place = value_source_at(iter, op, 0);
+    struct value_source place = make_value_source(iter, op, 0);
     const uint8_t *p = place.base + (place.at >> 3);
     step_copy_field(field, &op->field);
     if (op->step.code == FIELD_TEXT_COUNTED)
         step_set_text(&field->value, place.base, p, (size_t)count);
     else if (op->step.code == FIELD_TEXT_WIDE_COUNTED)
-        value_wide_text(&place, (size_t)count, &field->value);
+        layout_get_wide_text(&place, (size_t)count, &field->value);
     else
         field->value.text = (ttr_text){(const char *)p, (size_t)count};
     iter->run.bits.at += count << 3;
@@ -200,7 +200,7 @@ static OUT_OF_LINE bool return_elements(struct layout_iter *iter, const struct o
                                         ttr_field *field)
 {
     const struct step *step = &op->step;
-    if (!advance(iter, op))
+    if (!advance_position(iter, op))
         return false;
     (void)load_count(iter, step);
     if (!return_array(iter, op, field))
@@ -240,10 +240,10 @@ static inline bool return_element(struct layout_iter *iter, const struct op *op,
 
 static OUT_OF_LINE bool return_enum(struct layout_iter *iter, const struct op *op, ttr_field *field)
 {
-    struct value_source place = value_source_at(iter, op, op->step.advance);
+    struct value_source place = make_value_source(iter, op, op->step.advance);
     step_copy_field(field, &op->field);
     field->value.v.u = step_load(&op->step, place.base, place.at, place.end);
-    value_enum(&place, &field->value);
+    layout_get_enum_value(&place, &field->value);
     iter->op = op;
     return true;
 }
@@ -251,7 +251,7 @@ static OUT_OF_LINE bool return_enum(struct layout_iter *iter, const struct op *o
 /* Ends the iteration after the last field of a valid record. */
 static OUT_OF_LINE bool finish_iteration(struct layout_iter *iter, const struct op *op)
 {
-    if (!advance(iter, op))
+    if (!advance_position(iter, op))
         return false;
     iter->end = LAYOUT_OK;
     iter->op = layout_iter_over;
@@ -264,7 +264,7 @@ static inline const struct op *run_silent_steps(struct layout_iter *iter, const 
 {
     while (op->step.code < FIELD_NUMBER) {
         enum layout_status why;
-        if (op->step.code == STEP_END ? !finish_iteration(iter, op) : !advance(iter, op))
+        if (op->step.code == STEP_END ? !finish_iteration(iter, op) : !advance_position(iter, op))
             return NULL;
         uint32_t next_visible_field =
             layout_run_silent_step(&op->step, &iter->run, &iter->loops, &why);
@@ -278,7 +278,8 @@ static inline const struct op *run_silent_steps(struct layout_iter *iter, const 
     return op;
 }
 
-static bool return_other(struct layout_iter *iter, const struct op *op, ttr_field *field);
+static bool return_value_of_other_step(struct layout_iter *iter, const struct op *op,
+                                       ttr_field *field);
 
 #define LOAD_AT(load) return_number(iter, op, field, load(base + ((at + op->step.advance) >> 3)))
 #define LOAD_SIGNED_AT(type, load) \
@@ -363,13 +364,13 @@ static inline bool return_step(struct layout_iter *iter, const struct op *op, tt
     case FIELD_ELEMENT_F32BE:
         return return_element(iter, op, field, LOAD_U32BE, true);
     default:
-        return return_other(iter, op, field);
+        return return_value_of_other_step(iter, op, field);
     }
 }
 
 /* Handles the less frequent step codes out of line, to keep return_step small. */
-static OUT_OF_LINE bool return_other(struct layout_iter *iter, const struct op *op,
-                                     ttr_field *field)
+static OUT_OF_LINE bool return_value_of_other_step(struct layout_iter *iter, const struct op *op,
+                                                   ttr_field *field)
 {
     switch (op->step.code) {
     case FIELD_NUMBER + LOAD_BITS: {
@@ -424,8 +425,9 @@ bool layout_iter_next(struct layout_iter *iter, ttr_field *field, const struct t
 
 unsigned layout_iter_leb128_size(const struct layout_iter *iter)
 {
-    struct value_source place = value_source_at(iter, iter->op, iter->op->step.advance);
-    return (unsigned)leb_length(place.base + (place.at >> 3), place.base + (place.end >> 3));
+    struct value_source place = make_value_source(iter, iter->op, iter->op->step.advance);
+    return (unsigned)layout_count_leb_bytes(place.base + (place.at >> 3),
+                                            place.base + (place.end >> 3));
 }
 
 /* --- One value by its name --- */

@@ -272,10 +272,10 @@ uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *r
                                 struct layout_loops *loops, enum layout_status *end);
 
 /* Returns the size in bytes of a LEB128 number, or 0 if it does not end before `end`. */
-size_t leb_length(const uint8_t *p, const uint8_t *end);
+size_t layout_count_leb_bytes(const uint8_t *p, const uint8_t *end);
 
 /* Decodes a LEB128 number of n bytes. Returns false if the value has more than 64 bits. */
-bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value);
+bool layout_decode_leb(const uint8_t *p, size_t n, bool is_signed, uint64_t *value);
 
 /* Location of a value that needs more work than a load. The caller copies the field's template
  * before it decodes the value. */
@@ -286,23 +286,23 @@ struct value_source {
     uint64_t at, end;
     struct arena *scratch; /* memory for converted values; may be NULL */
 };
-void value_enum(const struct value_source *source, ttr_value *value);
-void value_leb(const struct value_source *source, size_t n, ttr_value *value);
+void layout_get_enum_value(const struct value_source *source, ttr_value *value);
+void layout_get_leb_value(const struct value_source *source, size_t n, ttr_value *value);
 
 /* Decodes a fixed-size value by its step code: float, bool, flags, integer of more than 64 bits,
  * text of wide characters, or bytes. */
-void value_fixed(const struct value_source *source, ttr_value *value);
+void layout_get_fixed_value(const struct value_source *source, ttr_value *value);
 
 /* Decodes a text of 2- or 4-byte characters up to a zero. Returns its size in bytes without the
  * zero, or SIZE_MAX without a zero. */
-size_t value_wide_string(const struct value_source *source, ttr_value *value);
+size_t layout_get_wide_string(const struct value_source *source, ttr_value *value);
 
 /* Decodes n bytes of 2- or 4-byte characters; the text ends before the first zero. */
-void value_wide_text(const struct value_source *source, size_t n, ttr_value *value);
+void layout_get_wide_text(const struct value_source *source, size_t n, ttr_value *value);
 
 /* Returns the size in bytes of a text before its zero, in characters of `unit` bytes. Returns
  * SIZE_MAX without a zero before `end`. */
-size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
+size_t layout_count_wide_bytes(const uint8_t *p, const uint8_t *end, unsigned unit);
 
 /* Keeps rare cases out of line, so that the common path needs no stack frame. */
 #define OUT_OF_LINE __attribute__((noinline))

@@ -119,8 +119,8 @@ void layout_decode_part(const struct layout_part *part, const struct layout_reco
     } else if (part->kind == LAYOUT_PART_NUMBER || part->kind == LAYOUT_PART_ENUM) {
         value->v.u = load_whole_number((enum load)part->load, at);
         if (part->kind == LAYOUT_PART_ENUM)
-            value_enum(&source, value);
+            layout_get_enum_value(&source, value);
     } else if (part->kind == LAYOUT_PART_STILL) {
-        value_fixed(&source, value);
+        layout_get_fixed_value(&source, value);
     }
 }

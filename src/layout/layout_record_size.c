@@ -22,8 +22,8 @@
 #include "layout/layout_program.h"
 
 /* Ends decoding with failure `why`. Sets run->member to the member that the step decodes. */
-static uint32_t fail_step(const struct step *step, struct layout_cursor *run,
-                          enum layout_status *end, enum layout_status why)
+static uint32_t stop_with_status(const struct step *step, struct layout_cursor *run,
+                                 enum layout_status *end, enum layout_status why)
 {
     run->member = step->member;
     *end = why;
@@ -35,7 +35,7 @@ static uint32_t count_empty_elements(const struct step *step, struct layout_curs
 {
     if (n > LAYOUT_EMPTY_ELEMENTS_MAX - run->spins) {
         run->value = n;
-        return fail_step(step, run, end, LAYOUT_OUT_OF_RANGE);
+        return stop_with_status(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     run->spins += (uint32_t)n;
     return 0;
@@ -47,11 +47,11 @@ static uint64_t align_up(uint64_t at, uint64_t mask)
 }
 
 /* Moves the read position to bit offset `to`. Fails if the record ends before it. */
-static uint32_t move_to(const struct step *step, struct layout_cursor *run, uint64_t to,
-                        enum layout_status *end)
+static uint32_t move_position(const struct step *step, struct layout_cursor *run, uint64_t to,
+                              enum layout_status *end)
 {
     if (to < run->bits.at || to > run->bits.end)
-        return fail_step(step, run, end, LAYOUT_TRUNCATED);
+        return stop_with_status(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at = to;
     return 0;
 }
@@ -63,25 +63,25 @@ static uint32_t skip_elements(const struct step *step, struct layout_cursor *run
     uint64_t at = run->bits.at;
     if (UNLIKELY(count > UINT32_MAX)) {
         run->value = count;
-        return fail_step(step, run, end, LAYOUT_OUT_OF_RANGE);
+        return stop_with_status(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     if (count == 0)
         return 0;
     /* The product cannot overflow: count is below 2^32, amount below 2^31. */
     at = align_up(at, (UINT64_C(1) << step->align) - 1);
     if (at > run->bits.end || count * step->amount - step->width > run->bits.end - at)
-        return fail_step(step, run, end, LAYOUT_TRUNCATED);
+        return stop_with_status(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at = at + (count * step->amount - step->width);
     return 0;
 }
 
-static uint32_t check_order(const struct step *step, struct layout_cursor *run,
-                            enum layout_status *end)
+static uint32_t check_byte_order(const struct step *step, struct layout_cursor *run,
+                                 enum layout_status *end)
 {
     bool is_inside = run->bits.at & 7;
     if (is_inside &&
         (step->order == ORDER_BYTES || (run->order != ORDER_ANY && run->order != step->order)))
-        return fail_step(step, run, end, LAYOUT_MISALIGNED);
+        return stop_with_status(step, run, end, LAYOUT_MISALIGNED);
     run->order = step->order;
     return 0;
 }
@@ -91,9 +91,9 @@ static uint32_t skip_text(const struct step *step, struct layout_cursor *run, un
 {
     const uint8_t *p = run->bits.base + (run->bits.at >> 3),
                   *limit = run->bits.base + (run->bits.end >> 3);
-    size_t n = p <= limit ? wide_length(p, limit, unit) : SIZE_MAX;
+    size_t n = p <= limit ? layout_count_wide_bytes(p, limit, unit) : SIZE_MAX;
     if (n == SIZE_MAX)
-        return fail_step(step, run, end, LAYOUT_TRUNCATED);
+        return stop_with_status(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at += ((uint64_t)n + unit) * 8;
     return 0;
 }
@@ -103,12 +103,12 @@ static uint32_t skip_leb128(const struct step *step, struct layout_cursor *run,
 {
     const uint8_t *p = run->bits.base + (run->bits.at >> 3),
                   *limit = run->bits.base + (run->bits.end >> 3);
-    size_t n = p < limit ? leb_length(p, limit) : 0;
+    size_t n = p < limit ? layout_count_leb_bytes(p, limit) : 0;
     if (n == 0)
-        return fail_step(step, run, end, LAYOUT_TRUNCATED);
+        return stop_with_status(step, run, end, LAYOUT_TRUNCATED);
     if (step->code == STEP_LEB_SAVE) {
-        if (!leb_value(p, n, step->type->kind == TYPE_VAR_INT, &run->slots[step->slot]))
-            return fail_step(step, run, end, LAYOUT_OUT_OF_RANGE);
+        if (!layout_decode_leb(p, n, step->type->kind == TYPE_VAR_INT, &run->slots[step->slot]))
+            return stop_with_status(step, run, end, LAYOUT_OUT_OF_RANGE);
         if (step->flags & STEP_MAY_BE_ABSENT)
             run->absent &= ~(UINT32_C(1) << step->slot);
     }
@@ -122,7 +122,7 @@ static uint32_t begin_loop(const struct step *step, struct layout_cursor *run,
     uint64_t count = step_count(step, run);
     if (count > UINT32_MAX) {
         run->value = count;
-        return fail_step(step, run, end, LAYOUT_OUT_OF_RANGE);
+        return stop_with_status(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     if (count == 0)
         return step->jump;
@@ -149,7 +149,7 @@ static uint32_t skip_to_unit(const struct step *step, struct layout_cursor *run,
 {
     uint64_t used = run->bits.at % step->amount;
     bool crosses = used != 0 && step->width > step->amount - used;
-    return crosses ? move_to(step, run, run->bits.at + (step->amount - used), end) : 0;
+    return crosses ? move_position(step, run, run->bits.at + (step->amount - used), end) : 0;
 }
 
 static uint32_t choose_option(const struct step *step, struct layout_cursor *run,
@@ -163,7 +163,7 @@ static uint32_t choose_option(const struct step *step, struct layout_cursor *run
         return index == LOOKUP_NONE ? step->jump : 0;
     if (index == LOOKUP_NONE) {
         run->value = selector;
-        return fail_step(step, run, end, LAYOUT_NO_OPTION);
+        return stop_with_status(step, run, end, LAYOUT_NO_OPTION);
     }
     return index;
 }
@@ -181,11 +181,11 @@ uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *r
 {
     switch (step->code) {
     case STEP_ALIGN:
-        return move_to(step, run, align_up(run->bits.at, step->amount), end);
+        return move_position(step, run, align_up(run->bits.at, step->amount), end);
     case STEP_UNIT:
         return skip_to_unit(step, run, end);
     case STEP_CHECK_ORDER:
-        return check_order(step, run, end);
+        return check_byte_order(step, run, end);
     case STEP_SET_ORDER:
         run->order = step->order;
         return 0;
@@ -204,7 +204,9 @@ uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *r
     case STEP_LEB_SAVE:
         return skip_leb128(step, run, end);
     case STEP_REQUIRE_NUMBER:
-        return run->absent >> step->slot & 1 ? fail_step(step, run, end, LAYOUT_NUMBER_ABSENT) : 0;
+        return run->absent >> step->slot & 1
+                   ? stop_with_status(step, run, end, LAYOUT_NUMBER_ABSENT)
+                   : 0;
     case STEP_CHECK_UNITS:
         run->has_cut_text |= run->slots[step->slot] % step->amount != 0;
         return 0;
@@ -227,8 +229,8 @@ uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *r
     }
 }
 
-static enum layout_status end_truncated(struct layout_cursor *run, const struct step *step,
-                                        uint64_t at)
+static enum layout_status end_with_truncation(struct layout_cursor *run, const struct step *step,
+                                              uint64_t at)
 {
     run->bits.at = at;
     run->member = step->member;
@@ -248,10 +250,10 @@ static __attribute__((noinline)) enum layout_status run_size_program(const struc
     run->spins = 0;
     run->order = ORDER_ANY;
     if (UNLIKELY(at > end))
-        return end_truncated(run, step, run->bits.at);
+        return end_with_truncation(run, step, run->bits.at);
     for (;; step++) {
         if (UNLIKELY(step->advance > end - at))
-            return end_truncated(run, step, at);
+            return end_with_truncation(run, step, at);
         at += step->advance;
         if (LIKELY(step->code == STEP_END)) {
             run->bits.at = at;
@@ -260,7 +262,7 @@ static __attribute__((noinline)) enum layout_status run_size_program(const struc
         if (step->code == STEP_STRING8) {
             const uint8_t *zero = find_zero(base, base + (at >> 3), base + (end >> 3));
             if (UNLIKELY(!zero))
-                return end_truncated(run, step, at);
+                return end_with_truncation(run, step, at);
             at = ((uint64_t)(zero - base) + 1) << 3;
         } else if (step->code == STEP_COUNTED) {
             uint64_t count =

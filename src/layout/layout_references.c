@@ -23,25 +23,26 @@ static bool texts_equal(ttr_text a, ttr_text b)
 }
 
 /* Appends to a zero-terminated text in a buffer of `room` bytes; truncates the rest. */
-static void append_text(char *to, size_t room, ttr_text text)
+static void append_bounded_text(char *to, size_t room, ttr_text text)
 {
     size_t at = strlen(to), n = text.n < room - 1 - at ? text.n : room - 1 - at;
     memcpy(to + at, text.n ? text.p : "", n);
     to[at + n] = 0;
 }
 
-static void append_dot(char *to, size_t room, ttr_text text)
+static void append_dotted_name(char *to, size_t room, ttr_text text)
 {
-    append_text(to, room, (ttr_text){".", 1});
-    append_text(to, room, text);
+    append_bounded_text(to, room, (ttr_text){".", 1});
+    append_bounded_text(to, room, text);
 }
 
 bool compiler_refuse(struct compiler *c, const char *format, ...)
 {
     char place[120] = "", text[280];
-    append_text(place, sizeof place, (ttr_text){root_names[c->root], strlen(root_names[c->root])});
+    append_bounded_text(place, sizeof place,
+                        (ttr_text){root_names[c->root], strlen(root_names[c->root])});
     for (uint32_t i = 0; i < c->level; i++)
-        append_dot(place, sizeof place, c->names[i]->name);
+        append_dotted_name(place, sizeof place, c->names[i]->name);
     va_list list;
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
@@ -51,12 +52,13 @@ bool compiler_refuse(struct compiler *c, const char *format, ...)
 }
 
 /* Formats a reference for messages, for example "packet context.cpu_id". */
-static const char *reference_text(const struct type_reference *from, char *to, size_t room)
+static const char *get_reference_text(const struct type_reference *from, char *to, size_t room)
 {
     to[0] = 0;
-    append_text(to, room, (ttr_text){root_names[from->root], strlen(root_names[from->root])});
+    append_bounded_text(to, room,
+                        (ttr_text){root_names[from->root], strlen(root_names[from->root])});
     for (uint32_t i = 0; i < from->names_n; i++)
-        append_dot(to, room, from->names[i]);
+        append_dotted_name(to, room, from->names[i]);
     return to;
 }
 
@@ -153,7 +155,7 @@ static bool add_reference(struct compiler *c, const struct type_reference *refer
     return true;
 }
 
-static bool is_length(const struct type *type)
+static bool is_length_type(const struct type *type)
 {
     return type->kind == TYPE_SEQUENCE || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
 }
@@ -174,9 +176,9 @@ static bool check_reference(struct compiler *c, const struct type *type)
 {
     struct reference_use *reference_use = compiler_find_reference(c, &type->reference);
     enum type_root root = reference_use->from.root;
-    const char *role = is_length(type) ? "length" : "selector";
+    const char *role = is_length_type(type) ? "length" : "selector";
     char text[120];
-    reference_text(&reference_use->from, text, sizeof text);
+    get_reference_text(&reference_use->from, text, sizeof text);
     if (!c->spec->root[root] && !c->spec->outer[root])
         return compiler_refuse(c, "its %s is %s, but the record has no %s", role, text,
                                root_names[root]);
@@ -186,9 +188,9 @@ static bool check_reference(struct compiler *c, const struct type *type)
         return compiler_refuse(c, "its %s is %s, which is not before it", role, text);
     if (reference_use->is_wide)
         return compiler_refuse(c, "its %s is %s, which has more than 64 bits", role, text);
-    if (is_length(type) && reference_use->is_signed)
+    if (is_length_type(type) && reference_use->is_signed)
         return compiler_refuse(c, "its length is %s, which is signed; it must be unsigned", text);
-    if (is_length(type) && reference_use->is_bool)
+    if (is_length_type(type) && reference_use->is_bool)
         return compiler_refuse(
             c, "its length is %s, which is true or false; it must be an unsigned number", text);
     reference_use->last = c->index;
@@ -199,7 +201,7 @@ static bool check_reference(struct compiler *c, const struct type *type)
 }
 
 /* If references name the current number, records its properties in them. */
-static void record_target(struct compiler *c, const struct type *type)
+static void record_reference_target(struct compiler *c, const struct type *type)
 {
     struct reference_use *reference_use = compiler_find_target(c);
     if (!reference_use)
@@ -276,7 +278,7 @@ static bool visit_contents(struct compiler *c, const struct type *type)
         return is_good;
     default:
         if (c->is_finding)
-            record_target(c, type);
+            record_reference_target(c, type);
         return true;
     }
 }
@@ -331,13 +333,13 @@ static bool allocate_slot(struct compiler *c, struct reference_use *reference_us
     }
     char text[120];
     return compiler_refuse(c, "%s is one of more than %u lengths and selectors needed at a time",
-                           reference_text(&reference_use->from, text, sizeof text),
+                           get_reference_text(&reference_use->from, text, sizeof text),
                            LAYOUT_SLOTS_MAX);
 }
 
 /* Returns the use that gets the next slot. Numbers of other layouts and numbers that a record may
  * lack come first, then the others by first visit. Returns NULL when all uses have a slot. */
-static struct reference_use *next_unallocated_use(struct compiler *c, const bool *is_done)
+static struct reference_use *find_next_unallocated_use(struct compiler *c, const bool *is_done)
 {
     struct reference_use *best = NULL;
     uint32_t best_first = UINT32_MAX;
@@ -358,7 +360,7 @@ static bool allocate_slots(struct compiler *c)
     uint32_t busy_until[LAYOUT_SLOTS_MAX] = {0};
     bool is_done[COMPILE_REFERENCES] = {false};
     for (struct reference_use *reference_use;
-         (reference_use = next_unallocated_use(c, is_done)) != NULL;) {
+         (reference_use = find_next_unallocated_use(c, is_done)) != NULL;) {
         is_done[reference_use - c->uses] = true;
         if (!allocate_slot(
                 c, reference_use, busy_until,

@@ -70,7 +70,8 @@ static void heap_pop(struct heap *heap)
 /* Plane sweep over sorted, overlapping entries: where several entries contain a value, the one with
  * the lowest index is kept. `to` has room for twice as many entries. Returns the number of entries
  * written. Cost: O(n log n). */
-static size_t sweep_entries(const struct gathered *all, struct heap *heap, struct lookup_entry *to)
+static size_t merge_sorted_ranges(const struct gathered *all, struct heap *heap,
+                                  struct lookup_entry *to)
 {
     size_t i = 0, n = 0;
     for (uint64_t x = 0; heap->n > 0 || i < all->n;) {
@@ -115,7 +116,7 @@ static struct lookup *split_overlaps(struct compiler *c, const struct gathered *
     struct lookup_entry *apart = alloc_zero(alloc, 2 * all->n, sizeof *apart);
     struct heap heap = {.entry = alloc_zero(alloc, all->n, sizeof *heap.entry)};
     if (apart && heap.entry)
-        lookup = copy_lookup(c, all, apart, sweep_entries(all, &heap, apart));
+        lookup = copy_lookup(c, all, apart, merge_sorted_ranges(all, &heap, apart));
     else
         (void)fail_memory(c->error);
     alloc_free(alloc, apart, 2 * all->n, sizeof *apart);

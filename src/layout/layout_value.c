@@ -25,7 +25,7 @@ uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t a
 
 /* --- Labels --- */
 
-void value_enum(const struct value_source *source, ttr_value *value)
+void layout_get_enum_value(const struct value_source *source, ttr_value *value)
 {
     const struct step *step = source->step;
     const struct type_labels *labels = step->type->labels;
@@ -45,7 +45,7 @@ void value_enum(const struct value_source *source, ttr_value *value)
     }
 }
 
-static void value_flags(const struct value_source *source, ttr_value *value)
+static void get_flags_value(const struct value_source *source, ttr_value *value)
 {
     const struct type_labels *labels = source->step->type->labels;
     const uint64_t *masks = source->step->table;
@@ -61,7 +61,7 @@ static void value_flags(const struct value_source *source, ttr_value *value)
 /* --- Bit access for values of any width --- */
 
 /* Returns bit i of a value; bit 0 is the least significant. */
-static unsigned value_bit(const struct value_source *source, uint64_t i)
+static unsigned get_bit_value(const struct value_source *source, uint64_t i)
 {
     const struct step *step = source->step;
     bool is_big = step->flags & STEP_BIG;
@@ -71,17 +71,17 @@ static unsigned value_bit(const struct value_source *source, uint64_t i)
     return byte >> (is_big ? 7 - (x & 7) : x & 7) & 1;
 }
 
-static uint64_t value_bits(const struct value_source *source, uint64_t from, unsigned n)
+static uint64_t load_value_bits(const struct value_source *source, uint64_t from, unsigned n)
 {
     uint64_t x = 0;
     for (unsigned i = 0; i < n; i++)
-        x |= (uint64_t)value_bit(source, from + i) << i;
+        x |= (uint64_t)get_bit_value(source, from + i) << i;
     return x;
 }
 
 /* Returns the bytes of a value in its own byte order. They are not copied if the value starts at a
  * byte boundary and its bits are not reversed. Returns false if memory runs out. */
-static bool value_as_bytes(const struct value_source *source, ttr_value *value)
+static bool get_bytes_value(const struct value_source *source, ttr_value *value)
 {
     const struct step *step = source->step;
     size_t n = (step->width + 7u) / 8u;
@@ -97,12 +97,12 @@ static bool value_as_bytes(const struct value_source *source, ttr_value *value)
     for (size_t i = 0; to && i < n; i++) {
         uint64_t from = 8 * (uint64_t)i, left = step->width - from;
         to[step->flags & STEP_BIG ? n - 1 - i : i] =
-            (uint8_t)value_bits(source, from, left < 8 ? (unsigned)left : 8);
+            (uint8_t)load_value_bits(source, from, left < 8 ? (unsigned)left : 8);
     }
     return to != NULL;
 }
 
-static void value_bool(const struct value_source *source, ttr_value *value)
+static void get_bool_value(const struct value_source *source, ttr_value *value)
 {
     struct bits bits = bits_init(source->base, source->at, source->at + source->step->width);
     bool is_big = source->step->flags & STEP_BIG;
@@ -116,7 +116,7 @@ static void value_bool(const struct value_source *source, ttr_value *value)
 
 /* --- Floats --- */
 
-static double double_of_half(uint64_t half)
+static double convert_half_to_double(uint64_t half)
 {
     uint64_t sign = half >> 15 & 1, exponent = half >> 10 & 31, fraction = half & 1023;
     if (exponent == 0) {
@@ -127,7 +127,7 @@ static double double_of_half(uint64_t half)
     return double_of_bits(sign << 63 | exponent << 52 | fraction << 42);
 }
 
-static double double_of_quad(uint64_t high, uint64_t low)
+static double convert_quad_to_double(uint64_t high, uint64_t low)
 {
     uint64_t sign = high & UINT64_C(1) << 63, fraction = high & UINT64_C(0xffffffffffff);
     int exponent = (int)(high >> 48 & 0x7fff) - 16383;
@@ -151,16 +151,16 @@ static double double_of_quad(uint64_t high, uint64_t low)
                           ((exponent < -1022 ? 0 : (uint64_t)(exponent + 1022) << 52) + kept));
 }
 
-static void value_float(const struct value_source *source, ttr_value *value)
+static void get_float_value(const struct value_source *source, ttr_value *value)
 {
     uint32_t width = source->step->width;
-    uint64_t low = value_bits(source, 0, width < 64 ? width : 64);
+    uint64_t low = load_value_bits(source, 0, width < 64 ? width : 64);
     uint32_t single = (uint32_t)low;
     float f;
     memcpy(&f, &single, sizeof f);
     switch (width) {
     case 16:
-        value->v.f = double_of_half(low);
+        value->v.f = convert_half_to_double(low);
         return;
     case 32:
         value->v.f = (double)f;
@@ -169,10 +169,10 @@ static void value_float(const struct value_source *source, ttr_value *value)
         value->v.f = double_of_bits(low);
         return;
     case 128:
-        value->v.f = double_of_quad(value_bits(source, 64, 64), low);
+        value->v.f = convert_quad_to_double(load_value_bits(source, 64, 64), low);
         return;
     default:
-        (void)value_as_bytes(source, value);
+        (void)get_bytes_value(source, value);
     }
 }
 
@@ -233,28 +233,28 @@ static bool set_wide_value(uint32_t *limbs, size_t n, bool is_signed, struct are
     return true;
 }
 
-static void value_wide(const struct value_source *source, ttr_value *value)
+static void get_wide_integer_value(const struct value_source *source, ttr_value *value)
 {
     uint32_t limbs[WIDE_BITS_MAX / 32 + 1], width = source->step->width;
     if (width > WIDE_BITS_MAX) {
-        (void)value_as_bytes(source, value);
+        (void)get_bytes_value(source, value);
         return;
     }
     size_t n = (width + 31) / 32;
     for (size_t i = 0; i < n; i++) {
         uint32_t left = width - 32 * (uint32_t)i;
-        limbs[i] = (uint32_t)value_bits(source, 32 * i, left < 32 ? left : 32);
+        limbs[i] = (uint32_t)load_value_bits(source, 32 * i, left < 32 ? left : 32);
     }
     bool is_signed = source->step->flags & STEP_SIGNED;
     if (is_signed && width % 32 && limbs[n - 1] >> (width % 32 - 1) & 1)
         limbs[n - 1] |= UINT32_MAX << width % 32;
     if (!set_wide_value(limbs, n, is_signed, source->scratch, value))
-        (void)value_as_bytes(source, value);
+        (void)get_bytes_value(source, value);
 }
 
 /* --- LEB128 --- */
 
-size_t leb_length(const uint8_t *p, const uint8_t *end)
+size_t layout_count_leb_bytes(const uint8_t *p, const uint8_t *end)
 {
     for (const uint8_t *at = p; at < end; at++)
         if (*at < 0x80)
@@ -262,7 +262,7 @@ size_t leb_length(const uint8_t *p, const uint8_t *end)
     return 0;
 }
 
-bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value)
+bool layout_decode_leb(const uint8_t *p, size_t n, bool is_signed, uint64_t *value)
 {
     bool is_negative = is_signed && p[n - 1] & 0x40;
     uint64_t x = is_negative ? UINT64_MAX : 0;
@@ -283,13 +283,13 @@ bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value)
     return true;
 }
 
-void value_leb(const struct value_source *source, size_t n, ttr_value *value)
+void layout_get_leb_value(const struct value_source *source, size_t n, ttr_value *value)
 {
     const uint8_t *p = source->base + (source->at >> 3);
     bool is_signed = source->step->type->kind == TYPE_VAR_INT;
-    if (leb_value(p, n, is_signed, &value->v.u)) {
+    if (layout_decode_leb(p, n, is_signed, &value->v.u)) {
         if (source->step->table)
-            value_enum(source, value);
+            layout_get_enum_value(source, value);
         return;
     }
     uint32_t limbs[WIDE_BITS_MAX / 32 + 1] = {0};
@@ -345,7 +345,7 @@ static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
+size_t layout_count_wide_bytes(const uint8_t *p, const uint8_t *end, unsigned unit)
 {
     if (unit == 1) {
         const uint8_t *zero = find_zero(p, p, end);
@@ -384,25 +384,25 @@ static size_t convert_ascii16(const struct value_source *source, ttr_value *valu
     return n == SIZE_MAX ? n : 2 * n;
 }
 
-size_t value_wide_string(const struct value_source *source, ttr_value *value)
+size_t layout_get_wide_string(const struct value_source *source, ttr_value *value)
 {
     const uint8_t *p = source->base + (source->at >> 3), *end = source->base + (source->end >> 3);
     const bool is_usual = source->step->load == ENCODING_UTF16LE;
     size_t n = is_usual ? convert_ascii16(source, value) : SIZE_MAX;
     if (n != SIZE_MAX)
         return n;
-    n = wide_length(p, end, source->step->width);
+    n = layout_count_wide_bytes(p, end, source->step->width);
     char *to = n != SIZE_MAX && is_usual && source->scratch
                    ? arena_alloc(source->scratch, n + n / 2 + 3)
                    : NULL;
     if (to)
         value->text = (ttr_text){to, utf8_from_utf16le(to, p, n / 2)};
     else if (n != SIZE_MAX)
-        value_wide_text(source, n, value);
+        layout_get_wide_text(source, n, value);
     return n;
 }
 
-void value_wide_text(const struct value_source *source, size_t n, ttr_value *value)
+void layout_get_wide_text(const struct value_source *source, size_t n, ttr_value *value)
 {
     unsigned encoding = source->step->load,
              unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
@@ -418,7 +418,7 @@ void value_wide_text(const struct value_source *source, size_t n, ttr_value *val
     }
     size_t at = 0;
     if (encoding == ENCODING_UTF16LE) {
-        size_t whole = n & ~(size_t)1, length = wide_length(p, p + whole, 2);
+        size_t whole = n & ~(size_t)1, length = layout_count_wide_bytes(p, p + whole, 2);
         length = length == SIZE_MAX ? whole : length;
         at = utf8_from_utf16le(to, p, length / 2);
         p = length < whole ? end : p + whole;
@@ -445,25 +445,25 @@ void value_wide_text(const struct value_source *source, size_t n, ttr_value *val
 
 /* --- Fixed-size values --- */
 
-void value_fixed(const struct value_source *source, ttr_value *value)
+void layout_get_fixed_value(const struct value_source *source, ttr_value *value)
 {
     const struct step *step = source->step;
     switch (step->code) {
     case FIELD_FLOAT:
-        value_float(source, value);
+        get_float_value(source, value);
         break;
     case FIELD_BOOL:
-        value_bool(source, value);
+        get_bool_value(source, value);
         break;
     case FIELD_WIDE:
-        value_wide(source, value);
+        get_wide_integer_value(source, value);
         break;
     case FIELD_FLAGS:
         value->v.u = step_load(step, source->base, source->at, source->end);
-        value_flags(source, value);
+        get_flags_value(source, value);
         break;
     case FIELD_TEXT_WIDE:
-        value_wide_text(source, (size_t)step->count, value);
+        layout_get_wide_text(source, (size_t)step->count, value);
         break;
     default:
         value->text =

@@ -19,7 +19,7 @@ struct act {
     struct span_lane *lane; /* NULL if the lane is unknown */
 };
 
-static ttr_event *append(struct meaning *meaning)
+static ttr_event *append_output_event(struct meaning *meaning)
 {
     if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->owed, &meaning->owed_capacity,
                        meaning->owed_n + 1, sizeof *meaning->owed))
@@ -28,10 +28,10 @@ static ttr_event *append(struct meaning *meaning)
 }
 
 /* Adds the end of a span of a lane, before the current event. */
-static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
-                    const struct span *span, bool is_complete)
+static bool append_span_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                            ttr_id track, const struct span *span, bool is_complete)
 {
-    ttr_event *end = append(meaning);
+    ttr_event *end = append_output_event(meaning);
     if (!end)
         return false;
     *end = (ttr_event){.kind = TTR_KIND_END,
@@ -51,23 +51,24 @@ static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thre
 }
 
 /* Ends the innermost `n` spans of a lane as incomplete. */
-static inline bool end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                                 ttr_id track, struct span_lane *lane, uint32_t n)
+static inline bool end_innermost_span(struct meaning *meaning, const ttr_event *cause,
+                                      ttr_id thread, ttr_id track, struct span_lane *lane,
+                                      uint32_t n)
 {
     for (; n > 0 && lane->top; n--) {
         const struct span span = spans_pop(&meaning->spans, lane);
         stage_notes_add(&meaning->notes, TTR_SEVERITY_REMARK, cause->offset, "meaning.lost-end",
                         "a span has no end: the trace lost it");
-        if (!owe_end(meaning, cause, thread, track, &span, false))
+        if (!append_span_end(meaning, cause, thread, track, &span, false))
             return false;
     }
     return true;
 }
 
-bool meaning_end_lane(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
-                      struct span_lane *lane)
+bool meaning_end_lane_spans(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                            ttr_id track, struct span_lane *lane)
 {
-    return end_innermost(meaning, cause, thread, track, lane, UINT32_MAX);
+    return end_innermost_span(meaning, cause, thread, track, lane, UINT32_MAX);
 }
 
 static bool is_exit_call(const ttr *t, ttr_id name)
@@ -79,18 +80,18 @@ static bool is_exit_call(const ttr *t, ttr_id name)
 
 bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_id thread)
 {
-    struct task *task = meaning_task(meaning, thread);
+    struct task *task = meaning_get_task(meaning, thread);
     if (!task)
         return false;
     const struct span *top = spans_top(&meaning->spans, task->lane);
     if (!top || !is_exit_call(meaning->base.t, top->name))
         return true;
     const struct span span = spans_pop(&meaning->spans, &task->lane);
-    return owe_end(meaning, cause, thread, 0, &span, true);
+    return append_span_end(meaning, cause, thread, 0, &span, true);
 }
 
 /* Returns the lane of the track of an event; NULL if memory runs out. */
-static struct span_lane *track_lane(struct meaning *meaning, ttr_id track)
+static struct span_lane *get_track_lane(struct meaning *meaning, ttr_id track)
 {
     const size_t before = meaning->tracks_n;
     if (track < before)
@@ -103,21 +104,21 @@ static struct span_lane *track_lane(struct meaning *meaning, ttr_id track)
 }
 
 /* Finds the lane of an event. Returns false if memory runs out. */
-static bool find_lane(struct act *act)
+static bool find_span_lane(struct act *act)
 {
     struct meaning *meaning = act->meaning;
     if (act->compiled->rule->worlds & RULE_USER && !act->thread &&
         act->compiled->rule->lane == RULE_LANE_THREAD) {
         act->track = act->event->track;
-        act->lane = track_lane(meaning, act->track);
+        act->lane = get_track_lane(meaning, act->track);
         return act->lane != NULL;
     }
     if (act->compiled->rule->lane == RULE_LANE_THREAD) {
-        struct task *task = act->thread ? meaning_task(meaning, act->thread) : NULL;
+        struct task *task = act->thread ? meaning_get_task(meaning, act->thread) : NULL;
         act->lane = task ? &task->lane : NULL;
         return task || !act->thread;
     }
-    struct cpu_state *cpu = meaning_cpu(meaning, act->machine, act->event);
+    struct cpu_state *cpu = meaning_get_cpu(meaning, act->machine, act->event);
     act->thread = 0;
     if (!cpu)
         return true;
@@ -137,7 +138,7 @@ static bool find_lane(struct act *act)
 }
 
 /* Returns the index of the process of an event, plus 1; 0 if it is unknown. */
-static uint64_t process_of(const ttr *t, const ttr_event *event)
+static uint64_t get_event_process(const ttr *t, const ttr_event *event)
 {
     return event->thread && event->thread < t->threads_n
                ? (uint64_t)t->threads[event->thread].process + 1
@@ -145,7 +146,7 @@ static uint64_t process_of(const ttr *t, const ttr_event *event)
 }
 
 /* Stores the name that a record gives an address. The names are as many as the program has. */
-static enum action_result apply_name(struct act *act)
+static enum action_result store_recorded_name(struct act *act)
 {
     uint64_t address;
     ttr_text text;
@@ -155,13 +156,14 @@ static enum action_result apply_name(struct act *act)
         act->meaning->name_of.used >= NAMES_MAX)
         return ACTION_DONE;
     const ttr_id name = ttr_text_add(t, text.p, text.n);
-    return name && pair_map_put(&act->meaning->name_of, process_of(t, act->event), address, name)
+    return name && pair_map_put(&act->meaning->name_of, get_event_process(t, act->event), address,
+                                name)
                ? ACTION_DONE
                : ACTION_OUT_OF_MEMORY;
 }
 
 /* Returns the name of a span by its event; 0 if memory runs out. */
-static ttr_id name_of_event(const struct act *act, uint64_t key)
+static ttr_id get_name_of_event(const struct act *act, uint64_t key)
 {
     ttr *t = act->meaning->base.t;
     const struct compiled_rule *compiled = act->compiled;
@@ -175,7 +177,8 @@ static ttr_id name_of_event(const struct act *act, uint64_t key)
         return ttr_text_add(t, name.p, name.n);
     if (!rule_read_number(act->record, &compiled->name_field, &number))
         number = key;
-    const uint32_t *known = pair_map_get(&act->meaning->name_of, process_of(t, act->event), number);
+    const uint32_t *known =
+        pair_map_get(&act->meaning->name_of, get_event_process(t, act->event), number);
     if (known)
         return *known;
     const int n = snprintf(text, sizeof text, compiled->rule->name[0] == '#' ? "%llu" : "0x%llx",
@@ -183,13 +186,13 @@ static ttr_id name_of_event(const struct act *act, uint64_t key)
     return ttr_text_add(t, text, (size_t)n);
 }
 
-static ttr_id span_name(const struct act *act, uint64_t key)
+static ttr_id choose_span_name(const struct act *act, uint64_t key)
 {
-    return act->compiled->name ? act->compiled->name : name_of_event(act, key);
+    return act->compiled->name ? act->compiled->name : get_name_of_event(act, key);
 }
 
 /* Makes the event the begin or end of a span. */
-static void mark(const struct act *act, uint8_t kind, ttr_id name, ttr_id category)
+static void set_span_event(const struct act *act, uint8_t kind, ttr_id name, ttr_id category)
 {
     ttr_event *event = act->event;
     event->kind = kind;
@@ -202,7 +205,8 @@ static void mark(const struct act *act, uint8_t kind, ttr_id name, ttr_id catego
 }
 
 /* Reads a field that identifies a span; a text becomes its hash. */
-static bool read_key_part(const struct act *act, const struct rule_field *field, uint64_t *value)
+static bool read_pair_key_part(const struct act *act, const struct rule_field *field,
+                               uint64_t *value)
 {
     ttr_text text;
     if (rule_read_number(act->record, field, value))
@@ -214,13 +218,13 @@ static bool read_key_part(const struct act *act, const struct rule_field *field,
 }
 
 /* Returns the key of a span: a hash of its fields. A class without the fields has any key. */
-static uint64_t read_key(const struct act *act)
+static uint64_t read_pair_key(const struct act *act)
 {
     uint64_t key = act->compiled->part, value;
     bool is_found = false, has_fields = false;
     for (size_t i = 0; i < RULE_FIELDS_MAX && act->compiled->rule->fields[i]; i++) {
         has_fields = true;
-        if (!read_key_part(act, &act->compiled->field[i], &value))
+        if (!read_pair_key_part(act, &act->compiled->field[i], &value))
             continue;
         key = key ? hash_pair(key, value) : value;
         is_found = true;
@@ -228,44 +232,45 @@ static uint64_t read_key(const struct act *act)
     return has_fields && !is_found ? SPANS_ANY_KEY : key;
 }
 
-static enum action_result apply_begin(struct act *act)
+static enum action_result begin_span(struct act *act)
 {
     const struct rule *rule = act->compiled->rule;
-    const uint64_t key = read_key(act);
+    const uint64_t key = read_pair_key(act);
     if (!act->lane)
         return ACTION_DONE;
     const uint32_t lost = rule->lane == RULE_LANE_CPU
                               ? spans_depth_of(&act->meaning->spans, *act->lane, rule->group, key)
                               : 0; /* functions recurse; an interrupt does not interrupt itself */
     struct span span = {.key = key,
-                        .name = span_name(act, key),
+                        .name = choose_span_name(act, key),
                         .category = act->compiled->category,
                         .group = rule->group};
     if (!span.name ||
-        !end_innermost(act->meaning, act->event, act->thread, act->track, act->lane, lost))
+        !end_innermost_span(act->meaning, act->event, act->thread, act->track, act->lane, lost))
         return ACTION_OUT_OF_MEMORY;
     if (spans_push(&act->meaning->spans, act->lane, &span))
-        mark(act, TTR_KIND_BEGIN, span.name, span.category);
+        set_span_event(act, TTR_KIND_BEGIN, span.name, span.category);
     return ACTION_DONE;
 }
 
-static enum action_result apply_end(struct act *act)
+static enum action_result end_span(struct act *act)
 {
     const struct rule *rule = act->compiled->rule;
     if (!act->lane)
         return ACTION_DONE;
     const uint32_t depth =
-        spans_depth_of(&act->meaning->spans, *act->lane, rule->group, read_key(act));
+        spans_depth_of(&act->meaning->spans, *act->lane, rule->group, read_pair_key(act));
     if (depth == 0) {
         stage_notes_add(&act->meaning->notes, TTR_SEVERITY_REMARK, act->event->offset,
                         "meaning.lost-begin",
                         "an end has no begin: it was before the trace, or was lost");
         return ACTION_DONE;
     }
-    if (!end_innermost(act->meaning, act->event, act->thread, act->track, act->lane, depth - 1))
+    if (!end_innermost_span(act->meaning, act->event, act->thread, act->track, act->lane,
+                            depth - 1))
         return ACTION_OUT_OF_MEMORY;
     const struct span span = spans_pop(&act->meaning->spans, act->lane);
-    mark(act, TTR_KIND_END, span.name, span.category);
+    set_span_event(act, TTR_KIND_END, span.name, span.category);
     return ACTION_DONE;
 }
 
@@ -274,18 +279,18 @@ static enum action_result apply_end(struct act *act)
 /* Two families of tracepoints record each call: one names it, the other has its number. */
 enum family { FAMILY_NAMED, FAMILY_NUMBER };
 
-static enum family family_of(const struct compiled_rule *compiled)
+static enum family get_call_family(const struct compiled_rule *compiled)
 {
     return compiled->field[0].name.n && !compiled->rule->name ? FAMILY_NUMBER : FAMILY_NAMED;
 }
 
 /* Returns the name of a call; 0 if memory runs out. */
-static ttr_id call_name(const struct act *act)
+static ttr_id get_call_name(const struct act *act)
 {
     uint64_t number;
     char text[32];
     ttr *t = act->meaning->base.t;
-    if (family_of(act->compiled) == FAMILY_NAMED ||
+    if (get_call_family(act->compiled) == FAMILY_NAMED ||
         !rule_read_number(act->record, &act->compiled->field[0], &number))
         return act->compiled->name;
     const char *name = act->machine->is_x86_64 ? meaning_syscall_name(number) : NULL;
@@ -295,35 +300,35 @@ static ttr_id call_name(const struct act *act)
     return ttr_text_add(t, text, (size_t)n);
 }
 
-static bool name_is(const ttr *t, ttr_id name, const char *word)
+static bool name_equals(const ttr *t, ttr_id name, const char *word)
 {
     const ttr_text text = ttr_text_get(t, name);
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-static enum action_result apply_call_begin(struct act *act)
+static enum action_result begin_call_span(struct act *act)
 {
     struct meaning *meaning = act->meaning;
     if (!act->lane)
         return ACTION_DONE;
     const struct span *top = spans_top(&meaning->spans, *act->lane);
-    const enum family family = family_of(act->compiled);
+    const enum family family = get_call_family(act->compiled);
     const uint16_t group = act->compiled->rule->group;
     if (top && top->group == group && top->family != family)
         return ACTION_DONE; /* the second record of the same call */
-    struct span span = {.name = call_name(act),
+    struct span span = {.name = get_call_name(act),
                         .category = act->compiled->category,
                         .group = group,
                         .family = (uint8_t)family};
     if (!span.name)
         return ACTION_OUT_OF_MEMORY;
-    if (name_is(meaning->base.t, span.name, "rt_sigreturn")) /* does not return */
+    if (name_equals(meaning->base.t, span.name, "rt_sigreturn")) /* does not return */
         return ACTION_DONE;
     const uint32_t lost = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
-    if (!end_innermost(meaning, act->event, act->thread, 0, act->lane, lost))
+    if (!end_innermost_span(meaning, act->event, act->thread, 0, act->lane, lost))
         return ACTION_OUT_OF_MEMORY;
     if (spans_push(&meaning->spans, act->lane, &span))
-        mark(act, TTR_KIND_BEGIN, span.name, span.category);
+        set_span_event(act, TTR_KIND_BEGIN, span.name, span.category);
     return ACTION_DONE;
 }
 
@@ -333,13 +338,14 @@ static enum action_result apply_call_begin(struct act *act)
 static bool is_end_of_other_call(const struct act *act, const struct span *open, ttr_id name)
 {
     const ttr *t = act->meaning->base.t;
-    return name != open->name && name != act->event->name && !name_is(t, open->name, "execve") &&
-           !name_is(t, open->name, "execveat") && !name_is(t, name, "syscall -1");
+    return name != open->name && name != act->event->name &&
+           !name_equals(t, open->name, "execve") && !name_equals(t, open->name, "execveat") &&
+           !name_equals(t, name, "syscall -1");
 }
 
 /* The exit of `clone` in the child has no entry, nor has the second record of an exit. An exit
  * with an entry before the trace stays an instant, too. */
-static enum action_result apply_call_end(struct act *act)
+static enum action_result end_call_span(struct act *act)
 {
     struct meaning *meaning = act->meaning;
     const uint16_t group = act->compiled->rule->group;
@@ -348,53 +354,54 @@ static enum action_result apply_call_end(struct act *act)
     const uint32_t depth = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
     if (depth == 0)
         return ACTION_DONE;
-    const ttr_id name = call_name(act);
-    if (!name || !end_innermost(meaning, act->event, act->thread, 0, act->lane, depth - 1))
+    const ttr_id name = get_call_name(act);
+    if (!name || !end_innermost_span(meaning, act->event, act->thread, 0, act->lane, depth - 1))
         return ACTION_OUT_OF_MEMORY;
     const struct span *open = spans_top(&meaning->spans, *act->lane);
-    if (open->family != family_of(act->compiled))
+    if (open->family != get_call_family(act->compiled))
         return ACTION_DONE;
     if (is_end_of_other_call(act, open, name))
-        return end_innermost(meaning, act->event, act->thread, 0, act->lane, 1)
+        return end_innermost_span(meaning, act->event, act->thread, 0, act->lane, 1)
                    ? ACTION_DONE
                    : ACTION_OUT_OF_MEMORY;
     const struct span span = spans_pop(&meaning->spans, act->lane);
-    mark(act, TTR_KIND_END, span.name, span.category);
+    set_span_event(act, TTR_KIND_END, span.name, span.category);
     return ACTION_DONE;
 }
 
 /* --- Async spans and counters --- */
 
-static enum action_result apply_async(struct act *act)
+static enum action_result convert_to_async_event(struct act *act)
 {
     struct meaning *meaning = act->meaning;
     const bool is_begin = act->compiled->rule->action == RULE_ASYNC_BEGIN;
-    const uint64_t group = act->compiled->rule->group, link = read_key(act);
+    const uint64_t group = act->compiled->rule->group, link = read_pair_key(act);
     const bool is_open = pair_map_get(&meaning->async, group, link) != NULL;
     if (is_begin == is_open || (is_begin && meaning->async.used >= ASYNC_MAX))
         return ACTION_DONE;
-    const ttr_id name = span_name(act, link);
+    const ttr_id name = choose_span_name(act, link);
     if (!name || (is_begin && !pair_map_put(&meaning->async, group, link, 1)))
         return ACTION_OUT_OF_MEMORY;
     if (!is_begin)
         (void)pair_map_remove(&meaning->async, group, link);
     act->event->link = link;
-    mark(act, is_begin ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END, name, act->compiled->category);
+    set_span_event(act, is_begin ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END, name,
+                   act->compiled->category);
     return ACTION_DONE;
 }
 
-static enum action_result apply_counter(struct act *act)
+static enum action_result convert_to_counter(struct act *act)
 {
     uint64_t link = 0;
     (void)rule_read_number(act->record, &act->compiled->field[1], &link);
     act->event->schema = act->compiled->series;
     act->event->link = link;
-    mark(act, TTR_KIND_COUNTER, act->compiled->name, act->compiled->category);
+    set_span_event(act, TTR_KIND_COUNTER, act->compiled->name, act->compiled->category);
     return ACTION_DONE;
 }
 
 /* Finds a field at any depth by alternative names. Returns false if the event has none of them. */
-static bool find_field(const struct act *act, const char *names, ttr_field *field)
+static bool find_event_field(const struct act *act, const char *names, ttr_field *field)
 {
     ttr_fields fields;
     ttr_fields_begin(act->meaning->base.t, act->event, &fields);
@@ -405,21 +412,21 @@ static bool find_field(const struct act *act, const char *names, ttr_field *fiel
 }
 
 /* Counters of one name differ by their tags. */
-static enum action_result apply_named_counter(struct act *act)
+static enum action_result convert_to_named_counter(struct act *act)
 {
     ttr_field name, value, tags;
     const struct rule *rule = act->compiled->rule;
-    if (!find_field(act, rule->fields[0], &name) || name.value.type != TTR_TYPE_TEXT ||
-        !name.value.text.n || !find_field(act, rule->fields[1], &value))
+    if (!find_event_field(act, rule->fields[0], &name) || name.value.type != TTR_TYPE_TEXT ||
+        !name.value.text.n || !find_event_field(act, rule->fields[1], &value))
         return ACTION_DONE;
     const ttr_id text = ttr_text_add(act->meaning->base.t, name.value.text.p, name.value.text.n);
     if (!text)
         return ACTION_OUT_OF_MEMORY;
-    const bool has_tags = rule->fields[2] && find_field(act, rule->fields[2] + 1, &tags) &&
+    const bool has_tags = rule->fields[2] && find_event_field(act, rule->fields[2] + 1, &tags) &&
                           tags.value.type == TTR_TYPE_TEXT && tags.value.text.n;
     act->event->link = has_tags ? hash_bytes(tags.value.text.p, tags.value.text.n) : 0;
     act->event->schema = act->compiled->series;
-    mark(act, TTR_KIND_COUNTER, text, 0);
+    set_span_event(act, TTR_KIND_COUNTER, text, 0);
     return ACTION_DONE;
 }
 
@@ -427,15 +434,15 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                                       const struct compiled_rule *compiled, ttr_event *event)
 {
     static enum action_result (*const actions[])(struct act * act) = {
-        [RULE_NAME] = apply_name,
-        [RULE_CALL_BEGIN] = apply_call_begin,
-        [RULE_CALL_END] = apply_call_end,
-        [RULE_BEGIN] = apply_begin,
-        [RULE_END] = apply_end,
-        [RULE_ASYNC_BEGIN] = apply_async,
-        [RULE_ASYNC_END] = apply_async,
-        [RULE_COUNTER] = apply_counter,
-        [RULE_NAMED_COUNTER] = apply_named_counter,
+        [RULE_NAME] = store_recorded_name,
+        [RULE_CALL_BEGIN] = begin_call_span,
+        [RULE_CALL_END] = end_call_span,
+        [RULE_BEGIN] = begin_span,
+        [RULE_END] = end_span,
+        [RULE_ASYNC_BEGIN] = convert_to_async_event,
+        [RULE_ASYNC_END] = convert_to_async_event,
+        [RULE_COUNTER] = convert_to_counter,
+        [RULE_NAMED_COUNTER] = convert_to_named_counter,
     };
     struct rule_record record = {.t = meaning->base.t, .event = event};
     struct act act = {.meaning = meaning,
@@ -447,7 +454,7 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
     const uint8_t action = compiled->rule->action;
     if ((action == RULE_BEGIN || action == RULE_END || action == RULE_CALL_BEGIN ||
          action == RULE_CALL_END) &&
-        !find_lane(&act))
+        !find_span_lane(&act))
         return ACTION_OUT_OF_MEMORY;
     return actions[action](&act);
 }

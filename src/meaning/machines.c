@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-static bool find_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
+static bool find_source_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
 {
     ttr_attribute attribute;
     const size_t n = strlen(name);
@@ -21,16 +21,18 @@ static bool find_attribute(const ttr *t, uint16_t source, const char *name, ttr_
 }
 
 /* Returns the text of the first attribute that the source has of two; "" if it has neither. */
-static ttr_text attribute_text(const ttr *t, uint16_t source, const char *name, const char *other)
+static ttr_text get_attribute_text(const ttr *t, uint16_t source, const char *name,
+                                   const char *other)
 {
     ttr_value value;
-    if ((find_attribute(t, source, name, &value) || find_attribute(t, source, other, &value)) &&
+    if ((find_source_attribute(t, source, name, &value) ||
+         find_source_attribute(t, source, other, &value)) &&
         value.type == TTR_TYPE_TEXT)
         return value.text;
     return (ttr_text){"", 0};
 }
 
-static bool text_is(ttr_text text, const char *word)
+static bool text_equals(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
@@ -44,7 +46,7 @@ static bool text_contains(ttr_text text, const char *word)
     return false;
 }
 
-uint8_t meaning_worlds_of(const ttr *t, uint16_t source)
+uint8_t meaning_find_rule_tables(const ttr *t, uint16_t source)
 {
     if (source >= t->sources_n)
         return 0;
@@ -56,42 +58,42 @@ uint8_t meaning_worlds_of(const ttr *t, uint16_t source)
         return RULE_DOTNET;
     if (strcmp(format, "ctf") != 0)
         return 0;
-    const ttr_text domain = attribute_text(t, source, "domain", "");
-    const ttr_text tracer = attribute_text(t, source, "tracer_name", "");
-    if (text_is(tracer, "perf"))
+    const ttr_text domain = get_attribute_text(t, source, "domain", "");
+    const ttr_text tracer = get_attribute_text(t, source, "tracer_name", "");
+    if (text_equals(tracer, "perf"))
         return RULE_TRACEPOINT;
-    if (text_is(domain, "ust"))
+    if (text_equals(domain, "ust"))
         return RULE_UST;
-    return text_is(domain, "kernel") || domain.n == 0 ? RULE_LTTNG : 0;
+    return text_equals(domain, "kernel") || domain.n == 0 ? RULE_LTTNG : 0;
 }
 
 /* Sets the properties of the machine that the trace records. */
 static void describe_machine(const ttr *t, uint16_t source, uint8_t worlds, struct machine *machine)
 {
-    ttr_text release = attribute_text(t, source, "kernel_release", "release");
+    ttr_text release = get_attribute_text(t, source, "kernel_release", "release");
     if (release.n == 0)
-        release = attribute_text(t, source, "os_release", "");
-    const ttr_text uname = attribute_text(t, source, "uname", "");
+        release = get_attribute_text(t, source, "os_release", "");
+    const ttr_text uname = get_attribute_text(t, source, "uname", "");
     for (size_t i = 0, words = 0; release.n == 0 && i < uname.n; i++) {
         words += uname.p[i] == ' ';
         if (words == 2) /* system, host, release, machine */
             release = (ttr_text){uname.p + i, uname.n - i};
     }
-    const ttr_text arch = attribute_text(t, source, "arch", "machine");
+    const ttr_text arch = get_attribute_text(t, source, "arch", "machine");
     machine->owner = source;
     machine->release = meaning_parse_release(release);
-    machine->is_x86_64 = text_is(arch, "x86_64") || text_contains(uname, "x86_64");
+    machine->is_x86_64 = text_equals(arch, "x86_64") || text_contains(uname, "x86_64");
     machine->has_wake_new = worlds & RULE_TRACEPOINT;
 }
 
-static uint16_t trace_of_source(const ttr *t, uint16_t source)
+static uint16_t get_source_trace(const ttr *t, uint16_t source)
 {
     const uint16_t shares = t->sources[source].shares;
     return shares ? shares : source;
 }
 
 /* Returns the uuid of a trace's clock, which is the boot id in LTTng; NULL if it has none. */
-static const uint8_t *boot_id(struct meaning *meaning, uint16_t source)
+static const uint8_t *get_boot_id(struct meaning *meaning, uint16_t source)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(meaning->in, i, &report); i++)
@@ -105,18 +107,18 @@ static const uint8_t *boot_id(struct meaning *meaning, uint16_t source)
 static bool is_same_machine(struct meaning *meaning, uint16_t a, uint16_t b)
 {
     const ttr *t = meaning->base.t;
-    const ttr_text x = attribute_text(t, a, "hostname", ""),
-                   y = attribute_text(t, b, "hostname", "");
+    const ttr_text x = get_attribute_text(t, a, "hostname", ""),
+                   y = get_attribute_text(t, b, "hostname", "");
     if (x.n == 0 || x.n != y.n || memcmp(x.p, y.p, x.n) != 0)
         return false;
-    const uint8_t *boot = boot_id(meaning, a), *other = boot_id(meaning, b);
+    const uint8_t *boot = get_boot_id(meaning, a), *other = get_boot_id(meaning, b);
     return boot && other && memcmp(boot, other, 16) == 0;
 }
 
 static struct machine *find_machine(struct meaning *meaning, uint16_t source, uint8_t worlds)
 {
     ttr *t = meaning->base.t;
-    const uint16_t trace = trace_of_source(t, source);
+    const uint16_t trace = get_source_trace(t, source);
     for (size_t i = 0; i < meaning->machines_n; i++)
         if (meaning->machine[i]->owner == trace ||
             (worlds & RULE_KERNEL && is_same_machine(meaning, meaning->machine[i]->owner, trace)))
@@ -132,7 +134,7 @@ static struct machine *find_machine(struct meaning *meaning, uint16_t source, ui
     return meaning->machine[meaning->machines_n++] = machine;
 }
 
-struct source_state *meaning_source(struct meaning *meaning, uint16_t source)
+struct source_state *meaning_get_source(struct meaning *meaning, uint16_t source)
 {
     ttr *t = meaning->base.t;
     const size_t before = meaning->sources_n;
@@ -146,7 +148,7 @@ struct source_state *meaning_source(struct meaning *meaning, uint16_t source)
     struct source_state *state = &meaning->source[source];
     if (state->is_known)
         return state;
-    state->worlds = meaning_worlds_of(t, source) | (meaning->pairs_n ? RULE_USER : 0);
+    state->worlds = meaning_find_rule_tables(t, source) | (meaning->pairs_n ? RULE_USER : 0);
     if (state->worlds) {
         state->has_cpu_field = state->worlds & RULE_TRACEPOINT && t->sources[source].format &&
                                strcmp(t->sources[source].format, "ctf") == 0;
@@ -158,8 +160,8 @@ struct source_state *meaning_source(struct meaning *meaning, uint16_t source)
     return state;
 }
 
-struct cpu_state *meaning_cpu(struct meaning *meaning, struct machine *machine,
-                              const ttr_event *event)
+struct cpu_state *meaning_get_cpu(struct meaning *meaning, struct machine *machine,
+                                  const ttr_event *event)
 {
     const size_t before = machine->cpus_n;
     if (!(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
@@ -213,8 +215,8 @@ struct task *meaning_add_task(struct meaning *meaning, ttr_id thread)
 }
 
 /* Returns the idle thread of a CPU, "swapper/3". */
-static ttr_id idle_thread(struct meaning *meaning, const struct machine *machine,
-                          struct cpu_state *cpu, uint32_t number)
+static ttr_id get_idle_thread(struct meaning *meaning, const struct machine *machine,
+                              struct cpu_state *cpu, uint32_t number)
 {
     ttr *t = meaning->base.t;
     char name[32];
@@ -225,7 +227,7 @@ static ttr_id idle_thread(struct meaning *meaning, const struct machine *machine
     cpu->idle = text ? context_add_idle_thread(t, machine->owner) : 0;
     if (cpu->idle) {
         context_name_thread(t, cpu->idle, text);
-        struct task *task = meaning_task(meaning, cpu->idle);
+        struct task *task = meaning_get_task(meaning, cpu->idle);
         if (!task)
             return 0;
         task->rank = NAME_CONTAINER;
@@ -242,31 +244,31 @@ static void release_thread(struct meaning *meaning, struct machine *machine, ttr
             machine->recent[i].id = 0;
 }
 
-ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
-                      struct cpu_state *cpu, uint32_t number)
+ttr_id meaning_find_or_add_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
+                                  struct cpu_state *cpu, uint32_t number)
 {
     if (tid == 0)
-        return cpu ? idle_thread(meaning, machine, cpu, number) : 0;
+        return cpu ? get_idle_thread(meaning, machine, cpu, number) : 0;
     const size_t slot = tid % MEANING_RECENT;
     ttr_id id = machine->recent[slot].tid == tid ? machine->recent[slot].id : 0;
     if (!id)
         id = context_thread_by_tid(meaning->base.t, machine->owner, tid);
-    const struct task *task = id ? meaning_task(meaning, id) : NULL;
+    const struct task *task = id ? meaning_get_task(meaning, id) : NULL;
     if (task && task->is_dead) {
         release_thread(meaning, machine, id);
         id = context_thread_by_tid(meaning->base.t, machine->owner, tid);
-        task = id ? meaning_task(meaning, id) : NULL;
+        task = id ? meaning_get_task(meaning, id) : NULL;
     }
     machine->recent[slot].tid = tid;
     machine->recent[slot].id = task ? id : 0;
     return task ? id : 0;
 }
 
-ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid)
+ttr_id meaning_find_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid)
 {
     const uint32_t *id =
         pair_map_get(&meaning->base.t->sources[machine->owner].threads_by_tid, tid, 0);
-    return id && meaning_task(meaning, *id) ? *id : 0;
+    return id && meaning_get_task(meaning, *id) ? *id : 0;
 }
 
 /* Returns true if the name of the thread came from its container before the first event. */
@@ -279,25 +281,25 @@ static bool is_named_by_container(const struct meaning *meaning, struct task *ta
     return task->rank == NAME_CONTAINER;
 }
 
-static bool has_comm(const struct task *task, ttr_text name)
+static bool task_has_name(const struct task *task, ttr_text name)
 {
     const size_t n = name.n < COMM_MAX ? name.n : COMM_MAX;
     return memcmp(task->comm, name.p, n) == 0 && (n == COMM_MAX || task->comm[n] == 0);
 }
 
-bool meaning_renames(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank)
+bool meaning_would_rename(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank)
 {
-    struct task *task = meaning_task(meaning, thread);
-    return task && name.n && task->rank && task->rank <= rank && !has_comm(task, name);
+    struct task *task = meaning_get_task(meaning, thread);
+    return task && name.n && task->rank && task->rank <= rank && !task_has_name(task, name);
 }
 
 bool meaning_name_thread(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank)
 {
     ttr *t = meaning->base.t;
-    struct task *task = meaning_task(meaning, thread);
+    struct task *task = meaning_get_task(meaning, thread);
     if (!task)
         return false;
-    if (name.n == 0 || task->rank > rank || (task->rank && has_comm(task, name)) ||
+    if (name.n == 0 || task->rank > rank || (task->rank && task_has_name(task, name)) ||
         is_named_by_container(meaning, task, thread)) {
         if (task->rank && task->rank < rank)
             task->rank = rank;

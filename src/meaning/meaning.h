@@ -114,32 +114,32 @@ struct meaning {
 /* --- machines.c --- */
 
 /* Returns the worlds with rules that may apply to the events of a source. */
-uint8_t meaning_worlds_of(const ttr *t, uint16_t source);
+uint8_t meaning_find_rule_tables(const ttr *t, uint16_t source);
 
 /* Returns the state of a source, which is found out at its first event. Returns NULL if memory runs
  * out. */
-struct source_state *meaning_source(struct meaning *meaning, uint16_t source);
+struct source_state *meaning_get_source(struct meaning *meaning, uint16_t source);
 
 /* Returns the CPU of an event, or NULL if it has none, or if memory runs out. */
-struct cpu_state *meaning_cpu(struct meaning *meaning, struct machine *machine,
-                              const ttr_event *event);
+struct cpu_state *meaning_get_cpu(struct meaning *meaning, struct machine *machine,
+                                  const ttr_event *event);
 
 /* Sets the CPU of an event from its field perf_cpu, if it has that. */
 void meaning_set_cpu(struct meaning *meaning, ttr_event *event);
 
 /* Returns the thread with a tid. `cpu`: of tid 0; NULL if unknown. A thread that is dead is
  * replaced by a new one. Returns 0 if memory runs out, and for tid 0 without a CPU. */
-ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
-                      struct cpu_state *cpu, uint32_t number);
+ttr_id meaning_find_or_add_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
+                                  struct cpu_state *cpu, uint32_t number);
 
 /* Returns the thread with a tid if an earlier record was about it, else 0. */
-ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid);
+ttr_id meaning_find_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid);
 
 /* Adds the state of a thread. Returns NULL if memory runs out. */
 struct task *meaning_add_task(struct meaning *meaning, ttr_id thread);
 
 /* Returns the state of a thread; NULL if memory runs out. Valid until the next call. */
-static inline struct task *meaning_task(struct meaning *meaning, ttr_id thread)
+static inline struct task *meaning_get_task(struct meaning *meaning, ttr_id thread)
 {
     return thread < meaning->tasks_n && meaning->task[thread].is_known
                ? &meaning->task[thread]
@@ -147,7 +147,7 @@ static inline struct task *meaning_task(struct meaning *meaning, ttr_id thread)
 }
 
 /* Returns true if naming a thread would replace a name that events of the batch show. */
-bool meaning_renames(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank);
+bool meaning_would_rename(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank);
 
 /* Names a thread, and its process if it is the first thread of it. Returns false if memory runs
  * out. */
@@ -157,8 +157,8 @@ TTR_MUST bool meaning_name_thread(struct meaning *meaning, ttr_id thread, ttr_te
 /* --- actions.c --- */
 
 /* Ends all open spans of a lane. */
-TTR_MUST bool meaning_end_lane(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                               ttr_id track, struct span_lane *lane);
+TTR_MUST bool meaning_end_lane_spans(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                                     ttr_id track, struct span_lane *lane);
 
 /* Applies a rule of spans, calls or counters to an event. */
 enum action_result meaning_apply_span(struct meaning *meaning, struct machine *machine,

@@ -10,7 +10,7 @@
 #define FIRST_GROUP 1024u /* groups of the tables are below */
 
 /* Copies the text up to the next comma, and moves after it. Returns NULL if memory runs out. */
-static const char *next_part(struct meaning *meaning, const char **at)
+static const char *read_next_part(struct meaning *meaning, const char **at)
 {
     const size_t n = strcspn(*at, ",");
     const char *part = arena_copy(&meaning->arena, *at, n);
@@ -19,18 +19,18 @@ static const char *next_part(struct meaning *meaning, const char **at)
     return part;
 }
 
-static ttr_status fail_pair(ttr_error *error, const char *text, const char *why)
+static ttr_status report_pair_error(ttr_error *error, const char *text, const char *why)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET,
                 "\"%s\" is not a pair: %s; expected START,END or START,END,FIELD", text, why);
 }
 
 /* Reads the fields. Returns their number, or SIZE_MAX if there are too many or memory runs out. */
-static size_t read_fields(struct meaning *meaning, const char *at, struct rule *rule)
+static size_t parse_key_fields(struct meaning *meaning, const char *at, struct rule *rule)
 {
     size_t n = 0;
     while (*at) {
-        const char *field = next_part(meaning, &at);
+        const char *field = read_next_part(meaning, &at);
         if (!field || n == RULE_FIELDS_MAX)
             return SIZE_MAX;
         if (strcmp(field, "cpu") == 0)
@@ -42,22 +42,22 @@ static size_t read_fields(struct meaning *meaning, const char *at, struct rule *
 }
 
 /* Adds the two rules of one pair. */
-static ttr_status add_pair(struct meaning *meaning, const char *text, ttr_error *error)
+static ttr_status add_pair_rules(struct meaning *meaning, const char *text, ttr_error *error)
 {
     const char *at = text;
     struct rule begin = {.worlds = RULE_USER, .group = (uint16_t)(FIRST_GROUP + meaning->pairs_n)};
-    begin.events = next_part(meaning, &at);
+    begin.events = read_next_part(meaning, &at);
     struct rule end = begin;
-    end.events = next_part(meaning, &at);
+    end.events = read_next_part(meaning, &at);
     if (!begin.events || !end.events)
         return fail_memory(error);
     if (!*begin.events || !*end.events)
-        return fail_pair(error, text, "a name is missing");
+        return report_pair_error(error, text, "a name is missing");
     if (strlen(begin.events) >= RULE_NAME_MAX || strlen(end.events) >= RULE_NAME_MAX)
-        return fail_pair(error, text, "a name is longer than 127 bytes");
-    const size_t fields = read_fields(meaning, at, &begin);
+        return report_pair_error(error, text, "a name is longer than 127 bytes");
+    const size_t fields = parse_key_fields(meaning, at, &begin);
     if (fields == SIZE_MAX)
-        return fail_pair(error, text, "it has more than 5 fields");
+        return report_pair_error(error, text, "it has more than 5 fields");
     begin.action = fields ? RULE_ASYNC_BEGIN : RULE_BEGIN;
     begin.name = strchr(begin.events, '*') ? "*" : NULL;
     end = (struct rule){.events = end.events,
@@ -79,7 +79,7 @@ ttr_status meaning_add_pairs(struct meaning *meaning, const char *const *pairs, 
 {
     ttr_status status = TTR_OK;
     for (; pairs && *pairs && status == TTR_OK; pairs++)
-        status = add_pair(meaning, *pairs, error);
+        status = add_pair_rules(meaning, *pairs, error);
     return status;
 }
 

@@ -10,7 +10,7 @@ static const char *const softirq_names[] = {"HI",       "TIMER",   "NET_TX", "NE
                                             "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
 /* Copies the next of the words separated by `|`. Returns false after the last. */
-static bool next_word(const char **list, char word[RULE_NAME_MAX])
+static bool read_next_word(const char **list, char word[RULE_NAME_MAX])
 {
     const size_t n = *list ? strcspn(*list, "|") : 0;
     if (n == 0 || n >= RULE_NAME_MAX)
@@ -24,7 +24,7 @@ static bool next_word(const char **list, char word[RULE_NAME_MAX])
 
 /* Finds the text that the `*` of a pattern matches; the pattern matches the complete text. Returns
  * "" if the pattern has other special characters, and the text if it has none. */
-static ttr_text starred_part(const char *pattern, ttr_text text)
+static ttr_text get_part_before_star(const char *pattern, ttr_text text)
 {
     const char *star = strchr(pattern, '*');
     if (!star)
@@ -38,9 +38,9 @@ static ttr_text starred_part(const char *pattern, ttr_text text)
 static bool list_matches(const char *list, ttr_text text, ttr_text *part)
 {
     char word[RULE_NAME_MAX];
-    while (next_word(&list, word))
+    while (read_next_word(&list, word))
         if (glob_matches(word, text)) {
-            *part = starred_part(word, text);
+            *part = get_part_before_star(word, text);
             return true;
         }
     return false;
@@ -86,7 +86,7 @@ static bool event_has_field(const ttr *t, const ttr_event *event, const char *na
 }
 
 /* Returns the type that a rule needs of a field. */
-static enum wanted wanted_type(const struct rule *rule, const char *name)
+static enum wanted get_wanted_type(const struct rule *rule, const char *name)
 {
     if (rule->worlds & RULE_USER)
         return WANTS_ANY;
@@ -113,9 +113,9 @@ static bool resolve_field(const ttr *t, const ttr_event *event, const struct rul
     const bool is_optional = *names == '?';
     const char *rest = names + is_optional;
     char word[RULE_NAME_MAX];
-    for (const char *at = rest; next_word(&rest, word); at = rest) {
+    for (const char *at = rest; read_next_word(&rest, word); at = rest) {
         const ttr_text name = {at, strlen(word)};
-        const enum wanted wanted = wanted_type(rule, word);
+        const enum wanted wanted = get_wanted_type(rule, word);
         field->is_fixed = locate_field(schema, name, wanted, &field->position);
         if (field->is_fixed || event_has_field(t, event, word, wanted)) {
             field->name = name;
@@ -137,7 +137,8 @@ static bool resolve_fields(const ttr *t, const ttr_event *event, struct compiled
 }
 
 /* Sets the name and the category of the spans. Returns false if memory runs out. */
-static bool set_names(ttr *t, const ttr_event *event, ttr_text part, struct compiled_rule *compiled)
+static bool store_span_names(ttr *t, const ttr_event *event, ttr_text part,
+                             struct compiled_rule *compiled)
 {
     const struct rule *rule = compiled->rule;
     if (rule->category)
@@ -167,12 +168,12 @@ static bool rule_matches(const struct rule *rule, unsigned worlds, const struct 
             list_matches(rule->system, split->system, &system));
 }
 
-bool rule_may_apply(unsigned worlds, ttr_text name)
+bool rule_may_match(unsigned worlds, ttr_text name)
 {
     const struct split_name split = split_name((ttr_text){"", 0}, name);
     const struct rule_table *table;
     ttr_text part;
-    for (size_t i = 0; (table = rule_table_at(i)) != NULL; i++)
+    for (size_t i = 0; (table = rule_get_table(i)) != NULL; i++)
         for (size_t k = 0; k < table->n; k++)
             if (rule_matches(&table->rule[k], worlds, &split, &part))
                 return true;
@@ -180,8 +181,8 @@ bool rule_may_apply(unsigned worlds, ttr_text name)
 }
 
 /* Compiles a rule for the class of an event. Returns false if it does not apply. */
-static bool compile(ttr *t, const ttr_event *event, const struct rule *rule, ttr_text part,
-                    struct compiled_rule *compiled, bool *is_out_of_memory)
+static bool compile_rule_part(ttr *t, const ttr_event *event, const struct rule *rule,
+                              ttr_text part, struct compiled_rule *compiled, bool *is_out_of_memory)
 {
     *compiled = (struct compiled_rule){.rule = rule};
     if (rule->action == RULE_NAMED_COUNTER) /* finds its fields in each event */
@@ -190,7 +191,7 @@ static bool compile(ttr *t, const ttr_event *event, const struct rule *rule, ttr
         return false;
     if (rule->worlds & RULE_USER && rule->name) /* the pattern has a `*` */
         compiled->part = hash_bytes(part.p, part.n);
-    *is_out_of_memory |= !set_names(t, event, part, compiled);
+    *is_out_of_memory |= !store_span_names(t, event, part, compiled);
     return true;
 }
 
@@ -201,7 +202,7 @@ bool rule_compile_pair(ttr *t, struct user_rule *rules, size_t n, const ttr_even
     for (size_t i = 0; i < n; i++) {
         ttr_text part;
         if (!list_matches(rules[i].rule.events, name, &part) ||
-            !compile(t, event, &rules[i].rule, part, compiled, is_out_of_memory))
+            !compile_rule_part(t, event, &rules[i].rule, part, compiled, is_out_of_memory))
             continue;
         rules[i].is_used = true;
         return true;
@@ -215,13 +216,13 @@ bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compil
     const struct split_name split =
         split_name(ttr_text_get(t, event->provider), ttr_text_get(t, event->name));
     const struct rule_table *table;
-    for (size_t i = 0; (table = rule_table_at(i)) != NULL; i++)
+    for (size_t i = 0; (table = rule_get_table(i)) != NULL; i++)
         for (size_t k = 0; k < table->n; k++) {
             const struct rule *rule = &table->rule[k];
             ttr_text part;
             if (!rule_matches(rule, worlds, &split, &part))
                 continue;
-            if (compile(t, event, rule, part, compiled, is_out_of_memory))
+            if (compile_rule_part(t, event, rule, part, compiled, is_out_of_memory))
                 return true;
         }
     return false;

@@ -44,7 +44,7 @@ bool rule_compile_pair(ttr *t, struct user_rule *rules, size_t n, const ttr_even
                        struct compiled_rule *compiled, bool *is_out_of_memory);
 
 /* Returns true if a rule may apply to events of these worlds with a name. */
-bool rule_may_apply(unsigned worlds, ttr_text name);
+bool rule_may_match(unsigned worlds, ttr_text name);
 
 /* Read a number or a text up to its first zero. Return false if the event lacks the field. */
 bool rule_read_number(struct rule_record *record, const struct rule_field *field, uint64_t *value);

@@ -1,7 +1,7 @@
 /* The list of all rule tables. */
 #include "meaning/rules.h"
 
-const struct rule_table *rule_table_at(size_t i)
+const struct rule_table *rule_get_table(size_t i)
 {
     static const struct rule_table *const tables[] = {&linux_kernel_rules, &lttng_ust_rules,
                                                       &dotnet_rules};

@@ -84,7 +84,7 @@ struct rule_table {
 };
 
 /* Returns the i-th table; NULL after the last. */
-const struct rule_table *rule_table_at(size_t i);
+const struct rule_table *rule_get_table(size_t i);
 
 extern const struct rule_table linux_kernel_rules;
 extern const struct rule_table lttng_ust_rules;

@@ -27,7 +27,8 @@ static void begin_series(ttr_fields *fields)
     fields->ctx = series;
 }
 
-static bool next_field(ttr_fields *fields, const struct series_schema *series, ttr_field *field)
+static bool read_next_field(ttr_fields *fields, const struct series_schema *series,
+                            ttr_field *field)
 {
     fields->ctx = series->ctx;
     const bool has_more = series->ops->next(fields, field);
@@ -61,10 +62,10 @@ static bool parse_text_value(ttr_value *value)
     return true;
 }
 
-static bool next_series(ttr_fields *fields, ttr_field *field)
+static bool read_next_series(ttr_fields *fields, ttr_field *field)
 {
     const struct series_schema *series = fields->ctx;
-    while (next_field(fields, series, field)) {
+    while (read_next_field(fields, series, field)) {
         if ((field->depth && !series->is_at_any_depth) || field->group != TTR_GROUP_PAYLOAD ||
             !series_is_named(series->names, field->name) || !parse_text_value(&field->value))
             continue;
@@ -78,7 +79,7 @@ static bool next_series(ttr_fields *fields, ttr_field *field)
     return false;
 }
 
-static const struct field_ops series_ops = {.begin = begin_series, .next = next_series};
+static const struct field_ops series_ops = {.begin = begin_series, .next = read_next_series};
 
 ttr_id series_schema_add(struct meaning *meaning, const struct compiled_rule *compiled,
                          const ttr_event *event)

@@ -122,14 +122,14 @@ static inline uint32_t get_event_rule(struct meaning *meaning, unsigned worlds,
 /* Replaces the idle thread that all CPUs share by that of the event's CPU. */
 static bool set_idle_thread(struct meaning *meaning, struct machine *machine, ttr_event *event)
 {
-    const struct task *task = meaning_task(meaning, event->thread);
+    const struct task *task = meaning_get_task(meaning, event->thread);
     if (!task)
         return false;
     if (task->tid || !meaning->base.t->threads[event->thread].tid_known || !machine->has_switches ||
         !(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
         return true;
-    event->thread =
-        meaning_thread(meaning, machine, 0, meaning_cpu(meaning, machine, event), event->cpu);
+    event->thread = meaning_find_or_add_thread(
+        meaning, machine, 0, meaning_get_cpu(meaning, machine, event), event->cpu);
     return event->thread != 0;
 }
 
@@ -173,7 +173,7 @@ static inline const struct source_state *get_event_source(struct meaning *meanin
 {
     return event->source < meaning->sources_n && meaning->source[event->source].is_known
                ? &meaning->source[event->source]
-               : meaning_source(meaning, event->source);
+               : meaning_get_source(meaning, event->source);
 }
 
 /* Inserts the ends that are owed before the event at the end of the output. */
@@ -318,7 +318,7 @@ static struct diagnostics *meaning_get_diagnostics(ttr_reader *base)
 static bool rule_may_match_class(ttr_reader *in, size_t index, const ttr_report *report)
 {
     ttr_event_class class = {.size = sizeof class};
-    const unsigned worlds = meaning_worlds_of(in->t, report->source);
+    const unsigned worlds = meaning_find_rule_tables(in->t, report->source);
     if (report->source == 0) /* events of the program, which may be of any source */
         return true;
     const ttr_text path = report->path;
@@ -328,7 +328,7 @@ static bool rule_may_match_class(ttr_reader *in, size_t index, const ttr_report 
     if (!worlds || is_live || strcmp(report->format, "ctf") != 0)
         return worlds != 0;
     for (size_t i = 0; ttr_reader_class(in, index, i, &class); i++)
-        if (rule_may_apply(worlds, class.name))
+        if (rule_may_match(worlds, class.name))
             return true;
     return false;
 }
@@ -351,7 +351,7 @@ static bool rule_needs_order(ttr_reader *in)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
-        if (meaning_worlds_of(in->t, report.source) & (RULE_KERNEL | RULE_UST))
+        if (meaning_find_rule_tables(in->t, report.source) & (RULE_KERNEL | RULE_UST))
             return true;
     return false;
 }
@@ -447,7 +447,7 @@ bool ttr_interpret_rule(size_t i, ttr_interpret_row *row)
     };
     const struct rule_table *table;
     const size_t size = row->size;
-    for (size_t k = 0; size == sizeof *row && (table = rule_table_at(k)) != NULL;
+    for (size_t k = 0; size == sizeof *row && (table = rule_get_table(k)) != NULL;
          i -= table->n, k++) {
         if (i >= table->n)
             continue;

@@ -18,7 +18,7 @@
 #define BIT_OLD_DEAD 0x40u
 
 /* Returns the bits that mark a preempted thread. Of an unknown version, a bit that is set alone. */
-static uint64_t preempted_bits(uint16_t release, uint64_t state)
+static uint64_t get_preempted_bits(uint16_t release, uint64_t state)
 {
     if (release >= VERSION(4, 14))
         return 0x100;
@@ -35,7 +35,7 @@ uint16_t meaning_task_state(uint16_t release, uint64_t prev_state)
 {
     if (prev_state == 0)
         return TTR_THREAD_RUNNING;
-    if (prev_state & preempted_bits(release, prev_state))
+    if (prev_state & get_preempted_bits(release, prev_state))
         return TTR_THREAD_PREEMPTED;
     if (prev_state & BITS_DEAD)
         return TTR_THREAD_DEAD;

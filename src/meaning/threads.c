@@ -33,20 +33,21 @@ static ttr_text read_text(const struct act *act, unsigned field)
 }
 
 /* Returns true if the record must start a new batch, since it renames a thread. */
-static bool must_cut(const struct act *act, ttr_id thread, ttr_text name, uint8_t rank)
+static bool must_end_batch(const struct act *act, ttr_id thread, ttr_text name, uint8_t rank)
 {
-    return act->meaning->out_n > 0 && meaning_renames(act->meaning, thread, name, rank);
+    return act->meaning->out_n > 0 && meaning_would_rename(act->meaning, thread, name, rank);
 }
 
-static ttr_id known_thread(const struct act *act, uint64_t tid)
+static ttr_id get_known_thread(const struct act *act, uint64_t tid)
 {
-    return meaning_known_thread(act->meaning, act->machine, tid & UINT32_MAX);
+    return meaning_find_thread(act->meaning, act->machine, tid & UINT32_MAX);
 }
 
-static ttr_id thread_of_tid(const struct act *act, uint64_t tid)
+static ttr_id get_thread_of_tid(const struct act *act, uint64_t tid)
 {
-    struct cpu_state *cpu = meaning_cpu(act->meaning, act->machine, act->event);
-    return meaning_thread(act->meaning, act->machine, tid & UINT32_MAX, cpu, act->event->cpu);
+    struct cpu_state *cpu = meaning_get_cpu(act->meaning, act->machine, act->event);
+    return meaning_find_or_add_thread(act->meaning, act->machine, tid & UINT32_MAX, cpu,
+                                      act->event->cpu);
 }
 
 /* Ends the spans of a thread that leaves its CPU for ever. */
@@ -54,25 +55,25 @@ static bool end_thread(const struct act *act, ttr_id thread)
 {
     if (!meaning_end_exit_call(act->meaning, act->event, thread))
         return false;
-    struct task *task = meaning_task(act->meaning, thread);
+    struct task *task = meaning_get_task(act->meaning, thread);
     task->is_dead = true;
-    return meaning_end_lane(act->meaning, act->event, thread, 0, &task->lane);
+    return meaning_end_lane_spans(act->meaning, act->event, thread, 0, &task->lane);
 }
 
-static enum action_result apply_switch(const struct act *act)
+static enum action_result convert_switch(const struct act *act)
 {
     uint64_t out_tid, in_tid, state;
     ttr_event *event = act->event;
-    struct cpu_state *cpu = meaning_cpu(act->meaning, act->machine, event);
+    struct cpu_state *cpu = meaning_get_cpu(act->meaning, act->machine, event);
     if (!cpu || !read_number(act, SWITCH_OUT, &out_tid) || !read_number(act, SWITCH_IN, &in_tid) ||
         !read_number(act, SWITCH_STATE, &state))
         return ACTION_DONE;
-    const ttr_id in = thread_of_tid(act, in_tid);
+    const ttr_id in = get_thread_of_tid(act, in_tid);
     const ttr_text in_name = in_tid ? read_text(act, SWITCH_IN_NAME) : (ttr_text){"", 0};
-    if (in && must_cut(act, in, in_name, NAME_EVENT))
+    if (in && must_end_batch(act, in, in_name, NAME_EVENT))
         return ACTION_CUT;
     const bool continues = cpu->running && act->meaning->task[cpu->running].tid == out_tid;
-    const ttr_id out = continues ? cpu->running : thread_of_tid(act, out_tid);
+    const ttr_id out = continues ? cpu->running : get_thread_of_tid(act, out_tid);
     if (!in || !out || !meaning_name_thread(act->meaning, in, in_name, NAME_EVENT) ||
         (!continues && out_tid && act->meaning->task[out].rank == NAME_NONE &&
          !meaning_name_thread(act->meaning, out, read_text(act, SWITCH_OUT_NAME), NAME_EVENT)))
@@ -89,7 +90,7 @@ static enum action_result apply_switch(const struct act *act)
 }
 
 /* Changes an event to the wake-up of a thread. */
-static void make_wake(ttr_event *event, ttr_id thread, uint32_t target)
+static void make_wake_event(ttr_event *event, ttr_id thread, uint32_t target)
 {
     if (event->cpu > UINT16_MAX)
         return;
@@ -100,7 +101,7 @@ static void make_wake(ttr_event *event, ttr_id thread, uint32_t target)
     event->cpu = target;
 }
 
-static enum action_result apply_wake(const struct act *act)
+static enum action_result convert_wake(const struct act *act)
 {
     uint64_t tid, target;
     const uint8_t action = act->compiled->rule->action;
@@ -110,57 +111,57 @@ static enum action_result apply_wake(const struct act *act)
         !(act->event->flags & TTR_EVENT_HAS_CPU) || !read_number(act, WAKE_TID, &tid) ||
         !read_number(act, WAKE_CPU, &target) || tid == 0)
         return ACTION_DONE;
-    const ttr_id thread = thread_of_tid(act, tid);
+    const ttr_id thread = get_thread_of_tid(act, tid);
     if (!thread)
         return ACTION_OUT_OF_MEMORY;
     const ttr_text name = read_text(act, WAKE_NAME);
-    if (must_cut(act, thread, name, NAME_EVENT))
+    if (must_end_batch(act, thread, name, NAME_EVENT))
         return ACTION_CUT;
     if (!meaning_name_thread(act->meaning, thread, name, NAME_EVENT))
         return ACTION_OUT_OF_MEMORY;
-    make_wake(act->event, thread, (uint32_t)target);
+    make_wake_event(act->event, thread, (uint32_t)target);
     return ACTION_DONE;
 }
 
 /* Returns the new thread of a fork. LTTng records its process, ftrace and perf do not. */
-static ttr_id add_child(const struct act *act, uint64_t tid)
+static ttr_id add_child_thread(const struct act *act, uint64_t tid)
 {
     uint64_t pid;
     const bool has_process =
         !act->compiled->field[FORK_CHILD].is_second && read_number(act, FORK_PROCESS, &pid);
-    const ttr_id thread = thread_of_tid(act, tid); /* a dead one is replaced */
+    const ttr_id thread = get_thread_of_tid(act, tid); /* a dead one is replaced */
     return thread && has_process ? context_thread(act->meaning->base.t, act->machine->owner,
                                                   pid & UINT32_MAX, tid & UINT32_MAX)
                                  : thread;
 }
 
-static enum action_result apply_fork(const struct act *act)
+static enum action_result convert_fork(const struct act *act)
 {
     uint64_t tid, parent_tid = 0;
     if (!read_number(act, FORK_CHILD, &tid) || tid == 0)
         return ACTION_DONE;
-    const ttr_id child = add_child(act, tid);
+    const ttr_id child = add_child_thread(act, tid);
     const ttr_text name = read_text(act, FORK_NAME);
-    if (child && must_cut(act, child, name, NAME_EVENT))
+    if (child && must_end_batch(act, child, name, NAME_EVENT))
         return ACTION_CUT;
     if (!child || !meaning_name_thread(act->meaning, child, name, NAME_EVENT))
         return ACTION_OUT_OF_MEMORY;
     if (read_number(act, FORK_PARENT, &parent_tid))
-        context_set_parent(act->meaning->base.t, child, known_thread(act, parent_tid));
+        context_set_parent(act->meaning->base.t, child, get_known_thread(act, parent_tid));
     /* without a record of its wake-up, the child is runnable from the fork on */
     if (!act->machine->has_wake_new && act->event->flags & TTR_EVENT_HAS_CPU)
-        make_wake(act->event, child, act->event->cpu);
+        make_wake_event(act->event, child, act->event->cpu);
     return ACTION_DONE;
 }
 
 /* The new program takes over the tid of its process; the name is that of the file. */
-static enum action_result apply_exec(const struct act *act)
+static enum action_result convert_exec(const struct act *act)
 {
     uint64_t tid, old_tid;
     struct meaning *meaning = act->meaning;
     if (!read_number(act, EXEC_TID, &tid) || tid == 0)
         return ACTION_DONE;
-    const ttr_id thread = thread_of_tid(act, tid);
+    const ttr_id thread = get_thread_of_tid(act, tid);
     ttr_text path = read_text(act, EXEC_FILE);
     for (size_t i = path.n; i > 0; i--)
         if (path.p[i - 1] == '/') {
@@ -168,32 +169,32 @@ static enum action_result apply_exec(const struct act *act)
             break;
         }
     path.n = path.n < COMM_MAX ? path.n : COMM_MAX - 1;
-    if (thread && must_cut(act, thread, path, NAME_EVENT))
+    if (thread && must_end_batch(act, thread, path, NAME_EVENT))
         return ACTION_CUT;
     if (!thread || !meaning_name_thread(meaning, thread, path, NAME_EVENT))
         return ACTION_OUT_OF_MEMORY;
     if (!read_number(act, EXEC_OLD_TID, &old_tid) || old_tid == tid || old_tid == 0)
         return ACTION_DONE;
-    const ttr_id old = known_thread(act, old_tid);
+    const ttr_id old = get_known_thread(act, old_tid);
     if (!old)
         return ACTION_DONE;
     meaning->task[thread].lane = meaning->task[old].lane;
     meaning->task[old].lane.top = 0;
     meaning->task[old].is_dead = true;
-    struct cpu_state *cpu = meaning_cpu(meaning, act->machine, act->event);
+    struct cpu_state *cpu = meaning_get_cpu(meaning, act->machine, act->event);
     if (cpu && cpu->running == old)
         cpu->running = thread;
     return ACTION_DONE;
 }
 
-static enum action_result apply_rename(const struct act *act)
+static enum action_result convert_rename(const struct act *act)
 {
     uint64_t tid;
     if (!read_number(act, 0, &tid) || tid == 0)
         return ACTION_DONE;
-    const ttr_id thread = thread_of_tid(act, tid);
+    const ttr_id thread = get_thread_of_tid(act, tid);
     const ttr_text name = read_text(act, 1);
-    if (thread && must_cut(act, thread, name, NAME_EVENT))
+    if (thread && must_end_batch(act, thread, name, NAME_EVENT))
         return ACTION_CUT;
     return thread && meaning_name_thread(act->meaning, thread, name, NAME_EVENT)
                ? ACTION_DONE
@@ -201,23 +202,23 @@ static enum action_result apply_rename(const struct act *act)
 }
 
 /* The thread still runs until its last switch, but its call does not return. */
-static enum action_result apply_exit(const struct act *act)
+static enum action_result convert_exit(const struct act *act)
 {
     uint64_t tid;
     if (!read_number(act, 0, &tid) || tid == 0)
         return ACTION_DONE;
-    const ttr_id thread = thread_of_tid(act, tid);
+    const ttr_id thread = get_thread_of_tid(act, tid);
     return thread && meaning_end_exit_call(act->meaning, act->event, thread) ? ACTION_DONE
                                                                              : ACTION_OUT_OF_MEMORY;
 }
 
 /* The tid may be reused from now on. */
-static enum action_result apply_free(const struct act *act)
+static enum action_result convert_free(const struct act *act)
 {
     uint64_t tid;
     if (!read_number(act, 0, &tid) || tid == 0)
         return ACTION_DONE;
-    const ttr_id thread = known_thread(act, tid);
+    const ttr_id thread = get_known_thread(act, tid);
     if (thread)
         act->meaning->task[thread].is_dead = true;
     return ACTION_DONE;
@@ -225,7 +226,7 @@ static enum action_result apply_free(const struct act *act)
 
 /* A thread that existed when tracing started. Threads in namespaces have several records: the one
  * of the lowest level has the numbers of the host. */
-static enum action_result apply_snapshot(const struct act *act)
+static enum action_result convert_snapshot(const struct act *act)
 {
     uint64_t tid, pid, level = 0, parent;
     ttr *t = act->meaning->base.t;
@@ -240,7 +241,7 @@ static enum action_result apply_snapshot(const struct act *act)
         !meaning_name_thread(act->meaning, thread, read_text(act, SNAPSHOT_NAME), NAME_SNAPSHOT))
         return ACTION_OUT_OF_MEMORY;
     if (read_number(act, SNAPSHOT_PARENT, &parent))
-        context_set_parent(t, thread, known_thread(act, parent));
+        context_set_parent(t, thread, get_known_thread(act, parent));
     return ACTION_DONE;
 }
 
@@ -248,10 +249,11 @@ enum action_result meaning_apply_thread(struct meaning *meaning, struct machine 
                                         const struct compiled_rule *compiled, ttr_event *event)
 {
     static enum action_result (*const actions[])(const struct act *act) = {
-        [RULE_SWITCH] = apply_switch,     [RULE_WAKE] = apply_wake, [RULE_WAKE_LATE] = apply_wake,
-        [RULE_WAKE_NEW] = apply_wake,     [RULE_FORK] = apply_fork, [RULE_EXEC] = apply_exec,
-        [RULE_RENAME] = apply_rename,     [RULE_EXIT] = apply_exit, [RULE_FREE] = apply_free,
-        [RULE_SNAPSHOT] = apply_snapshot,
+        [RULE_SWITCH] = convert_switch,  [RULE_WAKE] = convert_wake,
+        [RULE_WAKE_LATE] = convert_wake, [RULE_WAKE_NEW] = convert_wake,
+        [RULE_FORK] = convert_fork,      [RULE_EXEC] = convert_exec,
+        [RULE_RENAME] = convert_rename,  [RULE_EXIT] = convert_exit,
+        [RULE_FREE] = convert_free,      [RULE_SNAPSHOT] = convert_snapshot,
     };
     struct rule_record record = {.t = meaning->base.t, .event = event};
     const struct act act = {meaning, machine, compiled, event, &record};
@@ -265,7 +267,7 @@ bool meaning_apply_gap(struct meaning *meaning, struct machine *machine, const t
         if (event->flags & TTR_EVENT_HAS_CPU && event->cpu != i)
             continue;
         cpu->running = 0;
-        if (!meaning_end_lane(meaning, event, 0, cpu->track, &cpu->lane))
+        if (!meaning_end_lane_spans(meaning, event, 0, cpu->track, &cpu->lane))
             return false;
     }
     return true;

@@ -32,7 +32,7 @@ uint8_t activity_opcode_of_name(ttr_text name)
 }
 
 /* Returns an event name without its version suffix: "ContentionStart_V1" -> "ContentionStart". */
-static ttr_text without_version(ttr_text name)
+static ttr_text remove_version_suffix(ttr_text name)
 {
     size_t n = name.n;
     while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
@@ -58,14 +58,14 @@ static const struct {
 
 /* Returns the name that start and stop events share: the event name without "Start", "Stop",
  * "Begin" or "End". Returns the complete name if it is only such a word. */
-static ttr_text task_of(ttr_text name)
+static ttr_text split_task_name(ttr_text name)
 {
     for (size_t i = 0; i < sizeof irregular_tasks / sizeof *irregular_tasks; i++)
         if (strlen(irregular_tasks[i].name) == name.n &&
             memcmp(irregular_tasks[i].name, name.p, name.n) == 0)
             return (ttr_text){irregular_tasks[i].task, strlen(irregular_tasks[i].task)};
     static const char *const ends[] = {"Start", "Stop", "Begin", "End"};
-    ttr_text task = without_version(name);
+    ttr_text task = remove_version_suffix(name);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t n = strlen(ends[i]);
         if (!text_ends_with(task, ends[i]))
@@ -79,13 +79,13 @@ static ttr_text task_of(ttr_text name)
 
 ttr_id activity_task_of_name(ttr *t, ttr_id name)
 {
-    ttr_text text = ttr_text_get(t, name), task = task_of(text);
+    ttr_text text = ttr_text_get(t, name), task = split_task_name(text);
     return task.n == text.n ? name : ttr_text_add(t, task.p, task.n);
 }
 
 /* Returns the link of a span without an activity id: a hash of its thread and task. The hash is
  * over texts and tids, since ids of the context differ between two reads of a trace. */
-static uint64_t link_of_thread_task(const ttr *t, ttr_id thread, ttr_id task)
+static uint64_t hash_thread_and_task(const ttr *t, ttr_id thread, ttr_id task)
 {
     ttr_thread known = {0};
     ttr_text text = ttr_text_get(t, task);
@@ -101,19 +101,19 @@ void activity_make_span(const ttr *t, ttr_event *event, ttr_id task)
     const uint8_t *id = event->activity;
     event->kind = event->opcode == ACTIVITY_START ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END;
     event->link = id ? hash_pair(load_u64le(id), load_u64le(id + 8))
-                     : link_of_thread_task(t, event->thread, task);
+                     : hash_thread_and_task(t, event->thread, task);
 }
 
 ttr_id activity_span_name(const ttr *t, const ttr_event *event)
 {
     if (!activity_is_start_or_stop(event))
         return event->name;
-    ttr_text text = ttr_text_get(t, event->name), task = task_of(text);
+    ttr_text text = ttr_text_get(t, event->name), task = split_task_name(text);
     ttr_id id = task.n == text.n ? 0 : ttr_text_find(t, task.p, task.n);
     return id ? id : event->name;
 }
 
-static unsigned nibble_at(const uint8_t *id, unsigned at)
+static unsigned get_nibble(const uint8_t *id, unsigned at)
 {
     return at & 1 ? id[at / 2] & 15u : id[at / 2] >> 4;
 }
@@ -122,7 +122,7 @@ static unsigned nibble_at(const uint8_t *id, unsigned at)
  * the component extends past the 12 bytes of the path. */
 static bool decode_component(const uint8_t *id, unsigned *at, uint64_t *number)
 {
-    unsigned bytes = nibble_at(id, *at) - NIBBLE_BYTES + 1, begin = *at / 2 + 1;
+    unsigned bytes = get_nibble(id, *at) - NIBBLE_BYTES + 1, begin = *at / 2 + 1;
     if (begin + bytes > PATH_BYTES)
         return false;
     *number = *at & 1 ? 0 : id[*at / 2] & 15u;
@@ -138,11 +138,11 @@ static size_t format_path(char *to, const uint8_t *id)
 {
     size_t n = 0;
     to[n++] = '/';
-    for (unsigned at = 0; at < 2 * PATH_BYTES && nibble_at(id, at) != 0;) {
-        uint64_t number = nibble_at(id, at);
+    for (unsigned at = 0; at < 2 * PATH_BYTES && get_nibble(id, at) != 0;) {
+        uint64_t number = get_nibble(id, at);
         bool is_overflow = number == NIBBLE_OVERFLOW;
         at += is_overflow;
-        if (is_overflow && (at == 2 * PATH_BYTES || nibble_at(id, at) < NIBBLE_BYTES))
+        if (is_overflow && (at == 2 * PATH_BYTES || get_nibble(id, at) < NIBBLE_BYTES))
             return 0;
         if (!is_overflow && number <= NIBBLE_LAST_NUMBER)
             at++;
@@ -155,7 +155,7 @@ static size_t format_path(char *to, const uint8_t *id)
     return n > 2 ? n : 0;
 }
 
-static bool is_path(const uint8_t *id, uint64_t pid)
+static bool is_activity_path(const uint8_t *id, uint64_t pid)
 {
     uint32_t sum = load_u32le(id) + load_u32le(id + 4) + load_u32le(id + 8) + 0x599D99ADu,
              stored = load_u32le(id + PATH_BYTES);
@@ -164,7 +164,7 @@ static bool is_path(const uint8_t *id, uint64_t pid)
 
 size_t activity_format_id(char *to, const uint8_t *id, uint64_t pid)
 {
-    size_t n = is_path(id, pid) ? format_path(to, id) : 0;
+    size_t n = is_activity_path(id, pid) ? format_path(to, id) : 0;
     for (size_t i = 0; n == 0 && i < 16; i++) {
         to[2 * i] = "0123456789abcdef"[id[i] >> 4];
         to[2 * i + 1] = "0123456789abcdef"[id[i] & 15];

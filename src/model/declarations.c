@@ -95,7 +95,7 @@ void ttr_field_declarations_begin(const ttr_event_class *about,
         declaration_iter->internal[i] = about->internal[i];
 }
 
-static uint8_t value_type_of(const struct type *type)
+static uint8_t get_value_type(const struct type *type)
 {
     static const uint8_t types[TYPE_KIND_COUNT] = {
         [TYPE_BITS] = TTR_TYPE_UINT,     [TYPE_BOOL] = TTR_TYPE_BOOL,
@@ -109,14 +109,14 @@ static uint8_t value_type_of(const struct type *type)
     return types[type->kind < TYPE_KIND_COUNT ? type->kind : TYPE_NONE];
 }
 
-static uint8_t display_of_type(const struct type *type)
+static uint8_t get_type_display(const struct type *type)
 {
     if (type->kind == TYPE_FLAGS)
         return TTR_DISPLAY_FLAGS;
     return type->labels && type->kind != TYPE_BITS ? TTR_DISPLAY_ENUM : type->hint;
 }
 
-static uint8_t group_of_root(enum type_root root)
+static uint8_t get_root_group(enum type_root root)
 {
     static const uint8_t groups[ROOT_COUNT] = {TTR_GROUP_PACKET,  TTR_GROUP_PACKET,
                                                TTR_GROUP_HEADER,  TTR_GROUP_COMMON,
@@ -155,9 +155,9 @@ static const ttr_text *reference_display_names(const ttr_field_declarations *dec
     return declaration_iter->shown;
 }
 
-static void describe(const struct declaration_iter *declaration_iter,
-                     const struct type_member *member, const struct type *type,
-                     ttr_field_declaration *declaration)
+static void describe_member(const struct declaration_iter *declaration_iter,
+                            const struct type_member *member, const struct type *type,
+                            ttr_field_declaration *declaration)
 {
     static const ttr_text nameless = {"", 0};
     bool has_length =
@@ -169,11 +169,11 @@ static void describe(const struct declaration_iter *declaration_iter,
                                   : member->name,
         .depth = (uint16_t)(declaration_iter->depth - 1),
         .group = declaration_iter->group,
-        .type = value_type_of(type),
+        .type = get_value_type(type),
         .choice = type->kind == TYPE_OPTIONAL  ? TTR_CHOICE_OPTIONAL
                   : type->kind == TYPE_VARIANT ? TTR_CHOICE_VARIANT
                                                : TTR_CHOICE_NONE,
-        .hint = display_of_type(type),
+        .hint = get_type_display(type),
         .base = type->base,
         .is_big_endian = type->is_big_endian,
         .is_technical = type->role != 0,
@@ -183,14 +183,14 @@ static void describe(const struct declaration_iter *declaration_iter,
         .align = UINT32_C(1) << (type->align < 31 ? type->align : 31),
         .count = has_length && !has_reference ? type->count : 0,
         .reference_n = type->reference.names_n,
-        .reference_group = has_reference ? group_of_root(type->reference.root) : 0,
+        .reference_group = has_reference ? get_root_group(type->reference.root) : 0,
     };
     if (!declaration->name.p)
         declaration->name = nameless;
 }
 
 /* Returns the next member or element type of the innermost frame; NULL after the last. */
-static const struct type *next_type_inside(struct frame *frame, const struct type_member **member)
+static const struct type *get_element_type(struct frame *frame, const struct type_member **member)
 {
     const struct type *type = frame->type;
     *member = NULL;
@@ -203,7 +203,7 @@ static const struct type *next_type_inside(struct frame *frame, const struct typ
     return frame->at++ == 0 ? type->element : NULL;
 }
 
-static bool has_contents(const struct type *type)
+static bool has_inner_types(const struct type *type)
 {
     return type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT || type->kind == TYPE_ARRAY ||
            type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL;
@@ -219,7 +219,7 @@ static bool enter_root(ttr_field_declarations *declarations,
         if (!type)
             continue;
         declaration_iter->root = root + 1;
-        declaration_iter->group = group_of_root((enum type_root)root);
+        declaration_iter->group = get_root_group((enum type_root)root);
         declaration_iter->depth = 1;
         declaration_iter->frame[0] = (struct frame){.type = type};
         return true;
@@ -232,8 +232,8 @@ static void set_label_ranges(struct declaration_iter *declaration_iter, const st
                              const struct type_member *member, const struct type *type)
 {
     bool is_option = member && around->kind == TYPE_VARIANT;
-    declaration_iter->number = type->labels && (display_of_type(type) == TTR_DISPLAY_ENUM ||
-                                                display_of_type(type) == TTR_DISPLAY_FLAGS)
+    declaration_iter->number = type->labels && (get_type_display(type) == TTR_DISPLAY_ENUM ||
+                                                get_type_display(type) == TTR_DISPLAY_FLAGS)
                                    ? type
                                    : NULL;
     declaration_iter->label = declaration_iter->label_range = declaration_iter->selector_at = 0;
@@ -256,16 +256,16 @@ bool ttr_field_declarations_next(ttr_field_declarations *declarations,
         if (declaration_iter->depth == 0 && !enter_root(declarations, declaration_iter))
             return false;
         struct frame *frame = &declaration_iter->frame[declaration_iter->depth - 1];
-        const struct type *type = next_type_inside(frame, &member);
+        const struct type *type = get_element_type(frame, &member);
         if (!type) {
             declaration_iter->depth--;
             continue;
         }
-        describe(declaration_iter, member, type, declaration);
+        describe_member(declaration_iter, member, type, declaration);
         declaration->reference =
             reference_display_names(declarations, declaration_iter, &type->reference);
         set_label_ranges(declaration_iter, frame->type, member, type);
-        if (has_contents(type) && declaration_iter->depth < DEPTH_MAX)
+        if (has_inner_types(type) && declaration_iter->depth < DEPTH_MAX)
             declaration_iter->frame[declaration_iter->depth++] = (struct frame){.type = type};
         declaration_iter->given++;
         return true;

@@ -21,7 +21,7 @@ void diagnostics_free(struct diagnostics *notes)
     alloc_free(notes->alloc, notes->region, notes->regions_capacity, sizeof *notes->region);
 }
 
-static ttr_diagnostic *find_code(struct diagnostics *notes, const char *code)
+static ttr_diagnostic *find_diagnostic_code(struct diagnostics *notes, const char *code)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (notes->note[i].code == code || strcmp(notes->note[i].code, code) == 0)
@@ -31,8 +31,8 @@ static ttr_diagnostic *find_code(struct diagnostics *notes, const char *code)
 
 /* Adds an entry for a new code. Allocates all its texts at once, so that pointers to them stay
  * valid. */
-static ttr_diagnostic *add_code(struct diagnostics *notes, const char *code, const char *format,
-                                va_list values)
+static ttr_diagnostic *add_diagnostic_code(struct diagnostics *notes, const char *code,
+                                           const char *format, va_list values)
 {
     if (!notes->text)
         notes->text = alloc_zero(notes->alloc, DIAGNOSTICS_CODES_MAX, sizeof *notes->text);
@@ -79,9 +79,9 @@ static void add_damage_region(struct diagnostics *notes, const ttr_region *where
 void diagnostics_add(struct diagnostics *notes, ttr_severity severity, const ttr_region *where,
                      const char *format, va_list values)
 {
-    ttr_diagnostic *note = find_code(notes, where->code);
+    ttr_diagnostic *note = find_diagnostic_code(notes, where->code);
     if (!note) {
-        note = add_code(notes, where->code, format, values);
+        note = add_diagnostic_code(notes, where->code, format, values);
         if (note) {
             note->severity = severity;
             note->first_offset = where->offset;
@@ -106,7 +106,7 @@ static ttr_diagnostic *find_or_add(struct diagnostics *notes, const ttr_diagnost
 static ttr_diagnostic *find_or_add(struct diagnostics *notes, const ttr_diagnostic *other,
                                    const char *format, ...)
 {
-    ttr_diagnostic *note = find_code(notes, other->code);
+    ttr_diagnostic *note = find_diagnostic_code(notes, other->code);
     va_list values;
     if (note && other->severity <= note->severity)
         return note;
@@ -114,7 +114,7 @@ static ttr_diagnostic *find_or_add(struct diagnostics *notes, const ttr_diagnost
     if (note)
         raise_severity(notes, note, other->severity, format, values);
     else
-        note = add_code(notes, other->code, format, values);
+        note = add_diagnostic_code(notes, other->code, format, values);
     va_end(values);
     if (note) {
         note->severity = other->severity;

@@ -99,7 +99,7 @@ static size_t labels_size(uint32_t labels)
     return (labels * (size_t)4 + 7) / 8 * 8;
 }
 
-static ttr_text label_at(const struct copy_iter *iter, uint32_t i)
+static ttr_text get_label(const struct copy_iter *iter, uint32_t i)
 {
     uint32_t id;
     memcpy(&id, iter->labels + 4 * (size_t)i, sizeof id);
@@ -107,7 +107,7 @@ static ttr_text label_at(const struct copy_iter *iter, uint32_t i)
     return (ttr_text){text.p, text.n};
 }
 
-static bool read_more(struct copy_iter *iter, struct cursor *from, ttr_field *field)
+static bool read_optional_parts(struct copy_iter *iter, struct cursor *from, ttr_field *field)
 {
     const uint8_t *bytes = cursor_read_bytes(from, MORE);
     struct copy_more more;
@@ -126,7 +126,7 @@ static bool read_more(struct copy_iter *iter, struct cursor *from, ttr_field *fi
     iter->has_bytes_after_end = more.flags & HAS_BYTES_AFTER_END;
     field->value.base = more.base;
     if (more.labels)
-        field->value.text = label_at(iter, 0);
+        field->value.text = get_label(iter, 0);
     return true;
 }
 
@@ -270,8 +270,8 @@ static bool begin_row(struct copy_iter *iter, uint32_t n, ttr_field *field)
 }
 
 /* Reads the head of a field and, if present, its additional properties and labels. */
-static inline bool read_head(struct copy_iter *iter, struct cursor *from, struct copy_head *head,
-                             ttr_field *field)
+static inline bool read_value_head(struct copy_iter *iter, struct cursor *from,
+                                   struct copy_head *head, ttr_field *field)
 {
     const uint8_t *bytes = cursor_read_bytes(from, HEAD);
     if (!bytes)
@@ -285,7 +285,7 @@ static inline bool read_head(struct copy_iter *iter, struct cursor *from, struct
     field->value.text_id = head->text_id;
     iter->chosen = NULL;
     iter->has_bytes_after_end = false;
-    return !(head->type & HAS_MORE) || read_more(iter, from, field);
+    return !(head->type & HAS_MORE) || read_optional_parts(iter, from, field);
 }
 
 static inline bool read_value(const struct copy_iter *iter, struct cursor *from,
@@ -314,7 +314,7 @@ static bool copy_iter_next(ttr_fields *fields, ttr_field *field)
     struct copy_head head;
     if (iter->repeats)
         return read_row_element(iter, field);
-    if (!read_head(iter, &iter->at, &head, field))
+    if (!read_value_head(iter, &iter->at, &head, field))
         return false;
     if (head.type & IS_REPEATED)
         return begin_row(iter, head.count, field);
@@ -330,7 +330,7 @@ static bool copy_iter_label(const ttr_fields *fields, const ttr_value *value, ui
     const struct copy_iter *iter = (const struct copy_iter *)fields->state;
     if (i >= value->count || !iter->labels)
         return false;
-    *label = label_at(iter, i);
+    *label = get_label(iter, i);
     return true;
 }
 

@@ -55,7 +55,7 @@ static void grow_cache(ttr_field_buffer *buffer, struct field_cache *held)
 }
 
 /* Returns the field cache of a schema. Returns NULL if memory runs out. */
-static struct field_cache *cache_of_schema(ttr_field_buffer *buffer, ttr_id schema)
+static struct field_cache *get_schema_cache(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
     if (schema >= buffer->held_n) {
@@ -106,7 +106,7 @@ static __attribute__((noinline)) uint32_t cache_fields(ttr_field_buffer *buffer,
 {
     const struct field_ops *ops = buffer->fields.ops;
     struct field_cache *held =
-        ops && ops->decode_cached ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
+        ops && ops->decode_cached ? get_schema_cache(buffer, buffer->fields.event->schema) : NULL;
     *field = held ? held->field : NULL;
     return held ? ops->decode_cached(&buffer->fields, held) : 0;
 }
@@ -132,7 +132,7 @@ uint32_t ttr_event_fields_next(ttr_field_buffer *buffer, const ttr_field **field
     if (__builtin_expect(!ops, 1))
         return 0;
     struct field_cache *held =
-        ops->decode_cached ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
+        ops->decode_cached ? get_schema_cache(buffer, buffer->fields.event->schema) : NULL;
     if (held && held->is_full)
         grow_cache(buffer, held);
     return read_more_fields(buffer, field);

@@ -91,7 +91,7 @@ struct parallel_writer {
     unsigned workers_n, threads_n;
 };
 
-static struct batch_fingerprint batch_print_of(const ttr_batch *batch)
+static struct batch_fingerprint compute_batch_fingerprint(const ttr_batch *batch)
 {
     const ttr_event *first = ttr_batch_at(batch, 0), *last = ttr_batch_at(batch, batch->n - 1);
     return (struct batch_fingerprint){.n = batch->n,
@@ -194,7 +194,7 @@ static void handle_helper_batch(struct worker *worker, uint64_t number, const tt
         worker->writer->format->writer->pass(worker->writer, batch);
         return;
     }
-    slot->print = batch_print_of(batch);
+    slot->print = compute_batch_fingerprint(batch);
     atomic_store(&slot->state, SLOT_CLAIMED);
     format_claimed_batch(worker, number, batch);
     if (!atomic_load(&shared->is_waited_for))
@@ -300,7 +300,8 @@ static ttr_status write_next_text(struct parallel_writer *shared, ttr_error *err
 
 /* Writes the formatted texts to the sink in batch order. Waits for the texts of all batches before
  * number `end`. */
-static ttr_status write_texts(struct parallel_writer *shared, uint64_t end, ttr_error *error)
+static ttr_status write_finished_texts(struct parallel_writer *shared, uint64_t end,
+                                       ttr_error *error)
 {
     ttr_status status = TTR_OK;
     for (uint64_t i; status == TTR_OK && (i = atomic_load(&shared->texts_written)) < shared->at;) {
@@ -336,7 +337,7 @@ static void stop_helpers(struct parallel_writer *shared)
 static bool is_formatted_by_helper(struct parallel_writer *shared, const ttr_batch *batch)
 {
     const struct slot *slot = &shared->slot[shared->at % SLOTS];
-    const struct batch_fingerprint print = batch_print_of(batch);
+    const struct batch_fingerprint print = compute_batch_fingerprint(batch);
     if (claim_batch(shared, shared->at))
         return false;
     for (unsigned i = 0; atomic_load(&slot->state) == SLOT_FREE; i++)
@@ -354,7 +355,7 @@ ttr_status parallel_writer_write(struct ttr_writer *out, const ttr_batch *batch,
     if (batch->n == 0)
         return TTR_OK;
     const uint64_t before = shared->at < SLOTS ? 0 : shared->at - SLOTS + 1;
-    ttr_status status = write_texts(
+    ttr_status status = write_finished_texts(
         shared, atomic_load(&shared->waiting) < TEXT_WAITING_MAX ? before : shared->at, error);
     if (status != TTR_OK)
         return status;
@@ -367,12 +368,12 @@ ttr_status parallel_writer_write(struct ttr_writer *out, const ttr_batch *batch,
         worker->writer->events = 0;
     }
     shared->at++;
-    return write_texts(shared, 0, error);
+    return write_finished_texts(shared, 0, error);
 }
 
 ttr_status parallel_writer_flush(struct ttr_writer *out, ttr_error *error)
 {
-    return out->shared ? write_texts(out->shared, out->shared->at, error) : TTR_OK;
+    return out->shared ? write_finished_texts(out->shared, out->shared->at, error) : TTR_OK;
 }
 
 /* --- Creation and destruction --- */
@@ -425,7 +426,7 @@ static bool allocate_workers(struct parallel_writer *shared, unsigned threads)
 
 /* Starts the helper threads with all signals blocked, so that the application's threads receive
  * them. */
-static void start_threads(struct parallel_writer *shared)
+static void start_helper_threads(struct parallel_writer *shared)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
@@ -455,7 +456,7 @@ bool parallel_writer_start(struct ttr_writer *out, unsigned threads,
     (void)pthread_cond_init(&shared->written, NULL);
     out->shared = shared;
     if (allocate_workers(shared, threads))
-        start_threads(shared);
+        start_helper_threads(shared);
     if (shared->threads_n)
         return true;
     parallel_writer_stop(out);

@@ -12,20 +12,20 @@
 
 #define LINUX_RT_PRIO_MAX 100 /* MAX_RT_PRIO of Linux */
 
-static bool is_named(const ttr_field *field, const char *name)
+static bool field_is_named(const ttr_field *field, const char *name)
 {
     return field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0;
 }
 
 /* Returns 1 for a priority of the outgoing thread, 2 for one of the incoming thread, else 0. */
-static unsigned priority_role(const ttr_field *field)
+static unsigned get_priority_role(const ttr_field *field)
 {
     static const char *const names[][2] = {{"outgoing_priority", "incoming_priority"},
                                            {"outgoing_weight", "incoming_weight"},
                                            {"prev_prio", "next_prio"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (unsigned k = 0; k < 2; k++)
-            if (is_named(field, names[i][k]))
+            if (field_is_named(field, names[i][k]))
                 return k + 1;
     return 0;
 }
@@ -43,9 +43,9 @@ bool ttr_switch_priorities(const ttr *t, const ttr_event *event, int64_t *outgoi
         if (field.depth > 0 ||
             (field.value.type != TTR_TYPE_INT && field.value.type != TTR_TYPE_UINT))
             continue;
-        if (is_named(&field, "prev_tid"))
+        if (field_is_named(&field, "prev_tid"))
             offset = LINUX_RT_PRIO_MAX;
-        const unsigned role = priority_role(&field);
+        const unsigned role = get_priority_role(&field);
         if (role)
             values[role - 1] = field.value.v.s;
         found |= role;

@@ -53,8 +53,8 @@ static void add_change(struct schedule *schedule, const struct schedule_change *
 }
 
 /* Ends the run on a CPU. `state` is the next state of the thread that ran. */
-static void end_run(struct schedule *schedule, struct schedule_cpu *cpu, uint8_t state,
-                    const int64_t *until)
+static void end_thread_run(struct schedule *schedule, struct schedule_cpu *cpu, uint8_t state,
+                           const int64_t *until)
 {
     struct schedule_change change = {.thread = cpu->running, .state = state};
     if (until) {
@@ -65,7 +65,7 @@ static void end_run(struct schedule *schedule, struct schedule_cpu *cpu, uint8_t
     add_change(schedule, &change);
 }
 
-static uint8_t state_of_tag(unsigned tag)
+static uint8_t convert_state_tag(unsigned tag)
 {
     static const uint8_t states[] = {
         [TTR_THREAD_NEW] = SCHEDULE_RUNNABLE,
@@ -81,16 +81,17 @@ static uint8_t state_of_tag(unsigned tag)
 }
 
 /* Changes the state of the outgoing thread. */
-static void switch_out(struct schedule *schedule, struct schedule_cpu *cpu, const ttr_event *event)
+static void switch_thread_out(struct schedule *schedule, struct schedule_cpu *cpu,
+                              const ttr_event *event)
 {
     const ttr_id out = (ttr_id)event->link;
-    const uint8_t state = state_of_tag(event->tag);
+    const uint8_t state = convert_state_tag(event->tag);
     if (cpu->running && cpu->running != out) {
         schedule->discontinued++;
-        end_run(schedule, cpu, SCHEDULE_UNKNOWN, NULL);
+        end_thread_run(schedule, cpu, SCHEDULE_UNKNOWN, NULL);
     } else if (cpu->running) {
         cpu->is_complete = true;
-        end_run(schedule, cpu, state, &event->time);
+        end_thread_run(schedule, cpu, state, &event->time);
         schedule->thread[out].is_recorded = true;
         return;
     }
@@ -104,14 +105,14 @@ static void switch_out(struct schedule *schedule, struct schedule_cpu *cpu, cons
 }
 
 /* Makes the incoming thread run on a CPU. */
-static void switch_in(struct schedule *schedule, uint32_t index, const ttr_event *event)
+static void switch_thread_in(struct schedule *schedule, uint32_t index, const ttr_event *event)
 {
     struct schedule_cpu *cpu = &schedule->cpu[index];
     struct schedule_thread *thread = &schedule->thread[event->thread];
     if (!event->thread)
         return;
     if (thread->state == SCHEDULE_RUNNING)
-        end_run(schedule, &schedule->cpu[thread->cpu], SCHEDULE_UNKNOWN, NULL);
+        end_thread_run(schedule, &schedule->cpu[thread->cpu], SCHEDULE_UNKNOWN, NULL);
     thread->cpu = index;
     cpu->running = event->thread;
     cpu->since = event->time;
@@ -128,8 +129,8 @@ static bool apply_switch(struct schedule *schedule, uint64_t machine, const ttr_
     if (index == UINT32_MAX || !reserve_thread(schedule, event->thread) ||
         !reserve_thread(schedule, (ttr_id)event->link))
         return false;
-    switch_out(schedule, &schedule->cpu[index], event);
-    switch_in(schedule, index, event);
+    switch_thread_out(schedule, &schedule->cpu[index], event);
+    switch_thread_in(schedule, index, event);
     return true;
 }
 
@@ -161,7 +162,7 @@ static void apply_gap(struct schedule *schedule, uint64_t machine, const ttr_eve
         const bool is_lost = cpu->machine == machine &&
                              (!(event->flags & TTR_EVENT_HAS_CPU) || event->cpu == cpu->number);
         if (is_lost && cpu->running)
-            end_run(schedule, cpu, SCHEDULE_UNKNOWN, NULL);
+            end_thread_run(schedule, cpu, SCHEDULE_UNKNOWN, NULL);
     }
 }
 
@@ -185,19 +186,19 @@ bool schedule_apply(struct schedule *schedule, uint64_t machine, const ttr_event
     }
 }
 
-ttr_id schedule_running(const struct schedule *schedule, uint64_t machine, uint32_t cpu)
+ttr_id schedule_get_running_thread(const struct schedule *schedule, uint64_t machine, uint32_t cpu)
 {
     const uint32_t *index = pair_map_get(&schedule->cpu_of, machine, cpu);
     return index ? schedule->cpu[*index].running : 0;
 }
 
-enum schedule_state schedule_state_of(const struct schedule *schedule, ttr_id thread)
+enum schedule_state schedule_get_thread_state(const struct schedule *schedule, ttr_id thread)
 {
     return thread < schedule->threads_n ? (enum schedule_state)schedule->thread[thread].state
                                         : SCHEDULE_UNKNOWN;
 }
 
-void schedule_forget(struct schedule *schedule, ttr_id thread)
+void schedule_forget_thread(struct schedule *schedule, ttr_id thread)
 {
     if (thread >= schedule->threads_n)
         return;

@@ -89,12 +89,12 @@ void schedule_free(struct schedule *schedule);
 TTR_MUST bool schedule_apply(struct schedule *schedule, uint64_t machine, const ttr_event *event);
 
 /* Returns the thread that runs on a CPU, or 0 if it is unknown. */
-ttr_id schedule_running(const struct schedule *schedule, uint64_t machine, uint32_t cpu);
+ttr_id schedule_get_running_thread(const struct schedule *schedule, uint64_t machine, uint32_t cpu);
 
 /* Returns the state of a thread; SCHEDULE_UNKNOWN if nothing is known. */
-enum schedule_state schedule_state_of(const struct schedule *schedule, ttr_id thread);
+enum schedule_state schedule_get_thread_state(const struct schedule *schedule, ttr_id thread);
 
 /* Forgets the state of a thread, if its id is reused for a new thread. */
-void schedule_forget(struct schedule *schedule, ttr_id thread);
+void schedule_forget_thread(struct schedule *schedule, ttr_id thread);
 
 #endif

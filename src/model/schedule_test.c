@@ -88,8 +88,8 @@ static void thread_that_runs_elsewhere_leaves_the_other_cpu(void **state)
     expect_changes(&event, "1:sleeping 2:running");
     event = switch_event(20, 1, 3, TTR_THREAD_BLOCKED, 2);
     expect_changes(&event, "3:sleeping 2:unknown 2:running");
-    assert_int_equal(schedule_running(&schedule, 0, 0), 0);
-    assert_int_equal(schedule_running(&schedule, 0, 1), 2);
+    assert_int_equal(schedule_get_running_thread(&schedule, 0, 0), 0);
+    assert_int_equal(schedule_get_running_thread(&schedule, 0, 1), 2);
     schedule_free(&schedule);
 }
 
@@ -104,10 +104,10 @@ static void wake_changes_waiting_threads_only(void **state)
     ttr_event event = switch_event(10, 0, 1, TTR_THREAD_DEAD, 2);
     expect_changes(&event, "1:dead 2:running");
     expect_changes(&wake, "");
-    assert_int_equal(schedule_state_of(&schedule, 2), SCHEDULE_RUNNING);
+    assert_int_equal(schedule_get_thread_state(&schedule, 2), SCHEDULE_RUNNING);
     wake.thread = 1;
     expect_changes(&wake, "");
-    schedule_forget(&schedule, 1);
+    schedule_forget_thread(&schedule, 1);
     expect_changes(&wake, "1:runnable");
     schedule_free(&schedule);
 }

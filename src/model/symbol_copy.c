@@ -66,7 +66,7 @@ static bool match_module(struct symbol_copy *copy, uint32_t process, uint32_t fr
     uint32_t *known = &copy->modules[from - 1];
     if (*known == 0) {
         const struct symbol_module *module = &copy->from->symbols.module[from - 1];
-        const ttr_id build_id = symbols_module_build_id(&copy->from->symbols, module);
+        const ttr_id build_id = symbols_get_module_build_id(&copy->from->symbols, module);
         /* The link of a module is not stored; numbers from the top do not collide with links. */
         const uint32_t made = symbols_add_module(symbols, process, UINT64_MAX - from);
         if (!made)

@@ -72,7 +72,8 @@ static void symbols_are_found_by_pid_in_the_other_context(void **state)
     assert_false(ttr_symbol_get(to, other, 0x1018, 9, &symbol));
     const struct symbol_range *range = symbols_find_mapping(to, thread, 0x1018, 9);
     assert_non_null(range);
-    ttr_id build_id = symbols_module_build_id(&to->symbols, &to->symbols.module[range->module - 1]);
+    ttr_id build_id =
+        symbols_get_module_build_id(&to->symbols, &to->symbols.module[range->module - 1]);
     assert_string_equal(ttr_text_get(to, build_id).p, "id");
     ttr_free(from);
     ttr_free(to);

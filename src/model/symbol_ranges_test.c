@@ -66,10 +66,10 @@ static void overlapping_ranges_resolve_by_load_time(void **state)
     assert_string_equal(name_at(&world, world.one, 0x1050, 39), "new");
     assert_string_equal(name_at(&world, world.one, 0x1050, 41), "newest");
     assert_int_equal(world.t->symbols.reused, 1);
-    assert_true(symbols_depend_on_time(world.t, world.one, 0x1050));
+    assert_true(symbols_change_with_time(world.t, world.one, 0x1050));
     add(&world, world.one, 0x3000, 0x100, 10, "other");
-    assert_false(symbols_depend_on_time(world.t, world.one, 0x3000));
-    assert_false(symbols_depend_on_time(world.t, world.one, 0x9000));
+    assert_false(symbols_change_with_time(world.t, world.one, 0x3000));
+    assert_false(symbols_change_with_time(world.t, world.one, 0x9000));
     ttr_free(world.t);
 }
 

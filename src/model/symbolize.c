@@ -72,7 +72,7 @@ ttr_id symbols_locate(ttr *t, ttr_symbolizer locate, void *ctx, ttr_id thread, u
         return 0;
     ttr_location found = {
         .size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
-    ttr_id build_id = symbols_module_build_id(&t->symbols, module);
+    ttr_id build_id = symbols_get_module_build_id(&t->symbols, module);
     ttr_binary binary = {.size = sizeof binary,
                          .number = range->module,
                          .path = ttr_text_get(t, module->path),

@@ -66,22 +66,23 @@ bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
     return pair_map_put(&symbols->build_ids, path, source, build_id);
 }
 
-ttr_id symbols_module_build_id(const struct symbols *symbols, const struct symbol_module *module)
+ttr_id symbols_get_module_build_id(const struct symbols *symbols,
+                                   const struct symbol_module *module)
 {
     const uint32_t *known =
         module->path ? pair_map_get(&symbols->build_ids, module->path, module->source) : NULL;
     return module->build_id || !known ? module->build_id : *known;
 }
 
-static ttr_id module_name(const struct symbols *symbols, uint32_t module)
+static ttr_id get_module_file_name(const struct symbols *symbols, uint32_t module)
 {
     return module ? symbols->module[module - 1].name : 0;
 }
 
 /* Returns the last added range with the same start and process, or NULL. Its indices are updated
  * whenever ranges are sorted. */
-static const struct symbol_range *latest_range_at(const struct symbol_table *table,
-                                                  const struct symbol_range *range)
+static const struct symbol_range *find_latest_range(const struct symbol_table *table,
+                                                    const struct symbol_range *range)
 {
     const uint32_t *at = pair_map_get(&table->latest, range->start, range->process);
     return at ? &table->range[*at] : NULL;
@@ -96,7 +97,7 @@ static bool ranges_equal(const struct symbol_range *a, const struct symbol_range
 bool symbols_add(struct symbols *symbols, enum symbol_kind kind, const struct symbol_range *range)
 {
     struct symbol_table *table = &symbols->table[kind];
-    const struct symbol_range *before = latest_range_at(table, range);
+    const struct symbol_range *before = find_latest_range(table, range);
     if (range->size == 0 || (before && ranges_equal(before, range)))
         return true;
     if (table->n >= UINT32_MAX ||
@@ -119,7 +120,7 @@ static int compare_ranges(const void *left, const void *right)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-static uint64_t range_end(const struct symbol_range *range)
+static uint64_t get_range_end(const struct symbol_range *range)
 {
     return range->size > UINT64_MAX - range->start ? UINT64_MAX : range->start + range->size;
 }
@@ -135,7 +136,7 @@ static bool sort_ranges(struct symbols *symbols, struct symbol_table *table)
     for (size_t i = 0; i < table->n; i++) {
         const struct symbol_range *range = &table->range[i];
         bool continues = i > 0 && range[-1].process == range->process;
-        table->reach[i] = range_end(range);
+        table->reach[i] = get_range_end(range);
         if (continues && table->reach[i - 1] > table->reach[i])
             table->reach[i] = table->reach[i - 1];
         uint32_t *latest = pair_map_get(&table->latest, range->start, range->process);
@@ -165,8 +166,8 @@ static size_t count_ranges_up_to(const struct symbol_table *table, uint32_t proc
 
 /* Returns true if range `a` is a better match for a time than `b`: loaded last before the time,
  * else loaded first after it. */
-static bool fits_time_better(const struct symbol_range *a, const struct symbol_range *b,
-                             int64_t time)
+static bool is_closer_in_time(const struct symbol_range *a, const struct symbol_range *b,
+                              int64_t time)
 {
     bool is_a_before = a->from <= time, is_b_before = b->from <= time;
     if (is_a_before != is_b_before)
@@ -186,7 +187,7 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
         const struct symbol_range *range = &table->range[i];
         if (range->process != process || table->reach[i] <= address)
             break;
-        if (address < range_end(range) && (!best || fits_time_better(range, best, time)))
+        if (address < get_range_end(range) && (!best || is_closer_in_time(range, best, time)))
             best = range;
     }
     return best;
@@ -213,8 +214,9 @@ static const struct symbol_range *find_in_ancestors(ttr *t, enum symbol_kind kin
     return later;
 }
 
-static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind, ttr_id thread,
-                                                   uint64_t address, int64_t time)
+static const struct symbol_range *find_in_process_or_kernel(ttr *t, enum symbol_kind kind,
+                                                            ttr_id thread, uint64_t address,
+                                                            int64_t time)
 {
     const struct symbol_range *range = find_in_ancestors(t, kind, thread, address, time);
     uint32_t kernel = t->sources[t->threads[thread].source].kernel;
@@ -225,19 +227,19 @@ static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind
 static bool has_several_ranges(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address)
 {
     const struct symbol_table *table = &t->symbols.table[kind];
-    const struct symbol_range *found = find_with_kernel(t, kind, thread, address, 0);
+    const struct symbol_range *found = find_in_process_or_kernel(t, kind, thread, address, 0);
     if (!found)
         return false;
     size_t end = count_ranges_up_to(table, found->process, address), n = 0, tries = 0;
     for (size_t i = end; i-- > 0 && n < 2 && tries < SCAN_BACK_MAX; tries++) {
         if (table->range[i].process != found->process || table->reach[i] <= address)
             break;
-        n += address < range_end(&table->range[i]);
+        n += address < get_range_end(&table->range[i]);
     }
     return n > 1;
 }
 
-bool symbols_depend_on_time(ttr *t, ttr_id thread, uint64_t address)
+bool symbols_change_with_time(ttr *t, ttr_id thread, uint64_t address)
 {
     return t->symbols.reused && thread < t->threads_n &&
            (has_several_ranges(t, SYMBOL_FUNCTION, thread, address) ||
@@ -248,7 +250,7 @@ const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t 
                                                 int64_t time)
 {
     return thread && thread < t->threads_n
-               ? find_with_kernel(t, SYMBOL_MAPPING, thread, address, time)
+               ? find_in_process_or_kernel(t, SYMBOL_MAPPING, thread, address, time)
                : NULL;
 }
 
@@ -258,15 +260,16 @@ bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_s
     if (!thread || thread >= t->threads_n)
         return false; /* the process of thread 0 is unknown */
     const struct symbol_range *function =
-        find_with_kernel(t, SYMBOL_FUNCTION, thread, address, time);
-    const struct symbol_range *mapping = find_with_kernel(t, SYMBOL_MAPPING, thread, address, time);
+        find_in_process_or_kernel(t, SYMBOL_FUNCTION, thread, address, time);
+    const struct symbol_range *mapping =
+        find_in_process_or_kernel(t, SYMBOL_MAPPING, thread, address, time);
     if (mapping) {
-        symbol->module = module_name(&t->symbols, mapping->module);
+        symbol->module = get_module_file_name(&t->symbols, mapping->module);
         symbol->offset = address - mapping->start + mapping->offset;
     }
     if (function) {
         symbol->name = function->name;
-        ttr_id ctx = module_name(&t->symbols, function->module);
+        ttr_id ctx = get_module_file_name(&t->symbols, function->module);
         symbol->module = ctx ? ctx : symbol->module;
         symbol->start = function->start;
         symbol->size_bytes = function->size;

@@ -36,7 +36,7 @@ struct symbol_range {
 struct symbol_module {
     ttr_id name;     /* display name of the file; 0 = not known yet */
     ttr_id path;     /* path of the file on the traced machine, 0 = unknown */
-    ttr_id build_id; /* bytes of the build id as a string; 0 = see symbols_module_build_id */
+    ttr_id build_id; /* bytes of the build id as a string; 0 = see symbols_get_module_build_id */
     uint16_t source; /* source that recorded the path */
 };
 
@@ -80,7 +80,8 @@ TTR_MUST bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr
                                    ttr_id build_id);
 
 /* Returns the build id of a module, its bytes as a string; 0 = unknown. */
-ttr_id symbols_module_build_id(const struct symbols *symbols, const struct symbol_module *module);
+ttr_id symbols_get_module_build_id(const struct symbols *symbols,
+                                   const struct symbol_module *module);
 
 /* Adds the module or mapping of an object event. Ignores other events, and mappings that the
  * reader of their format adds itself. Returns false if memory runs out. */
@@ -93,7 +94,7 @@ const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t 
 
 /* Returns true if the function or mapping at an address depends on the time, because memory was
  * reused. */
-bool symbols_depend_on_time(ttr *t, ttr_id thread, uint64_t address);
+bool symbols_change_with_time(ttr *t, ttr_id thread, uint64_t address);
 
 /* Returns the function that a symbolizer finds at an address of a mapped file, as a string id; 0 =
  * unknown. */

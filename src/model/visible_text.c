@@ -10,7 +10,7 @@
 
 /* Returns the length of a sequence like "\x1b[1;31m" with the attributes normal, bold, dim and the
  * basic colours only: others hide text or make it blink. Returns 0 for anything else. */
-static size_t color_length(const uint8_t *p, size_t n)
+static size_t measure_color_sequence(const uint8_t *p, size_t n)
 {
     size_t i = 2;
     if (n < 4 || p[0] != ESC || p[1] != '[')
@@ -31,7 +31,7 @@ static size_t color_length(const uint8_t *p, size_t n)
 }
 
 /* Returns true if more bytes may make a character of these. */
-static bool is_incomplete(const uint8_t *p, size_t n)
+static bool is_incomplete_character(const uint8_t *p, size_t n)
 {
     const size_t wanted = p[0] < 0xc2 || p[0] >= 0xf5 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
     for (size_t i = 1; i < n; i++)
@@ -49,10 +49,10 @@ static void append_escaped(struct buffer *to, uint8_t byte)
 /* Appends the character at p, or what replaces it. Returns its length; 0 if its end is missing. */
 static size_t append_character(struct buffer *to, const uint8_t *p, size_t n, bool keeps_colors)
 {
-    const size_t color = keeps_colors ? color_length(p, n) : 0;
+    const size_t color = keeps_colors ? measure_color_sequence(p, n) : 0;
     const size_t length = color ? color : utf8_char_length(p, n);
     const size_t control = color ? 0 : utf8_control_length(p, n);
-    if (length == 0 && is_incomplete(p, n))
+    if (length == 0 && is_incomplete_character(p, n))
         return 0;
     if (control && *p != '\n' && *p != '\t')
         append_escaped(to, p[control - 1]);

@@ -25,12 +25,12 @@ static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const
 }
 
 /* Sets an error but does not store it: the output is complete, so later calls need not fail. */
-static ttr_status refuse_ended(ttr_error *error)
+static ttr_status fail_after_end(ttr_error *error)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "the output has ended");
 }
 
-static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
+static ttr_status fail_for_loss(struct ttr_writer *out, ttr_error *error)
 {
     if (!(out->flags & TTR_WRITE_STRICT) || out->losses_total == 0)
         return TTR_OK;
@@ -76,12 +76,12 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
     if (out->stuck != TTR_OK)
         return store_failure(out, TTR_OK, NULL, error);
     if (out->has_ended)
-        return refuse_ended(error);
+        return fail_after_end(error);
     ttr_error ctx = {0};
     ttr_status status = out->shared ? parallel_writer_write(out, batch, &ctx)
                                     : out->format->writer->write(out, batch, &ctx);
     if (status == TTR_OK)
-        status = refuse_loss(out, &ctx);
+        status = fail_for_loss(out, &ctx);
     if (status == TTR_OK)
         status = output_drain(out, &ctx);
     return store_failure(out, status, &ctx, error);
@@ -94,7 +94,7 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
         return fail_null(error, "ttr_flush", "writer");
     ttr_status status = out->stuck;
     if (status == TTR_OK && out->has_ended)
-        return refuse_ended(error);
+        return fail_after_end(error);
     if (status == TTR_OK)
         status = parallel_writer_flush(out, &ctx);
     if (status == TTR_OK)
@@ -117,7 +117,7 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
     if (status == TTR_OK)
         status = out->format->writer->finish(out, &ctx);
     if (status == TTR_OK)
-        status = refuse_loss(out, &ctx);
+        status = fail_for_loss(out, &ctx);
     if (status == TTR_OK)
         status = output_write_buffer(out, &ctx);
     out->bytes = ttr_writer_bytes(out);

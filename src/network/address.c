@@ -17,7 +17,7 @@ static ttr_status fail_address(const char *text, ttr_error *error)
                 text);
 }
 
-static ttr_status parse_unix(const char *path, struct address *address, ttr_error *error)
+static ttr_status parse_unix_path(const char *path, struct address *address, ttr_error *error)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     size_t n = strlen(path);
@@ -56,7 +56,7 @@ ttr_status address_parse(const char *text, struct address *address, ttr_error *e
     *address = (struct address){.transport = TRANSPORT_UDP};
     if (strncmp(text, "unix:", 5) == 0) {
         address->transport = TRANSPORT_UNIX;
-        return parse_unix(text + 5, address, error);
+        return parse_unix_path(text + 5, address, error);
     }
     if (strncmp(text, "tcp:", 4) == 0)
         address->transport = TRANSPORT_TCP;

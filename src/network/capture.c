@@ -23,7 +23,7 @@ void capture_init(struct capture *capture, const char *folder, const char *peer,
             *at = '-';
 }
 
-static ttr_status open_part(struct capture *capture, ttr_error *error)
+static ttr_status open_capture_file(struct capture *capture, ttr_error *error)
 {
     capture->fd =
         open(capture->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
@@ -47,7 +47,7 @@ ttr_status capture_create(struct capture *capture, unsigned *number, ttr_error *
         if (n < 0 || (size_t)n >= sizeof capture->path)
             return fail(error, TTR_E_LIMIT, NO_OFFSET, "the path of %s is too long",
                         capture->folder);
-        status = open_part(capture, error);
+        status = open_capture_file(capture, error);
         if (status != TTR_OK && errno != EEXIST)
             return status;
     }
@@ -63,7 +63,7 @@ ttr_status capture_rotate(struct capture *capture, ttr_error *error)
                      capture->stem, capture->part + 1, capture->extension);
     if (n < 0 || (size_t)n >= sizeof capture->path)
         return fail(error, TTR_E_LIMIT, NO_OFFSET, "the path of %s is too long", capture->folder);
-    return open_part(capture, error);
+    return open_capture_file(capture, error);
 }
 
 ttr_status capture_append(struct capture *capture, const uint8_t *bytes, size_t n, size_t *written,

@@ -20,13 +20,13 @@
 /* Maximum distance of two stale counters that restart a stream. */
 #define RESTART_DISTANCE 1024u
 
-static bool is_seen(const struct counter_window *window, uint32_t counter)
+static bool is_counter_seen(const struct counter_window *window, uint32_t counter)
 {
     uint32_t at = counter % COUNTER_WINDOW;
     return !window->seen || window->seen[at / 64] >> at % 64 & 1;
 }
 
-static void set_seen(struct counter_window *window, uint32_t counter, bool is_set)
+static void set_counter_seen(struct counter_window *window, uint32_t counter, bool is_set)
 {
     uint32_t at = counter % COUNTER_WINDOW;
     uint64_t bit = UINT64_C(1) << at % 64;
@@ -37,17 +37,17 @@ static void set_seen(struct counter_window *window, uint32_t counter, bool is_se
 }
 
 /* Allocates the bit set, in which all counters from `first` to `next` are set. */
-static void begin_bits(struct counter_window *window, const struct alloc *alloc)
+static void start_recording_bits(struct counter_window *window, const struct alloc *alloc)
 {
     if (window->seen)
         return;
     window->seen = alloc_zero(alloc, WORDS, sizeof *window->seen);
     uint32_t n = window->next - window->first;
     for (uint32_t i = 1; window->seen && i <= (n < COUNTER_WINDOW ? n : COUNTER_WINDOW); i++)
-        set_seen(window, window->next - i, true);
+        set_counter_seen(window, window->next - i, true);
 }
 
-static void restart(struct counter_window *window, uint32_t counter)
+static void restart_window(struct counter_window *window, uint32_t counter)
 {
     window->is_started = true;
     window->has_stale = false;
@@ -56,30 +56,31 @@ static void restart(struct counter_window *window, uint32_t counter)
     window->next = counter + 1;
     if (window->seen)
         memset(window->seen, 0, WORDS * sizeof *window->seen);
-    set_seen(window, counter, true);
+    set_counter_seen(window, counter, true);
 }
 
-static void skip_lost(struct counter_window *window, const struct alloc *alloc, uint32_t n)
+static void skip_lost_counters(struct counter_window *window, const struct alloc *alloc, uint32_t n)
 {
-    begin_bits(window, alloc);
+    start_recording_bits(window, alloc);
     window->lost += n;
     if (n >= COUNTER_WINDOW && window->seen)
         memset(window->seen, 0, WORDS * sizeof *window->seen);
     for (uint32_t i = 0; n < COUNTER_WINDOW && i < n; i++)
-        set_seen(window, window->next + i, false);
+        set_counter_seen(window, window->next + i, false);
 }
 
 /* Adds a counter that is `back` before `next`, inside of the window. */
-static enum counter_result add_earlier(struct counter_window *window, const struct alloc *alloc,
-                                       uint32_t counter, uint32_t back)
+static enum counter_result add_earlier_counter(struct counter_window *window,
+                                               const struct alloc *alloc, uint32_t counter,
+                                               uint32_t back)
 {
     uint32_t held = window->next - window->first;
     bool is_before_first = back > held;
-    if (!is_before_first && is_seen(window, counter)) {
+    if (!is_before_first && is_counter_seen(window, counter)) {
         window->duplicates++;
         return COUNTER_DUPLICATE;
     }
-    begin_bits(window, alloc);
+    start_recording_bits(window, alloc);
     if (is_before_first) {
         window->lost += back - held - 1;
         window->before -= back - held;
@@ -88,13 +89,13 @@ static enum counter_result add_earlier(struct counter_window *window, const stru
         window->lost--;
     }
     window->late++;
-    set_seen(window, counter, true);
+    set_counter_seen(window, counter, true);
     return COUNTER_LATE;
 }
 
 /* Adds a counter that is before the window. */
-static enum counter_result add_stale(struct counter_window *window, const struct alloc *alloc,
-                                     uint32_t counter)
+static enum counter_result add_stale_counter(struct counter_window *window,
+                                             const struct alloc *alloc, uint32_t counter)
 {
     uint32_t skipped = counter - window->stale - 1;
     if (!window->has_stale || skipped >= RESTART_DISTANCE) {
@@ -105,10 +106,10 @@ static enum counter_result add_stale(struct counter_window *window, const struct
     }
     window->restarts++;
     window->late--;
-    restart(window, window->stale);
+    restart_window(window, window->stale);
     if (skipped)
-        skip_lost(window, alloc, skipped);
-    set_seen(window, counter, true);
+        skip_lost_counters(window, alloc, skipped);
+    set_counter_seen(window, counter, true);
     window->next = counter + 1;
     return COUNTER_RESTART;
 }
@@ -119,19 +120,19 @@ enum counter_result counter_window_add(struct counter_window *window, const stru
     uint32_t ahead = counter - window->next, back = window->next - counter;
     window->any |= counter;
     if (!window->is_started) {
-        restart(window, counter);
+        restart_window(window, counter);
         return COUNTER_NEW;
     }
     if (ahead < UINT32_MAX / 2) {
         if (ahead)
-            skip_lost(window, alloc, ahead);
-        set_seen(window, counter, true);
+            skip_lost_counters(window, alloc, ahead);
+        set_counter_seen(window, counter, true);
         window->next = counter + 1;
         return COUNTER_NEW;
     }
     if (back <= COUNTER_WINDOW && back <= (uint64_t)(window->next - window->first) + window->first)
-        return add_earlier(window, alloc, counter, back);
-    return add_stale(window, alloc, counter);
+        return add_earlier_counter(window, alloc, counter, back);
+    return add_stale_counter(window, alloc, counter);
 }
 
 void counter_window_free(struct counter_window *window, const struct alloc *alloc)

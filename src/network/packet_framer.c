@@ -44,14 +44,15 @@ void packet_framer_commit(struct packet_framer *framer, size_t n)
 
 /* Returns the size of the packet at offset `at` of the buffer; 0 if none starts there. *is_short is
  * set if more bytes are needed. */
-static uint64_t size_at(const struct packet_framer *framer, size_t at, bool *is_short)
+static uint64_t get_packet_size(const struct packet_framer *framer, size_t at, bool *is_short)
 {
     size_t left = framer->buffer.n - at;
     *is_short = left < framer->format->frame_size;
     return *is_short ? 0 : framer->format->get_size(framer->buffer.bytes + at, framer->packet_max);
 }
 
-static enum framer_result emit(struct packet_framer *framer, size_t n, struct framed_packet *packet)
+static enum framer_result emit_packet(struct packet_framer *framer, size_t n,
+                                      struct framed_packet *packet)
 {
     packet->bytes = framer->buffer.bytes + framer->at;
     packet->n = n;
@@ -62,12 +63,12 @@ static enum framer_result emit(struct packet_framer *framer, size_t n, struct fr
 }
 
 /* Returns true if a packet starts after the `size` bytes at offset `at`, or the stream ends there.
- * *is_short as in size_at. */
-static bool is_followed(const struct packet_framer *framer, size_t at, uint64_t size,
-                        bool *is_short)
+ * *is_short as in get_packet_size. */
+static bool is_followed_by_packet(const struct packet_framer *framer, size_t at, uint64_t size,
+                                  bool *is_short)
 {
     size_t end = at + (size_t)size;
-    bool has_next = size_at(framer, end, is_short) > 0;
+    bool has_next = get_packet_size(framer, end, is_short) > 0;
     if (!*is_short || !framer->is_ended)
         return has_next;
     *is_short = false;
@@ -82,7 +83,7 @@ static enum framer_result examine_candidate(struct packet_framer *framer,
 {
     size_t at = framer->at + framer->checked;
     bool is_short;
-    *size = size_at(framer, at, &is_short);
+    *size = get_packet_size(framer, at, &is_short);
     if (is_short && !framer->is_ended)
         return FRAMER_NEEDS_MORE;
     if (*size > framer->buffer.n - at) {
@@ -90,7 +91,7 @@ static enum framer_result examine_candidate(struct packet_framer *framer,
             return FRAMER_NEEDS_MORE;
         *size = 0;
     }
-    if (*size == 0 || (!is_followed(framer, at, *size, &is_short) && !is_short)) {
+    if (*size == 0 || (!is_followed_by_packet(framer, at, *size, &is_short) && !is_short)) {
         framer->checked++;
         return FRAMER_HOSTILE;
     }
@@ -116,7 +117,7 @@ static enum framer_result search_packet(struct packet_framer *framer, struct fra
     framer->garbage += framer->checked;
     framer->at += framer->checked;
     framer->checked = 0;
-    return result == FRAMER_PACKET ? emit(framer, (size_t)size, packet) : FRAMER_NEEDS_MORE;
+    return result == FRAMER_PACKET ? emit_packet(framer, (size_t)size, packet) : FRAMER_NEEDS_MORE;
 }
 
 enum framer_result packet_framer_next(struct packet_framer *framer, struct framed_packet *packet)
@@ -125,7 +126,7 @@ enum framer_result packet_framer_next(struct packet_framer *framer, struct frame
     packet->facts = (struct packet_facts){0};
     if (framer->is_lost)
         return search_packet(framer, packet);
-    uint64_t size = size_at(framer, framer->at, &is_short);
+    uint64_t size = get_packet_size(framer, framer->at, &is_short);
     if (is_short && !framer->is_ended)
         return FRAMER_NEEDS_MORE;
     if (size > framer->buffer.n - framer->at && !framer->is_ended)
@@ -133,9 +134,9 @@ enum framer_result packet_framer_next(struct packet_framer *framer, struct frame
     if (size > 0 && size <= framer->buffer.n - framer->at) {
         const uint8_t *bytes = framer->buffer.bytes + framer->at;
         if (framer->format->parse(bytes, (size_t)size, &packet->facts))
-            return emit(framer, (size_t)size, packet);
-        if (is_followed(framer, framer->at, size, &is_short))
-            return emit(framer, (size_t)size, packet);
+            return emit_packet(framer, (size_t)size, packet);
+        if (is_followed_by_packet(framer, framer->at, size, &is_short))
+            return emit_packet(framer, (size_t)size, packet);
         if (is_short)
             return FRAMER_NEEDS_MORE;
     }

@@ -18,7 +18,7 @@
 /* Interval in ms between two checks of idle times and of packets that wait for an epoch. */
 #define CHECK_MS 100u
 
-static void set_defaults(ttr_receiver_options *options)
+static void set_default_options(ttr_receiver_options *options)
 {
     options->queue_bytes = options->queue_bytes ? options->queue_bytes : QUEUE_DEFAULT;
     options->packet_max = options->packet_max ? options->packet_max : PACKET_MAX_DEFAULT;
@@ -100,7 +100,7 @@ ttr_receiver *ttr_receiver_open(const ttr_receiver_options *options, ttr_error *
     receiver->options = *options;
     receiver->next_number = 1;
     buffer_init(&receiver->partial, &receiver->alloc);
-    set_defaults(&receiver->options);
+    set_default_options(&receiver->options);
     ttr_status status = open_listeners(receiver, error);
     if (status == TTR_OK)
         status = open_folder(receiver, error);
@@ -116,7 +116,7 @@ const char *ttr_receiver_address(const ttr_receiver *receiver, size_t i)
 }
 
 /* Writes the queues, and removes the sources that have ended and are written. */
-static void write_sources(struct ttr_receiver *receiver, bool is_final)
+static void write_source_outputs(struct ttr_receiver *receiver, bool is_final)
 {
     const uint64_t now_ms = socket_now_ms();
     size_t kept = 0;
@@ -140,7 +140,7 @@ ttr_status ttr_receiver_step(ttr_receiver *receiver, unsigned limit_ms, ttr_erro
     if (receiver->status == TTR_OK)
         receiver_poll(receiver, limit_ms < CHECK_MS ? limit_ms : CHECK_MS);
     if (receiver->status == TTR_OK)
-        write_sources(receiver, false);
+        write_source_outputs(receiver, false);
     if (receiver->status != TTR_OK && error)
         *error = receiver->error;
     return receiver->status;
@@ -166,7 +166,7 @@ ttr_status ttr_receiver_close(ttr_receiver *receiver, ttr_receiver_totals *total
     for (size_t i = receiver->sources_n; i-- > 0;)
         if (receiver->sources[i]->fd >= 0)
             remote_end_connection(receiver->sources[i]);
-    write_sources(receiver, true);
+    write_source_outputs(receiver, true);
     const ttr_status status = receiver->status;
     if (status != TTR_OK && error)
         *error = receiver->error;

@@ -135,7 +135,7 @@ void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_e
 /* --- remote_output.c --- */
 
 /* Prepares the output of a source and reports its begin. Returns false after a failure. */
-bool remote_begin(struct remote *remote);
+bool remote_open_output(struct remote *remote);
 
 /* Adds a complete packet or bytes of a stream to the queue. */
 void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n);

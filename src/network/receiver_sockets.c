@@ -27,7 +27,7 @@
 #define KEEPALIVE_INTERVAL 2
 #define KEEPALIVE_PROBES 3
 
-static int set_option(int fd, int level, int option, int value)
+static int set_socket_option(int fd, int level, int option, int value)
 {
     return setsockopt(fd, level, option, &value, sizeof value);
 }
@@ -59,11 +59,11 @@ ttr_status listener_open(struct listener *listener, const char *text, ttr_error 
     if (address->transport == TRANSPORT_UNIX)
         remove_stale_socket(address);
     else if (!is_udp)
-        (void)set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    if (is_udp && set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER) != 0)
-        (void)set_option(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
+        (void)set_socket_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (is_udp && set_socket_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER) != 0)
+        (void)set_socket_option(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
     if (is_udp)
-        (void)set_option(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+        (void)set_socket_option(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
     if (bind(fd, (struct sockaddr *)&address->name, address->name_n) != 0 ||
         (!is_udp && listen(fd, BACKLOG) != 0)) {
         int reason = errno;
@@ -126,10 +126,10 @@ static void accept_connections(struct ttr_receiver *receiver, const struct liste
         if (peer.transport == TRANSPORT_UNIX) {
             peer = listener->address; /* the peer of a Unix socket has no address */
         } else {
-            (void)set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-            (void)set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE);
-            (void)set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL);
-            (void)set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
+            (void)set_socket_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+            (void)set_socket_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE);
+            (void)set_socket_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL);
+            (void)set_socket_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
         }
         if (!remote_new(receiver, &peer, fd))
             (void)close(fd);

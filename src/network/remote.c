@@ -18,7 +18,7 @@
 #define RESUME_BYTES (UINT64_C(8) << 20) /* bytes that a sender may repeat after a reconnection */
 #define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
 
-static void refuse(struct ttr_receiver *receiver, const struct address *address)
+static void refuse_remote(struct ttr_receiver *receiver, const struct address *address)
 {
     char peer[ADDRESS_TEXT_MAX];
     address_print(address, peer);
@@ -33,7 +33,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     const struct alloc *alloc = &receiver->alloc;
     void *list = receiver->sources;
     if (receiver->sources_n >= receiver->options.sources_max) {
-        refuse(receiver, address);
+        refuse_remote(receiver, address);
         return NULL;
     }
     bool has_room = alloc_reserve(alloc, &list, &receiver->sources_capacity,
@@ -41,7 +41,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     receiver->sources = list;
     struct remote *remote = has_room ? alloc_zero(alloc, 1, sizeof *remote) : NULL;
     if (!remote) {
-        refuse(receiver, address);
+        refuse_remote(receiver, address);
         return NULL;
     }
     *remote = (struct remote){.receiver = receiver,
@@ -99,7 +99,7 @@ bool remote_has_room(const struct remote *remote)
 
 /* Remembers a packet for the head of the next file. A packet that is already there is not
  * repeated. */
-static void keep_head(struct remote *remote, const uint8_t *bytes, size_t n)
+static void keep_first_bytes(struct remote *remote, const uint8_t *bytes, size_t n)
 {
     const struct buffer *head = &remote->head;
     for (size_t at = 0; at + n <= head->n; at++)
@@ -132,7 +132,7 @@ static void accept_packet(struct remote *remote, const struct framed_packet *pac
         received->epoch_ns = facts->epoch_ns;
     }
     if (facts->is_head)
-        keep_head(remote, packet->bytes, packet->n);
+        keep_first_bytes(remote, packet->bytes, packet->n);
     remote_enqueue(remote, packet->bytes, packet->n);
     remote_limit_queue(remote);
 }
@@ -155,7 +155,7 @@ static struct remote *find_resumable(const struct remote *remote, uint64_t epoch
 
 /* Gives the state of a resumed source to the source of the new connection. Returns the resumed
  * source, which has the new connection; the new one is empty and ended. */
-static struct remote *resume(struct remote *resumed, struct remote *remote)
+static struct remote *resume_remote(struct remote *resumed, struct remote *remote)
 {
     struct packet_framer framer = resumed->framer;
     resumed->framer = remote->framer;
@@ -200,8 +200,8 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
     struct remote *resumed =
         facts->has_epoch && remote->is_stream ? find_resumable(remote, facts->epoch_ns) : NULL;
     if (resumed)
-        return resume(resumed, remote);
-    return remote_begin(remote) ? remote : NULL;
+        return resume_remote(resumed, remote);
+    return remote_open_output(remote) ? remote : NULL;
 }
 
 /* --- Datagrams --- */
@@ -217,7 +217,8 @@ static const struct format *find_datagram_format(const uint8_t *bytes, size_t n,
     return NULL;
 }
 
-static struct remote *find_peer(const struct ttr_receiver *receiver, const struct address *address)
+static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,
+                                          const struct address *address)
 {
     for (size_t i = receiver->sources_n; i-- > 0;) {
         struct remote *remote = receiver->sources[i];
@@ -231,7 +232,7 @@ static struct remote *find_peer(const struct ttr_receiver *receiver, const struc
 void remote_accept_datagram(struct ttr_receiver *receiver, const struct address *address,
                             const uint8_t *bytes, size_t n)
 {
-    struct remote *remote = find_peer(receiver, address);
+    struct remote *remote = find_remote_of_peer(receiver, address);
     const uint64_t max = receiver->options.packet_max;
     const struct format *format = remote ? remote->format : find_datagram_format(bytes, n, max);
     size_t at = 0;
@@ -264,7 +265,7 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
 
 /* --- Connections --- */
 
-static void cut_off(struct remote *remote)
+static void disconnect_remote(struct remote *remote)
 {
     remote->receiver->ended.cut_off++;
     if (remote->fd >= 0)
@@ -274,7 +275,7 @@ static void cut_off(struct remote *remote)
 }
 
 /* Recognises the format of a connection. Returns true once the format is known. */
-static bool find_format(struct remote *remote)
+static bool detect_remote_format(struct remote *remote)
 {
     struct packet_framer *framer = &remote->framer;
     if (remote->format)
@@ -288,8 +289,8 @@ static bool find_format(struct remote *remote)
         framer->format = format->transfer;
         return true;
     }
-    refuse(remote->receiver, &remote->address);
-    cut_off(remote);
+    refuse_remote(remote->receiver, &remote->address);
+    disconnect_remote(remote);
     return false;
 }
 
@@ -298,7 +299,7 @@ static void accept_stream(struct remote *remote)
 {
     struct packet_framer *framer = &remote->framer;
     const size_t n = framer->buffer.n - framer->at;
-    if (n == 0 || (!remote->has_begun && !remote_begin(remote)))
+    if (n == 0 || (!remote->has_begun && !remote_open_output(remote)))
         return;
     remote_enqueue(remote, framer->buffer.bytes + framer->at, n);
     remote->received.bytes += n;
@@ -310,7 +311,7 @@ struct remote *remote_accept_bytes(struct remote *remote)
     struct framed_packet packet;
     enum framer_result result;
     remote->heard_ms = socket_now_ms();
-    if (!find_format(remote))
+    if (!detect_remote_format(remote))
         return remote;
     if (!remote->format->transfer) {
         accept_stream(remote);
@@ -324,7 +325,7 @@ struct remote *remote_accept_bytes(struct remote *remote)
         accept_packet(remote, &packet);
     }
     if (result == FRAMER_HOSTILE)
-        cut_off(remote);
+        disconnect_remote(remote);
     return remote;
 }
 
@@ -346,6 +347,6 @@ void remote_check_idle(struct remote *remote, uint64_t now_ms)
         !remote_has_room(remote))
         return;
     if (remote->fd >= 0)
-        cut_off(remote);
+        disconnect_remote(remote);
     remote->is_ended = true;
 }

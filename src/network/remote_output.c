@@ -30,7 +30,7 @@ static const char *first_extension(const struct format *format, char *to, size_t
     return to;
 }
 
-bool remote_begin(struct remote *remote)
+bool remote_open_output(struct remote *remote)
 {
     struct ttr_receiver *receiver = remote->receiver;
     ttr_error error = {0};
@@ -86,7 +86,7 @@ static size_t first_packet_size(const struct remote *remote)
 /* --- Files --- */
 
 /* Returns the number of complete packets' bytes among the first `n` bytes of the queue. */
-static size_t whole_packets(const struct remote *remote, size_t n)
+static size_t count_complete_packets(const struct remote *remote, size_t n)
 {
     size_t at = 0;
     const struct format_transfer *transfer = remote->format->transfer;
@@ -99,7 +99,7 @@ static size_t whole_packets(const struct remote *remote, size_t n)
     return transfer ? at : n;
 }
 
-static bool must_rotate(const struct remote *remote, size_t n)
+static bool must_rotate_output(const struct remote *remote, size_t n)
 {
     const ttr_receiver_options *options = &remote->receiver->options;
     const struct capture *capture = &remote->capture;
@@ -109,19 +109,20 @@ static bool must_rotate(const struct remote *remote, size_t n)
            (options->rotate_ms && socket_now_ms() - capture->begun_ms >= options->rotate_ms);
 }
 
-static ttr_status append(struct remote *remote, const uint8_t *bytes, size_t n, ttr_error *error)
+static ttr_status append_to_output(struct remote *remote, const uint8_t *bytes, size_t n,
+                                   ttr_error *error)
 {
     size_t written;
     ttr_status status = capture_append(&remote->capture, bytes, n, &written, error);
     if (status == TTR_OK)
         return TTR_OK;
-    size_t whole = whole_packets(remote, written);
+    size_t whole = count_complete_packets(remote, written);
     if (whole < written)
         capture_truncate(&remote->capture, remote->capture.size - (written - whole));
     return status;
 }
 
-static ttr_status rotate(struct remote *remote, ttr_error *error)
+static ttr_status rotate_output(struct remote *remote, ttr_error *error)
 {
     size_t written;
     ttr_status status = capture_rotate(&remote->capture, error);
@@ -138,7 +139,7 @@ static size_t bytes_before_rotation(const struct remote *remote)
     uint64_t limit = remote->receiver->options.rotate_bytes;
     if (!limit || !remote->format->transfer || remote->capture.size + left <= limit)
         return left;
-    size_t n = whole_packets(
+    size_t n = count_complete_packets(
         remote, remote->capture.size < limit ? (size_t)(limit - remote->capture.size) : 0);
     return n ? n : first_packet_size(remote);
 }
@@ -147,11 +148,11 @@ static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     while (status == TTR_OK && remote->queue_at < remote->queue.n) {
-        if (must_rotate(remote, remote->format->transfer ? first_packet_size(remote) : 0))
-            status = rotate(remote, error);
+        if (must_rotate_output(remote, remote->format->transfer ? first_packet_size(remote) : 0))
+            status = rotate_output(remote, error);
         size_t n = bytes_before_rotation(remote);
         if (status == TTR_OK)
-            status = append(remote, remote->queue.bytes + remote->queue_at, n, error);
+            status = append_to_output(remote, remote->queue.bytes + remote->queue_at, n, error);
         remote->queue_at += n;
     }
     return status;
@@ -161,7 +162,7 @@ static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
 
 /* Writes bytes without blocking: pipes accept up to PIPE_BUF bytes if poll reports room. Returns
  * the number of bytes written, or -1 with errno. */
-static ssize_t write_some(int fd, const uint8_t *bytes, size_t n, int wait_ms)
+static ssize_t write_available_bytes(int fd, const uint8_t *bytes, size_t n, int wait_ms)
 {
     struct pollfd room = {.fd = fd, .events = POLLOUT};
     if (poll(&room, 1, wait_ms) <= 0)
@@ -172,14 +173,14 @@ static ssize_t write_some(int fd, const uint8_t *bytes, size_t n, int wait_ms)
 
 /* Writes the bytes in receiver->partial. Returns false if the output accepts no more now, or
  * failed. */
-static bool write_partial(struct ttr_receiver *receiver, int wait_ms)
+static bool write_partial_packet(struct ttr_receiver *receiver, int wait_ms)
 {
     struct buffer *partial = &receiver->partial;
     ttr_error error = {0};
     size_t at = 0;
     while (at < partial->n) {
-        ssize_t got =
-            write_some(receiver->options.output, partial->bytes + at, partial->n - at, wait_ms);
+        ssize_t got = write_available_bytes(receiver->options.output, partial->bytes + at,
+                                            partial->n - at, wait_ms);
         if (got < 0)
             receiver_fail(receiver,
                           fail_sys(&error, errno, NO_OFFSET, "cannot write the merged trace"),
@@ -225,7 +226,7 @@ static void flush_to_merged(struct remote *remote, bool is_final)
     bool is_held = !remote->received.has_epoch && !remote->is_ended && !is_final &&
                    socket_now_ms() - remote->begun_ms < HOLD_MS;
     int wait_ms = is_final ? (int)OUTPUT_WAIT_MS : 0;
-    while (!is_held && receiver->status == TTR_OK && write_partial(receiver, wait_ms) &&
+    while (!is_held && receiver->status == TTR_OK && write_partial_packet(receiver, wait_ms) &&
            remote->queue_at < remote->queue.n)
         while (remote->queue_at < remote->queue.n && receiver->partial.n < MERGED_PIECE)
             move_packet(remote);

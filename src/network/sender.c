@@ -60,7 +60,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static bool goes_on(const struct ttr_sender *sender)
+static bool should_continue(const struct ttr_sender *sender)
 {
     return !sender->options.goes_on || sender->options.goes_on(sender->options.user_data);
 }
@@ -84,7 +84,7 @@ static int try_connect(const struct ttr_sender *sender)
     int failed = connect(fd, (const struct sockaddr *)&to->name, to->name_n) == 0 ? 0 : errno;
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
     socklen_t size = sizeof failed;
-    for (unsigned i = 0; failed == EINPROGRESS && i < 50 && goes_on(sender); i++)
+    for (unsigned i = 0; failed == EINPROGRESS && i < 50 && should_continue(sender); i++)
         if (poll(&wait, 1, (int)SLICE_MS) > 0 &&
             getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) != 0)
             failed = errno;
@@ -105,7 +105,7 @@ static ttr_status connect_peer(struct ttr_sender *sender, ttr_error *error)
     const uint64_t end_ms = socket_now_ms() + sender->options.reconnect_ms;
     while ((sender->fd = try_connect(sender)) < 0) {
         int reason = errno;
-        if (!goes_on(sender))
+        if (!should_continue(sender))
             return fail_cancelled(error);
         if (socket_now_ms() >= end_ms)
             return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s%s", sender->text,
@@ -121,7 +121,7 @@ static ttr_status connect_peer(struct ttr_sender *sender, ttr_error *error)
  * cancelled. */
 static bool send_bytes(struct ttr_sender *sender, const uint8_t *bytes, size_t n)
 {
-    while (n > 0 && goes_on(sender)) {
+    while (n > 0 && should_continue(sender)) {
         struct pollfd wait = {.fd = sender->fd, .events = POLLOUT};
         ssize_t sent = send(sender->fd, bytes, n, MSG_NOSIGNAL);
         if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -137,7 +137,7 @@ static bool send_bytes(struct ttr_sender *sender, const uint8_t *bytes, size_t n
 }
 
 /* Keeps complete packets for a repetition, at most RESEND_BYTES of the last ones. */
-static void keep_resend(struct ttr_sender *sender, const struct buffer *batch)
+static void keep_packets_to_resend(struct ttr_sender *sender, const struct buffer *batch)
 {
     struct buffer *resend = &sender->resend;
     size_t dropped = 0;
@@ -151,14 +151,14 @@ static void keep_resend(struct ttr_sender *sender, const struct buffer *batch)
 }
 
 /* Connects again and repeats the head and the last packets. */
-static ttr_status resume(struct ttr_sender *sender, ttr_error *error)
+static ttr_status resume_sending(struct ttr_sender *sender, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     bool is_sent = false;
     while (status == TTR_OK && !is_sent) {
         (void)close(sender->fd);
         sender->fd = -1;
-        if (!goes_on(sender))
+        if (!should_continue(sender))
             return fail_cancelled(error);
         status = connect_peer(sender, error);
         sender->sent.reconnections += status == TTR_OK;
@@ -173,26 +173,26 @@ static ttr_status send_stream(struct ttr_sender *sender, ttr_error *error)
     struct buffer *batch = &sender->batch;
     const bool has_packets = sender->format->transfer != NULL;
     if (has_packets)
-        keep_resend(sender, batch);
+        keep_packets_to_resend(sender, batch);
     if (sender->resend.failed)
         return fail_memory(error);
     if (send_bytes(sender, batch->bytes, batch->n))
         return TTR_OK;
     int reason = errno;
-    if (!goes_on(sender))
+    if (!should_continue(sender))
         return fail_cancelled(error);
     if (!has_packets)
         return fail_sys(error, reason, NO_OFFSET,
                         "%s: the connection is lost; a trace of %s cannot be continued",
                         sender->text, sender->format->name);
-    return resume(sender, error);
+    return resume_sending(sender, error);
 }
 
 static ttr_status send_datagram(struct ttr_sender *sender, const struct buffer *batch,
                                 ttr_error *error)
 {
     struct pollfd wait = {.fd = sender->fd, .events = POLLOUT};
-    while (goes_on(sender)) {
+    while (should_continue(sender)) {
         ssize_t n = send(sender->fd, batch->bytes, batch->n, MSG_NOSIGNAL);
         sender->sent.datagrams += n >= 0;
         if (n >= 0)
@@ -229,8 +229,8 @@ static ttr_status flush_batch(struct ttr_sender *sender, ttr_error *error)
 }
 
 /* Waits until the packet is due, by the rate or by its own time. */
-static ttr_status pace(struct ttr_sender *sender, const struct packet_facts *facts,
-                       ttr_error *error)
+static ttr_status wait_until_packet_is_due(struct ttr_sender *sender,
+                                           const struct packet_facts *facts, ttr_error *error)
 {
     const ttr_sender_options *options = &sender->options;
     uint64_t due_ns = sender->begin_ns;
@@ -248,7 +248,7 @@ static ttr_status pace(struct ttr_sender *sender, const struct packet_facts *fac
     for (uint64_t now = now_ns(); due_ns > now + PAUSE_MIN_NS && status == TTR_OK; now = now_ns()) {
         uint64_t left_ns = due_ns - now;
         status = flush_batch(sender, error);
-        if (status == TTR_OK && !goes_on(sender))
+        if (status == TTR_OK && !should_continue(sender))
             status = fail_cancelled(error);
         struct timespec pause = {.tv_nsec = left_ns < SLICE_MS * 1000000 ? (long)left_ns
                                                                          : SLICE_MS * 1000000L};
@@ -258,7 +258,7 @@ static ttr_status pace(struct ttr_sender *sender, const struct packet_facts *fac
     return status;
 }
 
-static void keep_head(struct ttr_sender *sender, const struct framed_packet *packet)
+static void keep_head_packet(struct ttr_sender *sender, const struct framed_packet *packet)
 {
     if (packet->facts.has_epoch) /* another epoch replaces the head */
         buffer_clear(&sender->head);
@@ -272,7 +272,7 @@ static ttr_status send_packet(struct ttr_sender *sender, const struct framed_pac
 {
     const bool is_udp = sender->address.transport == TRANSPORT_UDP;
     const size_t batch_max = is_udp ? sender->options.datagram_bytes : STREAM_BATCH;
-    ttr_status status = pace(sender, &packet->facts, error);
+    ttr_status status = wait_until_packet_is_due(sender, &packet->facts, error);
     if (is_udp && packet->n > DATAGRAM_MAX) {
         sender->sent.oversized++;
         return status;
@@ -282,7 +282,7 @@ static ttr_status send_packet(struct ttr_sender *sender, const struct framed_pac
     if (status != TTR_OK)
         return status;
     if (packet->facts.is_head)
-        keep_head(sender, packet);
+        keep_head_packet(sender, packet);
     else if (is_udp && sender->batch.n == 0 && sender->head.n + packet->n <= batch_max &&
              socket_now_ms() - sender->head_ms >= HEAD_MS) {
         buffer_add(&sender->batch, sender->head.bytes, sender->head.n);

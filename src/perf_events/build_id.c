@@ -51,7 +51,7 @@ static uint64_t pad_to_4(uint32_t n)
     return ((uint64_t)n + 3) & ~UINT64_C(3);
 }
 
-struct build_id build_id_in_notes(const void *bytes, size_t n)
+struct build_id find_build_id_in_notes(const void *bytes, size_t n)
 {
     struct build_id id = {.n = 0};
     struct cursor at = cursor_init(bytes, n, 0);
@@ -98,7 +98,7 @@ static struct build_id read_notes_build_id(int fd, const struct note_range *part
     uint8_t *at = part->offset <= INT64_MAX ? buffer_room(&bytes, n) : NULL;
     ssize_t got = at ? pread(fd, at, n, (off_t)part->offset) : 0;
     if (got > 0)
-        id = build_id_in_notes(at, (size_t)got);
+        id = find_build_id_in_notes(at, (size_t)got);
     buffer_free(&bytes);
     return id;
 }
@@ -129,7 +129,7 @@ static struct build_id read_elf_build_id(int fd)
     return id;
 }
 
-struct build_id build_id_of_file(const char *path, uint64_t inode)
+struct build_id read_file_build_id(const char *path, uint64_t inode)
 {
     struct build_id id = {.n = 0};
     struct stat about;
@@ -150,9 +150,10 @@ static struct build_id read_id_in_process_root(uint64_t pid, const char *path, u
 {
     char rooted_path[ROOTED_PATH_SIZE];
     int n = snprintf(rooted_path, sizeof rooted_path, "/proc/%" PRIu64 "/root%s", pid, path);
-    struct build_id id = n > 0 && n < (int)sizeof rooted_path ? build_id_of_file(rooted_path, inode)
-                                                              : (struct build_id){.n = 0};
-    return id.n ? id : build_id_of_file(path, inode);
+    struct build_id id = n > 0 && n < (int)sizeof rooted_path
+                             ? read_file_build_id(rooted_path, inode)
+                             : (struct build_id){.n = 0};
+    return id.n ? id : read_file_build_id(path, inode);
 }
 
 struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *path,
@@ -175,8 +176,8 @@ struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *
     return id;
 }
 
-struct build_id build_ids_of_record(struct build_ids *ids, const void *record, size_t n,
-                                    ttr_text *path)
+struct build_id build_ids_get_from_record(struct build_ids *ids, const void *record, size_t n,
+                                          ttr_text *path)
 {
     const struct build_id none = {.n = 0};
     const uint8_t *bytes = record;
@@ -199,12 +200,12 @@ struct build_id build_ids_of_record(struct build_ids *ids, const void *record, s
     return id.n && key_map_put(&ids->returned, key, 1) ? id : none;
 }
 
-struct build_id build_ids_kernel(struct build_ids *ids, const char *module)
+struct build_id build_ids_get_kernel(struct build_ids *ids, const char *module)
 {
     char path[160] = "/sys/kernel/notes";
     if (module)
         (void)snprintf(path, sizeof path, "/sys/module/%s/notes/.note.gnu.build-id", module);
     if (!tracing_files_read_path(path, &ids->text))
         return (struct build_id){.n = 0};
-    return build_id_in_notes(ids->text.bytes, ids->text.n);
+    return find_build_id_in_notes(ids->text.bytes, ids->text.n);
 }

@@ -21,8 +21,8 @@ struct build_id {
 /* Cache of build ids. */
 struct build_ids {
     struct key_map known;    /* hash of path and inode -> index in `list` */
-    struct key_map returned; /* hashes of the paths for which build_ids_of_record has returned an
-                              * id */
+    struct key_map returned; /* hashes of the paths for which build_ids_get_from_record has returned
+                              * an id */
     struct build_id *list;
     size_t n, capacity;
     struct buffer text; /* scratch space for sysfs files */
@@ -33,11 +33,11 @@ void build_ids_free(struct build_ids *ids);
 
 /* Finds the GNU build id in ELF notes in the byte order of this machine. Returns n = 0 if there is
  * none. */
-struct build_id build_id_in_notes(const void *bytes, size_t n);
+struct build_id find_build_id_in_notes(const void *bytes, size_t n);
 
 /* Reads the build id of an ELF file. Returns n = 0 if the file has none, or if its inode is not
  * `inode`; 0 accepts any file. */
-struct build_id build_id_of_file(const char *path, uint64_t inode);
+struct build_id read_file_build_id(const char *path, uint64_t inode);
 
 /* Returns the build id of a file in the mount namespace of a process. Files are read once and
  * cached. */
@@ -47,10 +47,10 @@ struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *
 /* Returns the build id that an executable MMAP2 record lacks, and sets *path, borrowed from the
  * record. The kernel omits it before version 5.12, or if the ELF page is not in memory. Returns n =
  * 0 if the record has one, or for a path for which an id was returned before. */
-struct build_id build_ids_of_record(struct build_ids *ids, const void *record, size_t n,
-                                    ttr_text *path);
+struct build_id build_ids_get_from_record(struct build_ids *ids, const void *record, size_t n,
+                                          ttr_text *path);
 
 /* Returns the build id of the kernel (module NULL) or of one of its modules. */
-struct build_id build_ids_kernel(struct build_ids *ids, const char *module);
+struct build_id build_ids_get_kernel(struct build_ids *ids, const char *module);
 
 #endif

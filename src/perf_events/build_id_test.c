@@ -34,7 +34,7 @@ static void build_id_among_other_notes_is_found(void **state)
     size_t n = append_note(notes, NT_GNU_BUILD_ID, "Other", "xxxxx", 5);
     n += append_note(notes + n, NT_GNU_ABI_TAG, "GNU", "\0\0\0", 4);
     n += append_note(notes + n, NT_GNU_BUILD_ID, "GNU", "\xaa\xbb\xcc", 3);
-    struct build_id id = build_id_in_notes(notes, n);
+    struct build_id id = find_build_id_in_notes(notes, n);
     assert_int_equal(id.n, 3);
     assert_memory_equal(id.bytes, "\xaa\xbb\xcc", 3);
 }
@@ -45,12 +45,12 @@ static void truncated_or_oversized_note_has_no_build_id(void **state)
     (void)state;
     size_t n = append_note(notes, NT_GNU_BUILD_ID, "GNU", "01234567890123456789", 20);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(build_id_in_notes(notes, i).n, 0);
-    assert_int_equal(build_id_in_notes(notes, n).n, 20);
+        assert_int_equal(find_build_id_in_notes(notes, i).n, 0);
+    assert_int_equal(find_build_id_in_notes(notes, n).n, 20);
     assert_int_equal(
-        build_id_in_notes(notes, append_note(notes, NT_GNU_BUILD_ID, "GNU", whole, 21)).n, 0);
+        find_build_id_in_notes(notes, append_note(notes, NT_GNU_BUILD_ID, "GNU", whole, 21)).n, 0);
     memset(notes, 0xff, sizeof notes);
-    assert_int_equal(build_id_in_notes(notes, sizeof notes).n, 0);
+    assert_int_equal(find_build_id_in_notes(notes, sizeof notes).n, 0);
 }
 
 /* Writes a 32-bit ELF file; its second program header has the note. */
@@ -87,16 +87,16 @@ static void replaced_file_has_no_build_id(void **state)
     write_elf32_file(path);
     assert_int_equal(fstat(fd, &about), 0);
     build_ids_init(&ids);
-    assert_int_equal(build_id_of_file(path, 0).n, 6);
+    assert_int_equal(read_file_build_id(path, 0).n, 6);
     assert_memory_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino).bytes,
                         "narrow", 6);
     assert_int_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino + 1).n, 0);
     assert_int_equal(truncate(path, 90), 0);
-    assert_int_equal(build_id_of_file(path, 0).n, 0);
+    assert_int_equal(read_file_build_id(path, 0).n, 0);
     assert_int_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino).n,
                      6); /* cached: the truncated file is not read again */
-    assert_int_equal(build_id_of_file("/tmp", 0).n, 0);
-    assert_int_equal(build_id_of_file("/nowhere/at/all", 0).n, 0);
+    assert_int_equal(read_file_build_id("/tmp", 0).n, 0);
+    assert_int_equal(read_file_build_id("/nowhere/at/all", 0).n, 0);
     build_ids_free(&ids);
     (void)close(fd);
     (void)unlink(path);
@@ -133,21 +133,21 @@ static void mapping_without_build_id_gets_it_once_from_file(void **state)
     build_ids_init(&ids);
     build_mmap2_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
     memset(record + 44, 7, record[40] = 20);
-    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &mapped_path).n,
+    assert_int_equal(build_ids_get_from_record(&ids, record, sizeof record, &mapped_path).n,
                      0); /* the record has a build id already */
     build_mmap2_record(record, path, about.st_ino, 2, PROT_READ);
     /* not executable */
-    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &mapped_path).n, 0);
+    assert_int_equal(build_ids_get_from_record(&ids, record, sizeof record, &mapped_path).n, 0);
     build_mmap2_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
     /* byte 40 is a device number here; misc bit 14 means another session's data */
     record[40] = 0xfe;
-    assert_int_equal(build_ids_of_record(&ids, record, 72, &mapped_path).n, 0);
-    assert_int_equal(build_ids_of_record(&ids, record, 80, &mapped_path).n, 0);
-    assert_memory_equal(build_ids_of_record(&ids, record, sizeof record, &mapped_path).bytes,
+    assert_int_equal(build_ids_get_from_record(&ids, record, 72, &mapped_path).n, 0);
+    assert_int_equal(build_ids_get_from_record(&ids, record, 80, &mapped_path).n, 0);
+    assert_memory_equal(build_ids_get_from_record(&ids, record, sizeof record, &mapped_path).bytes,
                         "narrow", 6);
     assert_int_equal(mapped_path.n, strlen(path));
     assert_memory_equal(mapped_path.p, path, mapped_path.n);
-    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &mapped_path).n, 0);
+    assert_int_equal(build_ids_get_from_record(&ids, record, sizeof record, &mapped_path).n, 0);
     build_ids_free(&ids);
     (void)close(fd);
     (void)unlink(path);
@@ -171,7 +171,7 @@ static void build_id_equals_readelf_output(void **state)
         print_message("# SKIP there is no readelf, or this program has no build id\n");
         return;
     }
-    const struct build_id id = build_id_of_file(path, 0);
+    const struct build_id id = read_file_build_id(path, 0);
     for (size_t i = 0; i < id.n; i++)
         (void)snprintf(id_text + 2 * i, 3, "%02x", id.bytes[i]);
     text[strcspn(text, "\n")] = '\0';

@@ -23,7 +23,7 @@ static const struct counter counters[] = {
     {"bus-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES, true},
 };
 
-const struct counter *counter_at(size_t i)
+const struct counter *get_perf_counter(size_t i)
 {
     return i < sizeof counters / sizeof *counters ? &counters[i] : NULL;
 }

@@ -15,6 +15,6 @@ struct counter {
 };
 
 /* Returns the i-th entry, NULL at the end. */
-const struct counter *counter_at(size_t i);
+const struct counter *get_perf_counter(size_t i);
 
 #endif

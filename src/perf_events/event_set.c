@@ -104,7 +104,8 @@ static bool add_found_tracepoint(void *ctx, const char *system, const char *name
 static void search_tracepoints(struct search *search, const char *systems, const char *names)
 {
     if (search->set->has_tracefs &&
-        !tracing_files_each(&search->set->tracefs, systems, names, add_found_tracepoint, search)) {
+        !tracing_files_visit_systems(&search->set->tracefs, systems, names, add_found_tracepoint,
+                                     search)) {
         search->reason = errno;
         search->is_incomplete = search->reason != ENOENT;
     }
@@ -119,7 +120,7 @@ static bool has_counter_name(const struct counter *counter, const char *word)
 static void search_counters(struct search *search, const char *word)
 {
     const struct counter *counter;
-    for (size_t i = 0; (counter = counter_at(i)); i++)
+    for (size_t i = 0; (counter = get_perf_counter(i)); i++)
         if (has_counter_name(counter, word)) {
             search->found++;
             search->is_out_of_memory =
@@ -161,7 +162,7 @@ struct suggestion_list {
                                               * free slot */
 };
 
-static void rate_suggestion(struct suggestion_list *suggestion_list, const char *name)
+static void rate_suggested_word(struct suggestion_list *suggestion_list, const char *name)
 {
     unsigned distance = ttr_edit_distance(suggestion_list->word, name);
     size_t at = SUGGESTIONS_MAX;
@@ -185,7 +186,7 @@ static bool rate_tracepoint(void *ctx, const char *system, const char *name)
     struct suggestion_list *suggestion_list = ctx;
     char full_name[2 * WORD_SIZE];
     (void)snprintf(full_name, sizeof full_name, "%s:%s", system, name);
-    rate_suggestion(suggestion_list, suggestion_list->has_colon ? full_name : name);
+    rate_suggested_word(suggestion_list, suggestion_list->has_colon ? full_name : name);
     return true;
 }
 
@@ -197,10 +198,11 @@ static void format_suggestions(const struct ttr_perf_events *set, const char *wo
     const struct counter *counter;
     size_t n = 0;
     to[0] = '\0';
-    for (size_t i = 0; (counter = counter_at(i)); i++)
-        rate_suggestion(&suggestion_list, counter->name);
+    for (size_t i = 0; (counter = get_perf_counter(i)); i++)
+        rate_suggested_word(&suggestion_list, counter->name);
     if (set->has_tracefs)
-        (void)tracing_files_each(&set->tracefs, "*", "*", rate_tracepoint, &suggestion_list);
+        (void)tracing_files_visit_systems(&set->tracefs, "*", "*", rate_tracepoint,
+                                          &suggestion_list);
     for (size_t i = 0; i < SUGGESTIONS_MAX && suggestion_list.list[i].distance && n < size; i++)
         n += (size_t)snprintf(to + n, size - n, "%s%s",
                               i ? ", " : "; similar: ", suggestion_list.list[i].name);

@@ -103,7 +103,7 @@ struct tracefs_texts {
     struct buffer texts, one;
 };
 
-static ttr_text text_slice(const struct tracefs_texts *tracefs_texts, size_t from, size_t to)
+static ttr_text make_text_slice(const struct tracefs_texts *tracefs_texts, size_t from, size_t to)
 {
     return (ttr_text){(const char *)tracefs_texts->texts.bytes + from, to - from};
 }
@@ -150,10 +150,11 @@ static void add_tracing_block(struct perf_data_writer *put, struct tracing_write
     const struct tracing_machine machine = {.is_big_endian = put->spec.is_big_endian,
                                             .long_bytes = sizeof(long),
                                             .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
-                                            .header_page = text_slice(tracefs_texts, 0, page),
-                                            .header_event = text_slice(tracefs_texts, page, event),
-                                            .printk = text_slice(tracefs_texts, event, printk),
-                                            .comms = text_slice(tracefs_texts, printk, comms)};
+                                            .header_page = make_text_slice(tracefs_texts, 0, page),
+                                            .header_event =
+                                                make_text_slice(tracefs_texts, page, event),
+                                            .printk = make_text_slice(tracefs_texts, event, printk),
+                                            .comms = make_text_slice(tracefs_texts, printk, comms)};
     buffer_init(&block, put->spec.alloc);
     tracing_writer_append_block(tracing, &machine, &block);
     if (block.failed || tracefs_texts->texts.failed)

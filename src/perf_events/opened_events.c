@@ -89,7 +89,7 @@ static void set_dummy_attr(struct opening *opening, struct opened_event *event)
 
 /* --- Failures --- */
 
-static int paranoid_level(void)
+static int read_paranoid_level(void)
 {
     FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
     char text[32] = "";
@@ -119,7 +119,7 @@ static bool fail_permission(const struct opening *opening, const struct opened_e
                "no permission to record %s%s: /proc/sys/kernel/perf_event_paranoid is %d, which "
                "reserves %s for root and CAP_PERFMON; run as root, or as root: sysctl "
                "kernel.perf_event_paranoid=%d",
-               name, opening->wish->pid ? "" : " on all processors", paranoid_level(),
+               name, opening->wish->pid ? "" : " on all processors", read_paranoid_level(),
                is_tracepoint ? "tracepoints" : "this",
                is_tracepoint        ? -1
                : opening->wish->pid ? 1

@@ -1,6 +1,6 @@
 /* Recording sessions: moves records from the rings into a perf.data stream.
  *
- * |  perf_event_open  -> rings, one or two per CPU -> read_round -> perf.data bytes -> caller
+ * |  perf_event_open  -> rings, one or two per CPU -> read_rings_once -> perf.data bytes -> caller
  *
  * Order of calls: ttr_perf_open (events, file header, initial processes), ttr_perf_start,
  * ttr_perf_read until TTR_END, with ttr_perf_stop at any time, ttr_perf_header, ttr_perf_close.
@@ -61,7 +61,7 @@ static void add_missing_build_id(void *ctx, const void *bytes, size_t n)
 {
     struct ttr_perf *perf = ctx;
     ttr_text path;
-    const struct build_id id = build_ids_of_record(&perf->build_ids, bytes, n, &path);
+    const struct build_id id = build_ids_get_from_record(&perf->build_ids, bytes, n, &path);
     if (id.n)
         perf_data_writer_add_build_id(&perf->put, UINT32_MAX, PERF_MISC_USER, id.bytes, id.n, path);
 }
@@ -239,7 +239,7 @@ static uint64_t read_ring(struct ttr_perf *perf, struct ring *ring)
 
 /* Reads the records of all rings once. Ends the round with FINISHED_ROUND, but in snapshot mode
  * only if a snapshot is due (see the top of this file). */
-static void read_round(struct ttr_perf *perf)
+static void read_rings_once(struct ttr_perf *perf)
 {
     uint64_t bytes = 0;
     bool is_round = perf->is_snapshot_due || !perf->is_snapshot;
@@ -315,7 +315,7 @@ ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n, unsigned
         if (perf->has_ended && perf->out.n == 0)
             return TTR_END;
         if (!perf->has_ended)
-            read_round(perf);
+            read_rings_once(perf);
         uint64_t now = now_ms();
         if (perf->is_stopping && !perf->has_ended)
             write_output_end(perf);

@@ -60,7 +60,8 @@ static void write_mapping(struct tasks *tasks, const struct perf_sample *about,
     perf_data_writer_add_mapping(tasks->put, tasks->sample_type, about, mapping);
 }
 
-static struct build_id mapped_file_build_id(struct tasks *tasks, const struct perf_mapping *mapping)
+static struct build_id get_mapped_file_build_id(struct tasks *tasks,
+                                                const struct perf_mapping *mapping)
 {
     char path[TASK_PATH_SIZE];
     if (mapping->path.n >= sizeof path || !mapping->inode)
@@ -93,7 +94,7 @@ static const char *write_maps_line(struct tasks *tasks, const char *line, uint64
     path += strspn(path, " ");
     mapping.size = last - mapping.start;
     mapping.path = path < end ? (ttr_text){path, (size_t)(end - path)} : (ttr_text){"//anon", 6};
-    const struct build_id id = mapped_file_build_id(tasks, &mapping);
+    const struct build_id id = get_mapped_file_build_id(tasks, &mapping);
     write_mapping(tasks, &about, &mapping, &id);
     return end + 1;
 }
@@ -162,7 +163,7 @@ static void write_module_mappings(struct tasks *tasks)
             !start)
             continue;
         (void)snprintf(path, sizeof path, "[%s]", name);
-        const struct build_id id = build_ids_kernel(tasks->build_ids, name);
+        const struct build_id id = build_ids_get_kernel(tasks->build_ids, name);
         write_kernel_mapping(tasks, start, size, path, &id);
     }
 }
@@ -191,7 +192,7 @@ void tasks_write_kernel(struct tasks *tasks)
     uint64_t start, end;
     if (!find_kernel_text(&start, &end))
         return;
-    const struct build_id id = build_ids_kernel(tasks->build_ids, NULL);
+    const struct build_id id = build_ids_get_kernel(tasks->build_ids, NULL);
     write_kernel_mapping(tasks, start, end - start, "[kernel.kallsyms]_text", &id);
     write_module_mappings(tasks);
 }

@@ -114,8 +114,8 @@ static bool visit_system(const struct tracing_files *tracefs, const char *system
     return continues && !visitor->sys;
 }
 
-bool tracing_files_each(const struct tracing_files *tracefs, const char *systems, const char *names,
-                        tracing_files_visit visit, void *ctx)
+bool tracing_files_visit_systems(const struct tracing_files *tracefs, const char *systems,
+                                 const char *names, tracing_files_visit visit, void *ctx)
 {
     char path[TRACING_FILES_PATH_MAX + 16];
     (void)snprintf(path, sizeof path, "%s/events", tracefs->root);

@@ -25,13 +25,13 @@ bool tracing_files_read(const struct tracing_files *tracefs, const char *name, s
 /* Reads a file with any path into `to`, like tracing_files_read. */
 bool tracing_files_read_path(const char *path, struct buffer *to);
 
-/* Callback of tracing_files_each: receives system and name of a tracepoint, in no defined order.
- * Returns false to stop. */
+/* Callback of tracing_files_visit_systems: receives system and name of a tracepoint, in no defined
+ * order. Returns false to stop. */
 typedef bool (*tracing_files_visit)(void *ctx, const char *system, const char *name);
 
 /* Calls `visit` for each tracepoint with a system and name that match the globs. Returns false with
  * errno if a directory cannot be listed. */
-bool tracing_files_each(const struct tracing_files *tracefs, const char *systems, const char *names,
-                        tracing_files_visit visit, void *ctx);
+bool tracing_files_visit_systems(const struct tracing_files *tracefs, const char *systems,
+                                 const char *names, tracing_files_visit visit, void *ctx);
 
 #endif

@@ -62,7 +62,7 @@ struct where {
 
 /* Returns the entry of an id in a byte table, which grows as needed. Returns NULL if memory runs
  * out. */
-static uint8_t *byte_table_entry(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
+static uint8_t *get_byte_text(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
 {
     size_t before = *n;
     if (id >= before) {
@@ -101,7 +101,7 @@ static uint8_t classify_event(ttr_text name)
 
 /* --- Reading events --- */
 
-static bool is_named(const ttr_field *field, const char *name)
+static bool field_is_named(const ttr_field *field, const char *name)
 {
     size_t n = strlen(name);
     return field->name.n == n && memcmp(field->name.p, name, n) == 0;
@@ -109,7 +109,7 @@ static bool is_named(const ttr_field *field, const char *name)
 
 /* Returns true for an integer that is not in an optional or variant. LTTng records the two contexts
  * in this form. */
-static bool is_number(const ttr_field *field, ttr_type type)
+static bool is_number_field(const ttr_field *field, ttr_type type)
 {
     return field->value.type == type && field->value.hint != TTR_DISPLAY_ENUM &&
            field->value.hint != TTR_DISPLAY_FLAGS && field->choices == 0;
@@ -125,14 +125,14 @@ static bool read_context(ttr_fields *fields, struct where *where, ttr_field *fie
             return true;
         if (field->depth > 0)
             continue;
-        if (is_named(field, "ip") && is_number(field, TTR_TYPE_UINT)) {
+        if (field_is_named(field, "ip") && is_number_field(field, TTR_TYPE_UINT)) {
             where->ip = field->value.v.u;
             where->has_ip = true;
-        } else if (is_named(field, "vpid") && is_number(field, TTR_TYPE_INT) &&
+        } else if (field_is_named(field, "vpid") && is_number_field(field, TTR_TYPE_INT) &&
                    field->value.bits == 32) {
             where->vpid = field->value.v.s;
             where->has_vpid = true;
-        } else if (is_named(field, "debug_info")) {
+        } else if (field_is_named(field, "debug_info")) {
             where->has_own = true;
         }
     }
@@ -158,15 +158,15 @@ static void add_build_id_byte(struct debug_info *info, struct about *about, cons
 static void read_payload_number(struct about *about, const ttr_field *field)
 {
     uint64_t value = field->value.v.u;
-    if (is_named(field, "baddr")) {
+    if (field_is_named(field, "baddr")) {
         about->base = value;
         about->has_base = true;
-    } else if (is_named(field, "memsz")) {
+    } else if (field_is_named(field, "memsz")) {
         about->size = value;
         about->has_size = true;
-    } else if (is_named(field, "is_pic")) {
+    } else if (field_is_named(field, "is_pic")) {
         about->binary.is_pic = value == 1;
-    } else if (is_named(field, "crc")) {
+    } else if (field_is_named(field, "crc")) {
         about->binary.debug_link_crc = (uint32_t)value;
     }
 }
@@ -184,21 +184,21 @@ static void read_payload_field(struct debug_info *info, struct about *about, con
     if (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_BOOL ||
         value->type == TTR_TYPE_INT) {
         read_payload_number(about, field);
-    } else if (value->type == TTR_TYPE_TEXT && is_named(field, "path")) {
+    } else if (value->type == TTR_TYPE_TEXT && field_is_named(field, "path")) {
         about->binary.path = value->text;
         about->has_path = true;
-    } else if (value->type == TTR_TYPE_TEXT && is_named(field, "filename")) {
+    } else if (value->type == TTR_TYPE_TEXT && field_is_named(field, "filename")) {
         about->binary.debug_link = value->text;
-    } else if (value->type == TTR_TYPE_ARRAY && is_named(field, "build_id")) {
+    } else if (value->type == TTR_TYPE_ARRAY && field_is_named(field, "build_id")) {
         about->id_left = value->count;
-    } else if (value->type == TTR_TYPE_BYTES && is_named(field, "build_id")) {
+    } else if (value->type == TTR_TYPE_BYTES && field_is_named(field, "build_id")) {
         about->binary.build_id = value->text;
     }
 }
 
 /* Applies an event to the module map.  Returns false if memory is exhausted. */
-static bool apply_change(struct debug_info *info, enum change change, const struct about *about,
-                         struct module_place *where)
+static bool apply_module_change(struct debug_info *info, enum change change,
+                                const struct about *about, struct module_place *where)
 {
     where->base = about->base;
     if (change == CHANGE_CLEAR) {
@@ -226,8 +226,8 @@ static bool apply_change(struct debug_info *info, enum change change, const stru
 }
 
 /* Reads the payload, starting with `field`, and changes the module map as the event records. */
-static bool apply_event(struct debug_info *info, enum change change, struct module_place *where,
-                        ttr_fields *fields, ttr_field *field)
+static bool apply_module_event(struct debug_info *info, enum change change,
+                               struct module_place *where, ttr_fields *fields, ttr_field *field)
 {
     struct about about = {.binary = {.size = sizeof(ttr_binary),
                                      .path = {"", 0},
@@ -242,7 +242,7 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
             read_payload_field(info, &about, field);
         while (ttr_fields_next(fields, field));
     }
-    return apply_change(info, change, &about, where);
+    return apply_module_change(info, change, &about, where);
 }
 
 /* --- Lookup results --- */
@@ -306,7 +306,7 @@ static const ttr_field *find_location(struct debug_info *info, const struct modu
 
 /* --- Stage --- */
 
-static uint64_t trace_of_event(const ttr *t, const ttr_event *event)
+static uint64_t get_event_trace(const ttr *t, const ttr_event *event)
 {
     uint16_t shares = event->source < t->sources_n ? t->sources[event->source].shares : 0;
     return shares ? shares : event->source;
@@ -317,8 +317,8 @@ static size_t add_debug_info(void *ctx, const ttr_event *event, const ttr_field 
     struct debug_info *info = ctx;
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
     uint8_t *verdict =
-        is_class ? byte_table_entry(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
-    uint8_t *change = byte_table_entry(info, &info->change, &info->change_n, event->name);
+        is_class ? get_byte_text(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
+    uint8_t *change = get_byte_text(info, &info->change, &info->change_n, event->name);
     if (!change || (is_class && !verdict))
         return FIELD_INJECTOR_FAILED;
     if ((verdict && *verdict == NO) || event->kind == TTR_KIND_GAP)
@@ -335,10 +335,10 @@ static size_t add_debug_info(void *ctx, const ttr_event *event, const ttr_field 
         return 0;
     if (*change == CHANGE_UNKNOWN)
         *change = classify_event(ttr_text_get(info->t, event->name));
-    struct module_place place = {.trace = trace_of_event(info->t, event),
+    struct module_place place = {.trace = get_event_trace(info->t, event),
                                  .pid = (uint64_t)where.vpid};
-    if (*change != CHANGE_NONE &&
-        !apply_event(info, (enum change) * change, &place, &fields, has_more ? &field : NULL))
+    if (*change != CHANGE_NONE && !apply_module_event(info, (enum change) * change, &place, &fields,
+                                                      has_more ? &field : NULL))
         return FIELD_INJECTOR_FAILED;
     place.base = where.ip;
     *added = find_location(info, &place);
@@ -358,7 +358,7 @@ static void clear_full_cache(void *ctx)
     info->answers_n = 0;
 }
 
-static void close(void *ctx)
+static void close_debug_info(void *ctx)
 {
     struct debug_info *info = ctx;
     const struct alloc *alloc = &info->t->counted;
@@ -404,14 +404,15 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
     info->t = in->t;
     info->options = *options;
     if (!intern_names(info)) {
-        close(info);
+        close_debug_info(info);
         ttr_close(in);
         (void)fail_memory(error);
         return NULL;
     }
-    return field_injector_new(
-        in,
-        &(struct field_injector_options){
-            .add = add_debug_info, .refresh = clear_full_cache, .close = close, .ctx = info},
-        error);
+    return field_injector_new(in,
+                              &(struct field_injector_options){.add = add_debug_info,
+                                                               .refresh = clear_full_cache,
+                                                               .close = close_debug_info,
+                                                               .ctx = info},
+                              error);
 }

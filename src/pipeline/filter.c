@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/status.h"
+#include "expression/expression.h"
 #include "model/context.h"
 #include "model/reader.h"
 #include "pipeline/glob.h"
@@ -38,6 +39,10 @@ struct filter {
     struct arena arena; /* memory for copies of the patterns */
     ttr_filter what;    /* the conditions other than lists, from the caller */
     struct condition names, not_names, categories, providers, threads, processes;
+    struct expression *where; /* NULL = none */
+    uint32_t *match;          /* indices of the events that match all other conditions ... */
+    uint8_t *truth;           /* ... and what `where` is for them */
+    size_t match_room, truth_room;
     struct cpus *cpus; /* ranges of CPUs; one must contain the event's CPU; NULL = no condition */
     size_t cpus_n;
     bool spares_objects;
@@ -64,6 +69,9 @@ static void filter_close(ttr_reader *base)
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++)
         alloc_free(alloc, conditions[i]->verdict, conditions[i]->verdicts_n, 1);
     alloc_free(alloc, filter->pick, filter->pick_room, sizeof *filter->pick);
+    alloc_free(alloc, filter->match, filter->match_room, sizeof *filter->match);
+    alloc_free(alloc, filter->truth, filter->truth_room, 1);
+    expression_free(filter->where);
     arena_free(&filter->arena);
     stage_notes_free(&filter->stage_notes);
     alloc_free(alloc, filter, 1, sizeof *filter);
@@ -219,13 +227,55 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
            origin_matches(filter, event);
 }
 
-static bool event_passes_filter(struct filter *filter, const ttr_event *event)
+static bool always_passes(const struct filter *filter, const ttr_event *event)
 {
-    if (event->kind == TTR_KIND_DEFINITION)
-        return true;
-    if (filter->spares_objects && (event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP))
-        return true;
-    return event_matches(filter, event) != filter->what.invert;
+    return event->kind == TTR_KIND_DEFINITION ||
+           (filter->spares_objects &&
+            (event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP));
+}
+
+/* Copies the indices of the events that pass all conditions but `where` to filter->pick. Returns
+ * their number. */
+static uint32_t pick_without_where(struct filter *filter, const ttr_batch *all)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < all->n; i++) {
+        const uint32_t at = all->pick ? all->pick[i] : i;
+        const ttr_event *event = &all->event[at];
+        filter->pick[n] = at;
+        n += always_passes(filter, event) || event_matches(filter, event) != filter->what.invert;
+    }
+    return n;
+}
+
+/* Copies the indices of the events that pass to filter->pick: `where` is evaluated for those that
+ * match all other conditions. Sets *n to their number. */
+static ttr_status pick_with_where(struct filter *filter, const ttr_batch *all, uint32_t *n,
+                                  ttr_error *error)
+{
+    uint32_t matches = 0, next = 0;
+    if (!alloc_reserve(&filter->base.t->counted, (void **)&filter->match, &filter->match_room,
+                       all->n, sizeof *filter->match) ||
+        !alloc_reserve(&filter->base.t->counted, (void **)&filter->truth, &filter->truth_room,
+                       all->n, 1))
+        return fail_memory(error);
+    for (uint32_t i = 0; i < all->n; i++) {
+        const uint32_t at = all->pick ? all->pick[i] : i;
+        filter->match[matches] = at;
+        matches +=
+            !always_passes(filter, &all->event[at]) && event_matches(filter, &all->event[at]);
+    }
+    const ttr_status status =
+        expression_select(filter->where, all->event, filter->match, matches, filter->truth, error);
+    for (uint32_t i = 0; status == TTR_OK && i < all->n; i++) {
+        const uint32_t at = all->pick ? all->pick[i] : i;
+        bool is_match = next < matches && filter->match[next] == at;
+        if (is_match)
+            is_match = filter->truth[next++] == TRUTH_TRUE;
+        filter->pick[*n] = at;
+        *n += always_passes(filter, &all->event[at]) || is_match != filter->what.invert;
+    }
+    return status;
 }
 
 static ttr_status filter_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
@@ -240,11 +290,10 @@ static ttr_status filter_read_batch(ttr_reader *base, ttr_batch *batch, ttr_erro
         if (!alloc_reserve(&base->t->counted, (void **)&filter->pick, &filter->pick_room, all.n,
                            sizeof *filter->pick))
             return fail_memory(error);
-        for (uint32_t i = 0; i < all.n; i++) {
-            uint32_t at = all.pick ? all.pick[i] : i;
-            filter->pick[n] = at;
-            n += event_passes_filter(filter, &all.event[at]);
-        }
+        if (!filter->where)
+            n = pick_without_where(filter, &all);
+        else if ((status = pick_with_where(filter, &all, &n, error)) != TTR_OK)
+            return status;
         if (filter->is_out_of_memory)
             return fail_memory(error);
     }
@@ -296,6 +345,7 @@ static bool filter_allow_stream_order(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;
     return !filter->threads.glob && !filter->processes.glob &&
+           !(filter->where && expression_uses_threads(filter->where)) &&
            reader_allow_stream_order(filter->in);
 }
 
@@ -415,12 +465,17 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);
     stage_notes_init(&filter->stage_notes, &t->counted);
-    if ((copy_conditions(filter, what) ? copy_cpus(filter, what->cpus, error)
-                                       : fail_memory(error)) != TTR_OK) {
+    ttr_status status =
+        copy_conditions(filter, what) ? copy_cpus(filter, what->cpus, error) : fail_memory(error);
+    if (status == TTR_OK && what->where) {
+        filter->where = expression_new(t, what->where, error);
+        status = filter->where ? TTR_OK : TTR_E_MISUSE;
+    }
+    if (status != TTR_OK) {
         filter_close(&filter->base);
         return NULL;
     }
-    filter->spares_objects = !filter->names.glob && !filter->not_names.glob &&
+    filter->spares_objects = !what->where && !filter->names.glob && !filter->not_names.glob &&
                              !filter->categories.glob && !filter->providers.glob && !what->kinds &&
                              !what->min_level;
     if (!what->invert && (what->from_ns != INT64_MIN || what->to_ns != INT64_MAX))

@@ -7,7 +7,7 @@
 
 /* Returns the length of a set "[...]" with its brackets; 0 if it is not closed.  A leading "]" is a
  * member. */
-static size_t set_length(const char *p)
+static size_t measure_set(const char *p)
 {
     const char *at = p + 1;
     at += *at == '!' || *at == '^';
@@ -16,7 +16,7 @@ static size_t set_length(const char *p)
     return end ? (size_t)(end - p) + 1 : 0;
 }
 
-static bool set_holds(const char *set, size_t length, char c)
+static bool set_contains(const char *set, size_t length, char c)
 {
     const char *at = set + 1, *end = set + length - 1;
     bool is_negated = *at == '!' || *at == '^', holds = false;
@@ -33,7 +33,7 @@ static bool set_holds(const char *set, size_t length, char c)
 }
 
 /* Returns the number of bytes of the UTF-8 character at the start of the text. */
-static size_t character_length(const char *p, size_t n)
+static size_t measure_character(const char *p, size_t n)
 {
     size_t length = 1;
     if ((unsigned char)p[0] >= 0xc0)
@@ -48,10 +48,10 @@ static size_t match_element(const char *pattern, const char *text, size_t n, siz
 {
     *element = 1;
     if (*pattern == '?')
-        return character_length(text, n);
-    if (*pattern == '[' && set_length(pattern)) {
-        *element = set_length(pattern);
-        return set_holds(pattern, *element, *text);
+        return measure_character(text, n);
+    if (*pattern == '[' && measure_set(pattern)) {
+        *element = measure_set(pattern);
+        return set_contains(pattern, *element, *text);
     }
     if (*pattern == '\\' && pattern[1]) {
         *element = 2;

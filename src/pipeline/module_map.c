@@ -116,7 +116,7 @@ static struct load *find_module_at(const struct module_map *module_map,
     return n && process->load[n - 1].base == where->base ? &process->load[n - 1] : NULL;
 }
 
-static void update_reaches(struct module_map_process *process, size_t from)
+static void update_reach_from(struct module_map_process *process, size_t from)
 {
     for (size_t i = from; i < process->n; i++) {
         uint64_t below = i ? process->load[i - 1].reach : 0;
@@ -125,7 +125,7 @@ static void update_reaches(struct module_map_process *process, size_t from)
 }
 
 /* Removes the closed modules that overlap a new module at [base, end). */
-static void drop_closed(struct module_map_process *process, uint64_t base, uint64_t end)
+static void remove_closed_modules(struct module_map_process *process, uint64_t base, uint64_t end)
 {
     size_t kept = 0;
     for (size_t i = 0; i < process->n; i++) {
@@ -136,10 +136,10 @@ static void drop_closed(struct module_map_process *process, uint64_t base, uint6
     if (kept == process->n)
         return;
     process->n = kept;
-    update_reaches(process, 0);
+    update_reach_from(process, 0);
 }
 
-static bool is_path_of(const ttr_binary *binary, ttr_text path)
+static bool is_path_of_module(const ttr_binary *binary, ttr_text path)
 {
     return binary->path.n == path.n && memcmp(binary->path.p, path.p, path.n) == 0;
 }
@@ -158,9 +158,9 @@ bool module_map_add(struct module_map *module_map, const struct module_place *wh
     struct module_map_process *process = find_process(module_map, where);
     if (!process && !(process = add_process(module_map, where)))
         return false;
-    drop_closed(process, where->base, end);
+    remove_closed_modules(process, where->base, end);
     struct load *load = find_module_at(module_map, where);
-    if (load && is_path_of(module_map_binary(module_map, load->binary), binary->path))
+    if (load && is_path_of_module(module_map_binary(module_map, load->binary), binary->path))
         return true;
     uint32_t id = intern_binary(module_map, binary);
     if (id == 0)
@@ -177,7 +177,7 @@ bool module_map_add(struct module_map *module_map, const struct module_place *wh
     }
     *load = (struct load){
         .base = where->base, .end = end, .binary = id, .serial = ++module_map->serial};
-    update_reaches(process, (size_t)(load - process->load));
+    update_reach_from(process, (size_t)(load - process->load));
     return true;
 }
 
@@ -207,7 +207,7 @@ void module_map_remove(struct module_map *module_map, const struct module_place 
     struct module_map_process *process = find_process(module_map, where);
     size_t at = (size_t)(load - process->load);
     memmove(load, load + 1, (--process->n - at) * sizeof *load);
-    update_reaches(process, at);
+    update_reach_from(process, at);
 }
 
 void module_map_close(struct module_map *module_map, const struct module_place *where)

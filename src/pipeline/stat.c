@@ -128,7 +128,7 @@ static bool count_event(struct ttr_stat *stat, const ttr_event *event)
     return true;
 }
 
-static bool add_pending(struct ttr_stat *stat)
+static bool add_pending_span(struct ttr_stat *stat)
 {
     bool is_added = true;
     for (unsigned i = 0; i < stat->pending_n && is_added; i++)
@@ -145,7 +145,7 @@ static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
             return false;
         histogram_init(stat->durations[at], stat->alloc);
     }
-    if (stat->pending_n == PENDING && !add_pending(stat))
+    if (stat->pending_n == PENDING && !add_pending_span(stat))
         return false;
     struct histogram *histogram = stat->durations[at];
     __builtin_prefetch(&histogram->count);
@@ -177,7 +177,7 @@ static bool count_span(void *ctx, const struct complete_span *span)
         stat->row[at].unfinished++;
         return true;
     }
-    if (!span->is_async && !nest_add(&stat->nest, span->lane, &interval, &covered))
+    if (!span->is_async && !nesting_add(&stat->nest, span->lane, &interval, &covered))
         return false;
     stat->row[at].self = saturate_add_u64(stat->row[at].self, duration - covered);
     return add_duration(stat, at, duration);
@@ -292,7 +292,7 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     stat->begin_ns = INT64_MAX;
     stat->end_ns = INT64_MIN;
     pair_map_init(&stat->by_key, stat->alloc);
-    nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
+    nesting_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
     /* Without spans the order of events does not matter, and merging hundreds of inputs would be
      * half of the cost. */
@@ -301,7 +301,7 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     ttr_status status = read_all_batches(in, &read_loop, error);
     /* The rows before a failure are useful. If memory ran out, the statistics cannot be
      * completed. */
-    if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
+    if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending_span(stat)))
         status = fail_memory(error);
     if (status == TTR_E_NOMEM) {
         ttr_stat_free(stat);
@@ -335,7 +335,7 @@ void ttr_stat_free(ttr_stat *stat)
     const struct alloc *alloc = stat->alloc;
     free_durations(stat);
     span_stream_free(&stat->spans);
-    nest_free(&stat->nest);
+    nesting_free(&stat->nest);
     pair_map_free(&stat->by_key);
     alloc_free(alloc, stat->latest, stat->latest_n, sizeof *stat->latest);
     alloc_free(alloc, stat->row, stat->row_room, sizeof *stat->row);

@@ -50,13 +50,13 @@ static void mark_seen(struct summing *summing, struct seen *seen, size_t id)
     seen->is_seen[id] = true;
 }
 
-static int64_t end_of(const ttr_event *event)
+static int64_t get_event_end(const ttr_event *event)
 {
     return event->kind == TTR_KIND_SPAN ? saturate_end_ns(event->time, event->duration)
                                         : event->time;
 }
 
-static void sum_order(struct summing *summing, const ttr_event *event)
+static void check_event_order(struct summing *summing, const ttr_event *event)
 {
     const size_t i = summing->is_stream_order ? event->source : 0, had = summing->before_n;
     if (i >= had) {
@@ -72,18 +72,18 @@ static void sum_order(struct summing *summing, const ttr_event *event)
     *before = (struct before){.time = event->time, .is_there = true};
 }
 
-static void sum_time(struct summing *summing, const ttr_event *event)
+static void extend_time_range(struct summing *summing, const ttr_event *event)
 {
     ttr_summary *summary = summing->summary;
-    int64_t end = end_of(event);
+    int64_t end = get_event_end(event);
     summary->begin_ns =
         !summary->has_times || event->time < summary->begin_ns ? event->time : summary->begin_ns;
     summary->end_ns = !summary->has_times || end > summary->end_ns ? end : summary->end_ns;
     summary->has_times = true;
-    sum_order(summing, event);
+    check_event_order(summing, event);
 }
 
-static void sum_event(struct summing *summing, const ttr_event *event)
+static void summarise_event(struct summing *summing, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_ADDED)
         return;
@@ -92,7 +92,7 @@ static void sum_event(struct summing *summing, const ttr_event *event)
         return;
     summing->summary->events++;
     if (!(event->flags & TTR_EVENT_NO_TIME))
-        sum_time(summing, event);
+        extend_time_range(summing, event);
     if (event->name)
         mark_seen(summing, &summing->names, event->name);
     if (event->provider)
@@ -105,11 +105,11 @@ static void sum_event(struct summing *summing, const ttr_event *event)
     }
 }
 
-static ttr_status sum_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
+static ttr_status summarise_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
     struct summing *summing = ctx;
     for (uint32_t i = 0; i < batch->n; i++)
-        sum_event(summing, ttr_batch_at(batch, i));
+        summarise_event(summing, ttr_batch_at(batch, i));
     return summing->is_out_of_memory ? fail_memory(error) : TTR_OK;
 }
 
@@ -123,7 +123,7 @@ ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progr
                               .summary = summary,
                               .is_stream_order = reader_allow_stream_order(in)};
     const struct read_loop read_loop = {
-        .on_batch = sum_batch, .ctx = &summing, .progress = progress, .progress_ctx = ctx};
+        .on_batch = summarise_batch, .ctx = &summing, .progress = progress, .progress_ctx = ctx};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
     *summary = (ttr_summary){0};
     ttr_status status = read_all_batches(in, &read_loop, error);

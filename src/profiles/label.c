@@ -24,7 +24,7 @@ static void append_byte(struct scan *scan, char byte)
 }
 
 /* Returns the length of the module and the "!" after it; 0 without a module. */
-static size_t module_length(ttr_text name)
+static size_t measure_module(ttr_text name)
 {
     for (size_t i = 0; i < name.n && name.p[i] != '('; i++)
         if (name.p[i] == '!')
@@ -33,7 +33,7 @@ static size_t module_length(ttr_text name)
 }
 
 /* Returns the length of the group that starts at a bracket; to the end if it is not closed. */
-static size_t group_length(ttr_text rest)
+static size_t measure_group(ttr_text rest)
 {
     size_t depth = 0;
     for (size_t i = 0; i < rest.n; i++) {
@@ -51,7 +51,7 @@ static bool begins_with(ttr_text rest, const char *word)
 }
 
 /* Returns the length of a part that is copied although it has brackets; 0 if there is none. */
-static size_t verbatim_length(ttr_text rest)
+static size_t measure_verbatim_part(ttr_text rest)
 {
     static const char *const words[] = {"operator()", "operator<<", "operator>>",
                                         "operator<=", "operator>=", "operator->",
@@ -87,7 +87,7 @@ static void start_component(struct scan *scan, ttr_text rest, size_t n)
 static size_t copy_piece(struct scan *scan, ttr_text rest, bool is_at_start)
 {
     static const char nameless[] = "(anonymous namespace)::";
-    const size_t verbatim = verbatim_length(rest);
+    const size_t verbatim = measure_verbatim_part(rest);
     for (size_t i = 0; i < verbatim; i++)
         append_byte(scan, rest.p[i]);
     if (verbatim)
@@ -97,7 +97,7 @@ static size_t copy_piece(struct scan *scan, ttr_text rest, bool is_at_start)
     if (rest.p[0] == '(' || (rest.p[0] == ' ' && !is_at_start))
         return 0;
     if (!is_at_start && (rest.p[0] == '<' || rest.p[0] == '['))
-        return group_length(rest);
+        return measure_group(rest);
     /* ".ctor" is a name that starts with a dot */
     const size_t separator = begins_with(rest, "::") ? 2 : !is_at_start && is_separating_dot(rest);
     if (separator == 0 || rest.n == separator) {
@@ -111,7 +111,7 @@ static size_t copy_piece(struct scan *scan, ttr_text rest, bool is_at_start)
 size_t ttr_profile_label(ttr_text name, char *to, size_t room)
 {
     struct scan scan = {.to = to, .room = room};
-    for (size_t i = module_length(name), n = 1; i < name.n && n > 0; i += n) {
+    for (size_t i = measure_module(name), n = 1; i < name.n && n > 0; i += n) {
         const bool is_at_start = scan.n == scan.part[0];
         n = copy_piece(&scan, (ttr_text){name.p + i, name.n - i}, is_at_start);
     }

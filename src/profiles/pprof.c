@@ -114,7 +114,7 @@ static void append_sample_label(struct buffer *to, uint64_t key, uint32_t field,
     protobuf_end_message(to, mark);
 }
 
-static void append_sample(struct pprof *pprof, const ttr_profile_node *node)
+static void append_sample_message(struct pprof *pprof, const ttr_profile_node *node)
 {
     const struct profile_out *out = pprof->out;
     struct buffer *to = &pprof->plain;
@@ -204,7 +204,7 @@ static ttr_status append_profile(struct pprof *pprof, ttr_error *error)
                       is_time ? TEXT_NS : TEXT_COUNT);
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK && !out->is_stopped; i++) {
         if (out->node[i].self || out->node[i].count)
-            append_sample(pprof, &out->node[i]);
+            append_sample_message(pprof, &out->node[i]);
         status = compress_if_full(pprof, error);
     }
     for (uint32_t i = 0; i < out->frames_n && status == TTR_OK; i++) {

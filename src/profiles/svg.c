@@ -209,7 +209,7 @@ static bool order_children(struct graph *graph)
         return false;
     for (uint32_t i = 0; i < n; i++)
         keys[i] = (struct order_key){.rank = out->node[i].total, .index = i};
-    order_keys(keys, keys + n, n);
+    radix_sort_keys(keys, keys + n, n);
     for (size_t i = 0; i <= n; i++)
         graph->first[i] = TTR_PROFILE_NONE;
     for (size_t i = 0; i < n; i++) {

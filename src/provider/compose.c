@@ -24,7 +24,7 @@ struct ttr_composer {
 };
 
 /* Returns the bytes of one value or string unit, 0 for an unknown encoding. */
-static size_t encoding_unit_size(unsigned encoding)
+static size_t get_encoding_unit_size(unsigned encoding)
 {
     static const uint8_t units[] = {0, 0, 1, 2, 4, 8, 16, 1, 2, 4, 1, 2, 4, 1};
     return encoding < sizeof units ? units[encoding] : 0;
@@ -146,7 +146,7 @@ void ttr_compose_activity(ttr_composer *composer, const void *activity, const vo
 }
 
 /* Returns the number of units before the first zero unit of a text, at most n. */
-static size_t string_length_units(const uint8_t *text, size_t unit, size_t n)
+static size_t count_string_units(const uint8_t *text, size_t unit, size_t n)
 {
     static const uint8_t zeros[4];
     size_t i = 0;
@@ -158,8 +158,8 @@ static size_t string_length_units(const uint8_t *text, size_t unit, size_t n)
 static void append_text(ttr_composer *composer, unsigned encoding, const void *text, size_t n)
 {
     bool is_zstring = encoding <= TTR_EH_ZSTRING32;
-    size_t unit = encoding_unit_size(encoding);
-    n = !text ? 0 : is_zstring || n == SIZE_MAX ? string_length_units(text, unit, n) : n;
+    size_t unit = get_encoding_unit_size(encoding);
+    n = !text ? 0 : is_zstring || n == SIZE_MAX ? count_string_units(text, unit, n) : n;
     if (n > TTR_EVENT_MAX) {
         set_first_error(composer, TTR_E_LIMIT);
         return;
@@ -174,7 +174,7 @@ static void append_text(ttr_composer *composer, unsigned encoding, const void *t
 void ttr_compose_value(ttr_composer *composer, const ttr_field_shape *shape, const void *value,
                        size_t n)
 {
-    size_t unit = encoding_unit_size(shape->encoding);
+    size_t unit = get_encoding_unit_size(shape->encoding);
     if (!unit || (is_value_encoding(shape->encoding) && !value)) {
         set_first_error(composer, TTR_E_MISUSE);
         return;
@@ -189,7 +189,7 @@ void ttr_compose_value(ttr_composer *composer, const ttr_field_shape *shape, con
 void ttr_compose_array(ttr_composer *composer, const ttr_field_shape *shape, const void *values,
                        size_t n, bool is_fixed)
 {
-    size_t unit = encoding_unit_size(shape->encoding);
+    size_t unit = get_encoding_unit_size(shape->encoding);
     if (!is_value_encoding(shape->encoding) || (n && !values) || (is_fixed && n == 0)) {
         set_first_error(composer, TTR_E_MISUSE);
         return;
@@ -219,7 +219,7 @@ void ttr_compose_metadata(ttr_composer *composer, const ttr_field_shape *shape, 
 {
     unsigned arrays = shape->encoding & (TTR_EH_FIXED | TTR_EH_ARRAY),
              plain = shape->encoding & 0x1Fu;
-    bool is_known = encoding_unit_size(plain) || (plain == TTR_EH_STRUCT && shape->format);
+    bool is_known = get_encoding_unit_size(plain) || (plain == TTR_EH_STRUCT && shape->format);
     if (!is_known || arrays == (TTR_EH_FIXED | TTR_EH_ARRAY) ||
         (arrays == TTR_EH_FIXED && fixed_n == 0)) {
         set_first_error(composer, TTR_E_MISUSE);

@@ -128,7 +128,7 @@ static void append_formats(struct perf_file *file)
 
 /* Writes buffered data: format files that are pending, the samples, and a file header that includes
  * both. */
-static void write_piece(struct perf_file *file, uint64_t now_ns)
+static void write_buffered_piece(struct perf_file *file, uint64_t now_ns)
 {
     uint8_t header[PERF_HEADER_BYTES];
     if (file->has_new_points)
@@ -190,7 +190,7 @@ static int append_sample(struct perf_file *file, uint32_t index, const uint8_t *
     bool is_added = perf_data_writer_add_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
     if (file->has_new_points || file->out.n >= PIECE_BYTES ||
         sample.time - file->written_ns > PIECE_NS)
-        write_piece(file, sample.time);
+        write_buffered_piece(file, sample.time);
     if (perf_data_writer_failed(&file->put) || !is_added)
         return is_added ? ENOMEM : EMSGSIZE;
     return file->sys;

@@ -154,9 +154,9 @@ static void unregister_point(struct provider_state *state, ttr_tracepoint *point
 
 /* Returns the next tracepoint of a provider. First come those in the linker's array, counted by
  * *at; NULL slots are skipped. Then come those in the list after `before`. */
-static ttr_tracepoint *next_tracepoint(const ttr_provider *provider,
-                                       const struct provider_state *state, size_t *at,
-                                       ttr_tracepoint *before)
+static ttr_tracepoint *get_next_tracepoint(const ttr_provider *provider,
+                                           const struct provider_state *state, size_t *at,
+                                           ttr_tracepoint *before)
 {
     size_t n = (size_t)(provider->last - provider->first);
     while (*at < n) {
@@ -175,8 +175,8 @@ static ttr_status register_all_points(ttr_provider *provider, struct provider_st
     ttr_error ignored_error;
     ttr_status status = TTR_OK;
     size_t at = 0;
-    for (ttr_tracepoint *point = next_tracepoint(provider, state, &at, NULL); point;
-         point = next_tracepoint(provider, state, &at, point)) {
+    for (ttr_tracepoint *point = get_next_tracepoint(provider, state, &at, NULL); point;
+         point = get_next_tracepoint(provider, state, &at, point)) {
         ttr_status one = register_point(state, point, i, status == TTR_OK ? error : &ignored_error);
         status = status == TTR_OK ? one : status;
     }
@@ -255,8 +255,8 @@ void ttr_provider_close(ttr_provider *provider)
     for (unsigned i = 0; i < TTR_BACKENDS_MAX; i++) {
         size_t at = 0;
         if (state->backends[i])
-            for (ttr_tracepoint *point = next_tracepoint(provider, state, &at, NULL); point;
-                 point = next_tracepoint(provider, state, &at, point))
+            for (ttr_tracepoint *point = get_next_tracepoint(provider, state, &at, NULL); point;
+                 point = get_next_tracepoint(provider, state, &at, point))
                 unregister_point(state, point, i);
     }
     wait_for_writers(state);

@@ -85,7 +85,8 @@ static void append_u16(struct block *block, unsigned x)
 }
 
 /* Returns the length of a string in units, at most the number of units left in the block. */
-static size_t units_before_zero(const struct block *block, const uint8_t *bytes, uint32_t unit)
+static size_t count_units_before_zero(const struct block *block, const uint8_t *bytes,
+                                      uint32_t unit)
 {
     static const uint8_t zeros[8];
     size_t n = 0, units_max = block->at ? (size_t)(block->end - block->at) / unit : 0;
@@ -117,9 +118,10 @@ static void append_array(struct block *block, const ttr_piece *piece)
 
 static void append_zstring(struct block *block, const ttr_piece *piece)
 {
-    append_bytes(
-        block, piece->is.bytes,
-        piece->is.bytes ? units_before_zero(block, piece->is.bytes, piece->unit) * piece->unit : 0);
+    append_bytes(block, piece->is.bytes,
+                 piece->is.bytes
+                     ? count_units_before_zero(block, piece->is.bytes, piece->unit) * piece->unit
+                     : 0);
     append_value(block, 0, piece->unit);
 }
 
@@ -215,7 +217,7 @@ ttr_status ttr_site_write(ttr_site *site, const ttr_piece *pieces)
 
 /* Selects the counter shard of a thread by hashing its stack address. Addresses in the same 64 KiB
  * select the same shard. */
-static struct provider_shard *current_shard(struct provider_state *state)
+static struct provider_shard *get_current_shard(struct provider_state *state)
 {
     uint8_t here;
     uint64_t place = (uint64_t)(uintptr_t)&here >> 16;
@@ -231,7 +233,7 @@ ttr_status provider_count_too_large(ttr_tracepoint *point)
 {
     struct provider_state *state = __atomic_load_n(&point->provider->state, __ATOMIC_ACQUIRE);
     if (state)
-        increment_counter(&current_shard(state)->too_large);
+        increment_counter(&get_current_shard(state)->too_large);
     return TTR_E_LIMIT;
 }
 
@@ -262,7 +264,7 @@ ttr_status provider_send(ttr_tracepoint *point, uint8_t *event, size_t n)
     if (!state)
         return TTR_OK;
     int sys_before = errno;
-    struct provider_shard *shard = current_shard(state);
+    struct provider_shard *shard = get_current_shard(state);
     (void)__atomic_fetch_add(&shard->begun, 1, __ATOMIC_SEQ_CST);
     ttr_status status = write_to_backends(state, point, event, n);
     if (n > FTRACE_EVENT_MAX)

@@ -25,7 +25,7 @@ static void set_error(ttr_error *error, ttr_status status, uint64_t offset, cons
     (void)snprintf(error->text, sizeof error->text, "%s", text);
 }
 
-static ttr_status status_of(int result)
+static ttr_status convert_sqlite_status(int result)
 {
     switch (result & 0xff) {
     case SQLITE_NOMEM:
@@ -114,8 +114,8 @@ void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *n
 /* --- Database --- */
 
 /* Allows reading, and temporary views. */
-static int authorize(void *context, int action, const char *a, const char *b, const char *c,
-                     const char *d)
+static int authorize_statement(void *context, int action, const char *a, const char *b,
+                               const char *c, const char *d)
 {
     (void)context;
     (void)b;
@@ -173,13 +173,13 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
     if (result == SQLITE_OK)
         result = query_add_functions(query->db);
     if (result != SQLITE_OK) {
-        set_error(error, status_of(result), 0, sqlite3_errmsg(query->db));
+        set_error(error, convert_sqlite_status(result), 0, sqlite3_errmsg(query->db));
         ttr_query_free(query);
         return NULL;
     }
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_EXPR_DEPTH, 500);
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
-    (void)sqlite3_set_authorizer(query->db, authorize, query);
+    (void)sqlite3_set_authorizer(query->db, authorize_statement, query);
     sqlite3_progress_handler(query->db, PROGRESS_STEPS, report_progress, query);
     return query;
 }
@@ -204,7 +204,8 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
         *rest = after;
     if (status != SQLITE_OK) {
         const int at = sqlite3_error_offset(query->db);
-        set_error(error, status_of(status), at < 0 ? 0 : (uint64_t)at, sqlite3_errmsg(query->db));
+        set_error(error, convert_sqlite_status(status), at < 0 ? 0 : (uint64_t)at,
+                  sqlite3_errmsg(query->db));
         return NULL;
     }
     ttr_result *result = statement ? calloc(1, sizeof *result) : NULL;
@@ -226,8 +227,8 @@ ttr_status ttr_result_step(ttr_result *result, ttr_error *error)
         return TTR_OK;
     if (status == SQLITE_DONE)
         return TTR_END;
-    set_error(error, status_of(status), 0, sqlite3_errmsg(result->query->db));
-    return status_of(status);
+    set_error(error, convert_sqlite_status(status), 0, sqlite3_errmsg(result->query->db));
+    return convert_sqlite_status(status);
 }
 
 size_t ttr_result_columns(const ttr_result *result)

@@ -11,7 +11,7 @@ struct values {
     bool is_full;
 };
 
-static void add_value(sqlite3_context *context, double percent, sqlite3_value *value)
+static void add_percentile_value(sqlite3_context *context, double percent, sqlite3_value *value)
 {
     struct values *values = sqlite3_aggregate_context(context, sizeof *values);
     if (!values || sqlite3_value_type(value) == SQLITE_NULL)
@@ -36,16 +36,16 @@ static void step_percentile(sqlite3_context *context, int n, sqlite3_value **val
     if (percent < 0 || percent > 100)
         sqlite3_result_error(context, "percentile expects a number from 0 to 100", -1);
     else
-        add_value(context, percent, value[0]);
+        add_percentile_value(context, percent, value[0]);
 }
 
 static void step_median(sqlite3_context *context, int n, sqlite3_value **value)
 {
     (void)n;
-    add_value(context, 50, value[0]);
+    add_percentile_value(context, 50, value[0]);
 }
 
-static int compare(const void *left, const void *right)
+static int compare_numbers(const void *left, const void *right)
 {
     double a, b;
     memcpy(&a, left, sizeof a);
@@ -62,7 +62,7 @@ static void end_percentile(sqlite3_context *context)
         sqlite3_result_null(context);
         return;
     }
-    qsort(values->list, values->n, sizeof *values->list, compare);
+    qsort(values->list, values->n, sizeof *values->list, compare_numbers);
     const double at = values->percent / 100 * (double)(values->n - 1);
     const size_t low = (size_t)at, high = low + 1 < values->n ? low + 1 : low;
     const double part = at - (double)low;

@@ -40,26 +40,26 @@ struct cursor {
     uint64_t *loaded; /* per column: first row of its loaded block, UINT64_MAX = none */
 };
 
-static struct store_table *table_of(struct cursor *cursor)
+static struct store_table *get_cursor_table(struct cursor *cursor)
 {
     return (struct store_table *)cursor->base.pVtab;
 }
 
 /* --- Tables --- */
 
-static const char *sql_type(ttr_store_type type)
+static const char *get_sql_type(ttr_store_type type)
 {
     return type == TTR_STORE_TEXT ? "TEXT" : type == TTR_STORE_REAL ? "REAL" : "INTEGER";
 }
 
 /* Declares the columns of a table. Returns a status of SQLite. */
-static int declare(sqlite3 *db, const struct store_table *table)
+static int declare_table(sqlite3 *db, const struct store_table *table)
 {
     sqlite3_str *text = sqlite3_str_new(db);
     sqlite3_str_appendall(text, "CREATE TABLE x(");
     for (size_t i = 0; i < table->about.columns; i++)
         sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", table->columns[i].name,
-                            sql_type(table->columns[i].type));
+                            get_sql_type(table->columns[i].type));
     sqlite3_str_appendall(text, ")");
     char *sql = sqlite3_str_finish(text);
     const int status = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
@@ -85,7 +85,7 @@ static int connect_table(sqlite3 *db, void *context, int n, const char *const *w
     table->about = about;
     for (size_t i = 0; i < about.columns; i++)
         (void)ttr_store_column_at(query->store, index, i, &table->columns[i]);
-    const int status = declare(db, table);
+    const int status = declare_table(db, table);
     if (status == SQLITE_OK)
         *made = &table->base;
     else
@@ -109,7 +109,7 @@ static bool is_comparison(unsigned op)
 }
 
 /* Returns true if the scan can apply a constraint. */
-static bool is_usable(const struct store_table *table, sqlite3_index_info *info, int i)
+static bool is_constraint_usable(const struct store_table *table, sqlite3_index_info *info, int i)
 {
     const int column = info->aConstraint[i].iColumn;
     if (!info->aConstraint[i].usable || column < 0 || (size_t)column >= table->about.columns ||
@@ -123,14 +123,14 @@ static bool is_usable(const struct store_table *table, sqlite3_index_info *info,
 
 /* Chooses the conditions that the scan applies.  idxStr lists them: column + 1 and operator in
  * hexadecimal, six characters each. */
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int choose_query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct store_table *table = (const struct store_table *)base;
     double rows = (double)table->about.rows + 1;
     uint16_t plan[2 * CONDITIONS_MAX + 1] = {0};
     size_t n = 0;
     for (int i = 0; i < info->nConstraint && n < CONDITIONS_MAX; i++) {
-        if (!is_usable(table, info, i))
+        if (!is_constraint_usable(table, info, i))
             continue;
         plan[2 * n] = (uint16_t)(info->aConstraint[i].iColumn + 1);
         plan[2 * n + 1] = info->aConstraint[i].op;
@@ -180,7 +180,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    for (size_t i = 0; i < table_of(cursor)->about.columns; i++)
+    for (size_t i = 0; i < get_cursor_table(cursor)->about.columns; i++)
         free(cursor->values[i]);
     free(cursor->values);
     free(cursor->loaded);
@@ -190,9 +190,9 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 
 /* Returns the value of a column in a row; the block of the row is loaded if needed. Returns
  * TTR_STORE_NULL, and sets *is_full, if memory is exhausted. */
-static int64_t value_at(struct cursor *cursor, size_t column, uint64_t row, bool *is_full)
+static int64_t get_column_value(struct cursor *cursor, size_t column, uint64_t row, bool *is_full)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const uint64_t block = row / BLOCK * BLOCK;
     if (!cursor->values[column]) {
         cursor->values[column] = malloc(BLOCK * sizeof(int64_t));
@@ -210,7 +210,7 @@ static int64_t value_at(struct cursor *cursor, size_t column, uint64_t row, bool
     return cursor->values[column][row - block];
 }
 
-static bool holds(const struct condition *condition, int64_t value)
+static bool condition_holds(const struct condition *condition, int64_t value)
 {
     if (value == TTR_STORE_NULL)
         return false;
@@ -229,14 +229,15 @@ static bool holds(const struct condition *condition, int64_t value)
 }
 
 /* Moves to the next row, from the current one on, for which all conditions hold. */
-static int find_row(struct cursor *cursor)
+static int find_matching_row(struct cursor *cursor)
 {
     bool is_full = false;
     for (; cursor->row < cursor->end; cursor->row++) {
         bool is_found = true;
         for (size_t i = 0; i < cursor->conditions_n && is_found; i++)
-            is_found = holds(&cursor->conditions[i],
-                             value_at(cursor, cursor->conditions[i].column, cursor->row, &is_full));
+            is_found = condition_holds(
+                &cursor->conditions[i],
+                get_column_value(cursor, cursor->conditions[i].column, cursor->row, &is_full));
         if (is_full)
             return SQLITE_NOMEM;
         if (is_found)
@@ -246,7 +247,7 @@ static int find_row(struct cursor *cursor)
 }
 
 /* Returns the first row in which an ordered column is at least `value`. */
-static uint64_t lower_bound(const struct store_table *table, size_t column, int64_t value)
+static uint64_t find_lower_bound(const struct store_table *table, size_t column, int64_t value)
 {
     uint64_t low = 0, high = table->about.rows;
     while (low < high) {
@@ -264,7 +265,7 @@ static uint64_t lower_bound(const struct store_table *table, size_t column, int6
 /* Limits the range of rows by a condition on an ordered column. */
 static void limit_rows(struct cursor *cursor, const struct condition *condition)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const bool is_upper = condition->op == SQLITE_INDEX_CONSTRAINT_LT ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_LE ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_EQ;
@@ -272,11 +273,11 @@ static void limit_rows(struct cursor *cursor, const struct condition *condition)
                           condition->op == SQLITE_INDEX_CONSTRAINT_GE ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_EQ;
     if (is_upper && condition->value < INT64_MAX) {
-        const uint64_t end = lower_bound(table, condition->column, condition->value + 1);
+        const uint64_t end = find_lower_bound(table, condition->column, condition->value + 1);
         cursor->end = end < cursor->end ? end : cursor->end;
     }
     if (is_lower) {
-        const uint64_t first = lower_bound(table, condition->column, condition->value);
+        const uint64_t first = find_lower_bound(table, condition->column, condition->value);
         cursor->row = first > cursor->row ? first : cursor->row;
     }
 }
@@ -284,7 +285,7 @@ static void limit_rows(struct cursor *cursor, const struct condition *condition)
 /* Adds a condition if its value has the type of the column. */
 static void add_condition(struct cursor *cursor, size_t column, unsigned op, sqlite3_value *value)
 {
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     const int type = sqlite3_value_type(value);
     struct condition *condition = &cursor->conditions[cursor->conditions_n];
     *condition = (struct condition){.column = column, .op = (uint8_t)op};
@@ -309,13 +310,13 @@ static void add_condition(struct cursor *cursor, size_t column, unsigned op, sql
     }
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n,
-                  sqlite3_value **values)
+static int start_scan(sqlite3_vtab_cursor *base, int number, const char *plan, int n,
+                      sqlite3_value **values)
 {
     struct cursor *cursor = (struct cursor *)base;
     (void)number;
     cursor->row = 0;
-    cursor->end = table_of(cursor)->about.rows;
+    cursor->end = get_cursor_table(cursor)->about.rows;
     cursor->conditions_n = 0;
     cursor->is_empty = false;
     for (int i = 0; i < n && plan && *plan; i++, plan += 6) {
@@ -326,28 +327,28 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n
     }
     if (cursor->is_empty)
         cursor->end = cursor->row;
-    return find_row(cursor);
+    return find_matching_row(cursor);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int move_to_next_row(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
     cursor->row++;
-    return find_row(cursor);
+    return find_matching_row(cursor);
 }
 
-static int is_at_end(sqlite3_vtab_cursor *base)
+static int is_scan_at_end(sqlite3_vtab_cursor *base)
 {
     const struct cursor *cursor = (const struct cursor *)base;
     return cursor->row >= cursor->end;
 }
 
-static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int return_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     struct cursor *cursor = (struct cursor *)base;
-    const struct store_table *table = table_of(cursor);
+    const struct store_table *table = get_cursor_table(cursor);
     bool is_full = false;
-    const int64_t value = value_at(cursor, (size_t)column, cursor->row, &is_full);
+    const int64_t value = get_column_value(cursor, (size_t)column, cursor->row, &is_full);
     double real;
     if (is_full)
         return SQLITE_NOMEM;
@@ -365,7 +366,7 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     return SQLITE_OK;
 }
 
-static int put_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+static int return_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
     *row = (sqlite3_int64)((const struct cursor *)base)->row;
     return SQLITE_OK;
@@ -375,16 +376,16 @@ static const sqlite3_module module = {
     .iVersion = 0,
     .xCreate = connect_table,
     .xConnect = connect_table,
-    .xBestIndex = best_index,
+    .xBestIndex = choose_query_plan,
     .xDisconnect = disconnect_table,
     .xDestroy = disconnect_table,
     .xOpen = open_cursor,
     .xClose = close_cursor,
-    .xFilter = filter,
-    .xNext = next,
-    .xEof = is_at_end,
-    .xColumn = put_column,
-    .xRowid = put_rowid,
+    .xFilter = start_scan,
+    .xNext = move_to_next_row,
+    .xEof = is_scan_at_end,
+    .xColumn = return_column,
+    .xRowid = return_rowid,
 };
 
 int query_add_tables(ttr_query *query)

@@ -9,7 +9,7 @@
 #define WAIT_MS 100
 
 /* Skips `n` bytes of a list of parts. */
-static void skip(struct iovec **part, int *parts, size_t n)
+static void skip_written_bytes(struct iovec **part, int *parts, size_t n)
 {
     while (*parts > 0 && n >= (*part)->iov_len) {
         n -= (*part)->iov_len;
@@ -23,9 +23,9 @@ static void skip(struct iovec **part, int *parts, size_t n)
 }
 
 /* Writes all parts. Returns 0 or an errno. */
-static int write_all(int fd, struct iovec *part, int parts)
+static int write_all_parts(int fd, struct iovec *part, int parts)
 {
-    skip(&part, &parts, 0);
+    skip_written_bytes(&part, &parts, 0);
     while (parts > 0) {
         const ssize_t n = writev(fd, part, parts);
         struct pollfd wait = {.fd = fd, .events = POLLOUT};
@@ -33,7 +33,7 @@ static int write_all(int fd, struct iovec *part, int parts)
             (void)poll(&wait, 1, WAIT_MS);
         else if (n < 0 && errno != EINTR)
             return errno;
-        skip(&part, &parts, n > 0 ? (size_t)n : 0);
+        skip_written_bytes(&part, &parts, n > 0 ? (size_t)n : 0);
     }
     return 0;
 }
@@ -48,7 +48,7 @@ bool archive_write(struct archive *archive, const struct archive_part *parts, si
         bytes += parts[i].n;
     }
     if (archive->reason == 0) {
-        archive->reason = write_all(archive->fd, list, (int)n);
+        archive->reason = write_all_parts(archive->fd, list, (int)n);
         if (archive->reason == 0) {
             archive->whole += bytes;
             return true;

@@ -1,45 +1,51 @@
-/* The manager: socket, loop, statistics (tracetta/record.h). */
+/* The manager: socket, statistics, end (tracetta/record.h). */
 #include <errno.h>
-#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/status.h"
 #include "recorder/recorder.h"
+#include "recorder/session_folder.h"
 #include "trace/trace_clock.h"
 #include "trace/trace_filter.h"
 
 #define PROGRAMS_DEFAULT 256u
-#define GREETING_MS 5000u
-#define TICK_MS 100u /* time after which records of chunks that are not full are read */
 #define BUFFER_MAX ((size_t)TRACE_CHUNKS_MAX * TRACE_CHUNK)
 
 /* --- Opening --- */
 
+ttr_status manager_check_filter(const char *filter, ttr_error *error)
+{
+    if (filter && strlen(filter) >= MANAGER_FILTER_MAX)
+        return fail(error, TTR_E_MISUSE, 0, "categories are longer than %u bytes",
+                    MANAGER_FILTER_MAX - 1);
+    if (!trace_filter_is_valid(filter))
+        return fail(error, TTR_E_MISUSE, 0,
+                    "categories cannot be \"%s\": expected globs with levels 1 to 5, like "
+                    "\"net.*,-net.debug,disk:5\"",
+                    filter);
+    return TTR_OK;
+}
+
 static ttr_status check_options(const ttr_manager_options *options, ttr_error *error)
 {
-    if (!options || options->size != sizeof *options || !options->socket || options->fd < 0 ||
+    if (!options || options->size != sizeof *options || options->fd < 0 ||
         options->mode > TTR_MANAGER_ONESHOT)
         return fail(error, TTR_E_MISUSE, 0, "options of the manager are invalid");
-    if (strlen(options->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
+    if (options->socket && strlen(options->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
         return fail(error, TTR_E_MISUSE, 0, "socket path is longer than 107 bytes: %s",
                     options->socket);
     if (options->buffer_bytes > BUFFER_MAX)
         return fail(error, TTR_E_MISUSE, 0, "buffer is larger than 256 MiB");
-    if (!trace_filter_is_valid(options->categories))
-        return fail(error, TTR_E_MISUSE, 0,
-                    "categories cannot be \"%s\": expected globs with levels 1 to 5, like "
-                    "\"net.*,-net.debug,disk:5\"",
-                    options->categories);
-    return TTR_OK;
+    return manager_check_filter(options->categories, error);
 }
 
 /* Creates the socket with access for this user alone. */
-static ttr_status listen_on(ttr_manager *manager, const char *path, ttr_error *error)
+static ttr_status create_socket(ttr_manager *manager, const char *path, ttr_error *error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path, path, strlen(path));
@@ -57,20 +63,20 @@ static ttr_status listen_on(ttr_manager *manager, const char *path, ttr_error *e
     return fail(error, TTR_E_IO, 0, "%s: cannot create the socket: %s", path, strerror(reason));
 }
 
-static ttr_status start(ttr_manager *manager, const ttr_manager_options *options, ttr_error *error)
+static ttr_status start_manager(ttr_manager *manager, const ttr_manager_options *options,
+                                ttr_error *error)
 {
     struct stat about;
     const uint64_t magic = TRACE_FXT_MAGIC;
     const struct archive_part head = {&magic, sizeof magic};
     manager->copy = alloc_zero(manager->alloc, 1, TRACE_CHUNK);
     manager->strings = alloc_zero(manager->alloc, 1, TRACE_STRINGS_SIZE);
-    manager->categories_n = options->categories ? strlen(options->categories) + 1 : 0;
-    manager->categories =
-        options->categories ? alloc_zero(manager->alloc, manager->categories_n, 1) : NULL;
-    if (!manager->copy || !manager->strings || (options->categories && !manager->categories))
+    if (!manager->copy || !manager->strings)
         return fail(error, TTR_E_NOMEM, 0, "out of memory");
-    if (options->categories)
-        memcpy(manager->categories, options->categories, manager->categories_n);
+    (void)snprintf(manager->categories, sizeof manager->categories, "%s",
+                   options->categories ? options->categories : "");
+    (void)snprintf(manager->output_name, sizeof manager->output_name, "%s",
+                   options->output_name ? options->output_name : "");
     const off_t at = lseek(options->fd, 0, SEEK_CUR);
     manager->archive.is_regular =
         fstat(options->fd, &about) == 0 && S_ISREG(about.st_mode) && at >= 0;
@@ -79,7 +85,16 @@ static ttr_status start(ttr_manager *manager, const ttr_manager_options *options
     manager->ticks_per_second = trace_clock_frequency(&manager->clock);
     manager->zone_min_ticks = (uint64_t)((long double)options->zone_min_ns *
                                          (long double)manager->ticks_per_second / 1e9L);
-    const ttr_status status = listen_on(manager, options->socket, error);
+    char socket[sizeof manager->socket];
+    ttr_status status = TTR_OK;
+    if (!options->socket) {
+        status = session_folder_make(socket, error);
+        manager->has_folder = status == TTR_OK;
+    }
+    if (status == TTR_OK)
+        status = create_socket(manager, options->socket ? options->socket : socket, error);
+    if (status != TTR_OK && manager->has_folder)
+        session_folder_remove(socket);
     if (status == TTR_OK && !archive_write(&manager->archive, &head, 1))
         return fail(error, TTR_E_IO, 0, "cannot write: %s", strerror(manager->archive.reason));
     return status;
@@ -93,13 +108,14 @@ static void free_manager(ttr_manager *manager)
         (void)close(manager->listen_fd);
     if (manager->socket[0])
         (void)unlink(manager->socket);
+    if (manager->socket[0] && manager->has_folder)
+        session_folder_remove(manager->socket);
     const struct alloc *alloc = manager->alloc;
     alloc_free(alloc, manager->programs, manager->programs_capacity, sizeof *manager->programs);
     alloc_free(alloc, manager->frequencies, manager->frequencies_capacity,
                sizeof *manager->frequencies);
     alloc_free(alloc, manager->copy, 1, TRACE_CHUNK);
     alloc_free(alloc, manager->strings, 1, TRACE_STRINGS_SIZE);
-    alloc_free(alloc, manager->categories, manager->categories_n, 1);
     alloc_free(alloc, manager, 1, sizeof *manager);
 }
 
@@ -120,91 +136,18 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
     manager->chunks = chunks == 0                 ? TRACE_CHUNKS_DEFAULT
                       : chunks < TRACE_CHUNKS_MIN ? TRACE_CHUNKS_MIN
                                                   : (uint32_t)chunks;
+    const uint64_t rings = PROGRAM_MEMORY_MAX / trace_ring_stride(manager->chunks);
+    manager->rings = rings < PROGRAM_RINGS_MIN ? PROGRAM_RINGS_MIN
+                     : rings > TRACE_RINGS_MAX ? TRACE_RINGS_MAX
+                                               : (uint32_t)rings;
     manager->programs_max = options->max_programs ? options->max_programs : PROGRAMS_DEFAULT;
-    if (start(manager, options, error) == TTR_OK)
+    if (start_manager(manager, options, error) == TTR_OK)
         return manager;
     free_manager(manager);
     return NULL;
 }
 
-/* --- The loop --- */
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-/* Refuses connections that send no greeting in time. Counts programs that are disconnected because
- * of what they wrote to their memory. */
-static void judge_program(ttr_manager *manager, struct program *program)
-{
-    if (program->is_welcomed || program->socket_fd < 0) {
-        manager->stats.expelled += program->violations >= RECORDER_VIOLATIONS_MAX;
-        return;
-    }
-    if (program->accepted_ms == 0)
-        program->accepted_ms = now_ms();
-    if (now_ms() - program->accepted_ms <= GREETING_MS)
-        return;
-    (void)close(program->socket_fd);
-    program->socket_fd = -1;
-    manager->stats.refused++;
-}
-
-/* Ends the programs that have no connection any more, and closes the gaps in the list. */
-static void sweep(ttr_manager *manager)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < manager->programs_n; i++)
-        judge_program(manager, &manager->programs[i]);
-    for (size_t i = 0; i < manager->programs_n; i++) {
-        struct program *program = &manager->programs[i];
-        if (program->socket_fd >= 0 && program->violations < RECORDER_VIOLATIONS_MAX)
-            manager->programs[kept++] = *program;
-        else
-            program_end(manager, program);
-    }
-    manager->programs_n = kept;
-}
-
-/* Waits for descriptors: the caller's, the listening one, and two per program. Returns false if
- * memory is exhausted; then nothing was waited for. */
-static bool wait_for_work(ttr_manager *manager, unsigned limit_ms, int wake_fd, bool *is_woken)
-{
-    const size_t n = 2 + 2 * manager->programs_n;
-    struct pollfd *list = alloc_zero(manager->alloc, n, sizeof *list);
-    if (!list)
-        return false;
-    list[0] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
-    list[1] = (struct pollfd){.fd = manager->listen_fd, .events = POLLIN};
-    for (size_t i = 0; i < manager->programs_n; i++) {
-        list[2 + 2 * i] = (struct pollfd){.fd = manager->programs[i].socket_fd, .events = POLLIN};
-        list[3 + 2 * i] = (struct pollfd){.fd = manager->programs[i].wake_fd, .events = POLLIN};
-    }
-    const size_t programs = manager->programs_n;
-    if (poll(list, n, (int)limit_ms) > 0) {
-        *is_woken = list[0].revents != 0;
-        for (size_t i = 0; i < programs; i++) {
-            struct program *program = &manager->programs[i];
-            uint64_t count;
-            if (list[3 + 2 * i].revents)
-                (void)!read(program->wake_fd, &count, sizeof count);
-            if (list[2 + 2 * i].revents && !program_receive(manager, program)) {
-                (void)close(program->socket_fd);
-                program->socket_fd = -1;
-            }
-        }
-        if (list[1].revents)
-            program_accept(manager);
-    }
-    alloc_free(manager->alloc, list, n, sizeof *list);
-    return true;
-}
-
-/* Reports the first failed write, once. */
-static ttr_status check_output(ttr_manager *manager, ttr_error *error)
+ttr_status manager_check_output(ttr_manager *manager, ttr_error *error)
 {
     if (manager->archive.reason == 0 || manager->archive.is_reported)
         return TTR_OK;
@@ -212,28 +155,11 @@ static ttr_status check_output(ttr_manager *manager, ttr_error *error)
     return fail(error, TTR_E_IO, 0, "cannot write: %s", strerror(manager->archive.reason));
 }
 
-ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd, ttr_error *error)
-{
-    const uint64_t end = now_ms() + limit_ms;
-    bool is_woken = false, is_busy = false;
-    do {
-        const uint64_t now = now_ms(), left = end > now ? end - now : 0;
-        const unsigned wait = is_busy ? 0 : (unsigned)(left < TICK_MS ? left : TICK_MS);
-        if (!wait_for_work(manager, wait, wake_fd, &is_woken))
-            return fail(error, TTR_E_NOMEM, 0, "out of memory");
-        is_busy = false;
-        for (size_t i = 0; i < manager->programs_n; i++)
-            is_busy |= program_drain(manager, &manager->programs[i], false);
-        sweep(manager);
-    } while (!is_woken && now_ms() < end);
-    return check_output(manager, error);
-}
-
 ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error *error)
 {
     for (size_t i = 0; i < manager->programs_n; i++)
         (void)program_drain(manager, &manager->programs[i], true);
-    return check_output(manager, error);
+    return manager_check_output(manager, error);
 }
 
 bool ttr_manager_triggered(ttr_manager *manager, char name[108])
@@ -244,22 +170,38 @@ bool ttr_manager_triggered(ttr_manager *manager, char name[108])
     return is_triggered;
 }
 
+bool ttr_manager_stop_requested(const ttr_manager *manager)
+{
+    return manager->is_stop_requested;
+}
+
+const char *ttr_manager_socket(const ttr_manager *manager)
+{
+    return manager->socket;
+}
+
 void ttr_manager_get_stats(const ttr_manager *manager, ttr_manager_stats *stats)
 {
     *stats = manager->stats;
     stats->size = sizeof *stats;
-    stats->connected = (uint32_t)manager->programs_n;
+    stats->connected = 0;
+    for (size_t i = 0; i < manager->programs_n; i++)
+        stats->connected += manager->programs[i].is_welcomed;
     stats->bytes = manager->archive.whole;
     stats->unwritten = manager->archive.unwritten;
 }
 
 bool ttr_manager_program_at(const ttr_manager *manager, size_t i, ttr_manager_program *program)
 {
-    if (i >= manager->programs_n)
+    size_t at = 0;
+    for (; at < manager->programs_n; at++)
+        if (manager->programs[at].is_welcomed && i-- == 0)
+            break;
+    if (at >= manager->programs_n)
         return false;
-    const struct program *found = &manager->programs[i];
+    const struct program *found = &manager->programs[at];
     *program = (ttr_manager_program){.pid = found->pid, .name = found->name};
-    for (uint32_t k = 0; found->rings && k < TRACE_RINGS_MAX; k++) {
+    for (uint32_t k = 0; k < manager->rings; k++) {
         program->threads += found->rings[k].done != 0;
         program->dropped += found->rings[k].dropped;
     }
@@ -280,7 +222,7 @@ ttr_status ttr_manager_close(ttr_manager *manager, ttr_error *error)
     manager->programs_n = 0;
     for (size_t i = 0; i < manager->frequencies_n; i++)
         archive_rewrite(&manager->archive, manager->frequencies[i], frequency);
-    const ttr_status status = check_output(manager, error);
+    const ttr_status status = manager_check_output(manager, error);
     free_manager(manager);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Programs that are recorded: connection, rings, end.
+/* Programs that are recorded: their rings and their end.
  *
  * Trust: nothing that a program wrote is used before it is copied and checked.  Each word of shared
  * memory is loaded once.  A commit position may be at most one ring ahead of what was read, a chunk
@@ -7,225 +7,31 @@
  * violation: the valid prefix is kept, the rest of the chunk is counted as invalid;
  * RECORDER_VIOLATIONS_MAX of them end the connection.  The memory is sealed against shrinking, so
  * that reading it cannot fault. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/utf.h"
 #include "recorder/recorder.h"
-#include "trace/trace_filter.h"
 #include "trace/trace_fxt.h"
 
-#define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define FLAGS_SIZE (TRACE_MODULES_MAX * TRACE_PAGE)
 #define CHUNK_INDEX_MAX (UINT64_MAX >> 20) /* positions of such chunks fit into 64 bits */
 
-static struct trace_header *shared_header(const struct program *program)
-{
-    return (struct trace_header *)(void *)program->memory;
-}
-
-static struct trace_ring_header *ring_at(const ttr_manager *manager, const struct program *program,
-                                         uint32_t i)
+static struct trace_ring_header *get_ring(const ttr_manager *manager, const struct program *program,
+                                          uint32_t i)
 {
     return (struct trace_ring_header *)(void *)(program->memory + TRACE_PAGE + TRACE_STRINGS_SIZE +
                                                 i * trace_ring_stride(manager->chunks));
 }
 
-static const uint8_t *chunk_at(const struct trace_ring_header *ring, uint64_t index,
-                               uint64_t chunks)
+static const uint8_t *get_chunk(const struct trace_ring_header *ring, uint64_t index,
+                                uint64_t chunks)
 {
     return (const uint8_t *)ring + TRACE_PAGE + index % chunks * TRACE_CHUNK;
 }
 
-static uint32_t rings_used(const struct program *program)
+static uint32_t count_used_rings(const ttr_manager *manager, const struct program *program)
 {
-    const uint32_t n = __atomic_load_n(&shared_header(program)->rings_used, __ATOMIC_ACQUIRE);
-    return n < TRACE_RINGS_MAX ? n : TRACE_RINGS_MAX;
-}
-
-/* --- Connection --- */
-
-/* Makes sealed memory and maps it. Returns the descriptor, or -1. */
-static int make_memory(const char *name, uint64_t size, uint8_t **memory)
-{
-    const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -1;
-    *memory = NULL;
-    if (ftruncate(fd, (off_t)size) == 0 && fcntl(fd, F_ADD_SEALS, MEMORY_SEALS) == 0) {
-        void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (mapped != MAP_FAILED) {
-            *memory = mapped;
-            return fd;
-        }
-    }
-    (void)close(fd);
-    return -1;
-}
-
-static void free_program(const ttr_manager *manager, struct program *program)
-{
-    if (program->socket_fd >= 0)
-        (void)close(program->socket_fd);
-    if (program->wake_fd >= 0)
-        (void)close(program->wake_fd);
-    if (program->memory)
-        (void)munmap(program->memory, trace_memory_size(TRACE_RINGS_MAX, manager->chunks));
-    if (program->flags)
-        (void)munmap(program->flags, FLAGS_SIZE);
-    alloc_free(manager->alloc, program->rings, TRACE_RINGS_MAX, sizeof *program->rings);
-    *program = (struct program){.socket_fd = -1, .wake_fd = -1};
-}
-
-static bool is_allowed_peer(int fd, uint64_t *pid)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-        return false;
-    *pid = (uint64_t)peer.pid;
-    return peer.uid == geteuid() || geteuid() == 0;
-}
-
-void program_accept(ttr_manager *manager)
-{
-    uint64_t pid;
-    const int fd = accept4(manager->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return;
-    if (!is_allowed_peer(fd, &pid) || manager->programs_n >= manager->programs_max ||
-        !alloc_reserve(manager->alloc, (void **)&manager->programs, &manager->programs_capacity,
-                       manager->programs_n + 1, sizeof *manager->programs)) {
-        manager->stats.refused++;
-        (void)close(fd);
-        return;
-    }
-    manager->programs[manager->programs_n++] =
-        (struct program){.socket_fd = fd, .wake_fd = -1, .pid = pid, .next_string = 1};
-}
-
-static bool send_welcome(const ttr_manager *manager, const struct program *program,
-                         const int fds[TRACE_WELCOME_FDS])
-{
-    struct trace_message message = {.magic = TRACE_MESSAGE_MAGIC,
-                                    .version = TRACE_VERSION,
-                                    .kind = TRACE_WELCOME,
-                                    .a = TRACE_RINGS_MAX,
-                                    .b = manager->chunks};
-    union {
-        char bytes[CMSG_SPACE(TRACE_WELCOME_FDS * sizeof(int))];
-        struct cmsghdr align;
-    } control = {.bytes = {0}};
-    struct iovec part = {&message, sizeof message};
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof control.bytes};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(TRACE_WELCOME_FDS * sizeof(int));
-    memcpy(CMSG_DATA(rights), fds, TRACE_WELCOME_FDS * sizeof(int));
-    return sendmsg(program->socket_fd, &header, MSG_NOSIGNAL) == sizeof message;
-}
-
-static void fill_header(const ttr_manager *manager, const struct program *program)
-{
-    *shared_header(program) = (struct trace_header){
-        .magic = TRACE_MAGIC,
-        .version = TRACE_VERSION,
-        .mode = manager->mode,
-        .rings = TRACE_RINGS_MAX,
-        .chunks = manager->chunks,
-        .strings_offset = TRACE_PAGE,
-        .rings_offset = TRACE_PAGE + TRACE_STRINGS_SIZE,
-        .ring_stride = trace_ring_stride(manager->chunks),
-        .zone_min_ticks = manager->zone_min_ticks,
-        .ticks_per_second = manager->ticks_per_second,
-        .sleeping = 1,
-        .uses_tsc = manager->clock.is_tsc,
-    };
-}
-
-/* Makes the memory of a program and sends it. Returns false if that fails. */
-static bool welcome(ttr_manager *manager, struct program *program)
-{
-    int fds[TRACE_WELCOME_FDS] = {-1, -1, -1};
-    program->rings = alloc_zero(manager->alloc, TRACE_RINGS_MAX, sizeof *program->rings);
-    fds[0] = make_memory("tracetta-rings", trace_memory_size(TRACE_RINGS_MAX, manager->chunks),
-                         &program->memory);
-    fds[1] = make_memory("tracetta-flags", FLAGS_SIZE, &program->flags);
-    fds[2] = program->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    bool is_ready = program->rings && program->memory && program->flags && program->wake_fd >= 0;
-    if (is_ready) {
-        fill_header(manager, program);
-        is_ready = send_welcome(manager, program, fds);
-    }
-    if (fds[0] >= 0)
-        (void)close(fds[0]);
-    if (fds[1] >= 0)
-        (void)close(fds[1]);
-    if (!is_ready)
-        return false;
-    program->is_welcomed = true;
-    program->provider = ++manager->next_provider;
-    manager->stats.programs++;
-    return true;
-}
-
-/* --- Messages --- */
-
-static void violate(struct program *program)
-{
-    program->violations++;
-}
-
-static void handle_message(ttr_manager *manager, struct program *program,
-                           struct trace_message *message)
-{
-    message->text[TRACE_MESSAGE_TEXT - 1] = '\0';
-    if (!utf8_is_valid(message->text, strlen(message->text)))
-        message->text[0] = '\0';
-    if (message->kind == TRACE_HELLO && !program->is_welcomed) {
-        memcpy(program->name, message->text, sizeof program->name);
-        program->is_refused = !welcome(manager, program);
-    } else if (message->kind == TRACE_CATEGORY && program->is_welcomed &&
-               message->a < TRACE_MODULES_MAX && message->b < TRACE_PAGE) {
-        program->flags[message->a * TRACE_PAGE + message->b] =
-            trace_filter_level(manager->categories, message->text);
-    } else if (message->kind == TRACE_SYNC && program->is_welcomed) {
-        const struct trace_message answer = {
-            .magic = TRACE_MESSAGE_MAGIC, .version = TRACE_VERSION, .kind = TRACE_SYNC};
-        (void)send(program->socket_fd, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } else if (message->kind == TRACE_TRIGGER && program->is_welcomed) {
-        manager->is_triggered = true;
-        memcpy(manager->trigger, message->text, sizeof manager->trigger);
-    } else {
-        violate(program);
-    }
-}
-
-bool program_receive(ttr_manager *manager, struct program *program)
-{
-    struct trace_message message;
-    const ssize_t n = recv(program->socket_fd, &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return true;
-    if (n <= 0)
-        return false;
-    if (n != sizeof message || message.magic != TRACE_MESSAGE_MAGIC ||
-        message.version != TRACE_VERSION) {
-        manager->stats.refused += !program->is_welcomed;
-        return false;
-    }
-    handle_message(manager, program, &message);
-    manager->stats.refused += program->is_refused;
-    return !program->is_refused && program->violations < RECORDER_VIOLATIONS_MAX;
+    const uint32_t n = __atomic_load_n(&get_shared_header(program)->rings_used, __ATOMIC_ACQUIRE);
+    return n < manager->rings ? n : manager->rings;
 }
 
 /* --- Pieces --- */
@@ -233,7 +39,8 @@ bool program_receive(ttr_manager *manager, struct program *program)
 /* Returns the new strings of a program in the manager's copy. */
 static size_t copy_strings(ttr_manager *manager, struct program *program)
 {
-    const uint64_t used = __atomic_load_n(&shared_header(program)->strings_used, __ATOMIC_ACQUIRE);
+    const uint64_t used =
+        __atomic_load_n(&get_shared_header(program)->strings_used, __ATOMIC_ACQUIRE);
     if (used <= program->strings_done || used > TRACE_STRINGS_SIZE)
         return 0;
     const size_t n = used - program->strings_done;
@@ -241,7 +48,7 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
     const size_t valid = records_validate_strings((const uint64_t *)(const void *)manager->strings,
                                                   n, &program->next_string);
     if (valid != n) {
-        violate(program);
+        program_count_violation(program);
         manager->stats.invalid += n - valid;
     }
     program->strings_done += valid == n ? n : TRACE_STRINGS_SIZE;
@@ -249,7 +56,7 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
 }
 
 /* Returns thread and name of a ring, each loaded once; a name that is not UTF-8 is left out. */
-static struct piece_head read_head(const struct trace_ring_header *ring)
+static struct piece_head read_piece_head(const struct trace_ring_header *ring)
 {
     struct piece_head head = {.tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED)};
     memcpy(head.name, ring->name, sizeof head.name);
@@ -271,7 +78,7 @@ static void skip_known_name(struct ring_state *state, struct piece_head *head)
 }
 
 /* Remembers where the clock frequency of a program is in the archive. */
-static void keep_frequency(ttr_manager *manager, uint64_t at)
+static void remember_clock_frequency(ttr_manager *manager, uint64_t at)
 {
     if (alloc_reserve(manager->alloc, (void **)&manager->frequencies,
                       &manager->frequencies_capacity, manager->frequencies_n + 1,
@@ -287,18 +94,18 @@ static void write_piece(ttr_manager *manager, struct program *program,
     size_t words = 0, frequency = 0, after;
     const bool is_first = !program->has_head;
     if (is_first)
-        words = trace_fxt_put_provider(head, program->provider, program->name, program->pid,
-                                       manager->ticks_per_second, &frequency);
+        words = trace_fxt_append_provider(head, program->provider, program->name, program->pid,
+                                          manager->ticks_per_second, &frequency);
     else
-        words = trace_fxt_put_section(head, program->provider);
+        words = trace_fxt_append_section(head, program->provider);
     after = words;
-    trace_put_thread(head + words, TRACE_REAL_THREAD, program->pid, about->tid);
+    trace_append_thread(head + words, TRACE_REAL_THREAD, program->pid, about->tid);
     words += 3;
     if (about->name[0])
-        words += trace_fxt_put_thread_name(head + words, program->pid, about->tid, about->name);
+        words += trace_fxt_append_thread_name(head + words, program->pid, about->tid, about->name);
     if (about->losses[0])
-        words += trace_fxt_put_losses(head + words, program->provider, about->losses[0],
-                                      about->losses[1], about->losses[2]);
+        words += trace_fxt_append_losses(head + words, program->provider, about->losses[0],
+                                         about->losses[1], about->losses[2]);
     const struct archive_part parts[] = {{head, after * 8},
                                          {manager->strings, copy_strings(manager, program)},
                                          {head + after, (words - after) * 8},
@@ -306,7 +113,7 @@ static void write_piece(ttr_manager *manager, struct program *program,
     const uint64_t at = manager->archive.whole;
     if (archive_write(&manager->archive, parts, 4) && is_first) {
         program->has_head = true;
-        keep_frequency(manager, at + frequency * 8);
+        remember_clock_frequency(manager, at + frequency * 8);
     }
 }
 
@@ -323,10 +130,10 @@ static void read_losses(ttr_manager *manager, struct trace_drops *drops, uint64_
 }
 
 /* Writes the events that had no ring, as losses of the main thread. */
-static void write_lost(ttr_manager *manager, struct program *program)
+static void write_lost_counts(ttr_manager *manager, struct program *program)
 {
     struct piece_head head = {.tid = (uint32_t)program->pid};
-    read_losses(manager, &shared_header(program)->lost, &program->lost, head.losses);
+    read_losses(manager, &get_shared_header(program)->lost, &program->lost, head.losses);
     if (head.losses[0])
         write_piece(manager, program, &head, NULL, 0);
 }
@@ -334,8 +141,8 @@ static void write_lost(ttr_manager *manager, struct program *program)
 /* --- Rings --- */
 
 /* Returns true if a chunk that is being read was overwritten, in circular mode. */
-static bool is_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
-                           uint64_t index)
+static bool is_chunk_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
+                                 uint64_t index)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return manager->mode == TTR_MANAGER_CIRCULAR &&
@@ -354,17 +161,17 @@ static void read_records(ttr_manager *manager, struct program *program,
                          const struct chunk_range *range)
 {
     const uint64_t from = range->from, to = range->to;
-    struct piece_head head = read_head(ring);
-    memcpy(manager->copy, chunk_at(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
+    struct piece_head head = read_piece_head(ring);
+    memcpy(manager->copy, get_chunk(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
            to - from);
-    if (is_overwritten(manager, ring, from / TRACE_CHUNK)) {
+    if (is_chunk_overwritten(manager, ring, from / TRACE_CHUNK)) {
         manager->stats.overwritten += to - from;
         return;
     }
     const struct records_report report =
         records_validate((const uint64_t *)(const void *)manager->copy, to - from, program->pid);
     if (report.valid != to - from) {
-        violate(program);
+        program_count_violation(program);
         manager->stats.invalid += to - from - report.valid;
     }
     if (head.tid != range->tid) /* a former thread of the ring */
@@ -382,14 +189,14 @@ static bool read_chunk(ttr_manager *manager, struct program *program,
                        struct trace_ring_header *ring, struct ring_state *state, uint64_t commit)
 {
     const uint64_t index = state->done / TRACE_CHUNK, newest = (commit - 1) / TRACE_CHUNK;
-    const struct trace_chunk_header *header = (const void *)chunk_at(ring, index, manager->chunks);
+    const struct trace_chunk_header *header = (const void *)get_chunk(ring, index, manager->chunks);
     const uint32_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE),
                    tid = __atomic_load_n(&header->tid, __ATOMIC_RELAXED);
     const uint64_t first = index * TRACE_CHUNK + TRACE_CHUNK_HEADER;
     const uint64_t from = state->done < first ? first : state->done;
     const uint64_t to = index == newest ? commit : index * TRACE_CHUNK + used;
     state->done = index == newest ? commit : (index + 1) * TRACE_CHUNK;
-    if (is_overwritten(manager, ring, index)) {
+    if (is_chunk_overwritten(manager, ring, index)) {
         manager->stats.overwritten += state->done - from;
         return true;
     }
@@ -413,7 +220,7 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
         return 0;
     const bool is_ahead = newest >= state->done / TRACE_CHUNK + manager->chunks;
     if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !is_circular)) {
-        violate(program);
+        program_count_violation(program);
         return 0;
     }
     if (is_ahead) {
@@ -428,7 +235,7 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
 static void write_last_losses(ttr_manager *manager, struct program *program,
                               struct trace_ring_header *ring, struct ring_state *state)
 {
-    struct piece_head head = read_head(ring);
+    struct piece_head head = read_piece_head(ring);
     read_losses(manager, &ring->drops, &state->dropped, head.losses);
     if (head.losses[0])
         write_piece(manager, program, &head, NULL, 0);
@@ -437,7 +244,7 @@ static void write_last_losses(ttr_manager *manager, struct program *program,
 /* Reads a ring. Returns the bytes read. */
 static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32_t i)
 {
-    struct trace_ring_header *ring = ring_at(manager, program, i);
+    struct trace_ring_header *ring = get_ring(manager, program, i);
     struct ring_state *state = &program->rings[i];
     uint32_t phase = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
     if (phase != RING_ACTIVE && phase != RING_FINISHED)
@@ -445,7 +252,7 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
     const uint64_t commit = check_commit(manager, program, ring, state), before = state->done;
     while (state->done < commit && program->violations < RECORDER_VIOLATIONS_MAX)
         if (!read_chunk(manager, program, ring, state, commit)) {
-            violate(program);
+            program_count_violation(program);
             state->done = commit;
         }
     write_last_losses(manager, program, ring, state);
@@ -461,13 +268,13 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
     uint64_t bytes = 0;
     if (!program->is_welcomed || (manager->mode == TTR_MANAGER_CIRCULAR && !reads_all))
         return false;
-    const uint32_t n = rings_used(program);
+    const uint32_t n = count_used_rings(manager, program);
     for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++) {
         bytes += drain_ring(manager, program, i);
         if (!reads_all && bytes > RECORDER_PASS_BYTES)
             return true;
     }
-    write_lost(manager, program);
+    write_lost_counts(manager, program);
     return bytes > 0;
 }
 
@@ -476,8 +283,8 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
 /* Writes the zones that a ring has open as events "begin" without an end. */
 static void write_open_zones(ttr_manager *manager, struct program *program, uint32_t i)
 {
-    const struct trace_ring_header *ring = ring_at(manager, program, i);
-    const struct piece_head head = read_head(ring);
+    const struct trace_ring_header *ring = get_ring(manager, program, i);
+    const struct piece_head head = read_piece_head(ring);
     uint64_t words[2 * TRACE_OPEN_ZONES];
     const uint64_t depth = __atomic_load_n(&ring->open_zones[0], __ATOMIC_ACQUIRE);
     const size_t n = depth < TRACE_OPEN_ZONES ? (size_t)depth : TRACE_OPEN_ZONES;
@@ -498,9 +305,9 @@ void program_end(ttr_manager *manager, struct program *program)
 {
     if (program->is_welcomed && program->violations < RECORDER_VIOLATIONS_MAX) {
         (void)program_drain(manager, program, true);
-        const uint32_t n = rings_used(program);
+        const uint32_t n = count_used_rings(manager, program);
         for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++)
             write_open_zones(manager, program, i);
     }
-    free_program(manager, program);
+    program_free(manager, program);
 }

@@ -13,6 +13,11 @@
 
 #define RECORDER_VIOLATIONS_MAX 4u     /* violations after which a program is disconnected */
 #define RECORDER_PASS_BYTES (4u << 20) /* bytes read from a program before others are served */
+#define PROGRAM_CATEGORIES_MAX 16384u  /* more categories of a program are a violation */
+#define PROGRAM_MEMORY_MAX (UINT64_C(16) << 30) /* address space of its rings */
+#define PROGRAM_RINGS_MIN 16u
+#define MANAGER_FILTER_MAX 4096u
+#define MANAGER_NAME_MAX 192u
 
 /* --- The archive (archive.c) --- */
 
@@ -56,7 +61,7 @@ struct records_report records_validate(const uint64_t *words, size_t n_bytes, ui
  * Returns the bytes of the valid prefix. */
 size_t records_validate_strings(const uint64_t *words, size_t n_bytes, uint32_t *next);
 
-/* --- Programs (program.c) --- */
+/* --- Programs (connection.c, program.c) --- */
 
 struct ring_state {
     uint64_t done;    /* position up to which the ring was read */
@@ -89,6 +94,17 @@ struct program {
     uint32_t next_string;
     struct ring_state *rings;
     char name[TRACE_MESSAGE_TEXT];
+    bool is_controller;           /* sends requests instead of events */
+    struct trace_message request; /* of a controller, not answered yet; kind 0 = none */
+    uint64_t uid;
+    struct program_category *categories;
+    size_t categories_n, categories_capacity;
+};
+
+/* A category of a program, and its enable byte. */
+struct program_category {
+    uint32_t page, index;
+    char name[TRACE_MESSAGE_TEXT];
 };
 
 struct ttr_manager {
@@ -100,8 +116,11 @@ struct ttr_manager {
     enum ttr_manager_mode mode;
     uint32_t chunks;
     uint64_t zone_min_ticks, ticks_per_second;
-    char *categories;
-    size_t categories_n; /* bytes, with the NUL */
+    char categories[MANAGER_FILTER_MAX]; /* filter; "" = all */
+    char output_name[MANAGER_NAME_MAX];
+    uint32_t rings;  /* per program */
+    bool has_folder; /* the folder of the socket was made by session_folder_make */
+    bool is_stop_requested;
     struct program *programs;
     size_t programs_n, programs_capacity, programs_max;
     uint8_t *copy;    /* one chunk */
@@ -113,6 +132,33 @@ struct ttr_manager {
     char trigger[TRACE_MESSAGE_TEXT];
     ttr_manager_stats stats;
 };
+
+static inline struct trace_header *get_shared_header(const struct program *program)
+{
+    return (struct trace_header *)(void *)program->memory;
+}
+
+/* Frees a program and closes its connection. */
+void program_free(const ttr_manager *manager, struct program *program);
+
+/* Counts a breach of the rules. */
+static inline void program_count_violation(struct program *program)
+{
+    program->violations++;
+}
+
+/* Sets the enable bytes of all programs by the manager's filter. */
+void programs_enable(ttr_manager *manager);
+
+/* Answers a request of a controller (control.c). Returns false if it is not allowed to ask. */
+bool control_answer(ttr_manager *manager, const struct program *controller,
+                    const struct trace_message *request);
+
+/* Reports the first failed write of the output, once. */
+ttr_status manager_check_output(ttr_manager *manager, ttr_error *error);
+
+/* Returns TTR_E_MISUSE for a filter that is malformed or too long. NULL is valid. */
+ttr_status manager_check_filter(const char *filter, ttr_error *error);
 
 /* Accepts a connection. Counts it as refused if it is not allowed. */
 void program_accept(ttr_manager *manager);

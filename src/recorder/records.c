@@ -2,7 +2,7 @@
 #include "recorder/recorder.h"
 
 /* Returns the words of a record's header, 0 if it cannot be a record of a trace point. */
-static size_t record_words(uint64_t header)
+static size_t get_record_words(uint64_t header)
 {
     const unsigned type = (unsigned)header & 15;
     const bool is_allowed =
@@ -17,20 +17,20 @@ static bool is_allowed_thread(const uint64_t *record, size_t words, uint64_t pid
 }
 
 /* Returns the words of a text, which is inline or, without that flag, in the string table. */
-static size_t text_words(uint64_t ref)
+static size_t get_text_words(uint64_t ref)
 {
     return ref & 0x8000 ? ((ref & 0x7fff) + 7) / 8 : 0;
 }
 
 /* Returns the words that an argument must have. Its name must be in the string table. Returns 0 if
  * it is invalid. */
-static size_t argument_words(uint64_t header)
+static size_t get_argument_words(uint64_t header)
 {
     static const uint8_t words[] = {1, 1, 1, 2, 2, 2, 0, 2, 2, 1}; /* by type; 0 = text */
     const unsigned type = header & 15;
     if (type >= sizeof words || header >> 16 & 0x8000)
         return 0;
-    return words[type] ? words[type] : 1 + text_words(header >> 32 & 0xffff);
+    return words[type] ? words[type] : 1 + get_text_words(header >> 32 & 0xffff);
 }
 
 /* Returns true if the arguments of an event fill its record exactly, up to what its type needs. */
@@ -41,7 +41,7 @@ static bool has_valid_arguments(const uint64_t *record, size_t words)
     size_t at = 2;
     for (unsigned i = 0; i < args; i++) {
         const size_t n = at < words ? record[at] >> 4 & 0xfff : 0;
-        if (n == 0 || n > words - at || n != argument_words(record[at]))
+        if (n == 0 || n > words - at || n != get_argument_words(record[at]))
             return false;
         at += n;
     }
@@ -74,20 +74,20 @@ static bool is_valid_blob(const uint64_t *record, size_t words)
 /* An object of the program: no arguments. */
 static bool is_valid_object(const uint64_t *record, size_t words)
 {
-    return words == 2 + text_words(record[0] >> 24 & 0xffff) &&
+    return words == 2 + get_text_words(record[0] >> 24 & 0xffff) &&
            is_own_thread(record[0] >> 16 & 0xff) && (record[0] >> 40 & 15) == 0;
 }
 
 /* The name of a virtual thread of the program. Names of others are not a program's business. */
 static bool is_valid_kernel_object(const uint64_t *record, size_t words, uint64_t pid)
 {
-    const size_t name = text_words(record[0] >> 24 & 0xffff);
+    const size_t name = get_text_words(record[0] >> 24 & 0xffff);
     return words == 4 + name && (record[0] >> 16 & 0xff) == 2 && (record[0] >> 40 & 15) == 1 &&
            record[1] >> 63 && (record[2 + name] & 0x8000ffff) == (8 | 2 << 4) &&
            record[3 + name] == pid;
 }
 
-static bool is_valid(const uint64_t *record, size_t words, uint64_t pid)
+static bool is_valid_record(const uint64_t *record, size_t words, uint64_t pid)
 {
     switch ((unsigned)record[0] & 15) {
     case TRACE_FXT_THREAD:
@@ -110,8 +110,8 @@ struct records_report records_validate(const uint64_t *words, size_t n_bytes, ui
     struct records_report report = {0};
     const size_t n = n_bytes / 8;
     for (size_t at = 0; at < n;) {
-        const size_t size = record_words(words[at]);
-        if (size == 0 || size > n - at || !is_valid(words + at, size, pid))
+        const size_t size = get_record_words(words[at]);
+        if (size == 0 || size > n - at || !is_valid_record(words + at, size, pid))
             break;
         const unsigned type = (unsigned)words[at] & 15;
         report.events += type != TRACE_FXT_THREAD && type != TRACE_FXT_KERNEL_OBJECT;

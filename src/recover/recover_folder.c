@@ -56,7 +56,7 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* Returns the length of a path without a compression suffix. */
-static size_t length_without_suffix(ttr_text path)
+static size_t get_length_without_suffix(ttr_text path)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -70,7 +70,7 @@ static size_t length_without_suffix(ttr_text path)
 
 /* Returns the path of the trace that a report describes. If the format has folders, this is the
  * folder, although the report of an unreadable trace may name a file in it. */
-static ttr_text trace_path_of_report(const ttr_report *report)
+static ttr_text get_trace_path(const ttr_report *report)
 {
     struct stat about;
     ttr_text path = report->trace_path;
@@ -84,7 +84,7 @@ static ttr_text trace_path_of_report(const ttr_report *report)
 
 /* Finds the attribute of a source that names longer metadata: the directory's reader found them in
  * another folder of the same trace. Returns false if there is none. */
-static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
+static bool find_longer_metadata(const ttr *t, uint16_t source, ttr_text *longer)
 {
     static const char name[] = "trace.longer_metadata";
     ttr_attribute attribute;
@@ -98,16 +98,16 @@ static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
 }
 
 /* Fills in the entry of the trace that a report describes. Returns false if memory runs out. */
-static bool set_entry(struct recovery *recovery, const ttr *t, const ttr_report *report,
-                      struct recover_entry *place)
+static bool fill_recover_entry(struct recovery *recovery, const ttr *t, const ttr_report *report,
+                               struct recover_entry *place)
 {
     ttr_text longer;
-    const ttr_text path = trace_path_of_report(report);
+    const ttr_text path = get_trace_path(report);
     const char *key = ttr_format_option_for(report->format, TTR_OPTION_LONGER_METADATA);
     const bool is_packed = path.n == report->path.n && *report->compression;
     *place = (struct recover_entry){.path = arena_copy(&recovery->arena, path.p, path.n),
-                                    .bare_n = is_packed ? length_without_suffix(path) : path.n};
-    if (!place->path || !key || !find_longer(t, report->trace, &longer))
+                                    .bare_n = is_packed ? get_length_without_suffix(path) : path.n};
+    if (!place->path || !key || !find_longer_metadata(t, report->trace, &longer))
         return place->path != NULL;
     const size_t size = strlen(key) + longer.n + 2;
     char *option = arena_alloc(&recovery->arena, size);
@@ -125,7 +125,7 @@ bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
     for (; ttr_reader_report(reader, n, &report); n++) {
         if (!alloc_reserve(&recovery->alloc, (void **)&places->list, &places->room, n + 1,
                            sizeof *places->list) ||
-            !set_entry(recovery, t, &report, &places->list[n]))
+            !fill_recover_entry(recovery, t, &report, &places->list[n]))
             return false;
     }
     if (n)
@@ -185,7 +185,7 @@ struct leftover_search {
 
 /* Returns true if a path is that of a copy, inside a copy, or that of the caller's file next to a
  * copy. */
-static bool is_assigned(const struct leftover_search *search, const char *path)
+static bool is_path_assigned(const struct leftover_search *search, const char *path)
 {
     const struct recover_entries *places = search->places;
     for (size_t i = 0; i < places->n; i++) {
@@ -201,7 +201,7 @@ static bool is_assigned(const struct leftover_search *search, const char *path)
 /* Finds a file below the folder `path` that no copy replaces, and stores its path in `path`.
  * Returns true with errno != 0 and the folder's path if a folder cannot be listed. Skips hidden
  * files, which are not read as parts of traces. */
-static bool find_leftover(const struct leftover_search *search, char path[PATH_MAX])
+static bool find_leftover_output(const struct leftover_search *search, char path[PATH_MAX])
 {
     struct stat about;
     const size_t n = strlen(path);
@@ -214,9 +214,9 @@ static bool find_leftover(const struct leftover_search *search, char path[PATH_M
         const int written =
             snprintf(path + n, PATH_MAX - n, "%s%s", path[n - 1] == '/' ? "" : "/", entry->d_name);
         const bool is_ours = entry->d_name[0] == '.' || written < 0 ||
-                             (size_t)written >= PATH_MAX - n || is_assigned(search, path);
+                             (size_t)written >= PATH_MAX - n || is_path_assigned(search, path);
         if (!is_ours && lstat(path, &about) == 0)
-            is_found = !S_ISDIR(about.st_mode) || find_leftover(search, path);
+            is_found = !S_ISDIR(about.st_mode) || find_leftover_output(search, path);
         sys = is_found && S_ISDIR(about.st_mode) ? errno : 0;
         if (!is_found)
             path[n] = '\0';
@@ -266,7 +266,7 @@ ttr_status recover_check_folder(const struct recovery *recovery, const char *out
     while (n > 1 && output[n - 1] == '/')
         n--;
     if (snprintf(path, sizeof path, "%.*s", (int)n, output) >= (int)sizeof path ||
-        !find_leftover(&search, path))
+        !find_leftover_output(&search, path))
         return TTR_OK;
     if (errno)
         return fail_sys(

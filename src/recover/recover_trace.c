@@ -62,7 +62,7 @@ static void fail_recovery(struct job *job, ttr_recover_failure failure, const tt
     recover_fail(job->recovery, &job->step, failure, error);
 }
 
-static bool report_stage(struct job *job, ttr_recover_stage stage)
+static bool report_recovery_stage(struct job *job, ttr_recover_stage stage)
 {
     return recover_report_step(job->recovery, &job->step, stage);
 }
@@ -148,11 +148,11 @@ static bool copy_reader_to_writer(struct job *job)
     ttr_error error = {0};
     ttr_status reading = TTR_OK;
     (void)ttr_writer_allow_stream_order(step->writer, step->reader);
-    (void)report_stage(job, TTR_RECOVER_COPYING);
+    (void)report_recovery_stage(job, TTR_RECOVER_COPYING);
     ttr_status writing = copy_events(job, &reading, &error);
     step->is_partial = writing == TTR_OK && reading != TTR_OK && keeps_partial_copy(job, &error);
     step->error = reading != TTR_OK ? &error : NULL;
-    (void)report_stage(job, TTR_RECOVER_READ);
+    (void)report_recovery_stage(job, TTR_RECOVER_READ);
     step->error = NULL;
     const struct sums sums = sum_reports(step->reader);
     if (writing != TTR_OK)
@@ -259,7 +259,7 @@ static ttr_status read_copy(struct job *job, ttr_error *error)
     if (status == TTR_OK) {
         /* stream order needs memory for only one stream at a time */
         (void)ttr_reader_allow_stream_order(step->reader);
-        (void)report_stage(job, TTR_RECOVER_VERIFYING);
+        (void)report_recovery_stage(job, TTR_RECOVER_VERIFYING);
         do
             status = ttr_read(step->reader, &batch, error);
         while ((status == TTR_OK || status == TTR_AGAIN) && recover_should_continue(job->recovery));
@@ -268,7 +268,7 @@ static ttr_status read_copy(struct job *job, ttr_error *error)
         step->found_events = sums.events;
         step->found_damage = sums.damage_regions;
         step->found_duplicates = sums.duplicates;
-        (void)report_stage(job, TTR_RECOVER_CHECKED);
+        (void)report_recovery_stage(job, TTR_RECOVER_CHECKED);
     }
     close_step(step);
     return status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
@@ -304,7 +304,7 @@ static void verify_output(struct job *job)
     ttr_status status = read_copy(job, &error);
     while (status == TTR_OK && should_recopy(step) && step->pass < TTR_RECOVER_PASSES_MAX) {
         step->pass++;
-        (void)report_stage(job, TTR_RECOVER_AGAIN);
+        (void)report_recovery_stage(job, TTR_RECOVER_AGAIN);
         if (!recopy_output(job, &events))
             return;
         status = read_copy(job, &error);
@@ -312,7 +312,7 @@ static void verify_output(struct job *job)
     if (status != TTR_OK) {
         fail_recovery(job, TTR_RECOVER_CHECK, &error);
     } else if (!step->is_complete || (step->found_damage == 0 && step->found_events >= events)) {
-        (void)report_stage(job, TTR_RECOVER_VERIFIED);
+        (void)report_recovery_stage(job, TTR_RECOVER_VERIFIED);
     } else {
         step->events = events;
         (void)fail(&error, TTR_E_MALFORMED, NO_OFFSET,
@@ -331,7 +331,7 @@ void recover_trace(struct recovery *recovery, const struct recover_entry *place,
         .step = {.input = place->path, .output = place->output, .t = t, .reader = reader}};
     ttr_error error = {0};
     ttr_recover_result *result = &recovery->result;
-    bool is_fine = report_stage(&job, TTR_RECOVER_TRACE);
+    bool is_fine = report_recovery_stage(&job, TTR_RECOVER_TRACE);
     if (!is_fine)
         result->failed++;
     if (is_fine && base && make_folders(recovery, place->output, 1, &error) != TTR_OK) {
@@ -344,7 +344,7 @@ void recover_trace(struct recovery *recovery, const struct recover_entry *place,
         result->events += job.step.events;
         result->damage_regions += sums.damage_regions;
         result->damage_bytes += sums.damage_bytes;
-        is_fine = report_stage(&job, TTR_RECOVER_COPIED);
+        is_fine = report_recovery_stage(&job, TTR_RECOVER_COPIED);
         result->failed += !is_fine;
     }
     close_step(&job.step);

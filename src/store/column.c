@@ -18,7 +18,7 @@ void column_free(struct column *column)
     *column = (struct column){.alloc = column->alloc};
 }
 
-static uint8_t width_of(uint64_t range)
+static uint8_t get_number_width(uint64_t range)
 {
     return range == 0            ? 0
            : range <= UINT8_MAX  ? 1
@@ -87,7 +87,7 @@ static bool add_block(struct column *column)
     const bool is_empty = low > high;
     const uint64_t range = is_empty ? 0 : (uint64_t)high - (uint64_t)low + has_null;
     struct column_block block = {
-        .base = is_empty ? 0 : low, .width = width_of(range), .has_null = has_null};
+        .base = is_empty ? 0 : low, .width = get_number_width(range), .has_null = has_null};
     if (!alloc_reserve(column->alloc, (void **)&column->blocks, &column->blocks_capacity,
                        column->blocks_n + 1, sizeof *column->blocks))
         return false;

@@ -142,7 +142,7 @@ static const uint8_t needs[][2] = {
 
 /* --- Creating --- */
 
-static bool is_named(const ttr_store_options *options, const char *name)
+static bool is_table_selected(const ttr_store_options *options, const char *name)
 {
     if (!options || !options->names)
         return true;
@@ -152,7 +152,7 @@ static bool is_named(const ttr_store_options *options, const char *name)
     return false;
 }
 
-static bool is_table(const char *name)
+static bool is_table_name(const char *name)
 {
     for (size_t i = 0; i < STORE_TABLES; i++)
         if (strcmp(definitions[i].name, name) == 0)
@@ -188,12 +188,12 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
         if (!table_init(&store->tables[i], store->alloc, definitions[i].name,
                         definitions[i].description, definitions[i].infos, definitions[i].n))
             return false;
-        store->tables[i].is_wanted = is_named(options, definitions[i].name);
+        store->tables[i].is_wanted = is_table_selected(options, definitions[i].name);
     }
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
     for (size_t i = 0; options && options->names && options->names[i]; i++)
-        if (!is_table(options->names[i]) && !add_class(store, options->names[i]))
+        if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
             return false;
     return true;
 }
@@ -248,7 +248,7 @@ void ttr_store_free(ttr_store *store)
 
 /* Compares an event's name with that of a class table: other characters than letters, digits and
  * "_" count as "_", and case is ignored, as in SQL. */
-static bool is_name_of(ttr_text name, const char *table)
+static bool is_name_of_class(ttr_text name, const char *table)
 {
     if (name.n != strlen(table))
         return false;
@@ -261,7 +261,7 @@ static bool is_name_of(ttr_text name, const char *table)
 }
 
 /* Returns the table of an event's class, or NULL. Sets *is_full if memory is exhausted. */
-static struct table *class_of(ttr_store *store, const ttr_event *event, bool *is_full)
+static struct table *get_class_table(ttr_store *store, const ttr_event *event, bool *is_full)
 {
     if (event->name >= store->class_of_name_n) {
         const size_t n = 2 * (size_t)event->name + 64;
@@ -278,7 +278,7 @@ static struct table *class_of(ttr_store *store, const ttr_event *event, bool *is
     if (*known == 0) {
         *known = 1;
         for (size_t i = 0; i < store->classes_n && event->name; i++)
-            if (is_name_of(ttr_text_get(store->t, event->name), store->classes[i]->name))
+            if (is_name_of_class(ttr_text_get(store->t, event->name), store->classes[i]->name))
                 *known = (uint32_t)i + 2;
     }
     return *known > 1 ? store->classes[*known - 2] : NULL;
@@ -289,7 +289,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
     bool is_full = false;
     const bool is_switch = event->kind == TTR_KIND_SWITCH,
                is_counter = event->kind == TTR_KIND_COUNTER;
-    struct table *class = store->classes_n ? class_of(store, event, &is_full) : NULL;
+    struct table *class = store->classes_n ? get_class_table(store, event, &is_full) : NULL;
     if (is_full || !store_add_event(store, event) ||
         (store->tables[STORE_SLICE].is_wanted && !store_add_slice(store, event)) ||
         (is_counter && store->tables[STORE_COUNTER].is_wanted &&
@@ -329,7 +329,7 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
 
 /* --- Tables --- */
 
-static const struct table *table_of(const ttr_store *store, size_t i)
+static const struct table *get_table(const ttr_store *store, size_t i)
 {
     if (i < STORE_TABLES)
         return &store->tables[i];
@@ -338,7 +338,7 @@ static const struct table *table_of(const ttr_store *store, size_t i)
 
 bool ttr_store_table_at(const ttr_store *store, size_t i, ttr_store_table *about)
 {
-    const struct table *table = table_of(store, i);
+    const struct table *table = get_table(store, i);
     if (!table)
         return false;
     *about = (ttr_store_table){.name = table->name,
@@ -351,7 +351,7 @@ bool ttr_store_table_at(const ttr_store *store, size_t i, ttr_store_table *about
 
 bool ttr_store_column_at(const ttr_store *store, size_t i, size_t column, ttr_store_column *about)
 {
-    const struct table *table = table_of(store, i);
+    const struct table *table = get_table(store, i);
     if (!table || column >= table->columns_n)
         return false;
     const struct column_info *info = table_column(table, column);
@@ -368,7 +368,7 @@ bool ttr_store_column_at(const ttr_store *store, size_t i, size_t column, ttr_st
 void ttr_store_values(const ttr_store *store, size_t i, size_t column, uint64_t row, size_t n,
                       int64_t *values)
 {
-    const struct table *table = table_of(store, i);
+    const struct table *table = get_table(store, i);
     if (table && column < table->columns_n)
         column_read(&table->columns[column], row, n, values);
 }

@@ -159,6 +159,6 @@ static inline int64_t store_clamp(uint64_t value)
     return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
-int64_t store_real(double value);
+int64_t store_convert_real(double value);
 
 #endif

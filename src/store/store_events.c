@@ -15,7 +15,7 @@ const struct column_info store_class_columns[STORE_CLASS_COLUMNS] = {
     {"utid", "thread, a row of table thread", TTR_STORE_INT, false},
 };
 
-int64_t store_real(double value)
+int64_t store_convert_real(double value)
 {
     int64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -36,7 +36,7 @@ static int64_t field_value(ttr *t, const ttr_value *value, ttr_store_type *type)
         return value->v.s;
     case TTR_TYPE_FLOAT:
         *type = TTR_STORE_REAL;
-        return store_real(value->v.f);
+        return store_convert_real(value->v.f);
     case TTR_TYPE_TEXT:
     case TTR_TYPE_BYTES:
         *type = TTR_STORE_TEXT;
@@ -47,7 +47,7 @@ static int64_t field_value(ttr *t, const ttr_value *value, ttr_store_type *type)
     }
 }
 
-static int64_t cpu_of(const ttr_event *event)
+static int64_t get_event_cpu(const ttr_event *event)
 {
     return event->flags & TTR_EVENT_HAS_CPU ? (int64_t)event->cpu : TTR_STORE_NULL;
 }
@@ -100,7 +100,7 @@ static bool add_loss(ttr_store *store, const ttr_event *event)
     return table_append(&store->tables[STORE_LOSS], row);
 }
 
-static bool add_row(ttr_store *store, const ttr_event *event)
+static bool add_class_row(ttr_store *store, const ttr_event *event)
 {
     const int64_t row[] = {
         (int64_t)store->events,
@@ -111,7 +111,7 @@ static bool add_row(ttr_store *store, const ttr_event *event)
         store_text_or_null(event->name),
         store_text_or_null(event->provider),
         store_text_or_null(event->thread),
-        cpu_of(event),
+        get_event_cpu(event),
         event->level ? event->level : TTR_STORE_NULL,
         event->source,
         store_clamp(event->offset),
@@ -122,7 +122,7 @@ static bool add_row(ttr_store *store, const ttr_event *event)
 bool store_add_event(ttr_store *store, const ttr_event *event)
 {
     const struct table *tables = store->tables;
-    return (!tables[STORE_EVENT].is_wanted || add_row(store, event)) &&
+    return (!tables[STORE_EVENT].is_wanted || add_class_row(store, event)) &&
            (!tables[STORE_LOG].is_wanted || event->kind != TTR_KIND_LOG || add_log(store, event)) &&
            (!tables[STORE_LOSS].is_wanted || event->kind != TTR_KIND_GAP ||
             add_loss(store, event)) &&
@@ -133,8 +133,8 @@ bool store_add_event(ttr_store *store, const ttr_event *event)
 
 /* Returns the column of a field, adding it if it is new; its earlier rows are NULL. Returns
  * SIZE_MAX if there are too many columns or memory is exhausted. */
-static size_t column_of_field(ttr_store *store, struct table *table, const ttr_field *field,
-                              ttr_store_type type)
+static size_t find_or_add_column(ttr_store *store, struct table *table, const ttr_field *field,
+                                 ttr_store_type type)
 {
     char name[256];
     const ttr_id id = ttr_text_add(store->t, field->name.p, field->name.n);
@@ -181,8 +181,8 @@ bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event 
     const ttr_field *field;
     const int64_t row[STORE_CLASS_COLUMNS] = {
         (int64_t)store->events, event->time,
-        event->kind == TTR_KIND_SPAN ? store_clamp(event->duration) : TTR_STORE_NULL, cpu_of(event),
-        store_text_or_null(event->thread)};
+        event->kind == TTR_KIND_SPAN ? store_clamp(event->duration) : TTR_STORE_NULL,
+        get_event_cpu(event), store_text_or_null(event->thread)};
     for (uint32_t n = ttr_event_fields(store->fields, event, &field); n > 0;
          n = ttr_event_fields_next(store->fields, &field))
         for (uint32_t i = 0; i < n; i++) {
@@ -191,7 +191,7 @@ bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event 
                 field[i].value.type == TTR_TYPE_STRUCT)
                 continue;
             const int64_t value = field_value(store->t, &field[i].value, &type);
-            const size_t column = column_of_field(store, table, &field[i], type);
+            const size_t column = find_or_add_column(store, table, &field[i], type);
             if (column == SIZE_MAX)
                 return false;
             struct column *to = &table->columns[column];

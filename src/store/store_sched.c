@@ -9,7 +9,7 @@
 
 /* Returns the track of a counter's series, added if it is new; UINT32_MAX if memory is exhausted.
  */
-static uint32_t counter_track(ttr_store *store, const ttr_event *event, ttr_id series)
+static uint32_t find_or_add_counter_track(ttr_store *store, const ttr_event *event, ttr_id series)
 {
     const uint64_t key = (uint64_t)event->name << 32 | series;
     const uint64_t id = event->link ^ (uint64_t)event->thread << 32;
@@ -25,7 +25,7 @@ static uint32_t counter_track(ttr_store *store, const ttr_event *event, ttr_id s
     return track;
 }
 
-static bool add_value(ttr_store *store, const ttr_event *event, const ttr_field *field)
+static bool add_counter_value(ttr_store *store, const ttr_event *event, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     const double number = value->type == TTR_TYPE_FLOAT ? value->v.f
@@ -33,10 +33,10 @@ static bool add_value(ttr_store *store, const ttr_event *event, const ttr_field 
                                                         : (double)value->v.u;
     if (field->depth > 0 || value->type < TTR_TYPE_BOOL || value->type > TTR_TYPE_FLOAT)
         return true;
-    const uint32_t track =
-        counter_track(store, event, ttr_text_add(store->t, field->name.p, field->name.n));
+    const uint32_t track = find_or_add_counter_track(
+        store, event, ttr_text_add(store->t, field->name.p, field->name.n));
     const int64_t row[] = {(int64_t)store->tables[STORE_COUNTER].rows, event->time, track,
-                           store_real(number)};
+                           store_convert_real(number)};
     return track != UINT32_MAX && table_append(&store->tables[STORE_COUNTER], row);
 }
 
@@ -46,7 +46,7 @@ bool store_add_counter(ttr_store *store, const ttr_event *event)
     for (uint32_t n = ttr_event_fields(store->fields, event, &field); n > 0;
          n = ttr_event_fields_next(store->fields, &field))
         for (uint32_t i = 0; i < n; i++)
-            if (!add_value(store, event, &field[i]))
+            if (!add_counter_value(store, event, &field[i]))
                 return false;
     return true;
 }
@@ -54,7 +54,7 @@ bool store_add_counter(ttr_store *store, const ttr_event *event)
 /* --- Scheduling --- */
 
 /* Ends the slice of the thread that ran on a CPU. */
-static void end_running(ttr_store *store, struct running *cpu, const ttr_event *event)
+static void end_running_slice(ttr_store *store, struct running *cpu, const ttr_event *event)
 {
     struct raw_sched *row = cpu->row == UINT64_MAX ? NULL : &store->sched[cpu->row];
     if (!row)
@@ -86,7 +86,7 @@ bool store_add_switch(ttr_store *store, const ttr_event *event)
                        store->sched_n + 1, sizeof *store->sched))
         return false;
     struct running *cpu = &store->cpus[event->cpu];
-    end_running(store, cpu, event);
+    end_running_slice(store, cpu, event);
     store->sched[store->sched_n] = (struct raw_sched){
         .ts = event->time, .dur = -1, .cpu = event->cpu, .thread = event->thread};
     cpu->row = store->sched_n++;

@@ -27,7 +27,7 @@ static uint32_t find_track(ttr_store *store, uint64_t a, uint64_t b, const struc
     return (uint32_t)store->tracks_n++;
 }
 
-static uint32_t track_of_thread(ttr_store *store, const ttr_event *event)
+static uint32_t find_thread_track(ttr_store *store, const ttr_event *event)
 {
     ttr_track about = {0};
     if (!event->thread)
@@ -38,14 +38,14 @@ static uint32_t track_of_thread(ttr_store *store, const ttr_event *event)
 }
 
 /* A track per provider and id: begin and end may have different names. */
-static uint32_t track_of_async(ttr_store *store, const ttr_event *event)
+static uint32_t find_async_track(ttr_store *store, const ttr_event *event)
 {
     const struct raw_track made = {.thread = event->thread, .name = event->name, .is_async = 1};
     return find_track(store, event->link, (uint64_t)1 << 63 | event->provider, &made);
 }
 
 /* Adds a slice. Returns its number, or SIZE_MAX if memory is exhausted. */
-static size_t add(ttr_store *store, const ttr_event *event, uint32_t track, int64_t end)
+static size_t add_slice(ttr_store *store, const ttr_event *event, uint32_t track, int64_t end)
 {
     if (track == UINT32_MAX ||
         !alloc_reserve(store->alloc, (void **)&store->slices, &store->slices_capacity,
@@ -64,9 +64,9 @@ static size_t add(ttr_store *store, const ttr_event *event, uint32_t track, int6
     return store->slices_n++;
 }
 
-static bool begin(ttr_store *store, const ttr_event *event, uint32_t track)
+static bool begin_slice(ttr_store *store, const ttr_event *event, uint32_t track)
 {
-    const size_t i = add(store, event, track, OPEN);
+    const size_t i = add_slice(store, event, track, OPEN);
     if (i == SIZE_MAX)
         return false;
     store->outer[i] = store->tracks[track].open;
@@ -74,7 +74,7 @@ static bool begin(ttr_store *store, const ttr_event *event, uint32_t track)
     return true;
 }
 
-static bool end(ttr_store *store, const ttr_event *event, uint32_t track)
+static bool end_slice(ttr_store *store, const ttr_event *event, uint32_t track)
 {
     if (track == UINT32_MAX)
         return false;
@@ -91,26 +91,26 @@ bool store_add_slice(ttr_store *store, const ttr_event *event)
 {
     switch (event->kind) {
     case TTR_KIND_BEGIN:
-        return begin(store, event, track_of_thread(store, event));
+        return begin_slice(store, event, find_thread_track(store, event));
     case TTR_KIND_END:
-        return end(store, event, track_of_thread(store, event));
+        return end_slice(store, event, find_thread_track(store, event));
     case TTR_KIND_ASYNC_BEGIN:
-        return begin(store, event, track_of_async(store, event));
+        return begin_slice(store, event, find_async_track(store, event));
     case TTR_KIND_ASYNC_END:
-        return end(store, event, track_of_async(store, event));
+        return end_slice(store, event, find_async_track(store, event));
     case TTR_KIND_SPAN:
-        return add(store, event, track_of_thread(store, event),
-                   event->time + store_clamp(event->duration)) != SIZE_MAX;
+        return add_slice(store, event, find_thread_track(store, event),
+                         event->time + store_clamp(event->duration)) != SIZE_MAX;
     case TTR_KIND_INSTANT:
         return (event->flags & TTR_EVENT_NO_TIME) ||
-               add(store, event, track_of_thread(store, event), event->time) != SIZE_MAX;
+               add_slice(store, event, find_thread_track(store, event), event->time) != SIZE_MAX;
     default:
         return true;
     }
 }
 
 /* Orders slices by start; of equal starts the longer one is first, then the earlier event. */
-static int compare(const void *left, const void *right)
+static int compare_slices(const void *left, const void *right)
 {
     const struct raw_slice *a = left, *b = right;
     if (a->ts != b->ts)
@@ -123,8 +123,8 @@ static int compare(const void *left, const void *right)
 static void sort_slices(ttr_store *store)
 {
     for (size_t i = 1; i < store->slices_n; i++)
-        if (compare(&store->slices[i - 1], &store->slices[i]) > 0) {
-            qsort(store->slices, store->slices_n, sizeof *store->slices, compare);
+        if (compare_slices(&store->slices[i - 1], &store->slices[i]) > 0) {
+            qsort(store->slices, store->slices_n, sizeof *store->slices, compare_slices);
             return;
         }
 }
@@ -136,7 +136,7 @@ struct nesting {
 };
 
 /* Computes parents and depths of sorted slices. */
-static void nest(ttr_store *store, struct nesting *nesting)
+static void compute_nesting(ttr_store *store, struct nesting *nesting)
 {
     for (size_t i = 0; i < store->tracks_n; i++)
         store->tracks[i].open = 0;
@@ -215,7 +215,7 @@ bool store_end_slices(ttr_store *store)
     bool is_fine = nesting.parent && nesting.depth && nesting.nested;
     if (is_fine) {
         sort_slices(store);
-        nest(store, &nesting);
+        compute_nesting(store, &nesting);
         is_fine = write_slices(store, &nesting) && write_tracks(store);
     }
     alloc_free(store->alloc, nesting.parent, n, sizeof *nesting.parent);

@@ -54,7 +54,7 @@ static bool is_cancelled(const struct debuginfod *servers)
 
 /* Returns the user data of a client handle. libdebuginfod passes only the handle to progress
  * callbacks. */
-static struct debuginfod *client_user_data(void *client)
+static struct debuginfod *get_client_user_data(void *client)
 {
     void *(*ctx)(void *);
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD), *owner = NULL;
@@ -67,9 +67,9 @@ static struct debuginfod *client_user_data(void *client)
 
 /* Progress callback of the library, called about once per second. A result other than 0 cancels the
  * request. */
-static int on_progress(void *client, long done, long all)
+static int report_progress(void *client, long done, long all)
 {
-    struct debuginfod *servers = client_user_data(client);
+    struct debuginfod *servers = get_client_user_data(client);
     if (!servers)
         return 0;
     if (done != servers->done)
@@ -80,14 +80,14 @@ static int on_progress(void *client, long done, long all)
            now_ns() - servers->heard_ns > servers->limit_ns;
 }
 
-static int64_t file_size_max(void)
+static int64_t get_file_size_max(void)
 {
     const char *text = getenv("DEBUGINFOD_MAXSIZE");
     const long long bytes = text ? strtoll(text, NULL, 10) : 0;
     return bytes > 0 ? bytes : SIZE_MAX_BYTES;
 }
 
-static uint64_t timeout_ns(void)
+static uint64_t get_timeout_ns(void)
 {
     const char *text = getenv("DEBUGINFOD_TIMEOUT");
     long seconds = text ? strtol(text, NULL, 10) : 0;
@@ -108,7 +108,7 @@ static bool start_client(struct debuginfod *servers)
     if (!servers->client)
         return false;
     set_own(servers->client, servers);
-    set_watch(servers->client, on_progress);
+    set_watch(servers->client, report_progress);
     return true;
 }
 
@@ -128,8 +128,8 @@ struct debuginfod *debuginfod_new(const ttr_symbols_options *options, ttr_error 
         return NULL;
     }
     servers->options = options;
-    servers->limit_ns = timeout_ns();
-    servers->size_max_bytes = file_size_max();
+    servers->limit_ns = get_timeout_ns();
+    servers->size_max_bytes = get_file_size_max();
     servers->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (servers->library && start_client(servers))
         return servers;
@@ -195,7 +195,7 @@ char *debuginfod_fetch(struct debuginfod *servers, ttr_text build_id, bool is_pr
     servers->is_too_large = false;
     find_function find = is_program ? servers->find_executable : servers->find_debuginfo;
     int fd = find(servers->client, (const unsigned char *)build_id.p, (int)build_id.n, &path);
-    struct stat about; /* an answer may be complete before on_progress is called */
+    struct stat about; /* an answer may be complete before report_progress is called */
     if (fd >= 0)
         servers->is_too_large = fstat(fd, &about) != 0 || about.st_size > servers->size_max_bytes;
     if (fd >= 0)

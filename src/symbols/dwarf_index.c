@@ -201,7 +201,7 @@ static bool is_named_file_safe(const struct dwarf_index *index, const char *fold
     const bool has_folder = folder && name[0] != '/';
     const int n = snprintf(path, sizeof path, "%.*s%s%s%s", start, index->path,
                            has_folder ? folder : "", has_folder ? "/" : "", name);
-    return n < 0 || n >= PATH_MAX /* open would refuse it */ || regular_file_or_none(path);
+    return n < 0 || n >= PATH_MAX /* open would refuse it */ || open_regular_file_or_none(path);
 }
 
 /* Returns true unless the separate file of a unit (split DWARF) is a FIFO or the like. */
@@ -217,7 +217,7 @@ static bool is_split_safe(const struct dwarf_index *index, Dwarf_Die *unit)
         folder = dwarf_formstring(&attribute);
     (void)snprintf(package, sizeof package, "%s.dwp", index->path);
     return name && is_named_file_safe(index, NULL, name) &&
-           is_named_file_safe(index, folder, name) && regular_file_or_none(package);
+           is_named_file_safe(index, folder, name) && open_regular_file_or_none(package);
 }
 
 /* Returns true unless the file with the data that several files share (dwz) is a FIFO or the like.
@@ -323,7 +323,7 @@ static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
 }
 
 /* Returns the mangled name, which has namespaces, classes and parameters; NULL if there is none. */
-static const char *linkage_name(Dwarf_Die *function)
+static const char *get_linkage_name(Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;
     return dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute) ||
@@ -332,15 +332,15 @@ static const char *linkage_name(Dwarf_Die *function)
                : NULL;
 }
 
-static void name_function(const struct dwarf_index *index, Dwarf_Die *function, uint64_t address,
-                          struct dwarf_found *found)
+static void set_function_name(const struct dwarf_index *index, Dwarf_Die *function,
+                              uint64_t address, struct dwarf_found *found)
 {
     Dwarf_Addr low;
     if (dwarf_lowpc(function, &low) != 0) {
         if (index->rules->is_exact || dwarf_entrypc(function, &low) != 0 || low > address)
             return;
     }
-    found->function = index->rules->is_exact ? NULL : linkage_name(function);
+    found->function = index->rules->is_exact ? NULL : get_linkage_name(function);
     if (!found->function)
         found->function = dwarf_diename(function);
     found->function_low = low;
@@ -355,7 +355,7 @@ enum inlined {
 };
 
 /* Reads file and line of an inlined call. */
-static bool read_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_found *found)
+static bool read_inlined_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_found *found)
 {
     Dwarf_Attribute attribute;
     Dwarf_Files *files;
@@ -430,15 +430,15 @@ static enum inlined find_call(const struct dwarf_index *index, struct unit *unit
         inlined = find_inlined(&die, address, 0) ? INLINED_YES : INLINED_NO;
     if (inlined != INLINED_YES)
         return inlined;
-    if (read_call(unit, &die, found))
+    if (read_inlined_call(unit, &die, found))
         return INLINED_YES;
     return index->rules->is_exact ? INLINED_BROKEN : INLINED_NO;
 }
 
 /* Finds the row of a unit's line table for an address and stores its source file and line. Returns
  * false if there is none. */
-static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_t address,
-                     struct dwarf_found *found)
+static bool find_line_row(const struct dwarf_index *index, struct unit *unit, uint64_t address,
+                          struct dwarf_found *found)
 {
     Dwarf_Addr at;
     int line;
@@ -457,7 +457,7 @@ static void find_line(const struct dwarf_index *index, uint64_t address, struct 
 {
     for (uint32_t i = 0; (i = find_span(&index->spans, address, i)) != UINT32_MAX; i++) {
         if (find_call(index, &index->unit[i], address, found) != INLINED_NO ||
-            find_row(index, &index->unit[i], address, found))
+            find_line_row(index, &index->unit[i], address, found))
             return;
     }
 }
@@ -467,6 +467,6 @@ void dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_
     *found = (struct dwarf_found){NULL, 0, NULL, 0};
     Dwarf_Die *function = find_function(index, address);
     if (function)
-        name_function(index, function, address, found);
+        set_function_name(index, function, address, found);
     find_line(index, address, found);
 }

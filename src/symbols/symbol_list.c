@@ -131,7 +131,7 @@ static bool add_function(struct list *list, uint64_t start, uint64_t size, const
     return copy;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
     const struct entry *left = a, *right = b;
     return (left->start > right->start) - (left->start < right->start);
@@ -197,7 +197,7 @@ static void read_list(const struct symbol_lists *lists, struct list *list)
     if (file)
         (void)fclose(file);
     if (list->n)
-        qsort(list->entry, list->n, sizeof *list->entry, compare);
+        qsort(list->entry, list->n, sizeof *list->entry, compare_addresses);
 }
 
 static struct list *select_list(struct symbol_lists *lists, const ttr_binary *binary)

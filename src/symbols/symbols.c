@@ -77,14 +77,14 @@ static char *join_path(const char *folder, const char *name)
 }
 
 /* Returns the last component of a path, or the complete path if it ends with a slash. */
-static const char *path_last_component(const char *path)
+static const char *get_path_last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
 /* Returns the folder of a path. Returns NULL if memory runs out. */
-static char *path_folder(const char *path)
+static char *get_path_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -95,7 +95,8 @@ static char *path_folder(const char *path)
 /* --- Files --- */
 
 /* Opens a file, or returns the open one with the same path. */
-static struct symbol_file *open_file(ttr_symbols *symbols, const char *path, bool *is_damaged)
+static struct symbol_file *open_symbol_file(ttr_symbols *symbols, const char *path,
+                                            bool *is_damaged)
 {
     *is_damaged = false;
     for (size_t i = 0; path && i < symbols->shared_n; i++)
@@ -120,10 +121,10 @@ static struct symbol_file *open_file(ttr_symbols *symbols, const char *path, boo
 }
 
 /* Opens a file with debug information. Returns NULL if it has none. */
-static struct symbol_file *open_debug(ttr_symbols *symbols, const char *path)
+static struct symbol_file *open_debug_file(ttr_symbols *symbols, const char *path)
 {
     bool is_damaged;
-    struct symbol_file *file = open_file(symbols, path, &is_damaged);
+    struct symbol_file *file = open_symbol_file(symbols, path, &is_damaged);
     return file && symbol_file_dwarf(file) ? file : NULL;
 }
 
@@ -146,7 +147,8 @@ static bool file_has_crc(const struct symbol_rules *rules, const char *path, uin
 
 /* Opens the debug information with a binary's build id: DEBUG/.build-id/ab/cdef.debug. Returns NULL
  * if there is none. */
-static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_binary *binary)
+static struct symbol_file *find_debug_file_by_build_id(ttr_symbols *symbols,
+                                                       const ttr_binary *binary)
 {
     const unsigned char *id = (const unsigned char *)binary->build_id.p;
     const char *folder =
@@ -160,17 +162,17 @@ static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_bina
         n += (size_t)snprintf(name + n, sizeof name - n, "%02x", id[i]);
     (void)snprintf(name + n, sizeof name - n, ".debug");
     char *path = join_path(folder, name);
-    struct symbol_file *file = open_debug(symbols, path);
+    struct symbol_file *file = open_debug_file(symbols, path);
     free(path);
     return file;
 }
 
-static struct symbol_file *find_linked(ttr_symbols *symbols, const char *folder,
-                                       const ttr_binary *binary)
+static struct symbol_file *find_linked_debug_file(ttr_symbols *symbols, const char *folder,
+                                                  const ttr_binary *binary)
 {
     char *path = folder ? join_path(folder, binary->debug_link.p) : NULL;
     struct symbol_file *file = path && file_has_crc(&symbols->rules, path, binary->debug_link_crc)
-                                   ? open_debug(symbols, path)
+                                   ? open_debug_file(symbols, path)
                                    : NULL;
     free(path);
     return file;
@@ -178,20 +180,20 @@ static struct symbol_file *find_linked(ttr_symbols *symbols, const char *folder,
 
 /* Finds the file that the debug link names: next to the binary, in .debug there, or below the
  * folder of debug information. */
-static struct symbol_file *find_by_link(ttr_symbols *symbols, const ttr_binary *binary,
-                                        const char *path)
+static struct symbol_file *find_debug_file_by_link(ttr_symbols *symbols, const ttr_binary *binary,
+                                                   const char *path)
 {
     if (binary->debug_link.n == 0 || strlen(binary->debug_link.p) != binary->debug_link.n)
         return NULL;
     const char *all = symbols->options.debug_folder ? symbols->options.debug_folder : DEBUG_FOLDER;
-    char *beside = path_folder(path), *traced = path_folder(binary->path.p);
+    char *beside = get_path_folder(path), *traced = get_path_folder(binary->path.p);
     char *below = beside ? join_path(beside, ".debug") : NULL,
          *mirror = beside ? join_path(all, beside) : NULL,
          *ctx = traced ? join_path(all, traced) : NULL;
     const char *const folders[] = {beside, below, mirror, ctx};
     struct symbol_file *file = NULL;
     for (size_t i = 0; !file && i < sizeof folders / sizeof *folders; i++)
-        file = find_linked(symbols, folders[i], binary);
+        file = find_linked_debug_file(symbols, folders[i], binary);
     free(beside);
     free(traced);
     free(below);
@@ -266,7 +268,7 @@ static struct symbol_file *fetch_file(ttr_symbols *symbols, ttr_text build_id, b
 {
     bool is_damaged;
     char *path = symbols->servers ? debuginfod_fetch(symbols->servers, build_id, is_program) : NULL;
-    struct symbol_file *file = open_file(symbols, path, &is_damaged);
+    struct symbol_file *file = open_symbol_file(symbols, path, &is_damaged);
     free(path);
     if (file && !has_build_id(file, &(ttr_binary){.build_id = build_id}))
         file = NULL;
@@ -275,8 +277,8 @@ static struct symbol_file *fetch_file(ttr_symbols *symbols, ttr_text build_id, b
 
 /* Finds separate debug information for a binary (steps 3 to 5 of the search). Returns NULL if there
  * is none. */
-static struct symbol_file *find_debug(ttr_symbols *symbols, const struct binary *found,
-                                      const ttr_binary *recorded)
+static struct symbol_file *find_debug_file(ttr_symbols *symbols, const struct binary *found,
+                                           const ttr_binary *recorded)
 {
     ttr_binary binary = *recorded;
     bool is_exact = symbols->rules.is_exact;
@@ -284,13 +286,14 @@ static struct symbol_file *find_debug(ttr_symbols *symbols, const struct binary 
         add_from_file(found->file, &binary);
     else if (!found->file && is_exact && recorded->build_id.n)
         return NULL;
-    struct symbol_file *file = find_by_build_id(symbols, &binary);
+    struct symbol_file *file = find_debug_file_by_build_id(symbols, &binary);
     if (!file)
-        file = find_by_link(symbols, &binary, found->path);
+        file = find_debug_file_by_link(symbols, &binary, found->path);
     return file ? file : fetch_file(symbols, binary.build_id, false);
 }
 
-static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_binary *binary)
+static void find_files_of_binary(ttr_symbols *symbols, struct binary *found,
+                                 const ttr_binary *binary)
 {
     bool is_damaged = false;
     found->is_searched = true;
@@ -298,7 +301,7 @@ static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_bin
                                           : strdup(binary->path.p);
     if (!found->path)
         return;
-    found->file = open_file(symbols, found->path, &is_damaged);
+    found->file = open_symbol_file(symbols, found->path, &is_damaged);
     if (!found->file)
         found->problem = is_damaged ? TTR_SYMBOLS_NO_PROGRAM : TTR_SYMBOLS_MISSING;
     else if (!has_build_id(found->file, binary))
@@ -311,7 +314,7 @@ static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_bin
     if (found->file && symbol_file_dwarf(found->file))
         found->debug = found->file;
     if (!found->debug)
-        found->debug = find_debug(symbols, found, binary);
+        found->debug = find_debug_file(symbols, found, binary);
     if (!found->file && !found->debug)
         found->file = fetch_file(symbols, binary->build_id, true);
     if (found->problem != 0 && !found->debug && !found->file)
@@ -332,7 +335,7 @@ static struct binary *find_binary(ttr_symbols *symbols, const ttr_binary *binary
     }
     struct binary *found = &symbols->binary[binary->number];
     if (!found->is_searched)
-        find_files(symbols, found, binary);
+        find_files_of_binary(symbols, found, binary);
     return found;
 }
 
@@ -390,7 +393,7 @@ static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uin
         return;
     if (recorded->has_offsets && binary->file)
         address = symbol_file_address(binary->file, address);
-    const char *name = has_full_paths ? binary->path : path_last_component(binary->path);
+    const char *name = has_full_paths ? binary->path : get_path_last_component(binary->path);
     set_result_text(
         symbols, 0,
         asprintf(&symbols->text[0], "%s%c%#" PRIx64, name, recorded->is_pic ? '+' : '@', address),
@@ -399,11 +402,12 @@ static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uin
     if (found.function)
         set_function(symbols, &found, address, place);
     if (found.source)
-        set_result_text(symbols, 2,
-                        asprintf(&symbols->text[2], "%s:%" PRIu64,
-                                 has_full_paths ? found.source : path_last_component(found.source),
-                                 found.line),
-                        &place->source);
+        set_result_text(
+            symbols, 2,
+            asprintf(&symbols->text[2], "%s:%" PRIu64,
+                     has_full_paths ? found.source : get_path_last_component(found.source),
+                     found.line),
+            &place->source);
 }
 
 /* --- The interface --- */

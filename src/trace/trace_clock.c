@@ -60,7 +60,7 @@ static bool kernel_uses_tsc(void)
 #endif
 
 /* Reads ticks and CLOCK_MONOTONIC at nearly the same moment. */
-static void read_pair(const struct trace_clock *clock, uint64_t *ticks, int64_t *ns)
+static void read_clock_pair(const struct trace_clock *clock, uint64_t *ticks, int64_t *ns)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < TRIES; i++) {
@@ -81,11 +81,11 @@ uint64_t trace_clock_frequency(const struct trace_clock *clock)
     int64_t ns = 0;
     if (!clock->is_tsc)
         return (uint64_t)SECOND;
-    read_pair(clock, &ticks, &ns);
+    read_clock_pair(clock, &ticks, &ns);
     if (ns - clock->ns < FIRST_MEASURE_NS) {
         const struct timespec rest = {0, FIRST_MEASURE_NS - (ns - clock->ns)};
         nanosleep(&rest, NULL);
-        read_pair(clock, &ticks, &ns);
+        read_clock_pair(clock, &ticks, &ns);
     }
     return (uint64_t)((long double)(ticks - clock->ticks) * SECOND / (long double)(ns - clock->ns) +
                       0.5L);
@@ -98,7 +98,7 @@ void trace_clock_choose(struct trace_clock *clock)
 #if defined(__x86_64__)
     clock->is_tsc = is_tsc_invariant() && kernel_uses_tsc();
 #endif
-    read_pair(clock, &clock->ticks, &clock->ns);
+    read_clock_pair(clock, &clock->ticks, &clock->ns);
 }
 
 uint64_t ttr_trace_now_slow(void)

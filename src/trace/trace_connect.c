@@ -90,7 +90,7 @@ static bool receive_welcome(struct trace_message *message, int fds[TRACE_WELCOME
 
 /* --- Memory --- */
 
-static bool is_sealed(int fd, uint64_t size)
+static bool is_sealed_memory(int fd, uint64_t size)
 {
     struct stat about;
     const int seals = fcntl(fd, F_GET_SEALS);
@@ -105,8 +105,9 @@ static bool map_rings(const struct trace_message *welcome, int fd)
         welcome->b > TRACE_CHUNKS_MAX)
         return false;
     const uint64_t size = trace_memory_size(welcome->a, welcome->b);
-    void *memory = is_sealed(fd, size) ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                                       : MAP_FAILED;
+    void *memory = is_sealed_memory(fd, size)
+                       ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                       : MAP_FAILED;
     if (memory == MAP_FAILED)
         return false;
     (void)madvise(memory, size, MADV_DONTFORK);
@@ -200,7 +201,7 @@ static int open_socket(const char *path)
     return -1;
 }
 
-static void close_all(const int fds[TRACE_WELCOME_FDS])
+static void close_descriptors(const int fds[TRACE_WELCOME_FDS])
 {
     for (unsigned i = 0; i < TRACE_WELCOME_FDS; i++)
         if (fds[i] >= 0)
@@ -222,7 +223,7 @@ static void keep_wake_fd(int fd)
 
 static bool begin_session(const struct trace_message *welcome, const int fds[TRACE_WELCOME_FDS])
 {
-    if (!is_sealed(fds[1], (uint64_t)TRACE_MODULES_MAX * TTR_TRACE_PAGE) ||
+    if (!is_sealed_memory(fds[1], (uint64_t)TRACE_MODULES_MAX * TTR_TRACE_PAGE) ||
         !map_rings(welcome, fds[0]))
         return false;
     close(fds[0]);
@@ -252,7 +253,7 @@ void trace_connect(void)
     send_message(TRACE_HELLO, 0, 0, program_invocation_short_name);
     if (receive_welcome(&welcome, fds) && begin_session(&welcome, fds))
         return;
-    close_all(fds);
+    close_descriptors(fds);
     close(trace_session.socket_fd);
     trace_session.socket_fd = -1;
 }

@@ -44,7 +44,7 @@ struct trace_file {
 /* --- Writing --- */
 
 /* Writes all bytes, or sets `reason`. */
-static void write_all(struct trace_file *file, struct iovec *part, int parts)
+static void write_all_parts(struct trace_file *file, struct iovec *part, int parts)
 {
     while (parts > 0 && file->reason == 0) {
         const ssize_t n = writev(file->fd, part, parts);
@@ -67,7 +67,7 @@ static void write_all(struct trace_file *file, struct iovec *part, int parts)
 
 /* Writes the drops that are not in the file yet, as an instant event at the time of the first and a
  * provider event. Returns the words. */
-static size_t put_losses(struct trace_drops *drops, uint64_t *done, uint64_t *p)
+static size_t write_loss_words(struct trace_drops *drops, uint64_t *done, uint64_t *p)
 {
     const uint64_t dropped = __atomic_load_n(&drops->count, __ATOMIC_ACQUIRE);
     if (dropped == *done)
@@ -76,7 +76,7 @@ static size_t put_losses(struct trace_drops *drops, uint64_t *done, uint64_t *p)
                    last = __atomic_load_n(&drops->last, __ATOMIC_RELAXED);
     const uint64_t count = dropped - *done;
     *done = dropped;
-    return trace_fxt_put_losses(p, PROVIDER_ID, count, first, last);
+    return trace_fxt_append_losses(p, PROVIDER_ID, count, first, last);
 }
 
 /* --- Pieces --- */
@@ -87,29 +87,29 @@ static void write_piece(struct trace_file *file, struct trace_ring_header *ring,
 {
     uint64_t head[3 + 2 * TRACE_FXT_PROVIDER_WORDS];
     const uint64_t strings = __atomic_load_n(&trace_header()->strings_used, __ATOMIC_ACQUIRE);
-    trace_put_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), tid);
+    trace_append_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), tid);
     size_t words = 3;
     if (tid == ring->tid)
-        words += trace_fxt_put_thread_name(head + words, (uint64_t)getpid(), tid, ring->name);
-    words += put_losses(&ring->drops, &progress->dropped, head + words);
+        words += trace_fxt_append_thread_name(head + words, (uint64_t)getpid(), tid, ring->name);
+    words += write_loss_words(&ring->drops, &progress->dropped, head + words);
     struct iovec part[] = {
         {trace_session.memory + TRACE_PAGE + file->strings_done, strings - file->strings_done},
         {head, words * 8},
         *records};
-    write_all(file, part, 3);
+    write_all_parts(file, part, 3);
     if (file->reason == 0)
         file->strings_done = strings;
 }
 
 /* Writes the events that had no ring, as losses of the main thread. */
-static void write_lost(struct trace_file *file)
+static void write_lost_counts(struct trace_file *file)
 {
     uint64_t head[3 + TRACE_FXT_PROVIDER_WORDS];
-    trace_put_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), (uint64_t)getpid());
-    const size_t words = put_losses(&trace_header()->lost, &file->lost, head + 3);
+    trace_append_thread(head, TRACE_REAL_THREAD, (uint64_t)getpid(), (uint64_t)getpid());
+    const size_t words = write_loss_words(&trace_header()->lost, &file->lost, head + 3);
     struct iovec part = {head, (3 + words) * 8};
     if (words)
-        write_all(file, &part, 1);
+        write_all_parts(file, &part, 1);
 }
 
 /* Copies chunk `index` in circular mode. Returns false if it was overwritten meanwhile. */
@@ -187,7 +187,7 @@ int trace_file_flush(struct trace_file *file)
     const uint32_t used = __atomic_load_n(&trace_header()->rings_used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < used; i++)
         drain_ring(file, trace_ring_at(i));
-    write_lost(file);
+    write_lost_counts(file);
     pthread_mutex_unlock(&file->lock);
     ttr_trace_thread.depth--;
     return file->reason;
@@ -195,17 +195,17 @@ int trace_file_flush(struct trace_file *file)
 
 /* --- Head and end --- */
 
-static void write_head(struct trace_file *file)
+static void write_file_head(struct trace_file *file)
 {
     uint64_t head[1 + TRACE_FXT_PROVIDER_WORDS];
     size_t frequency;
     head[0] = TRACE_FXT_MAGIC;
-    const size_t words = 1 + trace_fxt_put_provider(
+    const size_t words = 1 + trace_fxt_append_provider(
                                  head + 1, PROVIDER_ID, program_invocation_short_name,
                                  (uint64_t)getpid(), trace_header()->ticks_per_second, &frequency);
     file->initialization = (1 + frequency) * 8;
     struct iovec part = {head, words * 8};
-    write_all(file, &part, 1);
+    write_all_parts(file, &part, 1);
 }
 
 /* Opens the file and writes its head. Returns 0 or an errno. */
@@ -219,7 +219,7 @@ static int start_file(struct trace_file *file, const char *path)
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file->fd < 0)
         return errno;
-    write_head(file);
+    write_file_head(file);
     return file->reason;
 }
 

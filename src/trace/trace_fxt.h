@@ -12,17 +12,17 @@
 
 /* A provider: its information, the start of its section, the frequency, the name of the process.
  * `frequency_word` is set to the word with the frequency. */
-size_t trace_fxt_put_provider(uint64_t *p, uint32_t provider, const char *name, uint64_t pid,
-                              uint64_t ticks_per_second, size_t *frequency_word);
+size_t trace_fxt_append_provider(uint64_t *p, uint32_t provider, const char *name, uint64_t pid,
+                                 uint64_t ticks_per_second, size_t *frequency_word);
 
 /* Start of a section of a provider: one word. */
-size_t trace_fxt_put_section(uint64_t *p, uint32_t provider);
+size_t trace_fxt_append_section(uint64_t *p, uint32_t provider);
 
 /* Name of a thread. */
-size_t trace_fxt_put_thread_name(uint64_t *p, uint64_t pid, uint64_t tid, const char *name);
+size_t trace_fxt_append_thread_name(uint64_t *p, uint64_t pid, uint64_t tid, const char *name);
 
 /* Lost events: an instant event of thread 1 with their number and times, and a provider event. */
-size_t trace_fxt_put_losses(uint64_t *p, uint32_t provider, uint64_t count, uint64_t first,
-                            uint64_t last);
+size_t trace_fxt_append_losses(uint64_t *p, uint32_t provider, uint64_t count, uint64_t first,
+                               uint64_t last);
 
 #endif

@@ -23,7 +23,7 @@ static void after_fork_in_parent(void)
 
 /* Replaces the memory of the parent's session, which a child does not inherit: a zone that is open
  * or an event that is being written when the process forks still stores there. */
-static void replace_memory(void)
+static void replace_shared_memory(void)
 {
     if (trace_session.memory)
         (void)mmap(trace_session.memory, trace_session.memory_size, PROT_READ | PROT_WRITE,
@@ -35,7 +35,7 @@ static void replace_memory(void)
 static void after_fork_in_child(void)
 {
     struct ttr_trace_thread *thread = &ttr_trace_thread;
-    replace_memory();
+    replace_shared_memory();
     if (trace_session.socket_fd >= 0)
         trace_disconnect();
     else
@@ -62,7 +62,7 @@ static void at_exit(void)
     (void)ttr_trace_stop();
 }
 
-static void begin(void)
+static void start_process_state(void)
 {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     atexit(at_exit);
@@ -73,17 +73,17 @@ static void begin(void)
 }
 
 /* Prepares for fork and exit, and connects to the manager, at the first call. */
-static void begin_once(void)
+static void start_process_state_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, begin);
+    pthread_once(&once, start_process_state);
 }
 
 /* --- Modules --- */
 
 void ttr_trace_module_add(struct ttr_trace_module *module)
 {
-    begin_once();
+    start_process_state_once();
     if (!trace_lock())
         return;
     module->next = trace_session.modules;

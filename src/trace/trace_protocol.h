@@ -9,8 +9,12 @@
  *                                     <-     TRACE_SYNC: all enable bytes are set
  *   TRACE_TRIGGER name                ->     may write a snapshot
  *
- * The end of the connection, also by the death of either side, ends the session.  All messages have
- * one size; numbers are in the byte order of the machine. */
+ *   controller                               manager
+ *   TRACE_CONTROL request, index, text ->
+ *                                     <-     struct trace_answer
+ *
+ * The end of the connection, also by the death of either side, ends the session of a process.
+ * Messages have one size, answers another; numbers are in the byte order of the machine. */
 #ifndef TRACETTA_TRACE_TRACE_PROTOCOL_H
 #define TRACETTA_TRACE_TRACE_PROTOCOL_H
 
@@ -29,7 +33,18 @@ enum trace_message_kind {
     TRACE_WELCOME,
     TRACE_CATEGORY,
     TRACE_SYNC,
-    TRACE_TRIGGER
+    TRACE_TRIGGER,
+    TRACE_CONTROL
+};
+
+/* Requests of a controller, in `a` of the message.  `b` counts the rows of lists. */
+enum trace_request {
+    TRACE_REQUEST_INFO = 1,
+    TRACE_REQUEST_PROGRAM,  /* the b-th program */
+    TRACE_REQUEST_CATEGORY, /* the b-th category of all programs */
+    TRACE_REQUEST_FILTER,   /* enables categories by the filter in `text` */
+    TRACE_REQUEST_SNAPSHOT,
+    TRACE_REQUEST_STOP
 };
 
 struct trace_message {
@@ -41,5 +56,22 @@ struct trace_message {
     char text[TRACE_MESSAGE_TEXT]; /* ends with a NUL, after which all bytes are zero */
 };
 _Static_assert(sizeof(struct trace_message) == 128, "a message has 128 bytes");
+
+enum trace_answer_status {
+    TRACE_ANSWER_DONE,
+    TRACE_ANSWER_END,    /* the list has no such row */
+    TRACE_ANSWER_DENIED, /* another user */
+    TRACE_ANSWER_FAILED  /* `text` has the reason */
+};
+
+#define TRACE_ANSWER_NUMBERS 16u
+#define TRACE_ANSWER_TEXT 376u
+
+struct trace_answer {
+    uint32_t magic, status; /* enum trace_answer_status */
+    uint64_t number[TRACE_ANSWER_NUMBERS];
+    char text[TRACE_ANSWER_TEXT];
+};
+_Static_assert(sizeof(struct trace_answer) == 512, "an answer has 512 bytes");
 
 #endif

@@ -16,7 +16,7 @@
 /* --- Trace points --- */
 
 /* Returns the first word of an argument without its value; a text also lacks its size. */
-static uint64_t arg_header(uint64_t name, uint32_t type)
+static uint64_t make_argument_header(uint64_t name, uint32_t type)
 {
     const struct ttr_trace_value value = {.type = type};
     const uint64_t words = type == TTR_TRACE_VALUE_TEXT ? 0 : ttr_trace_value_words(&value);
@@ -33,7 +33,7 @@ static bool register_site(ttr_trace_site *site, const struct ttr_trace_value *va
         const int32_t arg_name = trace_string_add(site->arg_names[i]);
         is_complete = arg_name >= 0;
         if (is_complete)
-            site->arg_headers[i] = arg_header((uint64_t)arg_name, values[i].type);
+            site->arg_headers[i] = make_argument_header((uint64_t)arg_name, values[i].type);
     }
     if (!is_complete)
         return false;
@@ -160,7 +160,7 @@ ttr_trace_site *ttr_trace_site_new(const char *category, const char *name, enum 
 }
 
 /* Returns true if events of the type have a word after their arguments. */
-static bool has_tail(uint8_t type)
+static bool has_trailing_word(uint8_t type)
 {
     return type != TTR_TRACE_INSTANT && type != TTR_TRACE_BEGIN && type != TTR_TRACE_END;
 }
@@ -170,7 +170,7 @@ void ttr_trace_site_write(ttr_trace_site *site, uint64_t time, uint64_t end_or_i
 {
     if (ttr_trace_site_is_enabled(site))
         ttr_trace_write(site, site->arg_headers, time, values, site->args_n,
-                        has_tail(site->type) ? &end_or_id : NULL);
+                        has_trailing_word(site->type) ? &end_or_id : NULL);
 }
 
 /* --- Zones --- */
@@ -208,7 +208,7 @@ static bool find_added_headers(const struct ttr_trace_zone_args *args, uint64_t 
     for (uint32_t i = args->n - args->added; i < args->n && is_complete; i++) {
         const int32_t name = trace_string_add(args->names[i]);
         is_complete = name >= 0;
-        headers[i] = arg_header((uint64_t)name, args->values[i].type);
+        headers[i] = make_argument_header((uint64_t)name, args->values[i].type);
     }
     trace_unlock();
     return is_complete;
@@ -237,7 +237,7 @@ void ttr_trace_zone_write(ttr_trace_site *site, uint64_t start, uint64_t end,
 
 /* --- Logs, blobs, objects --- */
 
-static void put_bytes(uint64_t *p, const void *bytes, size_t n)
+static void copy_padded_bytes(uint64_t *p, const void *bytes, size_t n)
 {
     if (n == 0)
         return;
@@ -262,12 +262,12 @@ void ttr_trace_log(const struct ttr_trace_category *category, const char *format
         return;
     p[0] = TRACE_FXT_LOG | (uint64_t)words << 4 | (uint64_t)n << 16 | ring->thread_bits << 8;
     p[1] = now;
-    put_bytes(p + 2, text, n);
+    copy_padded_bytes(p + 2, text, n);
     trace_commit(ring, p + words);
 }
 
 /* Returns the index of a name, or 0. */
-static uint64_t find_name(const char *name)
+static uint64_t find_or_add_name(const char *name)
 {
     int32_t index = 0;
     if (trace_lock_briefly()) {
@@ -281,13 +281,13 @@ void ttr_trace_blob(const char *name, const void *bytes, size_t n)
 {
     struct ttr_trace_ring *ring;
     const size_t size = n < BLOB_MAX ? n : BLOB_MAX, words = 1 + (size + 7) / 8;
-    const uint64_t index = find_name(name);
+    const uint64_t index = find_or_add_name(name);
     uint64_t *p = trace_reserve(&ring, words);
     if (!p)
         return;
     p[0] = TRACE_FXT_BLOB | (uint64_t)words << 4 | index << 16 | (uint64_t)size << 32 |
            UINT64_C(1) << 48;
-    put_bytes(p + 1, bytes, size);
+    copy_padded_bytes(p + 1, bytes, size);
     trace_commit(ring, p + words);
 }
 
@@ -301,7 +301,7 @@ void ttr_trace_object(const void *pointer, const char *name)
     p[0] = TRACE_FXT_OBJECT | (uint64_t)words << 4 | (ring->thread_bits >> 24) << 16 |
            (n ? (uint64_t)(0x8000u | n) << 24 : 0);
     p[1] = (uint64_t)(uintptr_t)pointer;
-    put_bytes(p + 2, name, n);
+    copy_padded_bytes(p + 2, name, n);
     trace_commit(ring, p + words);
 }
 
@@ -321,15 +321,15 @@ static bool write_virtual_thread(uint64_t koid, const char *name)
     struct ttr_trace_ring *ring;
     const size_t n = strnlen(name, OBJECT_NAME_MAX), name_words = (n + 7) / 8,
                  words = 3 + 4 + name_words;
-    const uint64_t process = find_name("process");
+    const uint64_t process = find_or_add_name("process");
     uint64_t *p = trace_reserve(&ring, words);
     if (!p)
         return false;
-    trace_put_thread(p, TRACE_VIRTUAL_THREAD, (uint64_t)getpid(), koid);
+    trace_append_thread(p, TRACE_VIRTUAL_THREAD, (uint64_t)getpid(), koid);
     p[3] = TRACE_FXT_KERNEL_OBJECT | (uint64_t)(4 + name_words) << 4 | UINT64_C(2) << 16 |
            (n ? (uint64_t)(0x8000u | n) << 24 : 0) | UINT64_C(1) << 40;
     p[4] = koid;
-    put_bytes(p + 5, name, n);
+    copy_padded_bytes(p + 5, name, n);
     p[5 + name_words] = TTR_TRACE_VALUE_KOID | UINT64_C(2) << 4 | process << 16;
     p[6 + name_words] = (uint64_t)getpid();
     ring->thread_bits = TRACE_VIRTUAL_THREAD << 24;

@@ -35,14 +35,14 @@
 
 __thread struct ttr_trace_thread ttr_trace_thread __attribute__((tls_model("initial-exec")));
 
-static struct trace_ring_header *ring_header(const struct ttr_trace_ring *ring)
+static struct trace_ring_header *get_ring_header(const struct ttr_trace_ring *ring)
 {
     return ring->shared;
 }
 
 /* --- Drops --- */
 
-static void count_drop(struct trace_drops *drops)
+static void count_dropped_event(struct trace_drops *drops)
 {
     const uint64_t now = ttr_trace_now();
     if (!__atomic_load_n(&drops->first, __ATOMIC_RELAXED))
@@ -52,7 +52,7 @@ static void count_drop(struct trace_drops *drops)
 }
 
 /* Returns the drops of the session that no ring counts, or NULL without a session. */
-static struct trace_drops *lost_events(void)
+static struct trace_drops *get_lost_events(void)
 {
     uint8_t *memory = __atomic_load_n(&trace_session.memory, __ATOMIC_ACQUIRE);
     return memory ? &((struct trace_header *)(void *)memory)->lost : NULL;
@@ -60,9 +60,9 @@ static struct trace_drops *lost_events(void)
 
 void trace_count_lost(void)
 {
-    struct trace_drops *lost = lost_events();
+    struct trace_drops *lost = get_lost_events();
     if (lost)
-        count_drop(lost);
+        count_dropped_event(lost);
 }
 
 /* --- Chunks --- */
@@ -70,7 +70,7 @@ void trace_count_lost(void)
 /* Starts chunk `index`, which may be overwritten now. */
 static void start_chunk(struct ttr_trace_ring *ring, uint64_t index)
 {
-    struct trace_ring_header *shared = ring_header(ring);
+    struct trace_ring_header *shared = get_ring_header(ring);
     uint8_t *chunk = trace_chunk_at(shared, index, ttr_trace_thread.chunks);
     struct trace_chunk_header *header = (struct trace_chunk_header *)(void *)chunk;
     header->index = index;
@@ -81,8 +81,8 @@ static void start_chunk(struct ttr_trace_ring *ring, uint64_t index)
     ring->cur = (uint64_t *)(void *)(chunk + TRACE_CHUNK_HEADER);
     ring->bias = (uint64_t)(uintptr_t)chunk - index * TRACE_CHUNK;
     if (ttr_trace_thread.virtual_koid && ring == &ttr_trace_thread.ring[0]) {
-        trace_put_thread(ring->cur, TRACE_VIRTUAL_THREAD, (uint64_t)getpid(),
-                         ttr_trace_thread.virtual_koid);
+        trace_append_thread(ring->cur, TRACE_VIRTUAL_THREAD, (uint64_t)getpid(),
+                            ttr_trace_thread.virtual_koid);
         ring->cur += 3;
     }
     __atomic_store_n(&ring->end, (uint64_t *)(void *)(chunk + TRACE_CHUNK), __ATOMIC_SEQ_CST);
@@ -98,7 +98,8 @@ static void announce_chunk(struct trace_ring_header *shared, uint64_t next)
 }
 
 /* Looks at the connection to the manager now and then. */
-static void check_manager(const struct trace_ring_header *shared, uint32_t mode, uint64_t next)
+static void check_connection_periodically(const struct trace_ring_header *shared, uint32_t mode,
+                                          uint64_t next)
 {
     const uint64_t drops = __atomic_load_n(&shared->drops.count, __ATOMIC_RELAXED);
     if (mode == TTR_TRACE_CIRCULAR ? next % CHUNKS_PER_CHECK == 0 : (drops & DROPS_PER_CHECK) == 1)
@@ -106,15 +107,15 @@ static void check_manager(const struct trace_ring_header *shared, uint32_t mode,
 }
 
 /* Returns true if the thread may start chunk `next`. */
-static bool may_start(const struct ttr_trace_ring *ring, uint64_t next)
+static bool may_start_chunk(const struct ttr_trace_ring *ring, uint64_t next)
 {
-    struct trace_ring_header *shared = ring_header(ring);
+    struct trace_ring_header *shared = get_ring_header(ring);
     const struct trace_header *header = ttr_trace_thread.memory;
     const uint32_t mode = __atomic_load_n(&header->mode, __ATOMIC_RELAXED);
     const uint64_t chunks = ttr_trace_thread.chunks;
     struct trace_file *file = __atomic_load_n(&trace_session.file, __ATOMIC_ACQUIRE);
     if (!file)
-        check_manager(shared, mode, next);
+        check_connection_periodically(shared, mode, next);
     if (mode == TTR_TRACE_CIRCULAR)
         return true;
     if (mode == TTR_TRACE_ONESHOT)
@@ -139,9 +140,9 @@ static uint64_t close_chunk(struct trace_ring_header *shared, uint64_t at)
 /* Closes the current chunk and starts the next one. Returns false if it cannot be started. */
 static bool change_chunk(struct ttr_trace_ring *ring)
 {
-    struct trace_ring_header *shared = ring_header(ring);
+    struct trace_ring_header *shared = get_ring_header(ring);
     const uint64_t next = close_chunk(shared, (uint64_t)(uintptr_t)ring->cur - ring->bias) + 1;
-    if (!may_start(ring, next))
+    if (!may_start_chunk(ring, next))
         return false;
     announce_chunk(shared, next);
     start_chunk(ring, next);
@@ -217,7 +218,7 @@ static struct trace_ring_header *claim_ring(void)
 
 /* Returns the index of the first chunk of a ring that is claimed again. The last chunk of its
  * former thread is closed, because its records end there. */
-static uint64_t first_free_chunk(struct trace_ring_header *shared)
+static uint64_t find_first_free_chunk(struct trace_ring_header *shared)
 {
     const uint64_t at = __atomic_load_n(&shared->commit, __ATOMIC_RELAXED);
     return shared->claims && at ? close_chunk(shared, at) + 1 : 0;
@@ -228,7 +229,7 @@ static bool start_ring(struct ttr_trace_thread *thread, struct ttr_trace_ring *r
     struct trace_ring_header *shared = claim_ring();
     if (!shared)
         return false;
-    shared->first = first_free_chunk(shared);
+    shared->first = find_first_free_chunk(shared);
     shared->claims++;
     shared->tid = (uint32_t)syscall(SYS_gettid);
     shared->is_nested = ring != &thread->ring[0];
@@ -268,7 +269,7 @@ static bool claim_rings(struct ttr_trace_thread *thread)
  * all rings are in use, and in a signal handler that cannot claim. */
 static bool update_rings(struct ttr_trace_thread *thread)
 {
-    const struct trace_drops *lost = lost_events();
+    const struct trace_drops *lost = get_lost_events();
     const bool is_current =
         thread->generation == __atomic_load_n(&trace_session.generation, __ATOMIC_SEQ_CST);
     if (is_current && thread->ring[0].shared)
@@ -298,7 +299,7 @@ static uint64_t *make_room(struct ttr_trace_thread *thread, struct ttr_trace_rin
     if (has_room)
         return ring->cur;
     struct trace_ring_header *shared = ring && ring->shared ? ring->shared : thread->ring[0].shared;
-    count_drop(&shared->drops);
+    count_dropped_event(&shared->drops);
     return NULL;
 }
 

@@ -8,7 +8,7 @@
 
 /* --- Start and stop --- */
 
-static uint32_t chunks_of(size_t buffer_bytes)
+static uint32_t count_chunks(size_t buffer_bytes)
 {
     const size_t chunks = (buffer_bytes + TRACE_CHUNK - 1) / TRACE_CHUNK;
     if (buffer_bytes == 0)
@@ -16,7 +16,7 @@ static uint32_t chunks_of(size_t buffer_bytes)
     return chunks < TRACE_CHUNKS_MIN ? TRACE_CHUNKS_MIN : (uint32_t)chunks;
 }
 
-static bool are_valid(const ttr_trace_options *options)
+static bool are_valid_options(const ttr_trace_options *options)
 {
     return options->size == sizeof *options && options->mode <= TTR_TRACE_ONESHOT &&
            options->buffer_bytes <= (size_t)TRACE_CHUNKS_MAX * TRACE_CHUNK &&
@@ -24,7 +24,7 @@ static bool are_valid(const ttr_trace_options *options)
 }
 
 /* Makes the memory of a session in which only this process reads. Returns 0 or an errno. */
-static int make_memory(uint32_t chunks)
+static int create_memory(uint32_t chunks)
 {
     const uint64_t size = trace_memory_size(TRACE_RINGS_MAX, chunks);
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -72,7 +72,7 @@ static int start_file(const char *path, const ttr_trace_options *options, char *
     trace_clock_choose(&trace_session.clock);
     const uint64_t frequency = trace_clock_frequency(&trace_session.clock);
     ttr_trace_uses_tsc = trace_session.clock.is_tsc;
-    int reason = make_memory(chunks_of(options->buffer_bytes));
+    int reason = create_memory(count_chunks(options->buffer_bytes));
     if (reason == 0)
         fill_header(options, frequency);
     if (reason == 0 && (reason = trace_file_open(&trace_session.file, path)) != 0)
@@ -92,7 +92,7 @@ int ttr_trace_start_file(const char *path, const ttr_trace_options *options)
     const ttr_trace_options defaults = {.size = sizeof defaults};
     if (!options)
         options = &defaults;
-    if (!path || !are_valid(options))
+    if (!path || !are_valid_options(options))
         return EINVAL;
     /* Allocated and freed without the lock; see trace_lock_briefly. */
     char *filter = options->categories ? strdup(options->categories) : NULL;

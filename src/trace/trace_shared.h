@@ -117,7 +117,7 @@ _Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER, "layout 
 #define TRACE_VIRTUAL_THREAD UINT64_C(2)
 
 /* Writes a thread record, three words. */
-static inline void trace_put_thread(uint64_t *p, uint64_t index, uint64_t pid, uint64_t tid)
+static inline void trace_append_thread(uint64_t *p, uint64_t index, uint64_t pid, uint64_t tid)
 {
     p[0] = TRACE_FXT_THREAD | UINT64_C(3) << 4 | index << 16;
     p[1] = pid;

@@ -26,7 +26,7 @@ static uint32_t hash_text(const char *text, size_t n)
 }
 
 /* Copies words of the table from `first` on to the session's memory. */
-static void share_from(uint32_t first)
+static void share_strings_from(uint32_t first)
 {
     if (!trace_session.memory)
         return;
@@ -35,7 +35,7 @@ static void share_from(uint32_t first)
 }
 
 /* Appends a string record. Returns its index, or -1 if the table or its memory is full. */
-static int32_t append(const char *text, size_t n)
+static int32_t append_string(const char *text, size_t n)
 {
     const uint32_t words = 1 + (uint32_t)(n + 7) / 8, first = used;
     if (count >= TRACE_FXT_STRINGS || words > TRACE_STRINGS_SIZE / 8 - used)
@@ -44,7 +44,7 @@ static int32_t append(const char *text, size_t n)
     records[first] = TRACE_FXT_STRING | words << 4 | (uint64_t)count << 16 | (uint64_t)n << 32;
     memcpy(records + first + 1, text, n);
     used += words;
-    share_from(first);
+    share_strings_from(first);
     return (int32_t)count++;
 }
 
@@ -59,7 +59,7 @@ int32_t trace_string_add(const char *text)
         if ((record[0] >> 32 & 0x7fff) == n && memcmp(record + 1, text, n) == 0)
             return slots[slot];
     }
-    const int32_t index = append(text, n);
+    const int32_t index = append_string(text, n);
     if (index > 0)
         slots[slot] = (uint16_t)index;
     return index;
@@ -67,5 +67,5 @@ int32_t trace_string_add(const char *text)
 
 void trace_strings_share(void)
 {
-    share_from(0);
+    share_strings_from(0);
 }

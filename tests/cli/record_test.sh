@@ -82,6 +82,37 @@ wait $!
 [ $? = 5 ]
 verdict "sigterm_is_passed_on" $? ""
 
+# --- Control from outside ---
+
+export XDG_RUNTIME_DIR=$work/runtime
+mkdir -m 700 runtime
+run "$tracetta" session list
+[ $run_status = 1 ] && grep -q "no \"tracetta record\"" .err
+verdict "list_without_sessions_exits_with_1" $? "exit status $run_status"
+"$tracetta" record -q -o controlled.fxt -- sh -c "'$shop' 90; echo ready >ready2; while [ ! -e leave ]; do sleep 0.05; done; exit 6" >.out 2>.err &
+recorder=$!
+await_file ready2 $recorder
+run "$tracetta" session list
+[ $run_status = 0 ] && grep -q "^ *$recorder  streaming .*controlled.fxt" .out
+verdict "session_is_listed_with_its_process_and_output" $? "$(cat .out)"
+run "$tracetta" session stats --json
+[ $run_status = 0 ] && grep -q "\"output\": *\"controlled.fxt\"" .out
+verdict "stats_are_printed_as_json" $? "$(cat .out)"
+run "$tracetta" session stop $recorder
+sleep 0.3
+[ $run_status = 0 ] && kill -0 $recorder && [ "$(events --name=served controlled.fxt)" -ge 90 ]
+verdict "stopped_session_leaves_the_program_running" $? "exit status $run_status"
+run "$tracetta" session list
+[ $run_status = 1 ]
+verdict "stopped_session_is_not_listed" $? ""
+touch leave
+wait $recorder
+[ $? = 6 ] && [ -z "$(ls runtime)" ]
+verdict "exit_status_is_passed_on_after_a_stop" $? "$(ls runtime)"
+run "$tracetta" session categories x
+[ $run_status = 2 ] && grep -q "is not the number" .err
+verdict "session_that_is_no_number_is_refused" $? ""
+
 # --- Losses and full disks ---
 
 run "$tracetta" record -f --mode=oneshot --buffer=128KiB --fail-on-loss -o lost.fxt -- "$shop" 9000

@@ -235,11 +235,11 @@ static ttr_reader *open_folder(ttr *t, struct folder *folder, const char *only,
     size_t n = 0, files = 0;
     const struct folder_file *file;
     struct source_options how = {.no_mmap = options && options->flags & TTR_READ_NO_MMAP};
-    for (size_t i = 0; (file = folder_file_at(folder, i)); i++)
+    for (size_t i = 0; (file = folder_get_file(folder, i)); i++)
         files += only ? strcmp(only, file->name) == 0 : is_stream(file->name);
     readers = alloc_zero(&t->counted, files, sizeof(ttr_reader *));
     bool is_fine = readers || fail_memory(error) == TTR_OK;
-    for (size_t i = 0; is_fine && (file = folder_file_at(folder, i)); i++) {
+    for (size_t i = 0; is_fine && (file = folder_get_file(folder, i)); i++) {
         if (only ? strcmp(only, file->name) != 0 : !is_stream(file->name))
             continue;
         how.chunk = source_chunk_size(files);

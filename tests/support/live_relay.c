@@ -401,11 +401,13 @@ static void answer(struct talk *talk, unsigned command, const uint8_t *request)
 
 static void serve(struct talk *talk)
 {
-    uint8_t head[16], request[64];
+    uint8_t head[16], request[64], lost[4096];
     while (!talk->is_over && read_all(talk, head, sizeof head)) {
         uint64_t n = number(head, 8);
         if (n > sizeof request || !read_all(talk, request, (size_t)n))
             return;
+        if (talk->fault->loses_requests)
+            (void)recv(talk->fd, lost, sizeof lost, MSG_DONTWAIT);
         if (talk->fault->instead) {
             add(talk, talk->fault->instead, talk->fault->instead_n);
             flush(talk);

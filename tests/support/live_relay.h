@@ -62,6 +62,8 @@ struct relay_fault {
     uint64_t metadata_count; /* the same for METADATA */
     bool changes_metadata;   /* the last byte of each piece is changed */
     uint32_t streams_count;  /* the same for ATTACH, in streams */
+    /* handles one request per receive: loses requests that arrive together with another one */
+    bool loses_requests;
 };
 
 #define RELAY_CONNECTIONS 8

@@ -42,7 +42,8 @@ enum verb {
     VERB_QUERY = 1u << 18,
     VERB_LISTEN = 1u << 19,
     VERB_SEND = 1u << 20,
-    VERB_VIEW = 1u << 24
+    VERB_SESSION = 1u << 24,
+    VERB_VIEW = 1u << 26
 };
 
 struct call {
@@ -107,6 +108,7 @@ int run_dump(struct call *call);
 int run_record_dotnet(struct call *call);
 int run_record_perf(struct call *call);
 int run_record(struct call *call);
+int run_session(struct call *call);
 int run_query(struct call *call);
 int run_counters(struct call *call);
 int run_events(struct call *call);

@@ -170,6 +170,15 @@ static const char *const events_examples[] = {
     "delete one of them",
     NULL};
 
+static const char *const session_examples[] = {
+    "tracetta session list",
+    "list the recordings that are running",
+    "tracetta session categories --category='net.*:3'",
+    "record other categories from now on",
+    "tracetta session snapshot 4711",
+    "write the rings of the recording that process 4711 runs",
+    NULL};
+
 static const char *const listen_examples[] = {
     "tracetta listen udp:127.0.0.1:7000 -o traces/",
     "write a file per sender",
@@ -317,6 +326,16 @@ static const struct command commands[] = {
      "ended the program. If the disk is full, the file ends with the last complete piece, and the "
      "program goes on.",
      record_examples, run_record},
+    {"session", VERB_SESSION, "list|categories|snapshot|stats|stop [PID]", 1, 2,
+     "one of list, categories, snapshot, stats, stop", "control running recordings",
+     "Controls the recordings of \"tracetta record\" that this user runs. PID is the process of a "
+     "recording; without it there must be only one.\n\n"
+     "list: prints the recordings; if nothing is recorded, the exit status is 1. categories: "
+     "prints the "
+     "categories of the recorded programs with their levels; --category changes them first. "
+     "snapshot: writes all events that are in rings now. stats: prints counts, also for each "
+     "program. stop: ends a recording and completes its output; the recorded programs go on.",
+     session_examples, run_session},
     {"record perf", VERB_RECORD_PERF, "-a | -p PID | -- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record events of the kernel",
      "Records tracepoints, user_events and samples of one process, of a command, or of all "

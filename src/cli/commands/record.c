@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,6 @@ struct work {
     struct launch launch;
     ttr_manager *manager;
     ttr_manager_stats stats;
-    char folder[64];
     char variable[160]; /* "NAME=path of the socket" */
     char *categories;   /* the values of --category, joined by commas */
     const char *format; /* of the output, if the events are converted at the end; else NULL */
@@ -144,38 +144,25 @@ static void convert_events(struct work *work)
 
 /* --- The session --- */
 
-/* Makes the folder of the socket, which only this user can enter. */
-static bool make_temporary_folder(struct work *work)
-{
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    if (!runtime || strlen(runtime) > 32)
-        runtime = "/tmp";
-    (void)snprintf(work->folder, sizeof work->folder, "%s/tracetta-XXXXXX", runtime);
-    if (mkdtemp(work->folder))
-        return true;
-    report_failure_text(work->folder, "cannot be created: %s", strerror(errno));
-    work->folder[0] = '\0';
-    return false;
-}
-
 static int open_manager(struct work *work)
 {
     const struct settings *set = &work->call->set;
     ttr_error error;
-    if (!join_categories(work) || !make_temporary_folder(work))
+    if (!join_categories(work))
         return OUTCOME_OUTPUT;
-    (void)snprintf(work->variable, sizeof work->variable, SOCKET_VARIABLE "=%s/socket",
-                   work->folder);
     const ttr_manager_options options = {.size = sizeof options,
                                          .fd = work->recording.fd,
-                                         .socket = strchr(work->variable, '=') + 1,
                                          .mode = choose_buffer_mode(set),
                                          .buffer_bytes = set->ring_size,
                                          .categories = work->categories,
-                                         .zone_min_ns = (uint64_t)set->min_duration};
+                                         .zone_min_ns = (uint64_t)set->min_duration,
+                                         .output_name = set->output ? set->output : DEFAULT_OUTPUT};
     work->manager = ttr_manager_open(&options, &error);
-    if (work->manager)
+    if (work->manager) {
+        (void)snprintf(work->variable, sizeof work->variable, SOCKET_VARIABLE "=%s",
+                       ttr_manager_socket(work->manager));
         return OUTCOME_FINE;
+    }
     if (error.status == TTR_E_MISUSE)
         return report_misuse(work->call->command->name, "%s", error.text);
     report_error(work->call, work->recording.path, &error);
@@ -222,21 +209,54 @@ static void report_failure(struct work *work, const ttr_error *error)
     report_error(work->call, work->recording.path, error);
 }
 
-static void run_manager(struct work *work)
+/* Completes the archive. The programs go on without it. */
+static void close_manager(struct work *work)
 {
     ttr_error error;
+    if (!work->manager)
+        return;
+    if (ttr_manager_snapshot(work->manager, &error) != TTR_OK)
+        report_failure(work, &error);
+    ttr_manager_get_stats(work->manager, &work->stats);
+    if (ttr_manager_close(work->manager, &error) != TTR_OK && !work->has_failed)
+        report_failure(work, &error);
+    work->recording.written = work->stats.bytes;
+    work->manager = NULL;
+}
+
+/* Serves programs for a while. Ends the recording if a controller asked for that. */
+static void serve_manager(struct work *work, unsigned limit_ms, int wake_fd)
+{
+    ttr_error error;
+    ttr_status status = ttr_manager_run(work->manager, limit_ms, wake_fd, &error);
+    if (status == TTR_OK)
+        status = write_snapshots(work, &error);
+    if (status != TTR_OK)
+        report_failure(work, &error);
+    if (ttr_manager_stop_requested(work->manager))
+        close_manager(work);
+}
+
+/* Waits while no manager is open. */
+static void wait_for_program(unsigned limit_ms, int wake_fd)
+{
+    struct pollfd wait = {.fd = wake_fd, .events = POLLIN};
+    (void)poll(&wait, 1, (int)limit_ms);
+}
+
+static void run_manager(struct work *work)
+{
     bool has_ended;
     work->recording.begin_ns = progress_now();
     interrupt_enable_dumps();
     do {
         has_ended = launch_has_ended(&work->launch);
         const int wake_fd = work->forwarded ? -1 : interrupt_get_wake_fd();
-        ttr_status status =
-            ttr_manager_run(work->manager, has_ended ? 0 : SLICE_MS, wake_fd, &error);
-        if (status == TTR_OK)
-            status = write_snapshots(work, &error);
-        if (status != TTR_OK)
-            report_failure(work, &error);
+        const unsigned limit_ms = has_ended ? 0 : SLICE_MS;
+        if (work->manager)
+            serve_manager(work, limit_ms, wake_fd);
+        else
+            wait_for_program(limit_ms, wake_fd);
         forward_signal(work);
         if (work->recording.limit_ns && !work->forwarded &&
             progress_now() - work->recording.begin_ns >= work->recording.limit_ns) {
@@ -276,23 +296,6 @@ static void print_summary(const struct work *work)
                    units_count(stats->events).s, stats->programs, units_size(stats->bytes).s,
                    strcmp(work->recording.path, "-") == 0 ? "standard output"
                                                           : work->recording.path);
-}
-
-static void end_session(struct work *work)
-{
-    ttr_error error;
-    if (work->manager) {
-        if (ttr_manager_snapshot(work->manager, &error) != TTR_OK)
-            report_failure(work, &error);
-        ttr_manager_get_stats(work->manager, &work->stats);
-        if (ttr_manager_close(work->manager, &error) != TTR_OK && !work->has_failed)
-            report_failure(work, &error);
-        work->recording.written = work->stats.bytes;
-    }
-    work->manager = NULL;
-    if (work->folder[0])
-        (void)rmdir(work->folder);
-    free(work->categories);
 }
 
 /* Returns the exit status of the command after the program has ended. */
@@ -337,7 +340,8 @@ int run_record(struct call *call)
     const bool is_started = outcome == OUTCOME_FINE;
     if (is_started)
         run_manager(&work);
-    end_session(&work);
+    close_manager(&work);
+    free(work.categories);
     if (is_started) {
         print_summary(&work);
         if (work.format)

@@ -132,6 +132,8 @@ static void fill_options(ttr_read_options *options, const struct call *call,
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
+    /* Only cat prefers early events to exactly sorted ones. */
+    options->can_pull = call->command->verb == VERB_CAT ? stream_can_pull : NULL;
 }
 
 /* Returns true if an option replaces the metadata of the trace by another file. */

@@ -44,6 +44,14 @@ int64_t stream_pull(void *ctx, void *to, size_t n)
     }
 }
 
+bool stream_can_pull(void *ctx, unsigned ms)
+{
+    const struct stream *stream = ctx;
+    struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN},
+                             {.fd = interrupt_get_wake_fd(), .events = POLLIN}};
+    return interrupt_was_received() || poll(waits, 2, (int)ms) != 0;
+}
+
 bool stream_is_idle(const struct stream *stream)
 {
     struct pollfd wait = {.fd = stream->fd, .events = POLLIN};

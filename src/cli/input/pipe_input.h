@@ -23,6 +23,9 @@ bool stream_open(struct stream *stream, const char *path);
  * input. */
 int64_t stream_pull(void *ctx, void *to, size_t n);
 
+/* Implements ttr_read_options.can_pull. */
+bool stream_can_pull(void *ctx, unsigned ms);
+
 /* Whether reading would wait for bytes now. False for a stream that is not open. */
 bool stream_is_idle(const struct stream *stream);
 

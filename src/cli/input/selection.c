@@ -5,6 +5,7 @@
  * read. For them, the inputs are opened one by one and read as far as needed. */
 #include "cli/input/selection.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -278,7 +279,21 @@ bool selection_is_given(const struct call *call)
     const struct settings *set = &call->set;
     return set->names.n || set->not_names.n || set->categories.n || set->providers.n ||
            set->threads.n || set->processes.n || set->cpus.n || set->kinds.n || set->level ||
-           set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
+           set->where || set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
+}
+
+/* Reports an error in --where, with a caret below the byte. */
+static int report_where(const struct call *call, const ttr_error *error)
+{
+    const char *where = call->set.where;
+    const size_t n = strlen(where), at = error->offset < n ? (size_t)error->offset : n;
+    const char *line = where + at;
+    while (line > where && line[-1] != '\n')
+        line--;
+    report_failure_text("--where", "%s", error->text);
+    (void)fprintf(stderr, "  %.*s\n  %*s^\n", (int)strcspn(line, "\n"), line,
+                  (int)term_columns((ttr_text){line, (size_t)(where + at - line)}), "");
+    return OUTCOME_MISUSE;
 }
 
 int selection_add_filter(struct inputs *inputs, const struct call *call)
@@ -298,12 +313,18 @@ int selection_add_filter(struct inputs *inputs, const struct call *call)
     filter.from_ns = inputs->from_ns;
     filter.to_ns = inputs->to_ns;
     filter.invert = set->invert;
+    filter.where = set->where;
     if (filter.to_ns < filter.from_ns)
         return report_misuse(call->command->name, "--%s is before --%s: no time is between them",
                              set->end.option, set->start.option);
     if (!parse_kind_list(call, &filter.kinds))
         return OUTCOME_MISUSE;
+    /* "dur" and the fields of a begin are those of the complete span. */
+    if (set->where && call->command->verb & (VERB_STAT | VERB_TREE | VERB_FLAME))
+        inputs->reader = ttr_pair_spans(inputs->reader, &error);
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
+    if (!inputs->reader && error.status == TTR_E_MISUSE && strcmp(error.option, "where") == 0)
+        return report_where(call, &error);
     if (!inputs->reader && error.status == TTR_E_MISUSE) /* of the filter's arguments only --cpu is
                                                           * not checked before */
         return report_misuse(call->command->name, "--cpu: %s", error.text);

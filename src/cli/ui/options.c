@@ -18,17 +18,18 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x1ffffff,
+    EVERY = 0x7ffffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
     RECORDS = DOTNET | PERF | VERB_RECORD,
-    LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS | VERB_LISTEN | VERB_SEND,
+    LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS | VERB_LISTEN | VERB_SEND |
+           VERB_SESSION,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
     MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | VERB_VIEW | PROFILES,
     COPIES = VERB_CONVERT | VERB_MERGE | VERB_RECOVER,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_DUMP |
-              VERB_REPORT | VERB_EVENTS | VERB_LISTEN | COPIES,
+              VERB_REPORT | VERB_EVENTS | VERB_LISTEN | VERB_SESSION | COPIES,
     TIMED = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_REPORT | VERB_CONVERT |
             VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
@@ -188,8 +189,8 @@ static const struct option_row table[] = {
      "(circular), or end the recording of its thread (oneshot)"},
     {"buffer", 0, OPTION_SIZE, GROUP_VERB, AT(ring_size), VERB_RECORD, "SIZE", NULL,
      "set the size of the ring of each thread (default 512KiB)"},
-    {"category", 0, OPTION_WORDS, GROUP_VERB, AT(categories), VERB_RECORD, "LIST", NULL,
-     "record these categories: globs with levels 1 to 5, \"net.*,-net.debug,disk:3\""},
+    {"category", 0, OPTION_WORDS, GROUP_VERB, AT(categories), VERB_RECORD | VERB_SESSION, "LIST",
+     NULL, "record these categories: globs with levels 1 to 5, \"net.*,-net.debug,disk:3\""},
     {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_RECORD, "TIME", NULL,
      "leave out zones that are shorter"},
     {"trigger", 0, OPTION_TEXT, GROUP_VERB, AT(trigger), VERB_RECORD, "NAME", NULL,
@@ -298,6 +299,13 @@ static const struct option_row table[] = {
     {"level", 0, OPTION_TEXT, GROUP_FILTER, AT(level), MANY, "LEVEL",
      "trace|debug|info|warning|error|fatal",
      "select events of this severity or worse, and events without a severity"},
+    {"where", 0, OPTION_TEXT, GROUP_FILTER, AT(where), MANY & ~VERB_QUERY, "CONDITION", NULL,
+     "select events by a condition in SQL over name, kind, ts, dur, category, provider, level, "
+     "cpu, "
+     "tid, pid, thread_name, process_name, source, offset, and the fields of the event: "
+     "\"name GLOB 'sched*' AND next_prio > 20\", \"dur > 2ms\". stat, tree and flame join begin "
+     "and "
+     "end before"},
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
      "select events from this time on. \"+2s\": after the first event (with --sort, the earliest). "
      "\"-1s\": before the last event. \"12:30\": UTC, on the day of the first event. Also "
@@ -608,6 +616,7 @@ static const struct {
     {DOTNET, "pid", "\"tracetta record dotnet PID\", or \"record perf\" for the kernel"},
     {DOTNET | PERF, "dotnet", "\"tracetta record dotnet\""},
     {DOTNET | PERF, "perf", "\"tracetta record perf\""},
+    {VERB_QUERY, "where", "WHERE in the statement"},
     {MANY, "since", "--start=TIME"},
     {MANY, "until", "--end=TIME"},
     {MANY & ~VERB_CAT, "begin", "--start=TIME"},

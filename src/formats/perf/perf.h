@@ -211,7 +211,8 @@ struct perf_order {
     /* newest: greatest time scanned so far; before: greatest time scanned when the previous round
      * ended */
     uint64_t newest, before;
-    uint64_t last; /* time of the last emitted record */
+    uint64_t round_end; /* file offset after the last FINISHED_ROUND */
+    uint64_t last;      /* time of the last emitted record */
     bool is_emitting;
 };
 

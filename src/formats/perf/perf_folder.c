@@ -86,7 +86,7 @@ static size_t count_data_files(const struct folder *folder)
 {
     const struct folder_file *file;
     size_t n = 0;
-    for (size_t i = 0; (file = folder_file_at(folder, i)) != NULL; i++)
+    for (size_t i = 0; (file = folder_get_file(folder, i)) != NULL; i++)
         n += is_data_file_name(file->name);
     return n < PARTS_MAX ? n : PARTS_MAX;
 }
@@ -97,7 +97,7 @@ static bool open_data_files(const struct folder_opening *opening, ttr_reader **i
 {
     const struct folder_file *file;
     const struct perf_reader *main = ((struct input *)in[0])->ctx;
-    for (size_t i = 0; *n < room && (file = folder_file_at(opening->folder, i)) != NULL; i++) {
+    for (size_t i = 0; *n < room && (file = folder_get_file(opening->folder, i)) != NULL; i++) {
         if (!is_data_file_name(file->name))
             continue;
         struct input *part = join_trace(opening, file, main->trace);

@@ -16,6 +16,9 @@
 /* maximum number of queued records if they are not sorted: a few batches, which keeps memory small
  */
 #define STORED_KEYS 4096u
+/* A pipe that pauses for this time after a round delivers nothing that belongs before its records:
+ * perf writes a round from all buffers, then waits for new records. */
+#define PAUSE_MS 100u
 
 /* --- Emission of released records --- */
 
@@ -309,6 +312,22 @@ static ttr_status scan_compressed_record(struct perf_reader *reader, const struc
     return TTR_OK;
 }
 
+static ttr_status finish_round(struct perf_reader *reader)
+{
+    reader->order.round_end = reader->at;
+    return reader->sorts ? release_queue(reader, false) : TTR_OK;
+}
+
+/* Returns true if a round is complete, its records are queued, and the input pauses. */
+static bool is_paused_after_round(const struct perf_reader *reader)
+{
+    const struct perf_order *order = &reader->order;
+    const struct window *window = &reader->in->window;
+    return order->round_end == reader->at && order->n > order->emitted_n &&
+           window->offset + window->n == reader->at &&
+           source_is_paused(reader->in->source, PAUSE_MS);
+}
+
 /* Handles the record of the perf tool at reader->at. If definitions are wanted, queues the record
  * first. */
 static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf_view *record)
@@ -322,7 +341,7 @@ static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf
     reader->at += record->size;
     reader->records++;
     if (record->type == PERF_FINISHED_ROUND)
-        return reader->sorts ? release_queue(reader, false) : TTR_OK;
+        return finish_round(reader);
     uint64_t regions = reader->in->notes.damage_regions;
     ttr_status status = perf_handle_tool_record(reader, record);
     bool has_data = record->type == PERF_HEADER_FEATURE ||
@@ -368,6 +387,8 @@ static ttr_status scan_records(struct perf_reader *reader)
            reader->pass_end <= reader->at) {
         struct perf_span span;
         size_t passed = 0;
+        if (is_paused_after_round(reader))
+            return release_queue(reader, true);
         status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
         if (status != TTR_OK)
             return status;

@@ -73,7 +73,7 @@ static uint32_t intern_mapping(struct perfetto *p, const struct frame *frame)
         return *known;
     const struct symbol_module *module = mapping ? get_mapping_module(p, mapping) : NULL;
     uint32_t iid = module ? write_mapping(p, mapping, get_module_path(p, module),
-                                          symbols_module_build_id(&p->out->t->symbols, module))
+                                          symbols_get_module_build_id(&p->out->t->symbols, module))
                           : write_mapping(p, mapping, frame->module, 0);
     p->to->failed |= !pair_map_put(&p->mappings, first, second, iid);
     return iid;
@@ -142,7 +142,7 @@ static uint32_t intern_frame(struct perfetto *p, ttr_id thread, uint64_t address
         return *known;
     struct frame frame = resolve_frame(p, thread, address, time);
     uint32_t iid = intern_resolved(p, &frame);
-    if (symbols_depend_on_time(p->out->t, thread, address))
+    if (symbols_change_with_time(p->out->t, thread, address))
         p->is_stack_timed = true;
     else
         p->to->failed |= !pair_map_put(&p->frames, address, scope, iid);

@@ -70,7 +70,7 @@ static ttr_status read_events_folder(struct trace_pipe_raw_reader *reader, const
         folder_open(alloc, reader->t->descriptor_pool, path, FOLDERS, false, reader->error);
     const struct folder_file *file;
     ttr_status status = folder ? TTR_OK : TTR_E_IO;
-    for (size_t i = 0; status == TTR_OK && (file = folder_file_at(folder, i)) != NULL; i++) {
+    for (size_t i = 0; status == TTR_OK && (file = folder_get_file(folder, i)) != NULL; i++) {
         const char *name = strrchr(file->name, '/');
         uint8_t *bytes;
         size_t n;

@@ -31,7 +31,7 @@ struct batch_input {
     bool has_ended;
 };
 
-static uint32_t window_event_target(size_t n)
+static uint32_t choose_window_event_count(size_t n)
 {
     if (n >= WANTED_MAX / EACH_WANTED)
         return WANTED_MAX;
@@ -39,23 +39,23 @@ static uint32_t window_event_target(size_t n)
     return wanted < WANTED_MIN ? WANTED_MIN : wanted;
 }
 
-static size_t event_capacity(size_t n)
+static size_t get_event_capacity(size_t n)
 {
-    return n * EACH_ROOM + 2 * (size_t)window_event_target(n);
+    return n * EACH_ROOM + 2 * (size_t)choose_window_event_count(n);
 }
 
-bool batch_merge_can(ttr_reader *const *in, size_t n)
+bool batch_merge_is_possible(ttr_reader *const *in, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!reader_can_read_until(in[i]))
             return false;
-    return n >= BATCH_MERGE_INPUTS_MIN && event_capacity(n) <= INDEX_MASK;
+    return n >= BATCH_MERGE_INPUTS_MIN && get_event_capacity(n) <= INDEX_MASK;
 }
 
 bool batch_merge_init(struct batch_merge *merge, const struct alloc *alloc, ttr_reader *const *in,
                       size_t n, uint32_t room)
 {
-    const size_t capacity = event_capacity(n);
+    const size_t capacity = get_event_capacity(n);
     *merge = (struct batch_merge){.alloc = alloc,
                                   .in = in,
                                   .n = n,
@@ -96,7 +96,7 @@ static void subtract_from_surplus(struct batch_merge *merge, const struct batch_
 }
 
 /* Moves events that the last window kept to the front of the array. */
-static void gather_kept(struct batch_merge *merge)
+static void move_kept_events_to_front(struct batch_merge *merge)
 {
     size_t kept = 0;
     merge->used = 0;
@@ -142,16 +142,16 @@ static void begin_window(struct batch_merge *merge)
         merge->until = most > begin ? most : begin + 1;
     merge->is_shortened = false;
     merge->reading = 0;
-    gather_kept(merge);
+    move_kept_events_to_front(merge);
 }
 
 /* --- Reading --- */
 
 /* Returns the number of events that one read of an input may return. The limit leaves space for
  * other inputs during a burst. */
-static uint32_t read_limit(const struct batch_merge *merge)
+static uint32_t get_read_limit(const struct batch_merge *merge)
 {
-    const uint32_t most = window_event_target(merge->n) / WINDOW_PARTS;
+    const uint32_t most = choose_window_event_count(merge->n) / WINDOW_PARTS;
     return (uint32_t)(EACH_ROOM + (merge->surplus < most ? merge->surplus : most));
 }
 
@@ -187,7 +187,7 @@ static ttr_status read_input(struct batch_merge *merge, size_t i)
     struct batch_input *input = &merge->input[i];
     struct reader_partial_read some = {.until = (int64_t)order_time((int64_t)merge->until),
                                        .events = merge->events + merge->used,
-                                       .room = read_limit(merge)};
+                                       .room = get_read_limit(merge)};
     ttr_error ctx;
     ttr_status status = reader_read_until(merge->in[i], &some, &ctx);
     if (status == TTR_AGAIN)
@@ -307,9 +307,9 @@ static void sort_keys(struct batch_merge *merge)
 
 /* Adapts the length of the next window to the number of events in this one: longer after few,
  * shorter after many. */
-static void adapt_span(struct batch_merge *merge)
+static void adapt_window_span(struct batch_merge *merge)
 {
-    const uint64_t wanted = window_event_target(merge->n), n = merge->keys_n,
+    const uint64_t wanted = choose_window_event_count(merge->n), n = merge->keys_n,
                    took = merge->until - merge->begin;
     if (merge->is_shortened && (n < wanted / WINDOW_PARTS || took >= merge->span / WINDOW_PARTS))
         return;
@@ -332,7 +332,7 @@ static ttr_status next_window(struct batch_merge *merge)
         return status;
     collect_keys(merge);
     if (!merge->is_cut)
-        adapt_span(merge);
+        adapt_window_span(merge);
     sort_keys(merge);
     return TTR_OK;
 }

@@ -6,7 +6,7 @@
  * order by time, then by input.  An event that is earlier than its predecessor in the same input
  * directly follows it.
  *
- *     batch_merge_can, batch_merge_init, batch_merge_next until no events are left,
+ *     batch_merge_is_possible, batch_merge_init, batch_merge_next until no events are left,
  * batch_merge_free
  *
  * Steps of a window
@@ -68,7 +68,7 @@ struct batch_merge {
 
 /* Returns true if a windowed merge of these inputs is possible: at least BATCH_MERGE_INPUTS_MIN
  * inputs, all supporting reader_read_until. Call before anything is read. */
-bool batch_merge_can(ttr_reader *const *in, size_t n);
+bool batch_merge_is_possible(ttr_reader *const *in, size_t n);
 
 /* Initializes a merge of n borrowed inputs in batches of at most `room` events.  Returns false if
  * memory is exhausted; call batch_merge_free in either case. */

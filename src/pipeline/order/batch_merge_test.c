@@ -116,7 +116,7 @@ static struct scene *new_scene(uint64_t seed, int64_t step)
         fill_lane(scene, lane, i, &seed, step);
         scene->in[i] = &lane->base;
     }
-    order_keys(scene->key, scene->spare, scene->n);
+    radix_sort_keys(scene->key, scene->spare, scene->n);
     return scene;
 }
 
@@ -151,7 +151,7 @@ static void windows_return_what_a_merge_returns(void **state)
     for (uint64_t seed = 0; seed < 240; seed++) {
         struct scene *scene = new_scene(seed, steps[seed / 48]);
         struct batch_merge merge;
-        assert_true(batch_merge_can(scene->in, LANES));
+        assert_true(batch_merge_is_possible(scene->in, LANES));
         assert_true(batch_merge_init(&merge, alloc_default(), scene->in, LANES,
                                      1 + (uint32_t)(scene->seed % 100)));
         expect_merged(scene, &merge);
@@ -227,7 +227,7 @@ static void burst_in_one_input_needs_few_reads(void **state)
                                        .event = scene->event + i * BURST_EVENTS,
                                        .n = BURST_EVENTS,
                                        .ending = TTR_END};
-    order_keys(scene->key, scene->spare, scene->n);
+    radix_sort_keys(scene->key, scene->spare, scene->n);
     assert_true(batch_merge_init(&merge, alloc_default(), scene->in, BURST_LANES, 100));
     expect_merged(scene, &merge);
     for (size_t i = 0; i < BURST_LANES; i++)
@@ -242,10 +242,10 @@ static void few_inputs_and_those_of_other_kinds_have_no_windows(void **state)
     static const struct reader_ops others = {.next = read_never};
     (void)state;
     struct scene *scene = new_scene(1, 100);
-    assert_false(batch_merge_can(scene->in, BATCH_MERGE_INPUTS_MIN - 1));
-    assert_true(batch_merge_can(scene->in, BATCH_MERGE_INPUTS_MIN));
+    assert_false(batch_merge_is_possible(scene->in, BATCH_MERGE_INPUTS_MIN - 1));
+    assert_true(batch_merge_is_possible(scene->in, BATCH_MERGE_INPUTS_MIN));
     scene->lane[2].base.ops = &others;
-    assert_false(batch_merge_can(scene->in, LANES));
+    assert_false(batch_merge_is_possible(scene->in, LANES));
     free(scene);
 }
 

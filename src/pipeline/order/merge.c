@@ -127,7 +127,7 @@ static void merger_set_batch_size(ttr_reader *base, uint32_t batch)
         reader_set_batch_size(merger->in[i], batch / (uint32_t)merger->n);
 }
 
-static uint32_t shared_buffer_size(size_t n)
+static uint32_t count_shared_buffer_size(size_t n)
 {
     if (n >= EVENTS_MAX / EVENTS_EACH)
         return EVENTS_MAX;
@@ -141,8 +141,8 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
     if (merger->n > EVENTS_MIN / BATCH)
-        merger_set_batch_size(&merger->base, shared_buffer_size(merger->n));
-    merger->has_windows = batch_merge_can(merger->in, merger->n);
+        merger_set_batch_size(&merger->base, count_shared_buffer_size(merger->n));
+    merger->has_windows = batch_merge_is_possible(merger->in, merger->n);
     merger->is_ready = merger->has_windows;
     if (merger->has_windows)
         return batch_merge_init(&merger->windows, alloc, merger->in, merger->n, WINDOW_BATCH)
@@ -177,7 +177,7 @@ static inline uint64_t next_event_rank(const struct merger *merger, size_t i)
                           : compare_copied_next_events(&merger->copied[i]);
 }
 
-/* Returns true if pick_from_two, the branch-free loop for two inputs, applies. */
+/* Returns true if pick_events_from_two, the branch-free loop for two inputs, applies. */
 static inline bool can_pick_from_two(const struct merger *merger)
 {
     return merger->n == 2 && merger->shared && merger->base.per_source_format;
@@ -207,7 +207,7 @@ static ttr_status read_input(struct merger *merger, size_t input, bool *has_more
 }
 
 /* Reads each input that has no event left in memory. */
-static ttr_status read_dry_inputs(struct merger *merger)
+static ttr_status refill_empty_inputs(struct merger *merger)
 {
     bool has_more;
     while (!merger->is_filled) {
@@ -306,7 +306,7 @@ static uint32_t pick_events(struct merger *merger)
 
 /* Does the same as pick_events for two inputs with unpredictably alternating events. The loop has
  * no branch per event. */
-static uint32_t pick_from_two(struct merger *merger)
+static uint32_t pick_events_from_two(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
     struct shared_input first = merger->shared[0], second = merger->shared[1];
@@ -336,7 +336,7 @@ static bool has_more_events(const struct merger *merger)
     return can_pick_from_two(merger) ? merger->dry != merger->n : merger->queue.n > 0;
 }
 
-static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status read_from_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_status status = batch_merge_next(&merger->windows, batch);
     if (status != TTR_OK || batch->n > 0)
@@ -347,7 +347,7 @@ static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr
 
 /* Returns the next batch, reading the inputs one after another. Frees an input's buffers at its
  * end. */
-static ttr_status next_unmerged_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status read_unmerged_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_error ctx;
     for (; merger->dry < merger->n; merger->dry++) {
@@ -365,19 +365,19 @@ static ttr_status next_unmerged_batch(struct merger *merger, ttr_batch *batch, t
 }
 
 /* Returns the next batch in time order. */
-static ttr_status next_ordered_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status read_ordered_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n = 0;
     ttr_status status = merger->is_ready ? TTR_OK : prepare_merge(merger, error);
     if (status != TTR_OK)
         return status;
     if (merger->has_windows)
-        return next_from_windows(merger, batch, error);
+        return read_from_windows(merger, batch, error);
     do {
-        status = read_dry_inputs(merger);
+        status = refill_empty_inputs(merger);
         if (status != TTR_OK)
             return status;
-        n = can_pick_from_two(merger) ? pick_from_two(merger)
+        n = can_pick_from_two(merger) ? pick_events_from_two(merger)
             : merger->shared          ? pick_events(merger)
                                       : copy_events(merger);
     } while (n == 0 && has_more_events(merger));
@@ -398,8 +398,8 @@ static ttr_status merger_read_batch(ttr_reader *base, ttr_batch *batch, ttr_erro
     if (merger->rest.n)
         *batch = merger->rest;
     else
-        status = merger->is_one_by_one ? next_unmerged_batch(merger, batch, error)
-                                       : next_ordered_batch(merger, batch, error);
+        status = merger->is_one_by_one ? read_unmerged_batch(merger, batch, error)
+                                       : read_ordered_batch(merger, batch, error);
     if (status == TTR_OK && !merger->is_one_by_one)
         pending_names_split_batch(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
@@ -420,7 +420,7 @@ static bool merger_get_report(ttr_reader *base, size_t index, ttr_report *report
     /* shortcut for the common case that each input has one report */
     if (base->reports == merger->n)
         return index < merger->n && ttr_reader_report(merger->by_report[index], 0, report);
-    return report_of_readers(merger->by_report, merger->n, index, report);
+    return get_reader_report(merger->by_report, merger->n, index, report);
 }
 
 static struct input *merger_get_input(ttr_reader *base, size_t index)
@@ -428,7 +428,7 @@ static struct input *merger_get_input(ttr_reader *base, size_t index)
     const struct merger *merger = (struct merger *)base;
     if (base->reports == merger->n)
         return index < merger->n ? reader_get_input(merger->by_report[index], 0) : NULL;
-    return input_of_readers(merger->by_report, merger->n, index);
+    return get_reader_input(merger->by_report, merger->n, index);
 }
 
 static void merger_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
@@ -500,7 +500,7 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
         return NULL;
     }
     merger->base = (ttr_reader){
-        .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
+        .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = count_reader_reports(list, n)};
     merger->in = list;
     merger->by_report = by_report;
     merger->n = n;

@@ -21,7 +21,7 @@ static void make_inputs(ttr *t, ttr_reader **in, size_t n, uint64_t seed, ttr_or
         for (size_t k = 0; k < count; k++)
             keys[k] = (struct order_key){order_time(events[at + k].time), 0, (uint32_t)(at + k)};
         if (order == TTR_ORDER_TIME)
-            order_keys(keys, spare, count);
+            radix_sort_keys(keys, spare, count);
         for (size_t k = 0; k < count; k++)
             sorted[at + k] = events[keys[k].index];
         in[i] = memory_reader(

@@ -63,7 +63,7 @@ static bool index_event(ttr_order_index *disorder, const ttr_event *event)
     return true;
 }
 
-static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
+static ttr_status index_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
     bool is_fine = true;
     for (uint32_t i = 0; i < batch->n && is_fine; i++)
@@ -73,7 +73,7 @@ static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 }
 
 /* Makes each floor the minimum over its own and all later blocks. */
-static void make_suffix_minima(ttr_order_index *disorder)
+static void compute_suffix_minima(ttr_order_index *disorder)
 {
     for (size_t i = disorder->n; i-- > 1;)
         if (disorder->floor[i] < disorder->floor[i - 1])
@@ -85,7 +85,7 @@ ttr_order_index *ttr_order_index_find(ttr *t, ttr_reader *in, ttr_progress progr
 {
     ttr_order_index *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
     const struct read_loop read_loop = {
-        .on_batch = add_batch, .ctx = disorder, .progress = progress, .progress_ctx = ctx};
+        .on_batch = index_batch, .ctx = disorder, .progress = progress, .progress_ctx = ctx};
     ttr_error failed = {0};
     if (!disorder) {
         (void)fail_memory(error);
@@ -99,7 +99,7 @@ ttr_order_index *ttr_order_index_find(ttr *t, ttr_reader *in, ttr_progress progr
             *error = failed;
         return NULL;
     }
-    make_suffix_minima(disorder);
+    compute_suffix_minima(disorder);
     return disorder;
 }
 

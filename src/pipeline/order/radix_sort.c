@@ -62,7 +62,8 @@ struct pair {
 };
 
 /* Sorts by the lowest `end` bits, one digit per pass. Returns the array with the result. */
-static struct order_key *run_passes(struct digit *digit, unsigned end, struct pair at, size_t n)
+static struct order_key *run_sort_passes(struct digit *digit, unsigned end, struct pair at,
+                                         size_t n)
 {
     for (digit->shift = 0; digit->shift < end; digit->shift += digit->bits) {
         distribute_by_digit(digit, at.from, at.to, n);
@@ -76,7 +77,7 @@ static unsigned count_bits(uint64_t range)
     return range ? 64u - (unsigned)__builtin_clzll(range) : 0;
 }
 
-void order_keys(struct order_key *keys, struct order_key *spare, size_t n)
+void radix_sort_keys(struct order_key *keys, struct order_key *spare, size_t n)
 {
     uint64_t least = UINT64_MAX, most = 0;
     uint32_t minor_bits = 0;
@@ -95,10 +96,10 @@ void order_keys(struct order_key *keys, struct order_key *spare, size_t n)
     }
     struct digit digit = {.least = least, .bits = n >= 4096 ? DIGIT_BITS_MAX : 8, .is_minor = true};
     struct order_key *now =
-        run_passes(&digit, count_bits(minor_bits), (struct pair){keys, spare}, n);
+        run_sort_passes(&digit, count_bits(minor_bits), (struct pair){keys, spare}, n);
     digit.is_minor = false;
-    now = run_passes(&digit, count_bits(most - least),
-                     (struct pair){now, now == keys ? spare : keys}, n);
+    now = run_sort_passes(&digit, count_bits(most - least),
+                          (struct pair){now, now == keys ? spare : keys}, n);
     if (now != keys)
         memcpy(keys, now, n * sizeof *keys);
 }

@@ -19,6 +19,6 @@ static inline uint64_t order_time(int64_t time)
 }
 
 /* Sorts n keys, n < 2^32.  `spare` is scratch space for n keys. */
-void order_keys(struct order_key *keys, struct order_key *spare, size_t n);
+void radix_sort_keys(struct order_key *keys, struct order_key *spare, size_t n);
 
 #endif

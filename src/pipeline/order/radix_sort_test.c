@@ -28,7 +28,7 @@ static void keys_are_sorted_by_rank_then_minor_then_place(void **state)
             keys[i] = (struct order_key){support_random(&seed) >> shift,
                                          (uint32_t)(round % 3 ? support_random(&seed) % 5 : 0),
                                          (uint32_t)i};
-        order_keys(keys, spare, n);
+        radix_sort_keys(keys, spare, n);
         check(keys, n);
     }
 }
@@ -41,7 +41,7 @@ static void all_bits_of_a_rank_count(void **state)
         keys[i] =
             (struct order_key){order_time(i % 2 ? INT64_MIN + (int64_t)i : INT64_MAX - (int64_t)i),
                                (uint32_t)i << 20, (uint32_t)i};
-    order_keys(keys, spare, MANY);
+    radix_sort_keys(keys, spare, MANY);
     check(keys, MANY);
     assert_int_equal(keys[0].index, 1);
     assert_int_equal(keys[MANY - 1].index, 0);

@@ -40,7 +40,7 @@ static bool grow_window(struct reorder *window)
                          sizeof *window->key);
 }
 
-static int64_t span_end(const struct event_ref *event)
+static int64_t get_span_end(const struct event_ref *event)
 {
     if (event->kind != TTR_KIND_SPAN)
         return event->time;
@@ -54,7 +54,7 @@ bool reorder_add(struct reorder *window, const struct event_ref *event)
     size_t place = window->free_n ? window->free[--window->free_n] : window->n;
     window->event[place] = *event;
     window->key[window->n++] =
-        (struct order_key){.rank = order_time(span_end(event)), .index = (uint32_t)place};
+        (struct order_key){.rank = order_time(get_span_end(event)), .index = (uint32_t)place};
     return true;
 }
 
@@ -75,28 +75,28 @@ static void merge_front_and_back(struct reorder *window)
 
 /* Sorts complete spans with equal ends among keys [begin, end): later starts first. Other events
  * keep their positions. */
-static void order_ties(struct reorder *window, size_t begin, size_t end)
+static void sort_ties(struct reorder *window, size_t begin, size_t end)
 {
     struct order_key *spans = window->merged;
     size_t n = 0;
     for (size_t i = begin; i < end; i++) {
-        const struct event_ref *event = reorder_at(window, i);
+        const struct event_ref *event = reorder_get_event(window, i);
         if (event->kind == TTR_KIND_SPAN)
             spans[n++] =
                 (struct order_key){.rank = ~order_time(event->time), .index = window->key[i].index};
     }
-    order_keys(spans, window->spare, n);
+    radix_sort_keys(spans, window->spare, n);
     for (size_t i = begin, k = 0; i < end; i++)
-        if (reorder_at(window, i)->kind == TTR_KIND_SPAN)
+        if (reorder_get_event(window, i)->kind == TTR_KIND_SPAN)
             window->key[i].index = spans[k++].index;
 }
 
-/* Returns true if keys [begin, end), which have equal ends, need order_ties. */
+/* Returns true if keys [begin, end), which have equal ends, need sort_ties. */
 static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t end)
 {
     int64_t last = INT64_MAX;
     for (size_t i = begin; i < end; i++) {
-        const struct event_ref *event = reorder_at(window, i);
+        const struct event_ref *event = reorder_get_event(window, i);
         if (event->kind != TTR_KIND_SPAN)
             continue;
         if (event->time > last)
@@ -106,39 +106,39 @@ static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t 
     return false;
 }
 
-/* Calls order_ties for each group of equal ends among the first n keys. */
-static void order_all_ties(struct reorder *window, size_t n)
+/* Calls sort_ties for each group of equal ends among the first n keys. */
+static void sort_all_ties(struct reorder *window, size_t n)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && window->key[end].rank == window->key[begin].rank;)
             end++;
         if (end - begin > 1 && is_tie_unordered(window, begin, end))
-            order_ties(window, begin, end);
+            sort_ties(window, begin, end);
     }
 }
 
-size_t reorder_ready(struct reorder *window, bool is_at_end)
+size_t reorder_count_ready(struct reorder *window, bool is_at_end)
 {
     if (window->n == 0)
         return 0;
-    order_keys(window->key + window->sorted, window->spare, window->n - window->sorted);
+    radix_sort_keys(window->key + window->sorted, window->spare, window->n - window->sorted);
     if (window->sorted && window->sorted < window->n &&
         window->key[window->sorted].rank < window->key[window->sorted - 1].rank)
         merge_front_and_back(window);
     window->sorted = window->n;
     size_t n = is_at_end ? window->n : window->n / 2;
-    /* Spans with the same end stay together for order_ties. They are kept for the next call if at
+    /* Spans with the same end stay together for sort_ties. They are kept for the next call if at
      * least half of the events can be returned without them. */
     size_t before_tie = n;
     while (before_tie > n / 2 && before_tie < window->n &&
            window->key[before_tie].rank == window->key[before_tie - 1].rank)
         before_tie--;
     n = before_tie > n / 2 ? before_tie : n;
-    order_all_ties(window, n);
+    sort_all_ties(window, n);
     return n;
 }
 
-void reorder_drop(struct reorder *window, size_t n)
+void reorder_drop_front(struct reorder *window, size_t n)
 {
     if (n == 0)
         return;

@@ -53,15 +53,15 @@ static inline bool reorder_is_full(const struct reorder *window)
 
 /* Sorts the window. Returns how many events the caller may remove from its start: half of them, or
  * all if `is_at_end`. */
-size_t reorder_ready(struct reorder *window, bool is_at_end);
+size_t reorder_count_ready(struct reorder *window, bool is_at_end);
 
-/* Returns the i-th event in sorted order; i is less than the result of reorder_ready. */
-static inline const struct event_ref *reorder_at(const struct reorder *window, size_t i)
+/* Returns the i-th event in sorted order; i is less than the result of reorder_count_ready. */
+static inline const struct event_ref *reorder_get_event(const struct reorder *window, size_t i)
 {
     return &window->event[window->key[i].index];
 }
 
 /* Removes the first n events of the sorted order. */
-void reorder_drop(struct reorder *window, size_t n);
+void reorder_drop_front(struct reorder *window, size_t n);
 
 #endif

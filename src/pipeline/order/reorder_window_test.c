@@ -22,9 +22,9 @@ static size_t run(struct reorder *window, struct event_ref (*make)(uint64_t *see
     struct event_ref last = {.time = INT64_MIN};
     memset(is_given, 0, sizeof is_given);
     for (size_t i = 0; i <= n; i++) {
-        size_t ready = i == n || reorder_is_full(window) ? reorder_ready(window, i == n) : 0;
+        size_t ready = i == n || reorder_is_full(window) ? reorder_count_ready(window, i == n) : 0;
         for (size_t k = 0; k < ready; k++, given++) {
-            const struct event_ref *event = reorder_at(window, k);
+            const struct event_ref *event = reorder_get_event(window, k);
             backward += end_of(event) < end_of(&last);
             if (end_of(event) == end_of(&last) && event->kind == last.kind &&
                 event->time == last.time)
@@ -36,7 +36,7 @@ static size_t run(struct reorder *window, struct event_ref (*make)(uint64_t *see
             is_given[event->offset] = 1;
             last = *event;
         }
-        reorder_drop(window, ready);
+        reorder_drop_front(window, ready);
         if (i < n) {
             struct event_ref event = make(&seed, i);
             assert_true(reorder_add(window, &event));
@@ -117,7 +117,7 @@ static void end_past_all_time_is_the_end_of_time(void **state)
     reorder_init(&window, alloc_default());
     assert_true(reorder_add(
         &window, &(struct event_ref){.time = -5, .duration = UINT64_MAX, .kind = TTR_KIND_SPAN}));
-    assert_int_equal(reorder_ready(&window, true), 1);
+    assert_int_equal(reorder_count_ready(&window, true), 1);
     assert_true(window.key[0].rank == order_time(INT64_MAX));
     reorder_free(&window);
 }

@@ -118,7 +118,7 @@ void close_readers(ttr_reader *const *in, size_t n)
         ttr_close(in[i]);
 }
 
-uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
+uint32_t count_reader_reports(ttr_reader *const *in, size_t n)
 {
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -193,7 +193,7 @@ void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_rea
 
 /* Returns the reader that has report *index of the list, and sets *index to the number of the
  * report within that reader. */
-static ttr_reader *reader_of_report(ttr_reader *const *in, size_t n, size_t *index)
+static ttr_reader *find_reader_of_report(ttr_reader *const *in, size_t n, size_t *index)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; i < n; i++) {
@@ -208,15 +208,15 @@ static ttr_reader *reader_of_report(ttr_reader *const *in, size_t n, size_t *ind
     return NULL;
 }
 
-bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report)
+bool get_reader_report(ttr_reader *const *in, size_t n, size_t index, ttr_report *report)
 {
-    ttr_reader *reader = reader_of_report(in, n, &index);
+    ttr_reader *reader = find_reader_of_report(in, n, &index);
     return reader && ttr_reader_report(reader, index, report);
 }
 
-struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index)
+struct input *get_reader_input(ttr_reader *const *in, size_t n, size_t index)
 {
-    ttr_reader *reader = reader_of_report(in, n, &index);
+    ttr_reader *reader = find_reader_of_report(in, n, &index);
     return reader ? reader_get_input(reader, index) : NULL;
 }
 
@@ -263,7 +263,7 @@ static bool reserve_collected(const struct alloc *alloc, struct collected *colle
 }
 
 /* Returns the rank of a source (source_entry.rank), by which events of equal time are ordered. */
-static size_t rank_of_source(const ttr *t, uint16_t source)
+static size_t get_source_rank(const ttr *t, uint16_t source)
 {
     return source < t->sources_n ? t->sources[source].rank : source;
 }
@@ -282,7 +282,7 @@ static ttr_status collect_event(struct sorter *sorter, const ttr_event *event, t
     if (collected_events->bytes.failed)
         return fail_memory(error);
     copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading
-                                             : rank_of_source(sorter->base.t, event->source));
+                                             : get_source_rank(sorter->base.t, event->source));
     collected_events->key[collected_events->n] =
         (struct order_key){order_time(event->time), copy->part, (uint32_t)collected_events->n};
     collected_events->n++;
@@ -293,7 +293,7 @@ static ttr_status collect_event(struct sorter *sorter, const ttr_event *event, t
  * buffer no longer grows. */
 static void sort_collected(struct collected *collected_events)
 {
-    order_keys(collected_events->key, collected_events->spare, collected_events->n);
+    radix_sort_keys(collected_events->key, collected_events->spare, collected_events->n);
     for (size_t i = 0; i < collected_events->n; i++)
         if (collected_events->event[i].payload_size)
             event_copy_set_pointers(&collected_events->event[i],
@@ -302,7 +302,7 @@ static void sort_collected(struct collected *collected_events)
 }
 
 /* Writes the first n sorted events to the temporary file as a run. */
-static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
+static ttr_status add_sorted_run(struct sorter *sorter, size_t n, ttr_error *error)
 {
     const struct collected *collected_events = &sorter->collected_events;
     ttr_status status =
@@ -310,14 +310,14 @@ static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
     for (size_t i = 0; i < n && status == TTR_OK; i++)
         status = runs_add(&sorter->runs, &collected_events->event[collected_events->key[i].index],
                           error);
-    return status == TTR_OK ? runs_end(&sorter->runs, error) : status;
+    return status == TTR_OK ? runs_finish(&sorter->runs, error) : status;
 }
 
 static ttr_status spill_collected(struct sorter *sorter, ttr_error *error)
 {
     struct collected *collected_events = &sorter->collected_events;
     sort_collected(collected_events);
-    ttr_status status = add_run(sorter, collected_events->n, error);
+    ttr_status status = add_sorted_run(sorter, collected_events->n, error);
     const int64_t last =
         collected_events->event[collected_events->key[collected_events->n - 1].index].time;
     sorter->spilled_until =
@@ -367,7 +367,7 @@ static void check_collected(struct sorter *sorter, int64_t floor, bool is_full)
 
 /* If all runs end before time `floor`, starts to merge and return them together with the final
  * events in memory. */
-static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
+static ttr_status finish_runs_if_full(struct sorter *sorter, int64_t floor, ttr_error *error)
 {
     if (floor <= sorter->spilled_until)
         return TTR_OK;
@@ -375,7 +375,7 @@ static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *er
     sorter->returned = count_ready(&sorter->collected_events, floor);
     sorter->returned_until = floor;
     sorter->state = RETURNING_RUNS;
-    ttr_status status = sorter->returned ? add_run(sorter, sorter->returned, error) : TTR_OK;
+    ttr_status status = sorter->returned ? add_sorted_run(sorter, sorter->returned, error) : TTR_OK;
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
@@ -392,7 +392,7 @@ static ttr_status decide_next_state(struct sorter *sorter, ttr_error *error)
         const int64_t floor = order_index_floor(sorter->known, sorter->events_read);
         ttr_status status = TTR_OK;
         if (sorter->is_spilled)
-            status = check_runs(sorter, floor, error);
+            status = finish_runs_if_full(sorter, floor, error);
         else
             check_collected(sorter, floor, is_full);
         if (status != TTR_OK || sorter->state != COLLECTING)
@@ -474,7 +474,7 @@ static ttr_status collect_until_batch(struct sorter *sorter, ttr_error *error)
 }
 
 /* Drops the returned events and moves the others to the start of the buffers. */
-static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
+static ttr_status drop_returned_events(struct sorter *sorter, ttr_error *error)
 {
     struct collected *collected_events = &sorter->collected_events, *kept = &sorter->kept;
     if (!reserve_collected(&sorter->base.t->counted, kept, collected_events->n - sorter->returned))
@@ -500,7 +500,7 @@ static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
 /* Starts to collect again after all final events were returned. */
 static ttr_status restart_collecting(struct sorter *sorter, ttr_error *error)
 {
-    const ttr_status status = drop_returned(sorter, error);
+    const ttr_status status = drop_returned_events(sorter, error);
     if (sorter->state == RETURNING_RUNS) {
         runs_free(&sorter->runs);
         runs_init(&sorter->runs, sorter->base.t, sorter->limits.fan_in, sorter->limits.read_bytes);
@@ -522,7 +522,7 @@ static uint32_t copy_returned_events(struct sorter *sorter)
     return n;
 }
 
-static ttr_status next_sorted_batch(struct sorter *sorter, ttr_batch *batch, ttr_error *error)
+static ttr_status return_sorted_batch(struct sorter *sorter, ttr_batch *batch, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     uint32_t n = 0;
@@ -530,7 +530,7 @@ static ttr_status next_sorted_batch(struct sorter *sorter, ttr_batch *batch, ttr
         if (sorter->state == RETURNING_HELD)
             n = copy_returned_events(sorter);
         else if (sorter->state == RETURNING_RUNS)
-            status = runs_next(&sorter->runs, sorter->out, BATCH, &n, error);
+            status = runs_read_events(&sorter->runs, sorter->out, BATCH, &n, error);
         if (status != TTR_OK || n > 0 || (sorter->is_collected && sorter->state != COLLECTING))
             break;
         if (sorter->state != COLLECTING)
@@ -550,7 +550,7 @@ static ttr_status next_sorted_batch(struct sorter *sorter, ttr_batch *batch, ttr
     return sorter->ending;
 }
 
-uint64_t sort_temporary_size(const ttr_reader *reader)
+uint64_t count_temporary_bytes(const ttr_reader *reader)
 {
     return ((const struct sorter *)reader)->runs.spill.end;
 }
@@ -564,7 +564,7 @@ static ttr_status sorter_read_batch(ttr_reader *base, ttr_batch *batch, ttr_erro
     if (sorter->rest.n)
         *batch = sorter->rest;
     else
-        status = next_sorted_batch(sorter, batch, error);
+        status = return_sorted_batch(sorter, batch, error);
     if (status == TTR_OK)
         pending_names_split_batch(&sorter->renames, batch, &sorter->rest);
     else if (status != TTR_AGAIN)
@@ -592,13 +592,13 @@ static void sorter_set_pending_names(ttr_reader *base, struct pending_names *ren
 static bool sorter_get_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct sorter *sorter = (struct sorter *)base;
-    return report_of_readers(sorter->by_report, sorter->in_n, index, report);
+    return get_reader_report(sorter->by_report, sorter->in_n, index, report);
 }
 
 static struct input *sorter_get_input(ttr_reader *base, size_t index)
 {
     const struct sorter *sorter = (struct sorter *)base;
-    return input_of_readers(sorter->by_report, sorter->in_n, index);
+    return get_reader_input(sorter->by_report, sorter->in_n, index);
 }
 
 static void sorter_set_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
@@ -618,7 +618,8 @@ static struct diagnostics *sorter_get_diagnostics(ttr_reader *base)
 
 /* Returns the memory limits for a number of inputs. Many inputs need memory for their own buffers,
  * so runs and read buffers are smaller. */
-static struct sort_limits limits_for_inputs(const struct sort_limits *limits, uint32_t inputs)
+static struct sort_limits compute_limits_for_inputs(const struct sort_limits *limits,
+                                                    uint32_t inputs)
 {
     struct sort_limits ctx = *limits;
     if (inputs < MANY_INPUTS_MIN)
@@ -654,8 +655,8 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
         return NULL;
     }
     sorter->base = (ttr_reader){
-        .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
-    sorter->limits = limits_for_inputs(limits, sorter->base.reports);
+        .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = count_reader_reports(list, n)};
+    sorter->limits = compute_limits_for_inputs(limits, sorter->base.reports);
     sorter->in = list;
     sorter->by_report = by_report;
     sorter->in_n = n;

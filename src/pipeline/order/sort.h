@@ -29,7 +29,7 @@ ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
                             const struct sort_limits *limits, ttr_error *error);
 
 /* Returns the size in bytes of the temporary file of a reader of sort_readers; for tests. */
-uint64_t sort_temporary_size(const ttr_reader *reader);
+uint64_t count_temporary_bytes(const ttr_reader *reader);
 
 /* Closes all readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);
@@ -42,13 +42,13 @@ void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_rea
                         size_t n);
 
 /* Returns the number of reports of all readers together; 0 = unknown. */
-uint32_t reports_of_readers(ttr_reader *const *in, size_t n);
+uint32_t count_reader_reports(ttr_reader *const *in, size_t n);
 
 /* Fills in report number `index` of a list of readers, each of which may have several. Returns
  * false after the last report. */
-bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report);
+bool get_reader_report(ttr_reader *const *in, size_t n, size_t index, ttr_report *report);
 
 /* Returns the input that report number `index` describes, or NULL. */
-struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index);
+struct input *get_reader_input(ttr_reader *const *in, size_t n, size_t index);
 
 #endif

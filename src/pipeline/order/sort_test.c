@@ -271,7 +271,7 @@ static void ordered_input_is_written_once(void **state)
         ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N});
         ttr_reader *reader = sort_readers(t, &in, 1, &limits, NULL);
         assert_int_equal(check_sorted(t, reader, events), N);
-        size[is_tiny] = sort_temporary_size(reader);
+        size[is_tiny] = count_temporary_bytes(reader);
         ttr_close(reader);
         memory_events_free(events, N);
         ttr_free(t);

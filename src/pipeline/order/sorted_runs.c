@@ -119,7 +119,7 @@ ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error)
 
 /* Returns the size of a cursor's next record, as stored before it. Returns PREFIX if that number is
  * not in the buffer yet. */
-static size_t stored_size(const struct run_cursor *cursor)
+static size_t get_stored_size(const struct run_cursor *cursor)
 {
     return cursor->n - cursor->head < PREFIX ? PREFIX
                                              : PREFIX + load_u32le(cursor->bytes + cursor->head);
@@ -127,24 +127,24 @@ static size_t stored_size(const struct run_cursor *cursor)
 
 /* Returns the size of a cursor's next record, or 0 if the record is not completely in the
  * buffer. */
-static size_t head_record_size(const struct run_cursor *cursor)
+static size_t get_head_record_size(const struct run_cursor *cursor)
 {
     const size_t have = cursor->n - cursor->head;
-    return have >= PREFIX && have >= stored_size(cursor) ? stored_size(cursor) : 0;
+    return have >= PREFIX && have >= get_stored_size(cursor) ? get_stored_size(cursor) : 0;
 }
 
 /* Returns the buffer size that a cursor needs for its next record. */
-static size_t needed_size(const struct runs *runs, const struct run_cursor *cursor)
+static size_t get_needed_size(const struct runs *runs, const struct run_cursor *cursor)
 {
-    const size_t size = stored_size(cursor);
+    const size_t size = get_stored_size(cursor);
     return size > runs->read_bytes ? size : runs->read_bytes;
 }
 
 /* Reads bytes of a run until the buffer contains a complete record. */
 static ttr_status fill_cursor(struct runs *runs, struct run_cursor *cursor, ttr_error *error)
 {
-    while (head_record_size(cursor) == 0 && cursor->at < cursor->end) {
-        size_t wanted = needed_size(runs, cursor);
+    while (get_head_record_size(cursor) == 0 && cursor->at < cursor->end) {
+        size_t wanted = get_needed_size(runs, cursor);
         if (wanted > cursor->capacity) {
             uint8_t *bytes = alloc_resize(runs->alloc, cursor->bytes, cursor->capacity, wanted, 1);
             if (!bytes)
@@ -203,7 +203,7 @@ static void push_cursor(struct runs *runs, uint32_t cursor)
 static ttr_status decode_head(struct run_cursor *cursor, ttr_error *error)
 {
     ttr_event difference;
-    cursor->size = head_record_size(cursor);
+    cursor->size = get_head_record_size(cursor);
     if (cursor->size == 0)
         return TTR_OK;
     cursor->packed = cursor_init(cursor->bytes + cursor->head + PREFIX, cursor->size - PREFIX, 0);
@@ -273,7 +273,7 @@ static ttr_status pop_event(struct runs *runs, struct run_cursor *cursor, ttr_ev
 }
 
 /* Reads more of the run that has no complete event in its buffer, if there is one. */
-static ttr_status fill_dry_cursor(struct runs *runs, ttr_error *error)
+static ttr_status refill_empty_cursor(struct runs *runs, ttr_error *error)
 {
     if (runs->dry == NO_CURSOR)
         return TTR_OK;
@@ -290,12 +290,12 @@ static ttr_status fill_dry_cursor(struct runs *runs, ttr_error *error)
     return TTR_OK;
 }
 
-ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n,
-                     ttr_error *error)
+ttr_status runs_read_events(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n,
+                            ttr_error *error)
 {
     *n = 0;
     runs->payloads_n = 0;
-    ttr_status status = fill_dry_cursor(runs, error);
+    ttr_status status = refill_empty_cursor(runs, error);
     while (status == TTR_OK && *n < room && runs->heap_n > 0) {
         struct run_cursor *cursor = &runs->cursor[runs->heap[0]];
         if (!has_payload_space(runs, packed_words_padded_size(cursor->event.payload_size), &status,
@@ -326,7 +326,7 @@ static ttr_status copy_merged(struct runs *runs, ttr_error *error)
     ttr_event events[MERGE_BATCH];
     uint32_t n = 0;
     do {
-        ttr_status status = runs_next(runs, events, MERGE_BATCH, &n, error);
+        ttr_status status = runs_read_events(runs, events, MERGE_BATCH, &n, error);
         for (uint32_t i = 0; i < n && status == TTR_OK; i++)
             status = runs_add(runs, &events[i], error);
         if (status != TTR_OK)
@@ -354,7 +354,7 @@ static ttr_status merge_runs_from(struct runs *runs, size_t first, ttr_error *er
     return TTR_OK;
 }
 
-ttr_status runs_end(struct runs *runs, ttr_error *error)
+ttr_status runs_finish(struct runs *runs, ttr_error *error)
 {
     ttr_status status = flush_runs(runs, error);
     runs->run[runs->n - 1].end = runs->spill.end;

@@ -1,7 +1,7 @@
 /* Sorted runs of events in a temporary file, and their k-way merge: the disk part of sort.c.
  *
- *   runs_init, { runs_begin, runs_add ..., runs_end } ..., runs_open, runs_next until n = 0,
- * runs_free
+ *   runs_init, { runs_begin, runs_add ..., runs_finish } ..., runs_open, runs_read_events until n =
+ * 0, runs_free
  *
  * Events are ordered by (time, ttr_event.part, run); `part` has the rank of the input meanwhile.
  * When `fan_in` runs of one level exist, they are merged to one run of the next level.  So a merge
@@ -60,18 +60,19 @@ void runs_init(struct runs *runs, ttr *t, size_t fan_in, size_t read_bytes);
 void runs_free(struct runs *runs);
 
 /* runs_begin starts a run with the first event `first`; continues the last run if that ends before
- * it, so that ordered input is one run.  runs_add appends an event (in sorted order), runs_end
+ * it, so that ordered input is one run.  runs_add appends an event (in sorted order), runs_finish
  * completes the run. */
 TTR_MUST ttr_status runs_begin(struct runs *runs, const ttr_event *first, ttr_error *error);
 TTR_MUST ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error);
-TTR_MUST ttr_status runs_end(struct runs *runs, ttr_error *error);
+TTR_MUST ttr_status runs_finish(struct runs *runs, ttr_error *error);
 
-/* Prepares runs_next: merges runs until at most fan_in are left, and reads the first events. */
+/* Prepares runs_read_events: merges runs until at most fan_in are left, and reads the first events.
+ */
 TTR_MUST ttr_status runs_open(struct runs *runs, ttr_error *error);
 
 /* Returns up to `room` events in sorted order, with payloads borrowed until the next call. Sets *n
  * to 0 at the end. */
-TTR_MUST ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n,
-                              ttr_error *error);
+TTR_MUST ttr_status runs_read_events(struct runs *runs, ttr_event *events, uint32_t room,
+                                     uint32_t *n, ttr_error *error);
 
 #endif

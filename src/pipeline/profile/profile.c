@@ -28,7 +28,7 @@ enum { TYPE_EXTERNAL = 1, TYPE_MANAGED = 2 };
 static const char *const state_names[] = {
     [TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
 
-static uint64_t field_number(const ttr *t, const ttr_event *event, const char *name)
+static uint64_t get_field_number(const ttr *t, const ttr_event *event, const char *name)
 {
     ttr_field field;
     return ttr_field_find(t, event, name, &field) && field.value.type == TTR_TYPE_UINT
@@ -64,32 +64,34 @@ static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, s
 
 /* Adds a stack to the tree, outermost call first, then the thread's state. Returns the node of the
  * innermost frame. */
-static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like,
+static uint32_t add_stack(struct ttr_profile *profile, const struct profile_find_or_add_place *like,
                           const struct stack *stack, uint32_t lane)
 {
     uint32_t node = PROFILE_NONE;
     for (size_t i = stack->n; i-- > 0;) {
-        struct profile_place place = *like;
+        struct profile_find_or_add_place place = *like;
         place.address = stack->address[i];
         place.name = 0;
-        uint32_t at = profile_place(profile, &place);
-        node = at == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, node, at, lane);
+        uint32_t at = profile_find_or_add_place(profile, &place);
+        node =
+            at == PROFILE_NONE ? PROFILE_NONE : profile_find_or_add_call(profile, node, at, lane);
         if (node == PROFILE_NONE)
             return PROFILE_NONE;
     }
     if (stack->n && !like->name)
         return node;
-    struct profile_place last = {.name = like->name, .kind = PLACE_STATE};
+    struct profile_find_or_add_place last = {.name = like->name, .kind = PLACE_STATE};
     if (!last.name)
         last.name = ttr_text_add(profile->t, "(no stack)", 10);
-    uint32_t at = profile_place(profile, &last);
-    return at == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, node, at, lane);
+    uint32_t at = profile_find_or_add_place(profile, &last);
+    return at == PROFILE_NONE ? PROFILE_NONE : profile_find_or_add_call(profile, node, at, lane);
 }
 
 /* Returns the tree node of a stack. Stacks seen before are found by their hash. Returns
  * PROFILE_NONE if memory is exhausted. */
-static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like,
-                           const struct stack *stack, uint32_t lane)
+static uint32_t find_stack(struct ttr_profile *profile,
+                           const struct profile_find_or_add_place *like, const struct stack *stack,
+                           uint32_t lane)
 {
     /* 0 is an unknown process */
     uint32_t process = like->thread ? profile->t->threads[like->thread].process + 1 : 0;
@@ -107,17 +109,17 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
 
 /* Returns the string id of the thread's state in a sample. Returns 0 if the sample has none or
  * TTR_PROFILE_STATES is not set. */
-static ttr_id thread_state_name(const struct ttr_profile *profile, const ttr_event *event)
+static ttr_id get_thread_state_name(const struct ttr_profile *profile, const ttr_event *event)
 {
     bool is_tick = event->provider == profile->runtime;
     uint64_t type = !(profile->flags & TTR_PROFILE_STATES) ? 0
                     : is_tick                              ? TYPE_MANAGED
-                              : field_number(profile->t, event, "Type");
+                              : get_field_number(profile->t, event, "Type");
     return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
 }
 
 /* Adds the time since the previous sample of a thread to the node of that sample. */
-static void weigh_previous_sample(struct ttr_profile *profile, size_t at, int64_t time)
+static void add_weight_of_previous_sample(struct ttr_profile *profile, size_t at, int64_t time)
 {
     struct profile_state *state = &profile->state[at];
     ttr_profile_thread *lane = &profile->lane[at];
@@ -138,10 +140,10 @@ static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event
     lane->first_ns = event->time < lane->first_ns ? event->time : lane->first_ns;
     lane->last_ns = event->time > lane->last_ns ? event->time : lane->last_ns;
     if (profile->unit == TTR_PROFILE_NS) {
-        weigh_previous_sample(profile, at, event->time);
+        add_weight_of_previous_sample(profile, at, event->time);
     } else {
-        uint64_t period = field_number(profile->t, event,
-                                       event->provider == profile->universal ? "Value" : "period");
+        uint64_t period = get_field_number(
+            profile->t, event, event->provider == profile->universal ? "Value" : "period");
         const uint64_t weight = period ? period : 1;
         profile->met[node].self = saturate_add_u64(profile->met[node].self, weight);
         lane->weight = saturate_add_u64(lane->weight, weight);
@@ -156,7 +158,7 @@ static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event
 static bool is_unwanted_state(const struct ttr_profile *profile, const ttr_event *event)
 {
     return (profile->flags & TTR_PROFILE_MANAGED) && event->provider == profile->sampler &&
-           field_number(profile->t, event, "Type") != TYPE_MANAGED;
+           get_field_number(profile->t, event, "Type") != TYPE_MANAGED;
 }
 
 /* Ends the time in managed code of the thread's previous sample. */
@@ -167,7 +169,7 @@ static bool leave_managed_code(struct ttr_profile *profile, const ttr_event *eve
     profile->has_samples = true;
     if (!at)
         return true;
-    weigh_previous_sample(profile, *at, event->time);
+    add_weight_of_previous_sample(profile, *at, event->time);
     profile->state[*at].leaf = PROFILE_NONE;
     return profile_line_put(profile, *at, event->time, PROFILE_NONE);
 }
@@ -175,17 +177,19 @@ static bool leave_managed_code(struct ttr_profile *profile, const ttr_event *eve
 static bool add_sample_event(struct ttr_profile *profile, const ttr_event *event)
 {
     struct stack stack;
-    size_t lane = profile_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
+    size_t lane =
+        profile_get_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
     bool is_managed = event->provider == profile->sampler || event->provider == profile->runtime;
     if (lane == SIZE_MAX || !get_addresses(profile, event, &stack))
         return false;
     if (!profile->has_samples)
         profile->unit = is_managed ? TTR_PROFILE_NS : TTR_PROFILE_COUNT;
     profile->has_samples = true;
-    struct profile_place like = {.first_ns = event->time,
-                                 .thread = profile->lane[lane].thread,
-                                 .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
-                                 .name = is_managed ? thread_state_name(profile, event) : 0};
+    struct profile_find_or_add_place like = {
+        .first_ns = event->time,
+        .thread = profile->lane[lane].thread,
+        .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
+        .name = is_managed ? get_thread_state_name(profile, event) : 0};
     uint32_t node = find_stack(profile, &like, &stack, (uint32_t)lane);
     return node != PROFILE_NONE && add_event_weight(profile, event, lane, node);
 }
@@ -203,7 +207,7 @@ static bool is_allocation(const struct ttr_profile *profile, const ttr_event *ev
 
 /* Returns the weight of an event: the field that the caller chose, 0 if it is not a number above 0.
  */
-static uint64_t chosen_weight(const struct ttr_profile *profile, const ttr_event *event)
+static uint64_t get_chosen_weight(const struct ttr_profile *profile, const ttr_event *event)
 {
     ttr_field field;
     if (!profile->weight_field)
@@ -219,12 +223,12 @@ static uint64_t chosen_weight(const struct ttr_profile *profile, const ttr_event
 }
 
 /* Ends the wait of a thread that is switched in. */
-static void end_off_cpu(struct ttr_profile *profile, const ttr_event *event)
+static void end_off_cpu_time(struct ttr_profile *profile, const ttr_event *event)
 {
     const uint32_t *known = pair_map_get(&profile->lane_of, event->thread, 0);
     if (!known || !event->thread)
         return;
-    weigh_previous_sample(profile, *known, event->time);
+    add_weight_of_previous_sample(profile, *known, event->time);
     profile->state[*known].leaf = PROFILE_NONE;
 }
 
@@ -237,20 +241,20 @@ static bool add_chosen_stack(struct ttr_profile *profile, const ttr_event *event
         return false;
     if (stack.n == 0)
         return true;
-    size_t at = profile_lane(profile, thread);
+    size_t at = profile_get_lane(profile, thread);
     if (at == SIZE_MAX)
         return false;
-    const struct profile_place like = {.first_ns = event->time,
-                                       .thread = thread,
-                                       .kind = event->provider == profile->runtime ? PLACE_MANAGED
-                                                                                   : PLACE_ADDRESS};
+    const struct profile_find_or_add_place like = {
+        .first_ns = event->time,
+        .thread = thread,
+        .kind = event->provider == profile->runtime ? PLACE_MANAGED : PLACE_ADDRESS};
     uint32_t node = find_stack(profile, &like, &stack, (uint32_t)at);
     if (node == PROFILE_NONE)
         return false;
     profile->has_samples = true;
     ttr_profile_thread *lane = &profile->lane[at];
     struct profile_state *state = &profile->state[at];
-    const uint64_t weight = is_off_cpu ? 0 : chosen_weight(profile, event);
+    const uint64_t weight = is_off_cpu ? 0 : get_chosen_weight(profile, event);
     profile->met[node].count++;
     profile->met[node].self = saturate_add_u64(profile->met[node].self, weight);
     lane->count++;
@@ -272,7 +276,7 @@ static bool add_chosen_event(struct ttr_profile *profile, const ttr_event *event
     ttr_id thread = is_switch && event->link < t->threads_n ? (ttr_id)event->link : event->thread;
     if (is_off_cpu) {
         profile->unit = TTR_PROFILE_NS;
-        end_off_cpu(profile, event);
+        end_off_cpu_time(profile, event);
     }
     return add_chosen_stack(profile, event, thread < t->threads_n ? thread : 0, is_off_cpu);
 }

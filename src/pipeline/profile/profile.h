@@ -7,8 +7,9 @@
  *
  * Before names are resolved, a frame is called a place. The samples of one thread are a lane.
  *
- * Order of calls: profile_lane, then profile_place and profile_call per frame of each sample, then
- * profile_finish. Names are resolved last, because traces record symbols at their end.
+ * Order of calls: profile_get_lane, then profile_find_or_add_place and profile_find_or_add_call per
+ * frame of each sample, then profile_finish. Names are resolved last, because traces record symbols
+ * at their end.
  *
  * Invariants: a parent has a lower number than its children; a place exists once per caller and
  * lane. Cost: one hash lookup for a stack that was seen before, one per frame for a new one. */
@@ -28,7 +29,7 @@
 /* What a frame is before names are resolved: an address, or already a name. */
 enum place_kind { PLACE_ADDRESS, PLACE_MANAGED, PLACE_NAME, PLACE_STATE };
 
-struct profile_place {
+struct profile_find_or_add_place {
     uint64_t address;
     /* time in ns of the first sample with this frame; the code at an address can change later */
     int64_t first_ns;
@@ -68,7 +69,7 @@ struct ttr_profile {
     /* key: (thread id, 0); value: index in `lane` */
     struct pair_map lane_of;
 
-    struct profile_place *place;
+    struct profile_find_or_add_place *place;
     size_t places_n, place_room;
     struct pair_map place_of;
     struct profile_met *met;
@@ -100,15 +101,17 @@ struct ttr_profile {
 
 /* Returns the index in `lane` of a thread, added if it is new. Returns SIZE_MAX if memory runs
  * out. */
-size_t profile_lane(struct ttr_profile *profile, ttr_id thread);
+size_t profile_get_lane(struct ttr_profile *profile, ttr_id thread);
 
-/* Returns the index of a frame (profile_place), added if it is new. Returns PROFILE_NONE if memory
- * runs out. */
-uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *place);
+/* Returns the index of a frame (profile_find_or_add_place), added if it is new. Returns
+ * PROFILE_NONE if memory runs out. */
+uint32_t profile_find_or_add_place(struct ttr_profile *profile,
+                                   const struct profile_find_or_add_place *place);
 
 /* Returns the index of a frame called by `parent` (PROFILE_NONE = outermost) on the thread of
  * `lane`, added if it is new. Returns PROFILE_NONE if memory runs out. */
-uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t place, uint32_t lane);
+uint32_t profile_find_or_add_call(struct ttr_profile *profile, uint32_t parent, uint32_t place,
+                                  uint32_t lane);
 
 /* --- profile_spans.c --- */
 

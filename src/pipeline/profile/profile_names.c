@@ -11,8 +11,8 @@
 #include "pipeline/profile/profile.h"
 
 /* Returns the text "module!function" of an address, or the known part of it, as a string id. */
-static ttr_id resolve_address_name(struct ttr_profile *profile, const struct profile_place *place,
-                                   ttr_id *module)
+static ttr_id resolve_address_name(struct ttr_profile *profile,
+                                   const struct profile_find_or_add_place *place, ttr_id *module)
 {
     struct buffer text;
     ttr_symbol symbol;
@@ -63,13 +63,13 @@ static uint32_t find_or_add_frame(struct ttr_profile *profile, struct pair_map *
 
 /* Resolves the names of all collected frames. Replaces the address of each by the index of its
  * public frame. */
-static bool name_places(struct ttr_profile *profile)
+static bool resolve_place_names(struct ttr_profile *profile)
 {
     struct pair_map known;
     bool is_fine = true;
     pair_map_init(&known, profile->alloc);
     for (size_t i = 0; i < profile->places_n && is_fine; i++) {
-        struct profile_place *place = &profile->place[i];
+        struct profile_find_or_add_place *place = &profile->place[i];
         /* after a stop, names that are not in the trace are not searched for */
         if (profile->progress && !profile->progress(profile->progress_ctx))
             profile->locate = NULL;
@@ -111,7 +111,7 @@ static uint32_t find_or_add_node(struct ttr_profile *profile, const struct profi
     return (uint32_t)profile->nodes_n++;
 }
 
-static bool make_nodes(struct ttr_profile *profile)
+static bool make_tree_nodes(struct ttr_profile *profile)
 {
     profile->renumber_n = profile->met_n;
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
@@ -204,7 +204,7 @@ bool profile_finish(struct ttr_profile *profile)
         profile->weight = saturate_add_u64(profile->weight, profile->lane[i].weight);
         profile->count += profile->lane[i].count;
     }
-    if (!name_places(profile) || !make_nodes(profile))
+    if (!resolve_place_names(profile) || !make_tree_nodes(profile))
         return false;
     link_nodes(profile);
     pair_map_free(&profile->met_of);

@@ -11,7 +11,7 @@ struct spans {
     size_t lane;
 };
 
-static int64_t end_of(const ttr_tree_span *span)
+static int64_t get_span_end(const ttr_tree_span *span)
 {
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
@@ -22,11 +22,11 @@ static bool enter_span(struct spans *spans, uint32_t at)
     const ttr_tree_span *span = &spans->span[at];
     ttr_profile_thread *lane = &profile->lane[spans->lane];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
-    uint32_t place =
-        profile_place(profile, &(struct profile_place){.name = span->name, .kind = PLACE_NAME});
+    uint32_t place = profile_find_or_add_place(
+        profile, &(struct profile_find_or_add_place){.name = span->name, .kind = PLACE_NAME});
     uint32_t node = place == PROFILE_NONE
                         ? PROFILE_NONE
-                        : profile_call(profile, parent, place, (uint32_t)spans->lane);
+                        : profile_find_or_add_call(profile, parent, place, (uint32_t)spans->lane);
     if (node == PROFILE_NONE)
         return false;
     spans->node[at] = node;
@@ -35,7 +35,7 @@ static bool enter_span(struct spans *spans, uint32_t at)
     lane->count++;
     lane->weight = saturate_add_u64(lane->weight, span->self);
     lane->first_ns = span->begin_ns < lane->first_ns ? span->begin_ns : lane->first_ns;
-    lane->last_ns = end_of(span) > lane->last_ns ? end_of(span) : lane->last_ns;
+    lane->last_ns = get_span_end(span) > lane->last_ns ? get_span_end(span) : lane->last_ns;
     return profile_line_put(profile, spans->lane, span->begin_ns, node);
 }
 
@@ -43,7 +43,7 @@ static bool leave_span(struct spans *spans, uint32_t at)
 {
     const ttr_tree_span *span = &spans->span[at];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
-    return profile_line_put(spans->profile, spans->lane, end_of(span), parent);
+    return profile_line_put(spans->profile, spans->lane, get_span_end(span), parent);
 }
 
 /* Adds a list of root spans and all spans below them. Does not recurse, since a file may nest spans
@@ -81,7 +81,7 @@ bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tree)
         /* Activities overlap in time, so they are not part of a thread's time. */
         if (spans.span[roots[i]].activity)
             continue;
-        spans.lane = profile_lane(profile, spans.span[roots[i]].thread);
+        spans.lane = profile_get_lane(profile, spans.span[roots[i]].thread);
         is_fine = spans.lane != SIZE_MAX && add_span_list(&spans, roots[i]);
     }
     alloc_free(profile->alloc, spans.node, n, sizeof *spans.node);

@@ -4,7 +4,7 @@
 #include "pipeline/profile/profile.h"
 #include "base/protobuf.h"
 
-size_t profile_lane(struct ttr_profile *profile, ttr_id thread)
+size_t profile_get_lane(struct ttr_profile *profile, ttr_id thread)
 {
     const uint32_t *known = pair_map_get(&profile->lane_of, thread, 0);
     if (known)
@@ -25,7 +25,8 @@ size_t profile_lane(struct ttr_profile *profile, ttr_id thread)
     return lane;
 }
 
-uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *place)
+uint32_t profile_find_or_add_place(struct ttr_profile *profile,
+                                   const struct profile_find_or_add_place *place)
 {
     bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
     uint64_t a = has_address ? place->address : place->name, b = place->kind;
@@ -48,7 +49,8 @@ uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *
     return (uint32_t)profile->places_n++;
 }
 
-uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t place, uint32_t lane)
+uint32_t profile_find_or_add_call(struct ttr_profile *profile, uint32_t parent, uint32_t place,
+                                  uint32_t lane)
 {
     uint64_t a = (uint64_t)parent << 32 | place;
     uint32_t of = profile->flags & TTR_PROFILE_MERGED ? 0 : lane;
@@ -103,7 +105,7 @@ void profile_line_begin(struct profile_line *line, const struct ttr_profile *pro
 
 /* Decodes a variable-length number that profile_line_put encoded. Needs no check, because the bytes
  * are not input. */
-static uint64_t next_number(struct profile_line *line)
+static uint64_t read_next_number(struct profile_line *line)
 {
     uint64_t x = 0;
     unsigned shift = 0;
@@ -116,8 +118,8 @@ bool profile_line_next(struct profile_line *line)
 {
     if (line->at == line->end)
         return false;
-    line->time = (int64_t)((uint64_t)line->time + next_number(line));
-    uint64_t met = next_number(line);
+    line->time = (int64_t)((uint64_t)line->time + read_next_number(line));
+    uint64_t met = read_next_number(line);
     line->node = met ? line->profile->renumber[met - 1] : PROFILE_NONE;
     return true;
 }

@@ -16,12 +16,12 @@ struct nest_item {
     uint64_t length;
 };
 
-void nest_init(struct nest *nest, const struct alloc *alloc, size_t items_max)
+void nesting_init(struct nest *nest, const struct alloc *alloc, size_t items_max)
 {
     *nest = (struct nest){.alloc = alloc, .items_max = items_max};
 }
 
-void nest_free(struct nest *nest)
+void nesting_free(struct nest *nest)
 {
     for (size_t i = 0; i < nest->lanes_n; i++)
         alloc_free(nest->alloc, nest->lane[i].item, nest->lane[i].capacity,
@@ -49,7 +49,7 @@ static struct nest_lane *get_lane(struct nest *nest, size_t at)
 
 /* Returns the time in ns that an item covers before `next`, the begin of the item after it.
  * Overlapping siblings thus count once. */
-static uint64_t covered_before(const struct nest_item *item, int64_t next)
+static uint64_t get_covered_time_before(const struct nest_item *item, int64_t next)
 {
     uint64_t overlap = item->end > next ? (uint64_t)item->end - (uint64_t)next : 0;
     return item->length > overlap ? item->length - overlap : 0;
@@ -61,8 +61,8 @@ static void join_older_items(struct nest_lane *lane)
     size_t half = lane->n / 4 * 2, to = 0;
     for (size_t i = 0; i < half; i += 2) {
         struct nest_item *a = &lane->item[i], *b = &lane->item[i + 1];
-        lane->item[to++] =
-            (struct nest_item){a->begin, b->end, a->at, covered_before(a, b->begin) + b->length};
+        lane->item[to++] = (struct nest_item){a->begin, b->end, a->at,
+                                              get_covered_time_before(a, b->begin) + b->length};
     }
     memmove(lane->item + to, lane->item + half, (lane->n - half) * sizeof *lane->item);
     lane->n -= half - to;
@@ -83,7 +83,7 @@ static bool push_item(struct nest *nest, struct nest_lane *lane, const struct ne
     return true;
 }
 
-bool nest_add(struct nest *nest, size_t at, const struct nest_span *span, uint64_t *covered)
+bool nesting_add(struct nest *nest, size_t at, const struct nest_span *span, uint64_t *covered)
 {
     struct nest_lane *lane = get_lane(nest, at);
     *covered = 0;
@@ -97,9 +97,9 @@ bool nest_add(struct nest *nest, size_t at, const struct nest_span *span, uint64
     int64_t next = span->end;
     for (; lane->n > 0; lane->n--) {
         const struct nest_item *item = &lane->item[lane->n - 1];
-        if (!nest_is_inside(item->begin, item->at, span->begin, span->from))
+        if (!nesting_is_inside(item->begin, item->at, span->begin, span->from))
             break;
-        *covered += covered_before(item, next);
+        *covered += get_covered_time_before(item, next);
         next = item->begin;
     }
     return push_item(nest, lane, span);

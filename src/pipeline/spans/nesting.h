@@ -1,6 +1,6 @@
 /* Span nesting: how much of a span its children cover, for spans in order of their ends.
  *
- *     nest_init, nest_add per span in order of its end, nest_free
+ *     nesting_init, nesting_add per span in order of its end, nesting_free
  *
  * Claim algorithm: a span claims all unclaimed spans of its lane that started no earlier than
  * itself; these are its children.  A span that overlaps only partially stays unclaimed.
@@ -31,7 +31,7 @@ struct nest_span {
 
 /* Returns true if a span that starts at (begin, at) is inside of another span that ends no earlier
  * and contains everything from (from_time, from) on. */
-static inline bool nest_is_inside(int64_t begin, uint64_t at, int64_t from_time, uint64_t from)
+static inline bool nesting_is_inside(int64_t begin, uint64_t at, int64_t from_time, uint64_t from)
 {
     return begin > from_time || (begin == from_time && at >= from);
 }
@@ -58,12 +58,12 @@ struct nest {
 /* Initializes nesting.  items_max bounds the memory, 32 bytes per item; a lane may hold its share,
  * but at least 64.  If a lane is full, its oldest items are joined in pairs; the children of a span
  * that starts inside of such a pair are then not separated. */
-void nest_init(struct nest *nest, const struct alloc *alloc, size_t items_max);
-void nest_free(struct nest *nest);
+void nesting_init(struct nest *nest, const struct alloc *alloc, size_t items_max);
+void nesting_free(struct nest *nest);
 
 /* Adds a span of a lane. Sets *covered to the time in ns that its children cover. Returns false if
  * memory is exhausted. */
-TTR_MUST bool nest_add(struct nest *nest, size_t lane, const struct nest_span *span,
-                       uint64_t *covered);
+TTR_MUST bool nesting_add(struct nest *nest, size_t lane, const struct nest_span *span,
+                          uint64_t *covered);
 
 #endif

@@ -23,8 +23,8 @@ static void make_spans(uint64_t seed, int64_t range)
 
 static bool is_parent(size_t child, size_t parent)
 {
-    return nest_is_inside(spans[child].begin, spans[child].at, spans[parent].begin,
-                          spans[parent].from);
+    return nesting_is_inside(spans[child].begin, spans[child].at, spans[parent].begin,
+                             spans[parent].from);
 }
 
 /* Returns the ns covered by the children of a span, by testing all earlier spans. */
@@ -52,14 +52,14 @@ static void cover_equals_search_of_all_pairs(void **state)
     for (uint64_t seed = 1; seed < 40; seed++) {
         struct nest nest;
         uint64_t covered;
-        nest_init(&nest, alloc_default(), 1 << 20);
+        nesting_init(&nest, alloc_default(), 1 << 20);
         make_spans(seed, RANGE);
         for (size_t i = 0; i < N; i++) {
-            assert_true(nest_add(&nest, 5, &spans[i], &covered));
+            assert_true(nesting_add(&nest, 5, &spans[i], &covered));
             assert_int_equal(covered, brute_cover(i));
         }
         assert_int_equal(nest.late, 0);
-        nest_free(&nest);
+        nesting_free(&nest);
     }
 }
 
@@ -67,8 +67,8 @@ static uint64_t add(struct nest *nest, size_t lane, int64_t begin, int64_t end)
 {
     uint64_t covered;
     static uint64_t at;
-    assert_true(nest_add(nest, lane, &(struct nest_span){.begin = begin, .end = end, .at = at++},
-                         &covered));
+    assert_true(nesting_add(nest, lane, &(struct nest_span){.begin = begin, .end = end, .at = at++},
+                            &covered));
     return covered;
 }
 
@@ -76,48 +76,48 @@ static void children_are_claimed_once_per_lane(void **state)
 {
     struct nest nest;
     (void)state;
-    nest_init(&nest, alloc_default(), 1000);
+    nesting_init(&nest, alloc_default(), 1000);
     assert_int_equal(add(&nest, 0, 2, 4), 0);
     assert_int_equal(add(&nest, 1, 3, 5), 0);
     assert_int_equal(add(&nest, 0, 5, 6), 0);
     assert_int_equal(add(&nest, 0, 1, 7), 3);
     assert_int_equal(add(&nest, 0, 0, 9), 6);
     assert_int_equal(add(&nest, 1, 0, 9), 2);
-    nest_free(&nest);
+    nesting_free(&nest);
 }
 
 static void later_of_two_equal_intervals_is_the_parent(void **state)
 {
     struct nest nest;
     (void)state;
-    nest_init(&nest, alloc_default(), 1000);
+    nesting_init(&nest, alloc_default(), 1000);
     assert_int_equal(add(&nest, 0, 5, 9), 0);
     assert_int_equal(add(&nest, 0, 5, 9), 4);
     assert_int_equal(add(&nest, 0, 5, 9), 4);
-    nest_free(&nest);
+    nesting_free(&nest);
 }
 
 static void partial_overlap_is_no_child_and_counts_once_for_its_parent(void **state)
 {
     struct nest nest;
     (void)state;
-    nest_init(&nest, alloc_default(), 1000);
+    nesting_init(&nest, alloc_default(), 1000);
     assert_int_equal(add(&nest, 0, 0, 10), 0);
     assert_int_equal(add(&nest, 0, 5, 15), 0);
     assert_int_equal(add(&nest, 0, 0, 20), 15);
-    nest_free(&nest);
+    nesting_free(&nest);
 }
 
 static void span_that_comes_late_is_counted_and_not_nested(void **state)
 {
     struct nest nest;
     (void)state;
-    nest_init(&nest, alloc_default(), 1000);
+    nesting_init(&nest, alloc_default(), 1000);
     assert_int_equal(add(&nest, 0, 5, 9), 0);
     assert_int_equal(add(&nest, 0, 5, 8), 0);
     assert_int_equal(nest.late, 1);
     assert_int_equal(add(&nest, 0, 0, 10), 4);
-    nest_free(&nest);
+    nesting_free(&nest);
 }
 
 static void memory_is_bounded_and_sums_stay_exact(void **state)
@@ -126,12 +126,12 @@ static void memory_is_bounded_and_sums_stay_exact(void **state)
     struct nest nest;
     (void)state;
     support_heap_init(&heap, 0);
-    nest_init(&nest, &heap.alloc, 1024);
+    nesting_init(&nest, &heap.alloc, 1024);
     for (int64_t i = 0; i < 200000; i++)
         assert_int_equal(add(&nest, 0, 10 * i, 10 * i + 3), 0);
     assert_true(heap.peak < 200 * 1024);
     assert_int_equal(add(&nest, 0, 0, 2000000), 600000);
-    nest_free(&nest);
+    nesting_free(&nest);
     support_heap_check(&heap);
 }
 
@@ -140,12 +140,12 @@ static bool nests_through(const struct alloc *alloc)
     struct nest nest;
     uint64_t covered;
     bool is_through = true;
-    nest_init(&nest, alloc, 100);
+    nesting_init(&nest, alloc, 100);
     for (size_t i = 0; i < 200 && is_through; i++)
         is_through =
-            nest_add(&nest, i % 3 * 20,
-                     &(struct nest_span){.begin = (int64_t)i, .end = (int64_t)i + 9}, &covered);
-    nest_free(&nest);
+            nesting_add(&nest, i % 3 * 20,
+                        &(struct nest_span){.begin = (int64_t)i, .end = (int64_t)i + 9}, &covered);
+    nesting_free(&nest);
     return is_through;
 }
 

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-void open_init(struct open_spans *open, const struct alloc *alloc, uint32_t max)
+void open_spans_init(struct open_spans *open, const struct alloc *alloc, uint32_t max)
 {
     *open = (struct open_spans){.alloc = alloc, .max = max};
     pair_map_init(&open->by_scope, alloc);
     pair_map_init(&open->by_link, alloc);
 }
 
-void open_free(struct open_spans *open)
+void open_spans_free(struct open_spans *open)
 {
     pair_map_free(&open->by_scope);
     pair_map_free(&open->by_link);
@@ -20,9 +20,9 @@ void open_free(struct open_spans *open)
     alloc_free(open->alloc, open->slot, open->slots_capacity, sizeof *open->slot);
 }
 
-struct open_id open_id_of(const ttr *t, const struct open_event *party)
+struct open_id open_spans_make_id(const ttr *t, const struct open_event *party)
 {
-    struct open_id id = {.lane = open_lane_of(party->thread, party->track)};
+    struct open_id id = {.lane = open_spans_get_lane(party->thread, party->track)};
     id.is_async = party->kind == TTR_KIND_ASYNC_BEGIN || party->kind == TTR_KIND_ASYNC_END;
     if (id.is_async) {
         uint64_t process = party->thread && party->thread < t->threads_n
@@ -35,7 +35,7 @@ struct open_id open_id_of(const ttr *t, const struct open_event *party)
 }
 
 /* Returns the key of the map by_link: a scope's category, without its process. */
-static uint64_t category_of_scope(uint64_t scope)
+static uint64_t get_scope_category(uint64_t scope)
 {
     return scope & UINT32_MAX;
 }
@@ -54,7 +54,7 @@ static struct open_lane *get_lane(struct open_spans *open, size_t lane)
 
 /* Finds a free slot without reserving it; *slot is OPEN_FULL if there is none. Returns false if
  * memory is exhausted. */
-static bool find_slot(struct open_spans *open, uint32_t *slot)
+static bool find_innermost_slot(struct open_spans *open, uint32_t *slot)
 {
     *slot = open->free - 1;
     if (open->free)
@@ -83,10 +83,10 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
 {
     struct open_slot *ctx = &open->slot[slot];
     uint32_t below = find_innermost(&open->by_scope, id->scope, id->link);
-    uint32_t older = find_innermost(&open->by_link, category_of_scope(id->scope), id->link);
+    uint32_t older = find_innermost(&open->by_link, get_scope_category(id->scope), id->link);
     if (!pair_map_put(&open->by_scope, id->scope, id->link, slot))
         return false;
-    if (!pair_map_put(&open->by_link, category_of_scope(id->scope), id->link, slot)) {
+    if (!pair_map_put(&open->by_link, get_scope_category(id->scope), id->link, slot)) {
         /* The undo cannot fail: replacing or removing a map entry needs no memory. */
         if (below == OPEN_NONE || !pair_map_put(&open->by_scope, id->scope, id->link, below))
             (void)pair_map_remove(&open->by_scope, id->scope, id->link);
@@ -119,13 +119,13 @@ static void unlink_async(struct open_spans *open, uint32_t slot)
     if (ctx->newer != OPEN_NONE)
         open->slot[ctx->newer].older = ctx->older;
     else
-        set_innermost(&open->by_link, category_of_scope(ctx->id.scope), ctx->id.link, ctx->older);
+        set_innermost(&open->by_link, get_scope_category(ctx->id.scope), ctx->id.link, ctx->older);
 }
 
-bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot)
+bool open_spans_push(struct open_spans *open, const struct open_id *id, uint32_t *slot)
 {
     struct open_lane *lane = id->is_async ? NULL : get_lane(open, id->lane);
-    if ((!lane && !id->is_async) || !find_slot(open, slot))
+    if ((!lane && !id->is_async) || !find_innermost_slot(open, slot))
         return false;
     /* Spans of a thread end innermost first. After a begin without a slot, later begins are
      * therefore only counted, until as many ends have arrived. */
@@ -170,13 +170,13 @@ static uint32_t pop_lane(struct open_spans *open, size_t at)
     return slot;
 }
 
-uint32_t open_pop(struct open_spans *open, const struct open_id *id)
+uint32_t open_spans_pop(struct open_spans *open, const struct open_id *id)
 {
     uint32_t slot;
     if (id->is_async) {
         slot = find_innermost(&open->by_scope, id->scope, id->link);
         if (slot == OPEN_NONE)
-            slot = find_innermost(&open->by_link, category_of_scope(id->scope), id->link);
+            slot = find_innermost(&open->by_link, get_scope_category(id->scope), id->link);
         if (slot != OPEN_NONE)
             unlink_async(open, slot);
     } else {
@@ -187,7 +187,7 @@ uint32_t open_pop(struct open_spans *open, const struct open_id *id)
     return slot;
 }
 
-bool open_list_remaining(struct open_spans *open)
+bool open_spans_list_remaining(struct open_spans *open)
 {
     /* the second half of the array is scratch space for sorting */
     if (!alloc_reserve(open->alloc, (void **)&open->left, &open->left_capacity, 2 * open->slots_n,
@@ -198,6 +198,6 @@ bool open_list_remaining(struct open_spans *open)
         if (open->slot[i].sequence)
             open->left[open->left_n++] =
                 (struct order_key){.rank = ~open->slot[i].sequence, .index = (uint32_t)i};
-    order_keys(open->left, open->left + open->left_n, open->left_n);
+    radix_sort_keys(open->left, open->left + open->left_n, open->left_n);
     return true;
 }

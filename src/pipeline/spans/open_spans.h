@@ -1,7 +1,7 @@
 /* Finds the begin that belongs to an end.
  *
- *     open_init, { open_id_of, open_push per begin | open_id_of, open_pop per end },
- * open_list_remaining, open_free
+ *     open_spans_init, { open_spans_make_id, open_spans_push per begin | open_spans_make_id,
+ * open_spans_pop per end }, open_spans_list_remaining, open_spans_free
  *
  * Spans of a lane (a thread, or a track without threads) nest: an end closes the innermost span,
  * the top of a stack.  Async spans are found by (process, category, id), activities by (task,
@@ -20,14 +20,14 @@
 #include "model/context.h"
 #include "pipeline/order/radix_sort.h"
 
-#define OPEN_NONE UINT32_MAX /* result of open_pop: the end has no begin */
-/* result of open_push and open_pop: the begin was counted but not stored, because all slots were in
- * use */
+#define OPEN_NONE UINT32_MAX /* result of open_spans_pop: the end has no begin */
+/* result of open_spans_push and open_spans_pop: the begin was counted but not stored, because all
+ * slots were in use */
 #define OPEN_FULL (UINT32_MAX - 1)
 
 /* The identity by which the begin and the end of a span match. */
 struct open_id {
-    size_t lane;    /* open_lane_of the thread or track, for spans that nest */
+    size_t lane;    /* open_spans_get_lane the thread or track, for spans that nest */
     uint64_t scope; /* process and category, for async spans */
     uint64_t link;
     bool is_async;
@@ -60,16 +60,16 @@ struct open_spans {
      * category and id */
     struct pair_map by_scope, by_link;
     uint64_t sequence;
-    struct order_key *left; /* result of open_list_remaining; key.index is the slot */
+    struct order_key *left; /* result of open_spans_list_remaining; key.index is the slot */
     size_t left_n, left_capacity;
 };
 
-void open_init(struct open_spans *open, const struct alloc *alloc, uint32_t max);
-void open_free(struct open_spans *open);
+void open_spans_init(struct open_spans *open, const struct alloc *alloc, uint32_t max);
+void open_spans_free(struct open_spans *open);
 
 /* Returns the number of a lane: a thread (even numbers), or a track without threads (odd
  * numbers). */
-static inline size_t open_lane_of(ttr_id thread, ttr_id track)
+static inline size_t open_spans_get_lane(ttr_id thread, ttr_id track)
 {
     return thread ? (size_t)thread * 2 : (size_t)track * 2 + 1;
 }
@@ -83,19 +83,19 @@ struct open_event {
 };
 
 /* Returns the identity of a begin or end. */
-struct open_id open_id_of(const ttr *t, const struct open_event *party);
+struct open_id open_spans_make_id(const ttr *t, const struct open_event *party);
 
 /* Opens a span and returns its slot in *slot, or OPEN_FULL if all are used. Returns false if memory
  * runs out. */
-TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);
+TTR_MUST bool open_spans_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);
 
 /* Closes the open span that an end belongs to and returns its slot. The slot becomes free; the
- * caller's data for it stays valid until the next open_push. Returns OPEN_NONE if the begin is
- * unknown, OPEN_FULL if the begin has no slot. */
-uint32_t open_pop(struct open_spans *open, const struct open_id *id);
+ * caller's data for it stays valid until the next open_spans_push. Returns OPEN_NONE if the begin
+ * is unknown, OPEN_FULL if the begin has no slot. */
+uint32_t open_spans_pop(struct open_spans *open, const struct open_id *id);
 
 /* Lists all open spans, the most recent begin first. Sets open->left to their slots. Returns false
  * if memory is exhausted. */
-TTR_MUST bool open_list_remaining(struct open_spans *open);
+TTR_MUST bool open_spans_list_remaining(struct open_spans *open);
 
 #endif

@@ -58,7 +58,7 @@ static void pairer_close(ttr_reader *base)
     alloc_free(alloc, pairer->slot, pairer->slots_n, sizeof *pairer->slot);
     buffer_free(&pairer->fields);
     stage_notes_free(&pairer->stage_notes);
-    open_free(&pairer->open);
+    open_spans_free(&pairer->open);
     alloc_free(alloc, pairer, 1, sizeof *pairer);
 }
 
@@ -70,7 +70,7 @@ static ttr_event *append_event(struct pairer *pairer, const ttr_event *event)
     return &pairer->out[pairer->n++];
 }
 
-static bool store_begin(struct pairer *pairer, uint32_t slot, const ttr_event *event)
+static bool store_begin_event(struct pairer *pairer, uint32_t slot, const ttr_event *event)
 {
     const struct alloc *alloc = &pairer->base.t->counted;
     size_t before = pairer->slots_n;
@@ -100,7 +100,7 @@ static ttr_event *append_span(struct pairer *pairer, const struct waiting *waiti
     return span;
 }
 
-static void add_fields(struct pairer *pairer, const ttr_event *end)
+static void add_fields_of_end(struct pairer *pairer, const ttr_event *end)
 {
     ttr_fields walk;
     ttr_field field;
@@ -113,7 +113,7 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
 {
     const struct waiting *waiting = &pairer->slot[slot];
     ttr_event *span = append_span(pairer, waiting, end->time);
-    add_fields(pairer, end);
+    add_fields_of_end(pairer, end);
     span->payload_size = (uint32_t)(pairer->fields.n + 1 - pairer->payload_at[pairer->n - 1]);
     span->flags |= end->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED);
     if (end->name && span->name && end->name != span->name && !activity_is_start_or_stop(end))
@@ -127,25 +127,25 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
 
 static struct open_id span_identity(const struct pairer *pairer, const ttr_event *event)
 {
-    return open_id_of(pairer->base.t,
-                      &(struct open_event){.kind = event->kind,
-                                           .thread = event->thread,
-                                           .track = event->track,
-                                           .category = event->category,
-                                           .task = activity_is_start_or_stop(event)
-                                                       ? activity_span_name(pairer->base.t, event)
-                                                       : 0,
-                                           .link = event->link});
+    return open_spans_make_id(
+        pairer->base.t, &(struct open_event){.kind = event->kind,
+                                             .thread = event->thread,
+                                             .track = event->track,
+                                             .category = event->category,
+                                             .task = activity_is_start_or_stop(event)
+                                                         ? activity_span_name(pairer->base.t, event)
+                                                         : 0,
+                                             .link = event->link});
 }
 
 static bool pair_begin(struct pairer *pairer, const ttr_event *event)
 {
     struct open_id id = span_identity(pairer, event);
     uint32_t slot;
-    if (!open_push(&pairer->open, &id, &slot))
+    if (!open_spans_push(&pairer->open, &id, &slot))
         return false;
     if (slot != OPEN_FULL)
-        return store_begin(pairer, slot, event);
+        return store_begin_event(pairer, slot, event);
     stage_notes_add(
         &pairer->stage_notes, TTR_SEVERITY_REMARK, event->offset, "pair.too-many-open",
         "more than %u spans are open at once: further begins and their ends are not paired",
@@ -157,7 +157,7 @@ static bool pair_begin(struct pairer *pairer, const ttr_event *event)
 static void pair_end(struct pairer *pairer, const ttr_event *event)
 {
     struct open_id id = span_identity(pairer, event);
-    uint32_t slot = open_pop(&pairer->open, &id);
+    uint32_t slot = open_spans_pop(&pairer->open, &id);
     if (slot != OPEN_NONE && slot != OPEN_FULL) {
         end_span(pairer, slot, event);
         return;
@@ -208,7 +208,7 @@ static ttr_status fill_batch(struct pairer *pairer, ttr_error *error)
         if (pairer->ending == TTR_AGAIN)
             return TTR_AGAIN;
         pairer->is_at_end = pairer->ending != TTR_OK;
-        if (pairer->is_at_end && !open_list_remaining(&pairer->open))
+        if (pairer->is_at_end && !open_spans_list_remaining(&pairer->open))
             return fail_memory(error);
     }
     while (pairer->n < BATCH && pairer->at < pairer->batch.n)
@@ -285,7 +285,7 @@ ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
         (ttr_reader){.t = in->t, .ops = &ops, .order = TTR_ORDER_NONE, .reports = in->reports};
     pairer->in = in;
     pairer->last_time = INT64_MIN;
-    open_init(&pairer->open, alloc, max_open);
+    open_spans_init(&pairer->open, alloc, max_open);
     stage_notes_init(&pairer->stage_notes, alloc);
     buffer_init(&pairer->fields, alloc);
     return &pairer->base;

@@ -17,24 +17,25 @@ void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *
     *stream = (struct span_stream){
         .t = t, .alloc = &t->counted, .sink = sink, .ctx = ctx, .last_time = INT64_MIN};
     reorder_init(&stream->window, stream->alloc);
-    open_init(&stream->open, stream->alloc, OPEN_MAX);
+    open_spans_init(&stream->open, stream->alloc, OPEN_MAX);
 }
 
 void span_stream_free(struct span_stream *stream)
 {
     alloc_free(stream->alloc, stream->begin, stream->begins_n, sizeof *stream->begin);
-    open_free(&stream->open);
+    open_spans_free(&stream->open);
     reorder_free(&stream->window);
 }
 
 static struct open_id span_identity(const struct span_stream *stream, const struct event_ref *event)
 {
-    return open_id_of(stream->t, &(struct open_event){.kind = event->kind,
-                                                      .thread = event->thread,
-                                                      .track = event->track,
-                                                      .category = event->category,
-                                                      .task = event->activity ? event->name : 0,
-                                                      .link = event->link});
+    return open_spans_make_id(stream->t,
+                              &(struct open_event){.kind = event->kind,
+                                                   .thread = event->thread,
+                                                   .track = event->track,
+                                                   .category = event->category,
+                                                   .task = event->activity ? event->name : 0,
+                                                   .link = event->link});
 }
 
 static bool append_span(struct span_stream *stream, const struct event_ref *event, int64_t end)
@@ -44,7 +45,7 @@ static bool append_span(struct span_stream *stream, const struct event_ref *even
                                  .bytes = event->bytes,
                                  .from = 0,
                                  .at = stream->ended,
-                                 .lane = open_lane_of(event->thread, event->track),
+                                 .lane = open_spans_get_lane(event->thread, event->track),
                                  .flags = event->flags};
     stream->ended++;
     return stream->sink(stream->ctx, &span);
@@ -55,7 +56,7 @@ static bool emit_pair(struct span_stream *stream, uint32_t slot, struct complete
     const struct open_begin *begin = &stream->begin[slot];
     span->event = &begin->event;
     span->from = span->at = begin->ended;
-    span->lane = open_lane_of(begin->event.thread, begin->event.track);
+    span->lane = open_spans_get_lane(begin->event.thread, begin->event.track);
     span->bytes += begin->event.bytes;
     span->flags |= begin->event.flags;
     span->is_async =
@@ -72,7 +73,7 @@ static bool open_span(struct span_stream *stream, const struct event_ref *event)
 {
     struct open_id id = span_identity(stream, event);
     uint32_t slot;
-    if (!open_push(&stream->open, &id, &slot))
+    if (!open_spans_push(&stream->open, &id, &slot))
         return false;
     if (slot == OPEN_FULL)
         return true;
@@ -86,7 +87,7 @@ static bool open_span(struct span_stream *stream, const struct event_ref *event)
 static bool close_span(struct span_stream *stream, const struct event_ref *event)
 {
     struct open_id id = span_identity(stream, event);
-    uint32_t slot = open_pop(&stream->open, &id);
+    uint32_t slot = open_spans_pop(&stream->open, &id);
     if (slot == OPEN_NONE || slot == OPEN_FULL) {
         stream->unmatched++;
         return true;
@@ -112,17 +113,17 @@ static bool pair_event(struct span_stream *stream, const struct event_ref *event
 
 static bool emit_ready_spans(struct span_stream *stream, bool is_at_end)
 {
-    size_t n = reorder_ready(&stream->window, is_at_end);
+    size_t n = reorder_count_ready(&stream->window, is_at_end);
     for (size_t i = 0; i < n; i++) {
         int64_t end = (int64_t)(stream->window.key[i].rank ^ (uint64_t)1 << 63);
         /* Prefetches an event: the window stores events by arrival, so access in sorted order
          * misses the cache. */
-        __builtin_prefetch(reorder_at(&stream->window, i + AHEAD < n ? i + AHEAD : i));
+        __builtin_prefetch(reorder_get_event(&stream->window, i + AHEAD < n ? i + AHEAD : i));
         stream->last_time = end > stream->last_time ? end : stream->last_time;
-        if (!pair_event(stream, reorder_at(&stream->window, i), end))
+        if (!pair_event(stream, reorder_get_event(&stream->window, i), end))
             return false;
     }
-    reorder_drop(&stream->window, n);
+    reorder_drop_front(&stream->window, n);
     return true;
 }
 
@@ -152,7 +153,7 @@ bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_
 
 bool span_stream_end(struct span_stream *stream)
 {
-    if (!emit_ready_spans(stream, true) || !open_list_remaining(&stream->open))
+    if (!emit_ready_spans(stream, true) || !open_spans_list_remaining(&stream->open))
         return false;
     for (size_t i = 0; i < stream->open.left_n; i++) {
         struct complete_span span = {

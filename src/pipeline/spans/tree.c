@@ -17,12 +17,12 @@
 #include "pipeline/spans/tree_forest.h"
 #include "pipeline/read_loop.h"
 
-static int64_t end_of(const ttr_tree_span *span)
+static int64_t get_span_end(const ttr_tree_span *span)
 {
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
 
-static bool find_lane(struct ttr_tree *tree, size_t number, uint32_t *lane)
+static bool find_or_add_lane(struct ttr_tree *tree, size_t number, uint32_t *lane)
 {
     size_t before = tree->numbers_n;
     if (number >= before) {
@@ -49,15 +49,16 @@ static void claim_children(struct ttr_tree *tree, uint32_t at)
     const struct tree_side *side = &tree->side[at];
     struct tree_lane *lane = &tree->lane[side->lane];
     uint64_t from = side->is_pair ? side->at : 0, covered = 0;
-    int64_t next_begin = end_of(span);
+    int64_t next_begin = get_span_end(span);
     uint32_t child = lane->last;
     lane->last_end = next_begin;
     span->first_child = TTR_TREE_NONE;
-    while (child != TTR_TREE_NONE &&
-           nest_is_inside(tree->span[child].begin_ns, tree->side[child].at, span->begin_ns, from)) {
+    while (
+        child != TTR_TREE_NONE &&
+        nesting_is_inside(tree->span[child].begin_ns, tree->side[child].at, span->begin_ns, from)) {
         ttr_tree_span *ctx = &tree->span[child];
         uint32_t older = ctx->next;
-        int64_t stop = end_of(ctx) < next_begin ? end_of(ctx) : next_begin;
+        int64_t stop = get_span_end(ctx) < next_begin ? get_span_end(ctx) : next_begin;
         covered += stop > ctx->begin_ns ? (uint64_t)stop - (uint64_t)ctx->begin_ns : 0;
         next_begin = ctx->begin_ns;
         ctx->parent = at;
@@ -79,7 +80,8 @@ static bool add_span(void *ctx, const struct complete_span *span)
     bool is_activity = span->is_async && event->activity > SPAN_ACTIVITY;
     if (span->is_async && !is_activity)
         return true;
-    if (tree->n >= TTR_TREE_NONE - 1 || (!is_activity && !find_lane(tree, span->lane, &lane)) ||
+    if (tree->n >= TTR_TREE_NONE - 1 ||
+        (!is_activity && !find_or_add_lane(tree, span->lane, &lane)) ||
         !alloc_reserve(tree->alloc, (void **)&tree->span, &tree->span_room, (size_t)tree->n + 1,
                        sizeof *tree->span) ||
         !alloc_reserve(tree->alloc, (void **)&tree->side, &tree->side_room, (size_t)tree->n + 1,
@@ -131,10 +133,10 @@ static void rebuild_forest(struct ttr_tree *tree, struct order_key *keys, struct
     for (uint32_t i = 0; i < tree->n; i++)
         if (tree->side[i].lane != TTR_TREE_NONE)
             keys[n++] = (struct order_key){.rank = ~order_time(tree->span[i].begin_ns), .index = i};
-    order_keys(keys, spare, n);
+    radix_sort_keys(keys, spare, n);
     for (uint32_t i = 0; i < n; i++)
-        keys[i].rank = order_time(end_of(&tree->span[keys[i].index]));
-    order_keys(keys, spare, n);
+        keys[i].rank = order_time(get_span_end(&tree->span[keys[i].index]));
+    radix_sort_keys(keys, spare, n);
     /* The stamps were arrival numbers; they become positions in sorted order. */
     for (uint32_t i = 0; i < n; i++)
         tree->side[keys[i].index] =
@@ -152,18 +154,20 @@ static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct
         tree->lane[i].last = TTR_TREE_NONE;
     for (uint32_t i = 0; i < tree->n; i++)
         if (tree->side[i].lane != TTR_TREE_NONE)
-            keys[n++] = (struct order_key){.rank = ~order_time(end_of(&tree->span[i])), .index = i};
-    order_keys(keys, spare, n);
+            keys[n++] =
+                (struct order_key){.rank = ~order_time(get_span_end(&tree->span[i])), .index = i};
+    radix_sort_keys(keys, spare, n);
     for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(tree->span[keys[i].index].begin_ns);
-    order_keys(keys, spare, n);
+    radix_sort_keys(keys, spare, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = keys[i].index;
         const ttr_tree_span *span = &tree->span[at];
         uint32_t *top = &tree->lane[tree->side[at].lane].last;
-        while (*top != TTR_TREE_NONE && end_of(&tree->span[*top]) <= span->begin_ns)
+        while (*top != TTR_TREE_NONE && get_span_end(&tree->span[*top]) <= span->begin_ns)
             *top = tree->side[*top].at;
-        tree->overlaps += *top != TTR_TREE_NONE && end_of(&tree->span[*top]) < end_of(span);
+        tree->overlaps +=
+            *top != TTR_TREE_NONE && get_span_end(&tree->span[*top]) < get_span_end(span);
         tree->side[at].at = *top;
         *top = at;
     }

@@ -30,7 +30,7 @@ uint32_t tree_add_activity(struct ttr_tree *tree, const ttr_event *event)
     return (uint32_t)tree->activities_n + SPAN_ACTIVITY;
 }
 
-static int64_t span_end(const ttr_tree_span *span)
+static int64_t get_span_end(const ttr_tree_span *span)
 {
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
@@ -47,7 +47,8 @@ static uint32_t find_parent(const struct ttr_tree *tree, const struct pair_map *
     const struct tree_activity *activity = &tree->activity[tree->side[at].at];
     ttr_text path = ttr_text_get(tree->t, activity->ctx);
     uint32_t parent = find_latest_span(by_id, activity->ctx);
-    if (parent != TTR_TREE_NONE && span_end(&tree->span[parent]) >= span_end(&tree->span[at]))
+    if (parent != TTR_TREE_NONE &&
+        get_span_end(&tree->span[parent]) >= get_span_end(&tree->span[at]))
         return parent;
     parent = activity->related != activity->ctx ? find_latest_span(by_id, activity->related)
                                                 : TTR_TREE_NONE;
@@ -65,11 +66,11 @@ static uint32_t sort_activities(struct ttr_tree *tree, struct order_key *keys,
     for (uint32_t i = 0; i < tree->n; i++)
         if (tree->side[i].lane == TTR_TREE_NONE)
             keys[n++] =
-                (struct order_key){.rank = ~order_time(span_end(&tree->span[i])), .index = i};
-    order_keys(keys, spare, n);
+                (struct order_key){.rank = ~order_time(get_span_end(&tree->span[i])), .index = i};
+    radix_sort_keys(keys, spare, n);
     for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(tree->span[keys[i].index].begin_ns);
-    order_keys(keys, spare, n);
+    radix_sort_keys(keys, spare, n);
     return n;
 }
 
@@ -104,12 +105,12 @@ static uint32_t link_siblings(struct ttr_tree *tree, const struct order_key *key
 
 static uint64_t compute_self_time(const struct ttr_tree *tree, const ttr_tree_span *span)
 {
-    int64_t from = span->begin_ns, end = span_end(span);
+    int64_t from = span->begin_ns, end = get_span_end(span);
     uint64_t covered = 0;
     for (uint32_t child = span->first_child; child != TTR_TREE_NONE;
          child = tree->span[child].next) {
         int64_t begin = tree->span[child].begin_ns > from ? tree->span[child].begin_ns : from,
-                stop = span_end(&tree->span[child]);
+                stop = get_span_end(&tree->span[child]);
         stop = stop < end ? stop : end;
         covered += stop > begin ? (uint64_t)stop - (uint64_t)begin : 0;
         from = stop > from ? stop : from;

@@ -15,7 +15,7 @@ struct tree_side {
 };
 
 struct tree_lane {
-    size_t number; /* thread or track, as numbered by open_lane_of */
+    size_t number; /* thread or track, as numbered by open_spans_get_lane */
     int64_t last_end;
     uint32_t last; /* the most recent unclaimed span */
 };
@@ -35,7 +35,7 @@ struct ttr_tree {
     size_t span_room, side_room;
     struct tree_lane *lane;
     size_t lanes_n, lane_room;
-    uint32_t *lane_by_number; /* by open_lane_of: index in `lane`, plus 1 */
+    uint32_t *lane_by_number; /* by open_spans_get_lane: index in `lane`, plus 1 */
     size_t numbers_n;
     uint32_t *root;
     size_t roots_n, root_room;

@@ -253,6 +253,21 @@ static void ctf_2_metadata_in_pieces_parses(void **state)
     }
 }
 
+/* babeltrace's own test server handles one request per receive, like this daemon. */
+static void daemon_that_loses_pipelined_requests_is_read(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].loses_requests = true;
+    scene.relay.has_twin = true;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+    assert_int_equal(scene.relay.connections, 1);
+}
+
 /* The many packets of the first stream must wait for the second one: they are downloaded ahead and
  * returned in order. */
 static void packets_are_prefetched(void **state)
@@ -514,6 +529,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_merge_by_time_until_session_end),
+        cmocka_unit_test(daemon_that_loses_pipelined_requests_is_read),
         cmocka_unit_test(silent_stream_delays_others_until_beacon),
         cmocka_unit_test(read_without_data_returns_soon),
         cmocka_unit_test(progress_callback_can_end_waiting),

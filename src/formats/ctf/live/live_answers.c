@@ -142,8 +142,7 @@ static ttr_status parse_create_answer(struct live_client *client, struct live_re
         return fail_bad_answer(client, request, "it makes no session for viewers", error);
     consume_answer_bytes(client, &before, &at);
     client->phase = LIVE_ATTACHING;
-    for (size_t i = 0; i < client->sessions_n && client->requests_n < LIVE_REQUESTS_MAX; i++)
-        (void)live_queue_request(client, LIVE_ATTACH, client->sessions[i].id);
+    (void)live_attach_next_session(client);
     return TTR_OK;
 }
 
@@ -280,7 +279,7 @@ static ttr_status parse_attach_answer(struct live_client *client, struct live_re
         request->left = head.count;
     }
     ttr_status status = parse_stream_list(client, request, error);
-    if (status == TTR_OK && client->requests_n == 1)
+    if (status == TTR_OK && !live_attach_next_session(client))
         start_following_session(client);
     return status;
 }
@@ -543,6 +542,14 @@ static ttr_status parse_one_answer(struct live_client *client, struct live_reque
     }
 }
 
+static void measure_round_trip(struct live_client *client, const struct live_request *request)
+{
+    const uint64_t took = client->now - request->sent_ms;
+    if (request->sent_ms && (!client->has_round_trip || took < client->round_trip_ms))
+        client->round_trip_ms = took;
+    client->has_round_trip |= request->sent_ms != 0;
+}
+
 ttr_status live_parse_answers(struct live_client *client, ttr_error *error)
 {
     ttr_status result = TTR_AGAIN;
@@ -553,6 +560,7 @@ ttr_status live_parse_answers(struct live_client *client, ttr_error *error)
         if (status != TTR_OK)
             return status == TTR_AGAIN ? result : status;
         result = TTR_OK;
+        measure_round_trip(client, request);
         client->requests_first = (client->requests_first + 1) % LIVE_REQUESTS_MAX;
         client->requests_n--;
         client->link.deadline = 0;

@@ -140,13 +140,24 @@ void live_client_release_packet(struct live_stream *stream)
 
 /* --- Requests --- */
 
+/* Adds a request to the list of pending requests. */
+static struct live_request *add_request(struct live_client *client, enum live_command command,
+                                        uint64_t id)
+{
+    struct live_request *request =
+        &client->requests[(client->requests_first + client->requests_n++) % LIVE_REQUESTS_MAX];
+    /* until the session is followed, each request is sent after the answer to the one before */
+    const bool is_alone = client->requests_n == 1 || client->phase != LIVE_RUNNING;
+    *request = (struct live_request){
+        .command = (uint8_t)command, .id = id, .sent_ms = is_alone ? client->now : 0};
+    return request;
+}
+
 struct live_request *live_queue_request(struct live_client *client, enum live_command command,
                                         uint64_t id)
 {
     struct buffer *out = &client->link.out;
-    struct live_request *request =
-        &client->requests[(client->requests_first + client->requests_n++) % LIVE_REQUESTS_MAX];
-    *request = (struct live_request){.command = (uint8_t)command, .id = id};
+    struct live_request *request = add_request(client, command, id);
     switch (command) {
     case LIVE_CONNECT:
         live_append_connect(out);
@@ -170,16 +181,29 @@ struct live_request *live_queue_request(struct live_client *client, enum live_co
 static void request_packet_bytes(struct live_client *client, struct live_stream *stream)
 {
     uint64_t left = stream->index.packet_bits / 8 - stream->packet.n;
-    struct live_request *request =
-        &client->requests[(client->requests_first + client->requests_n++) % LIVE_REQUESTS_MAX];
-    *request = (struct live_request){.command = LIVE_PACKET, .id = stream->id, .stream = stream};
+    add_request(client, LIVE_PACKET, stream->id)->stream = stream;
     live_append_packet(&client->link.out, stream->id, stream->index.offset + stream->packet.n,
                        left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
 }
 
+bool live_attach_next_session(struct live_client *client)
+{
+    for (size_t i = 0; i < client->sessions_n; i++)
+        if (!client->sessions[i].was_attached) {
+            client->sessions[i].was_attached = true;
+            (void)live_queue_request(client, LIVE_ATTACH, client->sessions[i].id);
+            return true;
+        }
+    return false;
+}
+
+/* Allows several pending requests only if the daemon is far away. A daemon nearby answers one
+ * request at a time just as fast, and simple daemons lose a request that arrives together with
+ * another. */
 static bool can_queue_request(const struct live_client *client)
 {
-    return client->requests_n < LIVE_REQUESTS_MAX;
+    const bool is_far = client->has_round_trip && client->round_trip_ms > LIVE_NEAR_MS;
+    return client->requests_n < (is_far ? LIVE_REQUESTS_MAX : 1);
 }
 
 static void request_new_streams(struct live_client *client)
@@ -394,9 +418,10 @@ static void detach_from_daemon(struct live_client *client)
 {
     ttr_error ignored;
     uint64_t deadline = socket_now_ms() + GOODBYE_MS;
-    for (size_t i = 0; i < client->sessions_n && can_queue_request(client); i++)
-        (void)live_queue_request(client, LIVE_DETACH, client->sessions[i].id);
-    while (client->requests_n && socket_now_ms() < deadline) {
+    size_t next = 0;
+    while ((next < client->sessions_n || client->requests_n) && socket_now_ms() < deadline) {
+        for (; next < client->sessions_n && can_queue_request(client); next++)
+            (void)live_queue_request(client, LIVE_DETACH, client->sessions[next].id);
         ttr_status moved = live_link_exchange(&client->link, false, &ignored);
         if (moved != TTR_OK && moved != TTR_AGAIN)
             return;

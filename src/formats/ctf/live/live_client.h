@@ -32,6 +32,8 @@
 #include "formats/ctf/live/live_url.h"
 
 #define LIVE_REQUESTS_MAX 32u
+/* ms; if an answer came this soon, requests are sent one at a time, as some daemons require */
+#define LIVE_NEAR_MS 5u
 #define LIVE_STREAMS_MAX 60000u /* maximum of streams at one time */
 #define LIVE_SESSIONS_MAX 10000u
 #define LIVE_PACKET_MAX (UINT64_C(256) << 20) /* bytes; maximum of one packet */
@@ -85,13 +87,14 @@ struct live_request {
     bool is_head_parsed; /* the part of fixed size of the answer was parsed */
     uint64_t left;       /* number of entries or bytes of the answer that were not received yet */
     uint64_t id;         /* id of the session, trace or stream */
+    uint64_t sent_ms;    /* time of the request; 0 if others were pending, too */
     struct live_trace *trace;
     struct live_stream *stream;
 };
 
 struct live_attached {
     uint64_t id;
-    bool is_closed, is_asked;
+    bool is_closed, is_asked, was_attached; /* was_attached: ATTACH was sent */
 };
 
 enum live_phase {
@@ -133,6 +136,8 @@ struct live_client {
     uint32_t minor;              /* minor version in use: the lower one of daemon and client */
     struct live_request requests[LIVE_REQUESTS_MAX];
     unsigned requests_first, requests_n;
+    uint64_t round_trip_ms; /* shortest time of an answer so far; 0 = unknown or less than 1 ms */
+    bool has_round_trip;
     struct live_attached *sessions;
     size_t sessions_n, sessions_capacity;
     struct live_trace **traces;
@@ -189,6 +194,9 @@ ttr_status live_parse_answers(struct live_client *client, ttr_error *error);
  * checked that the list has space. Answers arrive in the order of requests. */
 struct live_request *live_queue_request(struct live_client *client, enum live_command command,
                                         uint64_t id);
+
+/* Queues ATTACH for the next session. Returns false if all sessions have one. */
+bool live_attach_next_session(struct live_client *client);
 
 /* Return the stream or trace with that id; add it if it is new. Return NULL if memory is out. */
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,

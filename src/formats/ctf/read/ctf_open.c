@@ -334,7 +334,7 @@ static void report_unusable_entries(struct ctf_opening *opening)
     const char *name;
     enum folder_skip why;
     for (size_t i = 0;
-         !opening->only && (name = folder_skipped_entry(opening->trace->folder, i, &why)); i++)
+         !opening->only && (name = folder_get_skipped_entry(opening->trace->folder, i, &why)); i++)
         if (!strchr(name, '/'))
             ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, NO_OFFSET,
                                        why == FOLDER_SKIP_OUTSIDE ? "ctf.link" : "ctf.no-file",
@@ -347,7 +347,7 @@ static void report_unusable_entries(struct ctf_opening *opening)
 static bool has_no_file_with_stream_class(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
-    for (size_t i = 0; (file = folder_file_at(opening->trace->folder, i)); i++)
+    for (size_t i = 0; (file = folder_get_file(opening->trace->folder, i)); i++)
         if (is_stream_file_name(opening, file) && file_has_stream_class(opening, file) &&
             !is_empty_stream_file(opening, file, NULL))
             return false;
@@ -363,7 +363,7 @@ static ttr_status open_stream_files(struct ctf_opening *opening, ttr_error *erro
         opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     const bool is_lost =
         trace->class->description.version == CTF_RFC_1_1 && has_no_file_with_stream_class(opening);
-    for (size_t i = 0; status == TTR_OK && (file = folder_file_at(trace->folder, i)); i++)
+    for (size_t i = 0; status == TTR_OK && (file = folder_get_file(trace->folder, i)); i++)
         if (is_stream_file_name(opening, file) && file_has_stream_class(opening, file))
             status = open_stream_file(opening, file, error);
         else if (is_stream_file_name(opening, file) && !is_empty_stream_file(opening, file, NULL))
@@ -558,7 +558,7 @@ static size_t count_stream_files(const struct found_folder *folders, size_t n)
     const struct folder_file *file;
     size_t files = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; (file = folder_file_at(folders[i].folder, k)); k++)
+        for (size_t k = 0; (file = folder_get_file(folders[i].folder, k)); k++)
             files += !strchr(file->name, '/');
     return files;
 }

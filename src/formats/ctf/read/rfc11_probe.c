@@ -39,7 +39,7 @@ static ttr_status open_probe_file(const struct ctf_trace *trace, size_t i,
     struct source_options options = {.chunk = 16384};
     uint64_t size;
     *source = NULL;
-    *file = folder_file_at(trace->folder, i);
+    *file = folder_get_file(trace->folder, i);
     if (!*file || strchr((*file)->name, '/') || strcmp((*file)->name, "metadata") == 0 ||
         (*file)->name[0] == '.' || !folder_file_size(trace->folder, *file, &size) || size == 0)
         return TTR_OK;
@@ -52,7 +52,7 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
     struct ctf_description *description = &trace->class->description;
     const struct folder_file *file = NULL;
     for (size_t i = 0;
-         trace->folder && !description->has_byte_order && folder_file_at(trace->folder, i); i++) {
+         trace->folder && !description->has_byte_order && folder_get_file(trace->folder, i); i++) {
         struct source *source;
         struct window window = {.n = 0};
         struct rfc11_packet packet;
@@ -356,7 +356,7 @@ static ttr_status probe_stream_files(struct probe_sample *sample, ttr_error *err
     ttr_status status = TTR_OK;
     const struct folder_file *file = NULL;
     for (size_t i = 0; status == TTR_OK && !is_alignment_decided(sample) &&
-                       folder_file_at(sample->trace->folder, i);
+                       folder_get_file(sample->trace->folder, i);
          i++) {
         uint32_t cpu;
         bool has_cpu;

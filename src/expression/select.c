@@ -1,0 +1,251 @@
+/* Evaluates the truth of an expression for many events at once.
+ *
+ * AND and OR pass to their right operand only the events that the left one leaves open, so that a
+ * field is decoded only if it can matter.  A node that depends on one column of strings alone is
+ * evaluated once per string.  Comparisons of an integer column with a literal are a loop.  All
+ * other nodes are evaluated event by event. */
+#include <string.h>
+
+#include "base/status.h"
+#include "expression/tree.h"
+
+/* --- Preparing --- */
+
+static bool is_one_string_column(uint32_t depends)
+{
+    return depends && (depends & (depends - 1)) == 0 && depends < 1u << COLUMN_STRINGS;
+}
+
+static bool keep_results(struct expression *expression, struct node *node)
+{
+    if (!alloc_reserve(&expression->t->counted, (void **)&expression->cached,
+                       &expression->cached_capacity, expression->cached_n + 1,
+                       sizeof(struct node *)))
+        return false;
+    expression->cached[expression->cached_n++] = node;
+    return true;
+}
+
+static bool prepare_node(struct expression *expression, struct node *node)
+{
+    if (is_one_string_column(node->depends))
+        return keep_results(expression, node);
+    if (node->kind != NODE_AND && node->kind != NODE_OR && node->kind != NODE_NOT)
+        return true;
+    node->open = arena_alloc(&expression->arena, EXPRESSION_CHUNK * sizeof *node->open);
+    node->truths = arena_alloc(&expression->arena, EXPRESSION_CHUNK);
+    if (!node->open || !node->truths)
+        return false;
+    memset(node->truths, TRUTH_UNKNOWN, EXPRESSION_CHUNK);
+    for (uint32_t i = 0; i < node->children_n; i++)
+        if (!prepare_node(expression, node->children[i]))
+            return false;
+    return true;
+}
+
+/* --- One column of strings --- */
+
+/* Returns the entry of a string in the results of a node, or NULL if memory is exhausted. */
+static uint8_t *known_result(struct expression *expression, struct node *node, uint32_t id)
+{
+    const size_t before = node->known_n;
+    if (id < before)
+        return &node->known[id];
+    if (!alloc_reserve(&expression->t->counted, (void **)&node->known, &node->known_n,
+                       (size_t)id + 1, 1)) {
+        expression->failure = TTR_E_NOMEM;
+        return NULL;
+    }
+    memset(node->known + before, 0, node->known_n - before);
+    return &node->known[id];
+}
+
+static void select_by_string(struct expression *expression, struct node *node,
+                             const ttr_event *events, const uint32_t *rows, uint32_t n,
+                             uint8_t *truth)
+{
+    const enum column column = (enum column)__builtin_ctz(node->depends);
+    for (uint32_t i = 0; i < n; i++) {
+        const ttr_event *event = &events[rows[i]];
+        uint8_t *known = known_result(expression, node, column_string_id(event, column));
+        if (!known)
+            return;
+        if (!*known) {
+            const struct value value = node_evaluate(expression, node, event);
+            *known = (uint8_t)(value_truth(&value) + 1);
+        }
+        truth[i] = (uint8_t)(*known - 1);
+    }
+}
+
+/* --- Comparison of an integer column with a literal --- */
+
+static enum node_kind mirrored(enum node_kind kind)
+{
+    switch (kind) {
+    case NODE_LT:
+        return NODE_GT;
+    case NODE_LE:
+        return NODE_GE;
+    case NODE_GT:
+        return NODE_LT;
+    case NODE_GE:
+        return NODE_LE;
+    default:
+        return kind;
+    }
+}
+
+static uint8_t compare_ints(enum node_kind kind, int64_t a, int64_t b)
+{
+    switch (kind) {
+    case NODE_EQ:
+        return a == b;
+    case NODE_NE:
+        return a != b;
+    case NODE_LT:
+        return a < b;
+    case NODE_LE:
+        return a <= b;
+    case NODE_GT:
+        return a > b;
+    default:
+        return a >= b;
+    }
+}
+
+/* Selects by a comparison of ts or dur with an integer. Returns false if the node is none. */
+static bool select_by_time(const struct node *node, const ttr_event *events, const uint32_t *rows,
+                           uint32_t n, uint8_t *truth)
+{
+    enum node_kind kind = (enum node_kind)node->kind;
+    if (kind < NODE_EQ || kind > NODE_GE)
+        return false;
+    const bool is_mirrored = node->children[0]->kind == NODE_LITERAL;
+    const struct node *column = node->children[is_mirrored],
+                      *literal = node->children[!is_mirrored];
+    if (column->kind != NODE_COLUMN || literal->kind != NODE_LITERAL ||
+        literal->literal.type != VALUE_INT ||
+        (column->detail != COLUMN_TS && column->detail != COLUMN_DUR))
+        return false;
+    kind = is_mirrored ? mirrored(kind) : kind;
+    for (uint32_t i = 0; i < n; i++) {
+        const ttr_event *event = &events[rows[i]];
+        const int64_t value = column->detail == COLUMN_TS   ? event->time
+                              : event->duration > INT64_MAX ? INT64_MAX
+                                                            : (int64_t)event->duration;
+        truth[i] = compare_ints(kind, value, literal->literal.v.i);
+    }
+    return true;
+}
+
+/* --- All nodes --- */
+
+static void select_chunk(struct expression *expression, struct node *node, const ttr_event *events,
+                         const uint32_t *rows, uint32_t n, uint8_t *truth);
+
+static uint8_t join(enum node_kind kind, uint8_t a, uint8_t b)
+{
+    const uint8_t decided = kind == NODE_AND ? TRUTH_FALSE : TRUTH_TRUE;
+    if (a == decided || b == decided)
+        return decided;
+    return a == TRUTH_UNKNOWN || b == TRUTH_UNKNOWN ? TRUTH_UNKNOWN : !decided;
+}
+
+static void select_both(struct expression *expression, struct node *node, const ttr_event *events,
+                        const uint32_t *rows, uint32_t n, uint8_t *truth)
+{
+    const enum node_kind kind = (enum node_kind)node->kind;
+    const uint8_t decided = kind == NODE_AND ? TRUTH_FALSE : TRUTH_TRUE;
+    uint32_t open = 0;
+    select_chunk(expression, node->children[0], events, rows, n, truth);
+    for (uint32_t i = 0; i < n; i++) {
+        node->open[open] = rows[i];
+        open += truth[i] != decided;
+    }
+    if (open > 0)
+        select_chunk(expression, node->children[1], events, node->open, open, node->truths);
+    open = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (truth[i] != decided)
+            truth[i] = join(kind, truth[i], node->truths[open++]);
+}
+
+static void select_chunk(struct expression *expression, struct node *node, const ttr_event *events,
+                         const uint32_t *rows, uint32_t n, uint8_t *truth)
+{
+    if (is_one_string_column(node->depends)) {
+        select_by_string(expression, node, events, rows, n, truth);
+    } else if (node->kind == NODE_AND || node->kind == NODE_OR) {
+        select_both(expression, node, events, rows, n, truth);
+    } else if (node->kind == NODE_NOT) {
+        select_chunk(expression, node->children[0], events, rows, n, truth);
+        for (uint32_t i = 0; i < n; i++)
+            truth[i] = truth[i] == TRUTH_UNKNOWN ? TRUTH_UNKNOWN : !truth[i];
+    } else if (!select_by_time(node, events, rows, n, truth)) {
+        for (uint32_t i = 0; i < n && expression->failure == TTR_OK; i++) {
+            const struct value value = node_evaluate(expression, node, &events[rows[i]]);
+            truth[i] = (uint8_t)value_truth(&value);
+        }
+    }
+}
+
+ttr_status expression_select(struct expression *expression, const ttr_event *events,
+                             const uint32_t *rows, uint32_t n, uint8_t *truth, ttr_error *error)
+{
+    memset(truth, TRUTH_UNKNOWN, n);
+    expression->failure = TTR_OK;
+    for (uint32_t done = 0; done < n && expression->failure == TTR_OK; done += EXPRESSION_CHUNK) {
+        const uint32_t chunk = n - done < EXPRESSION_CHUNK ? n - done : EXPRESSION_CHUNK;
+        select_chunk(expression, expression->root, events, rows + done, chunk, truth + done);
+        arena_reset(&expression->scratch);
+    }
+    if (expression->failure == TTR_E_LIMIT)
+        return error_set_option(
+            error,
+            fail(error, TTR_E_LIMIT, NO_OFFSET, "a text that the condition creates exceeds 1 MiB"),
+            "where");
+    return expression->failure == TTR_OK ? TTR_OK : fail_memory(error);
+}
+
+bool expression_uses_threads(const struct expression *expression)
+{
+    return (expression->root->depends & (DEPENDS_ON_FIELDS - 1)) >= 1u << COLUMN_THREADS;
+}
+
+void expression_free(struct expression *expression)
+{
+    if (!expression)
+        return;
+    const struct alloc *alloc = &expression->t->counted;
+    for (size_t i = 0; i < expression->cached_n; i++)
+        alloc_free(alloc, expression->cached[i]->known, expression->cached[i]->known_n, 1);
+    for (size_t i = 0; i < expression->fields_n; i++)
+        alloc_free(alloc, expression->fields[i]->places, expression->fields[i]->places_n,
+                   sizeof *expression->fields[i]->places);
+    alloc_free(alloc, expression->cached, expression->cached_capacity, sizeof(struct node *));
+    alloc_free(alloc, expression->fields, expression->fields_capacity,
+               sizeof(struct field_column *));
+    arena_free(&expression->scratch);
+    arena_free(&expression->arena);
+    alloc_free(alloc, expression, 1, sizeof *expression);
+}
+
+struct expression *expression_new(ttr *t, const char *text, ttr_error *error)
+{
+    struct expression *expression = alloc_zero(&t->counted, 1, sizeof *expression);
+    if (!expression) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    expression->t = t;
+    arena_init(&expression->arena, &t->counted);
+    arena_init(&expression->scratch, &t->counted);
+    ttr_status status = expression_parse(expression, text, error);
+    if (status == TTR_OK && !prepare_node(expression, expression->root))
+        status = fail_memory(error);
+    if (status == TTR_OK)
+        return expression;
+    expression_free(expression);
+    return NULL;
+}

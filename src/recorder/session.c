@@ -1,0 +1,259 @@
+/* Control of sessions from outside (tracetta/session.h). */
+#include <tracetta/session.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "recorder/session_folder.h"
+#include "trace/trace_protocol.h"
+#include "trace/trace_shared.h"
+
+#define PATIENCE_MS 5000
+
+struct ttr_session {
+    int fd;
+    uint64_t pid;
+    struct trace_answer answer; /* the last one; texts of results point into it */
+};
+
+/* --- Finding --- */
+
+/* Connects to a socket. Returns the descriptor, or -1. */
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (strlen(path) >= sizeof address.sun_path)
+        return -1;
+    memcpy(address.sun_path, path, strlen(path));
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+        (peer.uid == geteuid() || peer.uid == 0))
+        return fd;
+    const int reason = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    errno = reason;
+    return -1;
+}
+
+/* Removes the socket of a manager that was killed. */
+static void remove_stale(const char *socket)
+{
+    if (errno != ECONNREFUSED && errno != ENOENT)
+        return;
+    (void)unlink(socket);
+    session_folder_remove(socket);
+}
+
+struct found {
+    uint64_t *pids;
+    size_t room, n;
+};
+
+static bool add_session(void *ctx, uint64_t pid, const char *socket)
+{
+    struct found *found = ctx;
+    const int fd = connect_to(socket);
+    if (fd < 0) {
+        remove_stale(socket);
+        return true;
+    }
+    (void)close(fd);
+    size_t at = found->n < found->room ? found->n : found->room;
+    for (; at > 0 && found->pids[at - 1] > pid; at--)
+        if (at < found->room)
+            found->pids[at] = found->pids[at - 1];
+    if (at < found->room)
+        found->pids[at] = pid;
+    found->n++;
+    return true;
+}
+
+size_t ttr_session_find(uint64_t *pids, size_t n)
+{
+    struct found found = {.pids = pids, .room = n};
+    session_folders_visit(add_session, &found);
+    return found.n;
+}
+
+struct wanted {
+    uint64_t pid;
+    int fd;
+};
+
+static bool open_wanted(void *ctx, uint64_t pid, const char *socket)
+{
+    struct wanted *wanted = ctx;
+    if (pid == wanted->pid)
+        wanted->fd = connect_to(socket);
+    return wanted->fd < 0;
+}
+
+/* Stores the process of the only session. */
+static ttr_status choose_session(uint64_t *pid, ttr_error *error)
+{
+    uint64_t found[2];
+    const size_t n = ttr_session_find(found, 2);
+    if (n == 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "no session: no \"tracetta record\" of this user is running");
+    if (n > 1)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "%zu sessions exist, of the processes %" PRIu64 ", %" PRIu64 "%s: choose one",
+                    n, found[0], found[1], n > 2 ? ", ..." : "");
+    *pid = found[0];
+    return TTR_OK;
+}
+
+ttr_session *ttr_session_open(uint64_t pid, ttr_error *error)
+{
+    struct wanted wanted = {.pid = pid, .fd = -1};
+    if (pid == 0 && choose_session(&wanted.pid, error) != TTR_OK)
+        return NULL;
+    session_folders_visit(open_wanted, &wanted);
+    if (wanted.fd < 0) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "process %" PRIu64 " has no session of this user", wanted.pid);
+        return NULL;
+    }
+    ttr_session *session = alloc_zero(alloc_default(), 1, sizeof *session);
+    if (!session) {
+        (void)close(wanted.fd);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    session->fd = wanted.fd;
+    session->pid = wanted.pid;
+    return session;
+}
+
+void ttr_session_close(ttr_session *session)
+{
+    if (!session)
+        return;
+    (void)close(session->fd);
+    alloc_free(alloc_default(), session, 1, sizeof *session);
+}
+
+/* --- Requests --- */
+
+/* Receives the answer. Returns false if none comes. */
+static bool receive_answer(ttr_session *session)
+{
+    struct pollfd wait = {.fd = session->fd, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&wait, 1, PATIENCE_MS);
+    while (ready < 0 && errno == EINTR);
+    return ready == 1 && recv(session->fd, &session->answer, sizeof session->answer,
+                              MSG_DONTWAIT) == sizeof session->answer;
+}
+
+static ttr_status request(ttr_session *session, enum trace_request what, size_t index,
+                          const char *text, ttr_error *error)
+{
+    struct trace_message message = {.magic = TRACE_MESSAGE_MAGIC,
+                                    .version = TRACE_VERSION,
+                                    .kind = TRACE_CONTROL,
+                                    .a = what,
+                                    .b = index < UINT32_MAX ? (uint32_t)index : UINT32_MAX,
+                                    .pid = (uint32_t)getpid()};
+    struct trace_answer *answer = &session->answer;
+    const size_t n = strlen(text);
+    if (n >= sizeof message.text)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "categories are longer than %zu bytes",
+                    sizeof message.text - 1);
+    memcpy(message.text, text, n);
+    if (send(session->fd, &message, sizeof message, MSG_NOSIGNAL) != sizeof message ||
+        !receive_answer(session) || answer->magic != TRACE_MESSAGE_MAGIC)
+        return fail(error, TTR_E_IO, NO_OFFSET,
+                    "the session of process %" PRIu64 " does not answer: it may have ended",
+                    session->pid);
+    answer->text[sizeof answer->text - 1] = '\0';
+    if (answer->status == TRACE_ANSWER_DONE)
+        return TTR_OK;
+    if (answer->status == TRACE_ANSWER_END)
+        return TTR_END;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s",
+                answer->status == TRACE_ANSWER_DENIED ? "the session belongs to another user"
+                                                      : answer->text);
+}
+
+ttr_status ttr_session_get_info(ttr_session *session, ttr_session_info *info, ttr_error *error)
+{
+    const ttr_status status = request(session, TRACE_REQUEST_INFO, 0, "", error);
+    const struct trace_answer *answer = &session->answer;
+    const uint64_t *n = answer->number;
+    if (status != TTR_OK)
+        return status;
+    const size_t output = strlen(answer->text);
+    *info = (ttr_session_info){
+        .size = sizeof *info,
+        .pid = session->pid,
+        .mode = n[0] <= TTR_MANAGER_ONESHOT ? (enum ttr_manager_mode)n[0] : TTR_MANAGER_STREAMING,
+        .buffer_bytes = n[1],
+        .output = answer->text,
+        .categories = output + 1 < sizeof answer->text ? answer->text + output + 1 : "",
+        .stats = {.size = sizeof info->stats,
+                  .events = n[2],
+                  .dropped = n[3],
+                  .overwritten = n[4],
+                  .unwritten = n[5],
+                  .invalid = n[6],
+                  .bytes = n[7],
+                  .programs = (uint32_t)n[8],
+                  .connected = (uint32_t)n[9],
+                  .refused = (uint32_t)n[10],
+                  .expelled = (uint32_t)n[11],
+                  .open_zones = (uint32_t)n[12]},
+    };
+    return TTR_OK;
+}
+
+ttr_status ttr_session_program_at(ttr_session *session, size_t i, ttr_manager_program *program,
+                                  ttr_error *error)
+{
+    const ttr_status status = request(session, TRACE_REQUEST_PROGRAM, i, "", error);
+    const uint64_t *n = session->answer.number;
+    if (status == TTR_OK)
+        *program = (ttr_manager_program){
+            .pid = n[0], .name = session->answer.text, .threads = (uint32_t)n[1], .dropped = n[2]};
+    return status;
+}
+
+ttr_status ttr_session_category_at(ttr_session *session, size_t i, ttr_session_category *category,
+                                   ttr_error *error)
+{
+    const ttr_status status = request(session, TRACE_REQUEST_CATEGORY, i, "", error);
+    if (status == TTR_OK)
+        *category = (ttr_session_category){.pid = session->answer.number[0],
+                                           .name = session->answer.text,
+                                           .level = (unsigned)session->answer.number[1]};
+    return status;
+}
+
+ttr_status ttr_session_set_categories(ttr_session *session, const char *filter, ttr_error *error)
+{
+    return request(session, TRACE_REQUEST_FILTER, 0, filter, error);
+}
+
+ttr_status ttr_session_snapshot(ttr_session *session, ttr_error *error)
+{
+    return request(session, TRACE_REQUEST_SNAPSHOT, 0, "", error);
+}
+
+ttr_status ttr_session_stop(ttr_session *session, ttr_error *error)
+{
+    return request(session, TRACE_REQUEST_STOP, 0, "", error);
+}

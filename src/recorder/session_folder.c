@@ -1,0 +1,90 @@
+/* Folders of sessions; see the header. */
+#include "recorder/session_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/status.h"
+
+#define PREFIX "tracetta-"
+#define ROOT_MAX 64u
+#define TEMPORARY "/tmp"
+
+/* Returns the folder of the user's sockets, or /tmp. */
+static const char *choose_root(void)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    return runtime && runtime[0] && strlen(runtime) < ROOT_MAX ? runtime : TEMPORARY;
+}
+
+ttr_status session_folder_make(char socket[SESSION_SOCKET_MAX], ttr_error *error)
+{
+    char folder[SESSION_SOCKET_MAX];
+    const char *roots[] = {choose_root(), TEMPORARY};
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(folder, sizeof folder, "%s/" PREFIX "%d-XXXXXX", roots[i], (int)getpid());
+        if (!mkdtemp(folder))
+            continue;
+        (void)snprintf(socket, SESSION_SOCKET_MAX, "%.98s/socket", folder);
+        return TTR_OK;
+    }
+    return fail_sys(error, errno, NO_OFFSET, "%s: cannot be created", folder);
+}
+
+void session_folder_remove(const char *socket)
+{
+    char folder[SESSION_SOCKET_MAX];
+    (void)snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(socket, '/') - socket), socket);
+    (void)rmdir(folder);
+}
+
+/* Returns the process in a folder's name, or 0. */
+static uint64_t parse_name(const char *name)
+{
+    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0)
+        return 0;
+    char *end;
+    const uint64_t pid = strtoull(name + sizeof PREFIX - 1, &end, 10);
+    return *end == '-' ? pid : 0;
+}
+
+static bool is_private(const char *folder)
+{
+    struct stat about;
+    return lstat(folder, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
+           (about.st_mode & 077) == 0;
+}
+
+/* Visits the sockets below `root`. Returns false if `visit` ended it. */
+static bool visit_root(const char *root, bool (*visit)(void *ctx, uint64_t pid, const char *socket),
+                       void *ctx)
+{
+    DIR *list = opendir(root);
+    const struct dirent *entry;
+    bool goes_on = true;
+    while (goes_on && list && (entry = readdir(list))) {
+        char folder[SESSION_SOCKET_MAX], socket[SESSION_SOCKET_MAX];
+        const uint64_t pid = parse_name(entry->d_name);
+        if (pid == 0 || strlen(root) + strlen(entry->d_name) > SESSION_SOCKET_MAX - 12)
+            continue;
+        (void)snprintf(folder, sizeof folder, "%s/%.80s", root, entry->d_name);
+        (void)snprintf(socket, sizeof socket, "%.98s/socket", folder);
+        if (is_private(folder))
+            goes_on = visit(ctx, pid, socket);
+    }
+    if (list)
+        (void)closedir(list);
+    return goes_on;
+}
+
+void session_folders_visit(bool (*visit)(void *ctx, uint64_t pid, const char *socket), void *ctx)
+{
+    const char *root = choose_root();
+    if (visit_root(root, visit, ctx) && strcmp(root, TEMPORARY) != 0)
+        (void)visit_root(TEMPORARY, visit, ctx);
+}

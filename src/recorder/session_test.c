@@ -1,0 +1,247 @@
+/* Control of a running manager from another thread. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tracetta/session.h>
+
+#include "recorder/session_folder.h"
+#include "support/recorder_scene.h"
+#include "support/support.h"
+#include "trace/trace_protocol.h"
+#include "trace/trace_shared.h"
+
+/* A manager that chose its own socket, with a program that writes until it is killed. */
+static pid_t open_session(void)
+{
+    ttr_error error;
+    ttr_manager_program program;
+    setenv("XDG_RUNTIME_DIR", scene.folder, 1);
+    scene.options.socket = NULL;
+    scene.options.output_name = "archive.fxt";
+    scene_open();
+    setenv(TRACE_SOCKET_VARIABLE, ttr_manager_socket(scene.manager), 1);
+    const pid_t child = scene_start(scene_write_slowly, UINT64_MAX);
+    while (!ttr_manager_program_at(scene.manager, 0, &program))
+        assert_int_equal(ttr_manager_run(scene.manager, 5, -1, &error), TTR_OK);
+    assert_int_equal(ttr_manager_run(scene.manager, 300, -1, &error), TTR_OK);
+    return child;
+}
+
+static void close_session(pid_t child, ttr_manager_stats *stats)
+{
+    kill(child, SIGKILL);
+    scene_serve(&child, 1);
+    scene_close(stats);
+    unsetenv("XDG_RUNTIME_DIR");
+}
+
+/* Runs `control` in a thread, and the manager meanwhile. */
+static void run_controlled(void *(*control)(void *))
+{
+    pthread_t thread;
+    void *failed;
+    ttr_error error;
+    assert_int_equal(pthread_create(&thread, NULL, control, NULL), 0);
+    while (pthread_tryjoin_np(thread, &failed) != 0)
+        assert_int_equal(ttr_manager_run(scene.manager, 5, -1, &error), TTR_OK);
+    if (failed)
+        fail_msg("%s", (const char *)failed);
+}
+
+#define EXPECT(condition)                          \
+    do {                                           \
+        if (!(condition))                          \
+            return (void *)(uintptr_t) #condition; \
+    } while (0)
+
+static void *read_session(void *unused)
+{
+    (void)unused;
+    uint64_t pids[2];
+    ttr_session_info info;
+    ttr_manager_program program;
+    ttr_session_category category;
+    EXPECT(ttr_session_find(pids, 2) == 1 && pids[0] == (uint64_t)getpid());
+    ttr_session *session = ttr_session_open(0, NULL);
+    EXPECT(session);
+    EXPECT(ttr_session_get_info(session, &info, NULL) == TTR_OK);
+    EXPECT(info.stats.connected == 1 && info.stats.events > 0);
+    EXPECT(info.mode == TTR_MANAGER_STREAMING && info.buffer_bytes == 512 * 1024);
+    EXPECT(strcmp(info.output, "archive.fxt") == 0 && strcmp(info.categories, "") == 0);
+    EXPECT(ttr_session_program_at(session, 0, &program, NULL) == TTR_OK && program.threads == 1);
+    EXPECT(ttr_session_program_at(session, 1, &program, NULL) == TTR_END);
+    EXPECT(ttr_session_category_at(session, 1, &category, NULL) == TTR_OK);
+    EXPECT(strcmp(category.name, "disk.slow") == 0 && category.level == 5);
+    EXPECT(ttr_session_category_at(session, 2, &category, NULL) == TTR_END);
+    ttr_session_close(session);
+    return NULL;
+}
+
+static void session_reports_programs_and_categories(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    const pid_t child = open_session();
+    run_controlled(read_session);
+    close_session(child, &stats);
+}
+
+static void *change_filter(void *unused)
+{
+    (void)unused;
+    ttr_session_category category;
+    ttr_error error;
+    ttr_session *session = ttr_session_open(0, NULL);
+    EXPECT(session);
+    EXPECT(ttr_session_set_categories(session, "net:9", &error) == TTR_E_MISUSE);
+    EXPECT(strstr(error.text, "net:9"));
+    EXPECT(ttr_session_set_categories(session, "-net,disk.*:2", NULL) == TTR_OK);
+    EXPECT(ttr_session_category_at(session, 0, &category, NULL) == TTR_OK && category.level == 0);
+    EXPECT(ttr_session_category_at(session, 1, &category, NULL) == TTR_OK && category.level == 2);
+    ttr_session_close(session);
+    return NULL;
+}
+
+static void filter_of_a_running_program_is_replaced(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    ttr_error error;
+    const pid_t child = open_session();
+    run_controlled(change_filter);
+    assert_int_equal(ttr_manager_run(scene.manager, 50, -1, &error), TTR_OK);
+    ttr_manager_get_stats(scene.manager, &stats);
+    const uint64_t before = stats.events;
+    assert_int_equal(ttr_manager_run(scene.manager, 50, -1, &error), TTR_OK);
+    close_session(child, &stats);
+    assert_int_equal(stats.events, before);
+}
+
+static void *take_snapshot(void *unused)
+{
+    (void)unused;
+    ttr_session_info info;
+    ttr_session *session = ttr_session_open((uint64_t)getpid(), NULL);
+    EXPECT(session);
+    EXPECT(ttr_session_get_info(session, &info, NULL) == TTR_OK && info.stats.events == 0);
+    EXPECT(ttr_session_snapshot(session, NULL) == TTR_OK);
+    EXPECT(ttr_session_get_info(session, &info, NULL) == TTR_OK && info.stats.events >= 100);
+    ttr_session_close(session);
+    return NULL;
+}
+
+static void snapshot_writes_circular_rings(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    scene.options.mode = TTR_MANAGER_CIRCULAR;
+    const pid_t child = open_session();
+    run_controlled(take_snapshot);
+    close_session(child, &stats);
+}
+
+static void *stop(void *unused)
+{
+    (void)unused;
+    ttr_session *session = ttr_session_open(0, NULL);
+    EXPECT(session);
+    EXPECT(ttr_session_stop(session, NULL) == TTR_OK);
+    ttr_session_close(session);
+    return NULL;
+}
+
+static void stop_is_reported_to_the_caller(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    const pid_t child = open_session();
+    assert_false(ttr_manager_stop_requested(scene.manager));
+    run_controlled(stop);
+    assert_true(ttr_manager_stop_requested(scene.manager));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    scene_close(&stats);
+    assert_true(stats.events >= 100);
+    unsetenv("XDG_RUNTIME_DIR");
+}
+
+static void socket_of_a_dead_manager_is_removed(void **state)
+{
+    (void)state;
+    char socket_path[SESSION_SOCKET_MAX];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    setenv("XDG_RUNTIME_DIR", scene.folder, 1);
+    assert_int_equal(session_folder_make(socket_path, NULL), TTR_OK);
+    memcpy(address.sun_path, socket_path, strlen(socket_path));
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    close(fd);
+    assert_int_equal(ttr_session_find(NULL, 0), 0);
+    assert_int_equal(access(socket_path, F_OK), -1);
+    ttr_error error;
+    assert_null(ttr_session_open(0, &error));
+    assert_non_null(strstr(error.text, "no session"));
+    assert_null(ttr_session_open(1, &error));
+    unsetenv("XDG_RUNTIME_DIR");
+}
+
+static void folder_that_others_can_enter_is_skipped(void **state)
+{
+    (void)state;
+    const pid_t child = open_session();
+    char folder[SESSION_SOCKET_MAX];
+    snprintf(folder, sizeof folder, "%s", ttr_manager_socket(scene.manager));
+    *strrchr(folder, '/') = '\0';
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(ttr_session_find(NULL, 0), 0);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(ttr_session_find(NULL, 0), 1);
+    ttr_manager_stats stats;
+    close_session(child, &stats);
+}
+
+static void unknown_requests_fail(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    ttr_error error;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct trace_message message = {
+        .magic = TRACE_MESSAGE_MAGIC, .version = TRACE_VERSION, .kind = TRACE_CONTROL, .a = 99};
+    struct trace_answer answer;
+    const pid_t child = open_session();
+    memcpy(address.sun_path, ttr_manager_socket(scene.manager),
+           strlen(ttr_manager_socket(scene.manager)));
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(send(fd, &message, sizeof message, 0), sizeof message);
+    assert_int_equal(ttr_manager_run(scene.manager, 20, -1, &error), TTR_OK);
+    assert_int_equal(recv(fd, &answer, sizeof answer, 0), sizeof answer);
+    assert_int_equal(answer.status, TRACE_ANSWER_FAILED);
+    close(fd);
+    close_session(child, &stats);
+    assert_int_equal(stats.expelled, 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, scene_set_up, scene_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(session_reports_programs_and_categories),
+        CASE(filter_of_a_running_program_is_replaced),
+        CASE(snapshot_writes_circular_rings),
+        CASE(stop_is_reported_to_the_caller),
+        CASE(socket_of_a_dead_manager_is_removed),
+        CASE(folder_that_others_can_enter_is_skipped),
+        CASE(unknown_requests_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
