@@ -154,7 +154,7 @@ static bool stream_events(const struct connection *connection)
         struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
         const int came = poll(&ready, 1, STEP_MS);
         is_open = came <= 0 || !is_cancelled((void *)(uintptr_t)connection);
-        if (came > 0 && is_open) /* bytes that nobody asked for */
+        if (came > 0 && is_open) /* bytes that are not expected */
             break;
     }
     if (is_open)

@@ -40,7 +40,7 @@ struct track_order {
 static int kind_order(uint8_t kind)
 {
     static const int order[] = {
-        [VIEW_CPU] = 0, [VIEW_COUNTER] = 1, [VIEW_ASYNC] = 2, [VIEW_STATE] = 3, [VIEW_THREAD] = 3};
+        [VIEW_CPU] = 0, [VIEW_STATE] = 1, [VIEW_THREAD] = 1, [VIEW_ASYNC] = 2, [VIEW_COUNTER] = 3};
     return order[kind];
 }
 
@@ -55,7 +55,8 @@ static int compare_uint(uint64_t a, uint64_t b)
 }
 
 /* CPUs come first, then counters without a thread, then processes, the one with the most items
- * first; threads are ordered by id, and the states of a thread are above its slices. */
+ * first; threads are ordered by id, with
+ * their states above their slices, and followed by the counters of the process. */
 static int compare_tracks(const void *left, const void *right)
 {
     const struct track_order *l = left, *r = right;

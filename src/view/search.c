@@ -1,4 +1,4 @@
-/* Search: slices whose name contains a text, their number, and the next or previous one; and the
+/* Search: slices with a text in their name, their number, and the next or previous one; and the
  * slice at a time.
  *
  * Names are matched once; then one pass over the name ids counts, at about 1 ns per slice. */

@@ -164,7 +164,7 @@ ttr_text view_name(const ttr_view *view, uint32_t name);
 struct view_window {
     int64_t from, to; /* relative */
     uint32_t width;   /* pixels */
-    uint64_t opened;  /* blocks whose items were read */
+    uint64_t opened;  /* blocks of which the items were read */
 };
 
 /* A run of slices that is drawn as one box: x and width in 1/65535 of the window.  `folded` is the
@@ -244,7 +244,7 @@ extern const size_t page_files_n;
 struct http_head {
     char method[8];
     char target[16384];
-    char host[256], cookie[2048], site[32]; /* "" if there is no such line */
+    char host[256], cookie[2048], site[32]; /* "" if the line is missing */
     bool is_kept;                           /* the connection stays open */
 };
 

@@ -1,7 +1,7 @@
 /* The boxes of a window: what a row shows between two times, on so many pixels.
  *
- * Slices of one row do not overlap (rows.c).  So a block whose successor starts within a pixel
- * contains no slice longer than a pixel: the block, and all blocks that start in the same pixel,
+ * Slices of one row do not overlap (rows.c).  So if the next block starts within a pixel, a block
+ * has no slice longer than a pixel: it, and all blocks that start in the same pixel,
  * become one box without reading their slices.  Only other blocks are read: slices of at least a
  * pixel get a box of their own, shorter ones fold into the box of their pixel.  A folded box has
  * the name of its longest slice.

@@ -244,14 +244,17 @@ static const struct command commands[] = {
      "sample of the .NET runtime weighs the time to the next sample of its "
      "thread; any other sample weighs one. Memory grows with different stacks, not with samples.",
      flame_examples, run_flame},
-    {"report", VERB_REPORT, "REPORT FILE...", 1, SIZE_MAX,
+    {"report", VERB_REPORT, "REPORT FILE... | --html FILE... -o OUTPUT", 1, SIZE_MAX,
      "a report and a file: topn, gc, exceptions, counters or threads",
      "answer a common question by a table",
      "topn: functions with the most time, by samples, or by spans if a trace has no samples. The "
      "other reports are about the .NET runtime.\n\n"
      "gc: collections and the pauses they made. exceptions: thrown exceptions by type. counters: "
      "EventCounters with mean, minimum, maximum and last value. threads: time in managed code and "
-     "elsewhere, by samples.",
+     "elsewhere, by samples.\n\n"
+     "--html writes the timeline of the command view as one file of at most 5 MB, with reduced "
+     "data "
+     "and tables, which opens without a network.",
      report_examples, run_report},
     {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, NULL, "look for damage",
      "Reads everything. Reports byte ranges that cannot be decoded, records that break a rule, and "

@@ -11,7 +11,7 @@ export const TOP = MINIMAP + 22;
 const LABEL_MIN = 44;
 const FONT = '11px system-ui, "DejaVu Sans", sans-serif';
 
-const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById('view'));
+export const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById('view'));
 const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
 /** @type {ImageData | null} */
 let image = null;

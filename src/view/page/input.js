@@ -1,11 +1,10 @@
 // Mouse and keys.
 import { state, change, setRange, nameOf, duration, parseTime, KIND } from './state.js';
 import { itemAt } from './wire.js';
-import { size, hit, timeAt, xOf, timelineWidth, clampScroll, LEFT, TOP, MINIMAP } from './canvas.js';
+import { canvas, size, hit, timeAt, xOf, timelineWidth, clampScroll, LEFT, TOP, MINIMAP } from './canvas.js';
 import { lines, findLine, layOut, lineOfRow } from './tracks.js';
 import { showItem, showArea, closePanel } from './panel.js';
 
-const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById('view'));
 const tip = /** @type {HTMLElement} */ (document.getElementById('tip'));
 const SNAP = 4; /* pixels */
 
