@@ -1,4 +1,4 @@
-/* Actions of spans, system calls and counters. */
+/* Actions of spans and counters. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct act {
     struct span_lane *lane; /* NULL if the lane is unknown */
 };
 
-static ttr_event *append_output_event(struct meaning *meaning)
+static ttr_event *append_owed_event(struct meaning *meaning)
 {
     if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->owed, &meaning->owed_capacity,
                        meaning->owed_n + 1, sizeof *meaning->owed))
@@ -27,11 +27,10 @@ static ttr_event *append_output_event(struct meaning *meaning)
     return &meaning->owed[meaning->owed_n++];
 }
 
-/* Adds the end of a span of a lane, before the current event. */
-static bool append_span_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                            ttr_id track, const struct span *span, bool is_complete)
+bool meaning_append_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                        ttr_id track, const struct span *span, bool is_complete)
 {
-    ttr_event *end = append_output_event(meaning);
+    ttr_event *end = append_owed_event(meaning);
     if (!end)
         return false;
     *end = (ttr_event){.kind = TTR_KIND_END,
@@ -50,16 +49,14 @@ static bool append_span_end(struct meaning *meaning, const ttr_event *cause, ttr
     return true;
 }
 
-/* Ends the innermost `n` spans of a lane as incomplete. */
-static inline bool end_innermost_span(struct meaning *meaning, const ttr_event *cause,
-                                      ttr_id thread, ttr_id track, struct span_lane *lane,
-                                      uint32_t n)
+bool meaning_end_innermost_spans(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                                 ttr_id track, struct span_lane *lane, uint32_t n)
 {
     for (; n > 0 && lane->top; n--) {
-        const struct span span = spans_pop(&meaning->spans, lane);
+        const struct span *span = spans_pop(&meaning->spans, lane);
         stage_notes_add(&meaning->notes, TTR_SEVERITY_REMARK, cause->offset, "meaning.lost-end",
                         "a span has no end: the trace lost it");
-        if (!append_span_end(meaning, cause, thread, track, &span, false))
+        if (!meaning_append_end(meaning, cause, thread, track, span, false))
             return false;
     }
     return true;
@@ -68,26 +65,7 @@ static inline bool end_innermost_span(struct meaning *meaning, const ttr_event *
 bool meaning_end_lane_spans(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
                             ttr_id track, struct span_lane *lane)
 {
-    return end_innermost_span(meaning, cause, thread, track, lane, UINT32_MAX);
-}
-
-static bool is_exit_call(const ttr *t, ttr_id name)
-{
-    const ttr_text text = ttr_text_get(t, name);
-    return (text.n == 4 && memcmp(text.p, "exit", 4) == 0) ||
-           (text.n == 10 && memcmp(text.p, "exit_group", 10) == 0);
-}
-
-bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_id thread)
-{
-    struct task *task = meaning_get_task(meaning, thread);
-    if (!task)
-        return false;
-    const struct span *top = spans_top(&meaning->spans, task->lane);
-    if (!top || !is_exit_call(meaning->base.t, top->name))
-        return true;
-    const struct span span = spans_pop(&meaning->spans, &task->lane);
-    return append_span_end(meaning, cause, thread, 0, &span, true);
+    return meaning_end_innermost_spans(meaning, cause, thread, track, lane, UINT32_MAX);
 }
 
 /* Returns the lane of the track of an event; NULL if memory runs out. */
@@ -245,8 +223,8 @@ static enum action_result begin_span(struct act *act)
                         .name = choose_span_name(act, key),
                         .category = act->compiled->category,
                         .group = rule->group};
-    if (!span.name ||
-        !end_innermost_span(act->meaning, act->event, act->thread, act->track, act->lane, lost))
+    if (!span.name || !meaning_end_innermost_spans(act->meaning, act->event, act->thread,
+                                                   act->track, act->lane, lost))
         return ACTION_OUT_OF_MEMORY;
     if (spans_push(&act->meaning->spans, act->lane, &span))
         set_span_event(act, TTR_KIND_BEGIN, span.name, span.category);
@@ -266,106 +244,11 @@ static enum action_result end_span(struct act *act)
                         "an end has no begin: it was before the trace, or was lost");
         return ACTION_DONE;
     }
-    if (!end_innermost_span(act->meaning, act->event, act->thread, act->track, act->lane,
-                            depth - 1))
+    if (!meaning_end_innermost_spans(act->meaning, act->event, act->thread, act->track, act->lane,
+                                     depth - 1))
         return ACTION_OUT_OF_MEMORY;
-    const struct span span = spans_pop(&act->meaning->spans, act->lane);
-    set_span_event(act, TTR_KIND_END, span.name, span.category);
-    return ACTION_DONE;
-}
-
-/* --- System calls --- */
-
-/* Two families of tracepoints record each call: one names it, the other has its number. */
-enum family { FAMILY_NAMED, FAMILY_NUMBER };
-
-static enum family get_call_family(const struct compiled_rule *compiled)
-{
-    return compiled->field[0].name.n && !compiled->rule->name ? FAMILY_NUMBER : FAMILY_NAMED;
-}
-
-/* Returns the name of a call; 0 if memory runs out. */
-static ttr_id get_call_name(const struct act *act)
-{
-    uint64_t number;
-    char text[32];
-    ttr *t = act->meaning->base.t;
-    if (get_call_family(act->compiled) == FAMILY_NAMED ||
-        !rule_read_number(act->record, &act->compiled->field[0], &number))
-        return act->compiled->name;
-    const char *name = act->machine->is_x86_64 ? meaning_syscall_name(number) : NULL;
-    if (name)
-        return ttr_text_add(t, name, strlen(name));
-    const int n = snprintf(text, sizeof text, "syscall %lld", (long long)number);
-    return ttr_text_add(t, text, (size_t)n);
-}
-
-static bool name_equals(const ttr *t, ttr_id name, const char *word)
-{
-    const ttr_text text = ttr_text_get(t, name);
-    return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
-}
-
-static enum action_result begin_call_span(struct act *act)
-{
-    struct meaning *meaning = act->meaning;
-    if (!act->lane)
-        return ACTION_DONE;
-    const struct span *top = spans_top(&meaning->spans, *act->lane);
-    const enum family family = get_call_family(act->compiled);
-    const uint16_t group = act->compiled->rule->group;
-    if (top && top->group == group && top->family != family)
-        return ACTION_DONE; /* the second record of the same call */
-    struct span span = {.name = get_call_name(act),
-                        .category = act->compiled->category,
-                        .group = group,
-                        .family = (uint8_t)family};
-    if (!span.name)
-        return ACTION_OUT_OF_MEMORY;
-    if (name_equals(meaning->base.t, span.name, "rt_sigreturn")) /* does not return */
-        return ACTION_DONE;
-    const uint32_t lost = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
-    if (!end_innermost_span(meaning, act->event, act->thread, 0, act->lane, lost))
-        return ACTION_OUT_OF_MEMORY;
-    if (spans_push(&meaning->spans, act->lane, &span))
-        set_span_event(act, TTR_KIND_BEGIN, span.name, span.category);
-    return ACTION_DONE;
-}
-
-/* Returns true if a record ends a call of another name: the end of the open one was lost. A program
- * that is replaced may return under another name, and the kernel records number -1 for a call that
- * was skipped. */
-static bool is_end_of_other_call(const struct act *act, const struct span *open, ttr_id name)
-{
-    const ttr *t = act->meaning->base.t;
-    return name != open->name && name != act->event->name &&
-           !name_equals(t, open->name, "execve") && !name_equals(t, open->name, "execveat") &&
-           !name_equals(t, name, "syscall -1");
-}
-
-/* The exit of `clone` in the child has no entry, nor has the second record of an exit. An exit
- * with an entry before the trace stays an instant, too. */
-static enum action_result end_call_span(struct act *act)
-{
-    struct meaning *meaning = act->meaning;
-    const uint16_t group = act->compiled->rule->group;
-    if (!act->lane)
-        return ACTION_DONE;
-    const uint32_t depth = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
-    if (depth == 0)
-        return ACTION_DONE;
-    const ttr_id name = get_call_name(act);
-    if (!name || !end_innermost_span(meaning, act->event, act->thread, 0, act->lane, depth - 1))
-        return ACTION_OUT_OF_MEMORY;
-    const struct span *open = spans_top(&meaning->spans, *act->lane);
-    if (open->family != get_call_family(act->compiled))
-        return ACTION_DONE;
-    if (is_end_of_other_call(act, open, name))
-        return end_innermost_span(meaning, act->event, act->thread, 0, act->lane, 1)
-                   ? ACTION_DONE
-                   : ACTION_OUT_OF_MEMORY;
-    const struct span span = spans_pop(&meaning->spans, act->lane);
-    set_span_event(act, TTR_KIND_END, span.name, span.category);
+    const struct span *span = spans_pop(&act->meaning->spans, act->lane);
+    set_span_event(act, TTR_KIND_END, span->name, span->category);
     return ACTION_DONE;
 }
 
@@ -435,8 +318,6 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
 {
     static enum action_result (*const actions[])(struct act * act) = {
         [RULE_NAME] = store_recorded_name,
-        [RULE_CALL_BEGIN] = begin_call_span,
-        [RULE_CALL_END] = end_call_span,
         [RULE_BEGIN] = begin_span,
         [RULE_END] = end_span,
         [RULE_ASYNC_BEGIN] = convert_to_async_event,
@@ -452,9 +333,7 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                       .record = &record,
                       .thread = event->thread};
     const uint8_t action = compiled->rule->action;
-    if ((action == RULE_BEGIN || action == RULE_END || action == RULE_CALL_BEGIN ||
-         action == RULE_CALL_END) &&
-        !find_span_lane(&act))
+    if ((action == RULE_BEGIN || action == RULE_END) && !find_span_lane(&act))
         return ACTION_OUT_OF_MEMORY;
     return actions[action](&act);
 }

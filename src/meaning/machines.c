@@ -160,14 +160,10 @@ struct source_state *meaning_get_source(struct meaning *meaning, uint16_t source
     return state;
 }
 
-struct cpu_state *meaning_get_cpu(struct meaning *meaning, struct machine *machine,
+struct cpu_state *meaning_add_cpu(struct meaning *meaning, struct machine *machine,
                                   const ttr_event *event)
 {
     const size_t before = machine->cpus_n;
-    if (!(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
-        return NULL;
-    if (event->cpu < before)
-        return &machine->cpu[event->cpu];
     if (!alloc_reserve(&meaning->base.t->counted, (void **)&machine->cpu, &machine->cpus_n,
                        (size_t)event->cpu + 1, sizeof *machine->cpu))
         return NULL;
@@ -235,37 +231,55 @@ static ttr_id get_idle_thread(struct meaning *meaning, const struct machine *mac
     return cpu->idle;
 }
 
+/* Stores a thread in the cache. Returns its id; 0 if memory runs out. */
+static ttr_id remember_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
+                              ttr_id id)
+{
+    const size_t slot = tid % MEANING_RECENT;
+    id = id && meaning_get_task(meaning, id) ? id : 0;
+    machine->recent[slot].tid = tid;
+    machine->recent[slot].id = id;
+    return id;
+}
+
 /* Ends the use of a tid by a thread. */
 static void release_thread(struct meaning *meaning, struct machine *machine, ttr_id thread)
 {
+    const size_t slot = meaning->task[thread].tid % MEANING_RECENT;
     context_release_tid(meaning->base.t, machine->owner, thread);
-    for (size_t i = 0; i < MEANING_RECENT; i++)
-        if (machine->recent[i].id == thread)
-            machine->recent[i].id = 0;
+    if (machine->recent[slot].id == thread)
+        machine->recent[slot].id = 0;
 }
 
-ttr_id meaning_find_or_add_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
-                                  struct cpu_state *cpu, uint32_t number)
+ttr_id meaning_add_thread(struct meaning *meaning, struct machine *machine, uint64_t pid,
+                          uint64_t tid)
+{
+    const ttr_id known = meaning_find_thread(meaning, machine, tid);
+    if (known && meaning->task[known].is_dead)
+        release_thread(meaning, machine, known);
+    return remember_thread(meaning, machine, tid,
+                           context_thread(meaning->base.t, machine->owner, pid, tid));
+}
+
+ttr_id meaning_look_up_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
+                              struct cpu_state *cpu, uint32_t number)
 {
     if (tid == 0)
         return cpu ? get_idle_thread(meaning, machine, cpu, number) : 0;
-    const size_t slot = tid % MEANING_RECENT;
-    ttr_id id = machine->recent[slot].tid == tid ? machine->recent[slot].id : 0;
-    if (!id)
-        id = context_thread_by_tid(meaning->base.t, machine->owner, tid);
+    ttr_id id = context_thread_by_tid(meaning->base.t, machine->owner, tid);
     const struct task *task = id ? meaning_get_task(meaning, id) : NULL;
     if (task && task->is_dead) {
         release_thread(meaning, machine, id);
         id = context_thread_by_tid(meaning->base.t, machine->owner, tid);
-        task = id ? meaning_get_task(meaning, id) : NULL;
     }
-    machine->recent[slot].tid = tid;
-    machine->recent[slot].id = task ? id : 0;
-    return task ? id : 0;
+    return remember_thread(meaning, machine, tid, id);
 }
 
 ttr_id meaning_find_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid)
 {
+    const size_t slot = tid % MEANING_RECENT;
+    if (machine->recent[slot].tid == tid && machine->recent[slot].id)
+        return machine->recent[slot].id;
     const uint32_t *id =
         pair_map_get(&meaning->base.t->sources[machine->owner].threads_by_tid, tid, 0);
     return id && meaning_get_task(meaning, *id) ? *id : 0;

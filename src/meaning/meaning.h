@@ -4,13 +4,17 @@
  *   machines.c   machines, their CPUs, threads and names
  *   threads.c    actions of scheduling and of threads
  *   pairs.c      rules of the caller
- *   actions.c    actions of spans, system calls and counters
+ *   actions.c    actions of spans and counters
+ *   calls.c      actions of system calls
  *
- * An action changes one event in place. It may owe ends of other spans, which the stage returns
- * before the event. If it is about to rename a thread and the batch is not empty, it returns
- * ACTION_CUT before it changes anything: the batch ends, and the event starts the next one. */
+ * An action changes one event in place, in the buffer of the input: no event is copied. It may owe
+ * ends of other spans, which the stage returns before the event. If it is about to rename a thread
+ * and the batch is not empty, it returns ACTION_CUT before it changes anything: the batch ends, and
+ * the event starts the next one. */
 #ifndef TRACETTA_MEANING_MEANING_H
 #define TRACETTA_MEANING_MEANING_H
+
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/pair_map.h"
@@ -23,6 +27,17 @@
 #define MEANING_RECENT 256u    /* slots of the cache from tid to thread */
 #define MEANING_CPU_POSITIONS 64u
 #define COMM_MAX 16u /* TASK_COMM_LEN of Linux */
+
+/* System calls with rules of their own. */
+enum {
+    CALL_EXIT, /* never returns */
+    CALL_EXIT_GROUP,
+    CALL_EXECVE, /* returns in another program */
+    CALL_EXECVEAT,
+    CALL_RT_SIGRETURN, /* never returns */
+    CALL_SKIPPED,      /* number -1 */
+    CALL_NAMES_N
+};
 
 enum action_result { ACTION_DONE, ACTION_CUT, ACTION_OUT_OF_MEMORY };
 
@@ -81,11 +96,10 @@ struct meaning {
     ttr_reader base;
     ttr_reader *in;
     ttr_batch batch; /* of `in` */
-    uint32_t at;     /* next event of `batch` */
-    ttr_event *out;
-    size_t out_n, out_at, out_capacity;
-    ttr_event *owed; /* ends to return before the current event */
-    size_t owed_n, owed_capacity;
+    uint32_t first;  /* events of `batch` from here to `at` are interpreted, and not returned yet */
+    uint32_t at;     /* next event of `batch` to interpret */
+    ttr_event *owed; /* ends to return before event `first` */
+    size_t owed_n, owed_at, owed_capacity; /* owed_at: the next one to return */
     struct source_state *source;
     size_t sources_n;
     struct machine **machine;
@@ -96,12 +110,13 @@ struct meaning {
     size_t tracks_n;
     struct compiled_rule *rule;
     size_t rules_n, rules_capacity;
-    uint32_t *rule_of; /* by schema: 0 = not compiled yet, 1 = no rule, else index in `rule` + 2 */
+    uint32_t *rule_of; /* by schema: rule of its events, see stage.c */
     size_t rule_of_n;
     struct pair_map rule_by_name; /* (schema, name), for schemas that several classes share */
     struct cpu_position cpu_position[MEANING_CPU_POSITIONS]; /* cache, by schema */
     struct pair_map async;                                   /* open async spans: (group, link) */
     struct spans spans;
+    ttr_id known_call[CALL_NAMES_N];
     struct user_rule *pair; /* rules of the caller, two for each pair */
     size_t pairs_n, pairs_capacity;
     struct arena arena;      /* texts of the caller's rules */
@@ -120,17 +135,43 @@ uint8_t meaning_find_rule_tables(const ttr *t, uint16_t source);
  * out. */
 struct source_state *meaning_get_source(struct meaning *meaning, uint16_t source);
 
-/* Returns the CPU of an event, or NULL if it has none, or if memory runs out. */
-struct cpu_state *meaning_get_cpu(struct meaning *meaning, struct machine *machine,
+/* Adds the state of CPUs up to that of an event. Returns the latter, or NULL if memory runs out. */
+struct cpu_state *meaning_add_cpu(struct meaning *meaning, struct machine *machine,
                                   const ttr_event *event);
+
+/* Returns the CPU of an event, or NULL if it has none, or if memory runs out. */
+static inline struct cpu_state *meaning_get_cpu(struct meaning *meaning, struct machine *machine,
+                                                const ttr_event *event)
+{
+    if (!(event->flags & TTR_EVENT_HAS_CPU) || event->cpu > MEANING_CPU_MAX)
+        return NULL;
+    return event->cpu < machine->cpus_n ? &machine->cpu[event->cpu]
+                                        : meaning_add_cpu(meaning, machine, event);
+}
 
 /* Sets the CPU of an event from its field perf_cpu, if it has that. */
 void meaning_set_cpu(struct meaning *meaning, ttr_event *event);
 
+/* Finds a thread as meaning_thread does, without the cache. */
+ttr_id meaning_look_up_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
+                              struct cpu_state *cpu, uint32_t number);
+
 /* Returns the thread with a tid. `cpu`: of tid 0; NULL if unknown. A thread that is dead is
  * replaced by a new one. Returns 0 if memory runs out, and for tid 0 without a CPU. */
-ttr_id meaning_find_or_add_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
-                                  struct cpu_state *cpu, uint32_t number);
+static inline ttr_id meaning_find_or_add_thread(struct meaning *meaning, struct machine *machine,
+                                                uint64_t tid, struct cpu_state *cpu,
+                                                uint32_t number)
+{
+    const size_t slot = tid % MEANING_RECENT;
+    const ttr_id id = machine->recent[slot].tid == tid ? machine->recent[slot].id : 0;
+    return id && !meaning->task[id].is_dead
+               ? id
+               : meaning_look_up_thread(meaning, machine, tid, cpu, number);
+}
+
+/* Returns the thread with a pid and a tid, as meaning_thread does. The tid must not be 0. */
+ttr_id meaning_add_thread(struct meaning *meaning, struct machine *machine, uint64_t pid,
+                          uint64_t tid);
 
 /* Returns the thread with a tid if an earlier record was about it, else 0. */
 ttr_id meaning_find_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid);
@@ -146,6 +187,14 @@ static inline struct task *meaning_get_task(struct meaning *meaning, ttr_id thre
                : meaning_add_task(meaning, thread);
 }
 
+/* Returns true if naming a thread changes nothing: it has the name, or that of a better source. */
+static inline bool meaning_is_named(const struct task *task, ttr_text name, uint8_t rank)
+{
+    return name.n == 0 || task->rank > rank ||
+           (task->rank == rank && name.n < COMM_MAX && memcmp(task->comm, name.p, name.n) == 0 &&
+            task->comm[name.n] == 0);
+}
+
 /* Returns true if naming a thread would replace a name that events of the batch show. */
 bool meaning_would_rename(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank);
 
@@ -156,13 +205,33 @@ TTR_MUST bool meaning_name_thread(struct meaning *meaning, ttr_id thread, ttr_te
 
 /* --- actions.c --- */
 
+/* Adds the end of a span of a lane, before the current event. */
+TTR_MUST bool meaning_append_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
+                                 ttr_id track, const struct span *span, bool is_complete);
+
+/* Ends the innermost `n` spans of a lane as incomplete. */
+TTR_MUST bool meaning_end_innermost_spans(struct meaning *meaning, const ttr_event *cause,
+                                          ttr_id thread, ttr_id track, struct span_lane *lane,
+                                          uint32_t n);
+
 /* Ends all open spans of a lane. */
 TTR_MUST bool meaning_end_lane_spans(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
                                      ttr_id track, struct span_lane *lane);
 
-/* Applies a rule of spans, calls or counters to an event. */
+/* Applies a rule of spans or counters to an event. */
 enum action_result meaning_apply_span(struct meaning *meaning, struct machine *machine,
                                       const struct compiled_rule *compiled, ttr_event *event);
+
+/* --- calls.c --- */
+
+/* Interns the names of the calls with rules of their own. Returns false if memory runs out. */
+TTR_MUST bool meaning_add_call_names(struct meaning *meaning);
+
+/* Apply the entry and the exit of a system call. */
+enum action_result meaning_begin_call(struct meaning *meaning, const struct machine *machine,
+                                      const struct compiled_rule *compiled, ttr_event *event);
+enum action_result meaning_end_call(struct meaning *meaning, const struct machine *machine,
+                                    const struct compiled_rule *compiled, ttr_event *event);
 
 /* Ends the call `exit` or `exit_group` of a thread. */
 TTR_MUST bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_id thread);

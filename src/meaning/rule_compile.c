@@ -228,11 +228,8 @@ bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compil
     return false;
 }
 
-/* Returns true if the record of the event has fixed positions. */
-static inline bool locate_record(struct rule_record *record)
+bool rule_locate_record(struct rule_record *record)
 {
-    if (record->bytes)
-        return true;
     const struct schema *schema = context_schema(record->t, record->event->schema);
     record->bytes = schema->ops && schema->ops->record
                         ? schema->ops->record(schema->ctx, record->event, &record->n)
@@ -252,14 +249,11 @@ static bool find_payload_field(const struct rule_record *record, ttr_text name, 
     return false;
 }
 
-bool rule_read_number(struct rule_record *record, const struct rule_field *field, uint64_t *value)
+bool rule_find_number(struct rule_record *record, const struct rule_field *field, uint64_t *value)
 {
     ttr_field found;
     if (!field->name.n)
         return false;
-    if (field->is_fixed && locate_record(record))
-        return !field->position.is_text &&
-               field_position_load(&field->position, record->bytes, record->n, value);
     if (!find_payload_field(record, field->name, &found) ||
         (found.value.type != TTR_TYPE_UINT && found.value.type != TTR_TYPE_INT &&
          found.value.type != TTR_TYPE_BOOL))
@@ -273,7 +267,7 @@ bool rule_read_text(struct rule_record *record, const struct rule_field *field, 
     ttr_field found;
     if (!field->name.n)
         return false;
-    if (field->is_fixed && locate_record(record)) {
+    if (field->is_fixed && (record->bytes || rule_locate_record(record))) {
         if (!field->position.is_text || field->position.bytes > record->n ||
             field->position.offset > record->n - field->position.bytes)
             return false;

@@ -46,8 +46,23 @@ bool rule_compile_pair(ttr *t, struct user_rule *rules, size_t n, const ttr_even
 /* Returns true if a rule may apply to events of these worlds with a name. */
 bool rule_may_match(unsigned worlds, ttr_text name);
 
-/* Read a number or a text up to its first zero. Return false if the event lacks the field. */
-bool rule_read_number(struct rule_record *record, const struct rule_field *field, uint64_t *value);
+/* Locates the record of the event. Returns false if it has no fixed positions. */
+bool rule_locate_record(struct rule_record *record);
+
+/* Finds a number by the name of its field. Returns false if the event lacks it. */
+bool rule_find_number(struct rule_record *record, const struct rule_field *field, uint64_t *value);
+
+/* Reads a number. Returns false if the event lacks the field. */
+static inline bool rule_read_number(struct rule_record *record, const struct rule_field *field,
+                                    uint64_t *value)
+{
+    return field->is_fixed && !field->position.is_text &&
+                   (record->bytes || rule_locate_record(record))
+               ? field_position_load(&field->position, record->bytes, record->n, value)
+               : rule_find_number(record, field, value);
+}
+
+/* Reads a text up to its first zero. Returns false if the event lacks the field. */
 bool rule_read_text(struct rule_record *record, const struct rule_field *field, ttr_text *text);
 
 /* Returns the kernel's name of a softirq, "NET_RX"; NULL for unknown numbers. */

@@ -1,9 +1,9 @@
 /* ttr_interpret: a reader that changes events by the rules of their classes.
  *
- * A batch of the input without changed events passes as it is. Otherwise events are copied
- * into a batch of the stage and changed there. A class of events is looked up by its schema: one
- * load shows whether a rule applies. Payloads stay in the batch of the input, so the next one is
- * read only after the stage has returned all events of this one. */
+ * Events are changed in the buffer of the input, and batches are parts of the input's batches. A
+ * batch ends before an event that renames a thread, and before one with owed ends, which are a
+ * batch of their own. A class of events is looked up by its schema: one load shows whether a rule
+ * applies. */
 #include <tracetta/event_class.h>
 #include <tracetta/meaning.h>
 
@@ -12,9 +12,12 @@
 #include "base/status.h"
 #include "meaning/meaning.h"
 
-#define BATCH 64u /* events; small, so that a batch stays in the cache of the processor */
-#define NO_RULE 1u
-#define FIRST_RULE 2u
+#define BATCH 64u /* owed ends per batch */
+
+/* Values of meaning.rule_of; 0 = not compiled yet. */
+#define UNCHANGED 1u   /* no rule applies */
+#define THREAD_ONLY 2u /* no rule applies, but the event gets the running thread of its CPU */
+#define FIRST_RULE 3u  /* plus the index of the rule */
 
 static void meaning_close(ttr_reader *base)
 {
@@ -33,7 +36,6 @@ static void meaning_close(ttr_reader *base)
     alloc_free(alloc, meaning->track, meaning->tracks_n, sizeof *meaning->track);
     alloc_free(alloc, meaning->rule, meaning->rules_capacity, sizeof *meaning->rule);
     alloc_free(alloc, meaning->rule_of, meaning->rule_of_n, sizeof *meaning->rule_of);
-    alloc_free(alloc, meaning->out, meaning->out_capacity, sizeof *meaning->out);
     alloc_free(alloc, meaning->owed, meaning->owed_capacity, sizeof *meaning->owed);
     pair_map_free(&meaning->rule_by_name);
     pair_map_free(&meaning->async);
@@ -47,8 +49,7 @@ static void meaning_close(ttr_reader *base)
 
 /* --- Rules of classes --- */
 
-/* Compiles the rule of an event's class. Returns NO_RULE, or FIRST_RULE plus its index; 0 if memory
- * runs out. */
+/* Compiles the rule of an event's class. Returns a value of rule_of; 0 if memory runs out. */
 static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_event *event)
 {
     ttr *t = meaning->base.t;
@@ -57,7 +58,7 @@ static uint32_t add_rule(struct meaning *meaning, unsigned worlds, const ttr_eve
     if (!rule_compile_pair(t, meaning->pair, meaning->pairs_n, event, &compiled,
                            &is_out_of_memory) &&
         !rule_compile(t, worlds, event, &compiled, &is_out_of_memory))
-        return NO_RULE;
+        return worlds & RULE_KERNEL ? THREAD_ONLY : UNCHANGED;
     if (compiled.rule->action == RULE_COUNTER || compiled.rule->action == RULE_NAMED_COUNTER) {
         compiled.series = series_schema_add(meaning, &compiled, event);
         is_out_of_memory |= !compiled.series;
@@ -106,7 +107,7 @@ static uint32_t find_rule(struct meaning *meaning, unsigned worlds, const ttr_ev
             t->schemas[event->schema].class_name = event->name;
     }
     return event->flags & TTR_EVENT_PARTIAL && !meaning->rule_of[event->schema]
-               ? NO_RULE
+               ? THREAD_ONLY
                : meaning->rule_of[event->schema];
 }
 
@@ -145,27 +146,35 @@ static inline bool set_running_thread(struct meaning *meaning, struct machine *m
     return true;
 }
 
-static enum action_result interpret_event(struct meaning *meaning,
-                                          const struct source_state *source, ttr_event *event)
+static inline enum action_result apply_rule(struct meaning *meaning,
+                                            const struct source_state *source,
+                                            const struct compiled_rule *compiled, ttr_event *event)
 {
-    if (event->kind == TTR_KIND_GAP)
-        return meaning_apply_gap(meaning, source->machine, event) ? ACTION_DONE
-                                                                  : ACTION_OUT_OF_MEMORY;
+    const uint8_t action = compiled->rule->action;
+    if (action == RULE_CALL_BEGIN)
+        return meaning_begin_call(meaning, source->machine, compiled, event);
+    if (action == RULE_CALL_END)
+        return meaning_end_call(meaning, source->machine, compiled, event);
+    return action < RULE_NAME ? meaning_apply_thread(meaning, source->machine, compiled, event)
+                              : meaning_apply_span(meaning, source->machine, compiled, event);
+}
+
+static inline enum action_result interpret_event(struct meaning *meaning,
+                                                 const struct source_state *source,
+                                                 ttr_event *event)
+{
     if (event->kind != TTR_KIND_INSTANT)
-        return ACTION_DONE;
+        return event->kind != TTR_KIND_GAP || meaning_apply_gap(meaning, source->machine, event)
+                   ? ACTION_DONE
+                   : ACTION_OUT_OF_MEMORY;
     if (source->has_cpu_field)
         meaning_set_cpu(meaning, event);
     if (source->worlds & RULE_KERNEL && !set_running_thread(meaning, source->machine, event))
         return ACTION_OUT_OF_MEMORY;
     const uint32_t rule = get_event_rule(meaning, source->worlds, event);
-    if (rule == NO_RULE)
-        return ACTION_DONE;
-    if (rule == 0)
-        return ACTION_OUT_OF_MEMORY;
-    const struct compiled_rule *compiled = &meaning->rule[rule - FIRST_RULE];
-    return compiled->rule->action < RULE_NAME
-               ? meaning_apply_thread(meaning, source->machine, compiled, event)
-               : meaning_apply_span(meaning, source->machine, compiled, event);
+    if (rule >= FIRST_RULE)
+        return apply_rule(meaning, source, &meaning->rule[rule - FIRST_RULE], event);
+    return rule ? ACTION_DONE : ACTION_OUT_OF_MEMORY;
 }
 
 static inline const struct source_state *get_event_source(struct meaning *meaning,
@@ -176,103 +185,102 @@ static inline const struct source_state *get_event_source(struct meaning *meanin
                : meaning_get_source(meaning, event->source);
 }
 
-/* Inserts the ends that are owed before the event at the end of the output. */
-static bool insert_pending_ends(struct meaning *meaning)
+/* Returns an event of the input's batch. The buffer belongs to a reader of this library, which
+ * lets stages change events until the next read (reader.h). */
+static inline ttr_event *get_writable_event(const ttr_batch *batch, uint32_t i)
 {
-    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
-                       meaning->out_n + meaning->owed_n + 1, sizeof *meaning->out))
-        return false;
-    ttr_event *at = &meaning->out[meaning->out_n];
-    at[meaning->owed_n] = *at;
-    memcpy(at, meaning->owed, meaning->owed_n * sizeof *at);
-    meaning->out_n += meaning->owed_n;
-    meaning->owed_n = 0;
-    return true;
+    return (ttr_event *)(uintptr_t)ttr_batch_at(batch, i);
 }
 
-/* Interprets events of the input's batch until the output is full, or an event must start a new
- * batch. Returns false if memory runs out. */
-static bool fill_batch(struct meaning *meaning)
+/* Returns the index of the first event of the input's batch from `at` on that may change. */
+static uint32_t skip_unchanged(const struct meaning *meaning, uint32_t at)
 {
-    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->out, &meaning->out_capacity,
-                       BATCH + 1, sizeof *meaning->out))
-        return false;
-    while (meaning->at < meaning->batch.n && meaning->out_n < BATCH) {
-        ttr_event *event = &meaning->out[meaning->out_n];
-        *event = *ttr_batch_at(&meaning->batch, meaning->at);
-        const struct source_state *source = get_event_source(meaning, event);
+    const ttr_batch batch = meaning->batch;
+    const uint32_t *rule_of = meaning->rule_of;
+    const size_t rule_of_n = meaning->rule_of_n;
+    for (; at < batch.n; at++) {
+        const ttr_event *event = ttr_batch_at(&batch, at);
+        if (event->kind != TTR_KIND_INSTANT || event->schema >= rule_of_n ||
+            rule_of[event->schema] != UNCHANGED)
+            break;
+    }
+    return at;
+}
+
+/* Interprets events of the input's batch up to its end, to an event with owed ends, or to one that
+ * must start a new batch. Returns false if memory runs out. */
+static bool interpret_batch(struct meaning *meaning)
+{
+    const ttr_batch batch = meaning->batch;
+    const struct source_state *source = NULL;
+    uint32_t last = UINT32_MAX; /* source of the event before */
+    for (; !meaning->owed_n; meaning->at++) {
+        if (!source || !(source->worlds & RULE_KERNEL))
+            meaning->at = skip_unchanged(meaning, meaning->at);
+        if (meaning->at == batch.n)
+            break;
+        ttr_event *event = get_writable_event(&batch, meaning->at);
+        if (event->source != last) {
+            source = get_event_source(meaning, event);
+            last = event->source;
+        }
         if (!source)
             return false;
-        const enum action_result result =
-            source->worlds ? interpret_event(meaning, source, event) : ACTION_DONE;
-        if (result == ACTION_CUT)
-            return true;
-        if (result == ACTION_OUT_OF_MEMORY || (meaning->owed_n && !insert_pending_ends(meaning)))
-            return false;
-        meaning->out_n++;
-        meaning->at++;
-    }
-    return true;
-}
-
-/* Returns true if the rules of a source do not change an event. */
-static inline bool is_event_unchanged(const struct meaning *meaning,
-                                      const struct source_state *source, const ttr_event *event)
-{
-    if (!source->worlds)
-        return true;
-    return event->kind == TTR_KIND_INSTANT && !(source->worlds & RULE_KERNEL) &&
-           event->schema < meaning->rule_of_n && meaning->rule_of[event->schema] == NO_RULE;
-}
-
-/* Returns true if no event of the input's batch may change. */
-static bool is_batch_unchanged(const struct meaning *meaning)
-{
-    const struct source_state *source = NULL;
-    uint16_t last = 0;
-    for (uint32_t i = 0; i < meaning->batch.n; i++) {
-        const ttr_event *event = ttr_batch_at(&meaning->batch, i);
-        if (event->kind != TTR_KIND_INSTANT && event->kind != TTR_KIND_GAP)
+        if (!source->worlds)
             continue;
-        if (!source || event->source != last) {
-            last = event->source;
-            source = last < meaning->sources_n ? &meaning->source[last] : NULL;
-            if (!source || !source->is_known)
-                return false;
-        }
-        if (!is_event_unchanged(meaning, source, event))
-            return false;
+        const enum action_result result = interpret_event(meaning, source, event);
+        if (result != ACTION_DONE)
+            return result == ACTION_CUT;
     }
     return true;
+}
+
+/* Returns the events of the input's batch from `first` up to an index, which are at least one. */
+static ttr_batch cut_events(struct meaning *meaning, uint32_t end)
+{
+    const ttr_batch *all = &meaning->batch;
+    const uint32_t first = meaning->first;
+    meaning->first = end;
+    return (ttr_batch){.event = all->pick ? all->event : all->event + first,
+                       .pick = all->pick ? all->pick + first : NULL,
+                       .n = end - first};
+}
+
+/* Returns the ends that are owed, at most a batch of them. */
+static ttr_batch cut_owed_ends(struct meaning *meaning)
+{
+    const size_t left = meaning->owed_n - meaning->owed_at;
+    const ttr_batch batch = {.event = meaning->owed + meaning->owed_at,
+                             .n = left < BATCH ? (uint32_t)left : BATCH};
+    meaning->owed_at += batch.n;
+    if (meaning->owed_at == meaning->owed_n)
+        meaning->owed_at = meaning->owed_n = 0;
+    return batch;
 }
 
 static ttr_status meaning_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct meaning *meaning = (struct meaning *)base;
-    while (meaning->out_at == meaning->out_n) {
-        meaning->out_at = meaning->out_n = 0;
-        if (meaning->at == meaning->batch.n) {
-            const ttr_status status = ttr_read(meaning->in, &meaning->batch, error);
-            if (status != TTR_OK) {
-                meaning->batch.n = meaning->at = 0;
-                if (status == TTR_END)
-                    meaning_report_unused_pairs(meaning);
-                return status;
-            }
-            meaning->at = 0;
-            if (is_batch_unchanged(meaning)) {
-                *batch = meaning->batch;
-                meaning->at = meaning->batch.n;
-                return TTR_OK;
-            }
-        }
-        if (!fill_batch(meaning))
-            return fail_memory(error);
+    if (meaning->owed_n) {
+        *batch = cut_owed_ends(meaning);
+        return TTR_OK;
     }
-    const size_t left = meaning->out_n - meaning->out_at;
-    *batch = (ttr_batch){.event = meaning->out + meaning->out_at,
-                         .n = left < BATCH ? (uint32_t)left : BATCH};
-    meaning->out_at += batch->n;
+    if (meaning->first == meaning->batch.n) {
+        meaning->first = meaning->at = meaning->batch.n = 0;
+        const ttr_status status = ttr_read(meaning->in, &meaning->batch, error);
+        if (status != TTR_OK) {
+            meaning->batch.n = 0;
+            if (status == TTR_END)
+                meaning_report_unused_pairs(meaning);
+            return status;
+        }
+    }
+    if (!interpret_batch(meaning))
+        return fail_memory(error);
+    /* the event that owes ends is the last one before `at`, and comes after them */
+    const uint32_t end = meaning->at - (meaning->owed_n > 0);
+    *batch = end == meaning->first && meaning->owed_n ? cut_owed_ends(meaning)
+                                                      : cut_events(meaning, end);
     return TTR_OK;
 }
 
@@ -398,6 +406,11 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
     arena_init(&meaning->arena, alloc);
     spans_init(&meaning->spans, alloc);
     stage_notes_init(&meaning->notes, alloc);
+    if (!meaning_add_call_names(meaning)) {
+        meaning_close(&meaning->base);
+        (void)fail_memory(error);
+        return NULL;
+    }
     if (options && meaning_add_pairs(meaning, options->pairs, error) != TTR_OK) {
         meaning_close(&meaning->base);
         return NULL;

@@ -35,7 +35,8 @@ static ttr_text read_text(const struct act *act, unsigned field)
 /* Returns true if the record must start a new batch, since it renames a thread. */
 static bool must_end_batch(const struct act *act, ttr_id thread, ttr_text name, uint8_t rank)
 {
-    return act->meaning->out_n > 0 && meaning_would_rename(act->meaning, thread, name, rank);
+    return act->meaning->at > act->meaning->first &&
+           meaning_would_rename(act->meaning, thread, name, rank);
 }
 
 static ttr_id get_known_thread(const struct act *act, uint64_t tid)
@@ -68,13 +69,19 @@ static enum action_result convert_switch(const struct act *act)
     if (!cpu || !read_number(act, SWITCH_OUT, &out_tid) || !read_number(act, SWITCH_IN, &in_tid) ||
         !read_number(act, SWITCH_STATE, &state))
         return ACTION_DONE;
-    const ttr_id in = get_thread_of_tid(act, in_tid);
+    struct meaning *meaning = act->meaning;
+    const ttr_id in =
+        meaning_find_or_add_thread(meaning, act->machine, in_tid & UINT32_MAX, cpu, event->cpu);
     const ttr_text in_name = in_tid ? read_text(act, SWITCH_IN_NAME) : (ttr_text){"", 0};
-    if (in && must_end_batch(act, in, in_name, NAME_EVENT))
+    const bool is_named = in && meaning_is_named(&meaning->task[in], in_name, NAME_EVENT);
+    if (in && !is_named && must_end_batch(act, in, in_name, NAME_EVENT))
         return ACTION_CUT;
-    const bool continues = cpu->running && act->meaning->task[cpu->running].tid == out_tid;
-    const ttr_id out = continues ? cpu->running : get_thread_of_tid(act, out_tid);
-    if (!in || !out || !meaning_name_thread(act->meaning, in, in_name, NAME_EVENT) ||
+    const bool continues = cpu->running && meaning->task[cpu->running].tid == out_tid;
+    const ttr_id out = continues
+                           ? cpu->running
+                           : meaning_find_or_add_thread(meaning, act->machine, out_tid & UINT32_MAX,
+                                                        cpu, event->cpu);
+    if (!in || !out || (!is_named && !meaning_name_thread(act->meaning, in, in_name, NAME_EVENT)) ||
         (!continues && out_tid && act->meaning->task[out].rank == NAME_NONE &&
          !meaning_name_thread(act->meaning, out, read_text(act, SWITCH_OUT_NAME), NAME_EVENT)))
         return ACTION_OUT_OF_MEMORY;
@@ -129,10 +136,9 @@ static ttr_id add_child_thread(const struct act *act, uint64_t tid)
     uint64_t pid;
     const bool has_process =
         !act->compiled->field[FORK_CHILD].is_second && read_number(act, FORK_PROCESS, &pid);
-    const ttr_id thread = get_thread_of_tid(act, tid); /* a dead one is replaced */
-    return thread && has_process ? context_thread(act->meaning->base.t, act->machine->owner,
-                                                  pid & UINT32_MAX, tid & UINT32_MAX)
-                                 : thread;
+    return has_process
+               ? meaning_add_thread(act->meaning, act->machine, pid & UINT32_MAX, tid & UINT32_MAX)
+               : get_thread_of_tid(act, tid); /* a dead one is replaced */
 }
 
 static enum action_result convert_fork(const struct act *act)

@@ -99,19 +99,19 @@ struct format_reader {
 /* Reader of traces that consist of a folder of files. */
 struct format_folder {
     /* file that makes a folder a trace ("metadata"); `bid` checks its first bytes */
-    const char *anchor;
-    /* optional: key of the option that names another file in place of the anchor; the folder then
-     * needs no anchor */
-    const char *anchor_option;
-    bool reads_alone; /* a single file without an anchor is a trace, too */
+    const char *main_file;
+    /* optional: key of the option that names another file in place of the main file; the folder
+     * then needs no main file */
+    const char *main_file_option;
+    bool reads_alone; /* a single file without a main file is a trace, too */
     /* Opens a reader that merges the folder's files; each file is an input (input_new). Owns the
      * folder, even on failure. `only`: the one file to read, NULL = all. Also called for a single
-     * file with an anchor next to it, if `bid` accepts the file. */
+     * file with a main file next to it, if `bid` accepts the file. */
     ttr_reader *(*open)(ttr *t, struct folder *folder, const char *only,
                         const ttr_read_options *options, ttr_error *error);
     /* Optional: opens all folders below a directory together, so that folders of one trace become
-     * one trace. Owns all of them. A folder without a valid anchor becomes an input without events
-     * that reports damage (`directory.untold`). So does a folder that cannot be read
+     * one trace. Owns all of them. A folder without a valid main file becomes an input without
+     * events that reports damage (`directory.bad-main-file`). So does a folder that cannot be read
      * (`trace.unreadable`), if another can. NULL = each folder is opened separately. */
     ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
                                  const ttr_read_options *options, ttr_error *error);
@@ -167,12 +167,12 @@ struct format_writer {
     /* the losses that a copy to this format may have, with count 0; NULL = none */
     const ttr_loss *losses;
     size_t losses_n;
-    /* The output is a folder, which contains format->folder->anchor when complete; out->folder is
-     * set instead of out->sink. */
+    /* The output is a folder, which contains format->folder->main file when complete; out->folder
+     * is set instead of out->sink. */
     bool writes_folder;
-    /* Optional: returns true if a file may belong to the trace of this anchor file, judged by the
+    /* Optional: returns true if a file may belong to the trace of this main file, judged by the
      * first bytes of both. A folder that contains any other file is not overwritten. */
-    bool (*is_part)(const struct file_prefix *anchor, const struct file_prefix *file);
+    bool (*is_part)(const struct file_prefix *main_file, const struct file_prefix *file);
     size_t state_size; /* size of out->ctx, zeroed before create */
     /* Initializes out->ctx; must not write. The first bytes are written with the first batch, or by
      * finish. */

@@ -1,5 +1,8 @@
 /* Base of all readers: of those that decode a file and of those that wrap other readers (merge,
- * sort, filter). */
+ * sort, filter).
+ *
+ * A stage may change the events of a batch until it reads the next one: no reader uses an event
+ * after returning it. */
 #ifndef TRACETTA_MODEL_READER_H
 #define TRACETTA_MODEL_READER_H
 

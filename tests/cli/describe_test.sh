@@ -414,7 +414,7 @@ verdict "the_others_are_recovered" $? "exit status $run_status"
 for change in 'ln -s nowhere' 'ln -s metadata' mkfifo; do
     rm motley/bad/metadata && $change motley/bad/metadata
     run timeout 20 "$tracetta" check motley
-    [ $run_status = 1 ] && grep -qE 'directory.untold x1.*motley/bad/metadata is a (link that leads nowhere|FIFO)' "$work/.out"
+    [ $run_status = 1 ] && grep -qE 'directory.bad-main-file x1.*motley/bad/metadata is a (link that leads nowhere|FIFO)' "$work/.out"
     verdict "metadata_that_are_no_file_are_reported_after_${change// /_}" $? "exit status $run_status"
 done
 rm -r motley found.motley
@@ -436,12 +436,12 @@ run "$tracetta" cat session
     grep -q 'warning: session/killed/metadata is empty (a tracer that still records may not have written it yet), so that the files beside it cannot be read: put a whole copy of it there' "$work/.err"
 verdict "an_empty_metadata_file_is_reported" $? "exit status $run_status"
 run "$tracetta" check session
-[ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed' "$work/.out"
+[ $run_status = 1 ] && grep -q '^  damage directory.bad-main-file x1.*session/killed' "$work/.out"
 verdict "check_finds_that_too" $? "exit status $run_status"
 cp -r session/killed session/slain
 run "$tracetta" check session
-[ $run_status = 1 ] && [ "$(grep -A 2 '^  session/killed$' "$work/.out" | grep -c 'directory.untold x1.*session/killed/')" = 1 ] &&
-    [ "$(grep -A 2 '^  session/slain$' "$work/.out" | grep -c 'directory.untold x1.*session/slain/')" = 1 ] && [ "$(grep -c 'damage directory.untold' "$work/.out")" = 2 ]
+[ $run_status = 1 ] && [ "$(grep -A 2 '^  session/killed$' "$work/.out" | grep -c 'directory.bad-main-file x1.*session/killed/')" = 1 ] &&
+    [ "$(grep -A 2 '^  session/slain$' "$work/.out" | grep -c 'directory.bad-main-file x1.*session/slain/')" = 1 ] && [ "$(grep -c 'damage directory.bad-main-file' "$work/.out")" = 2 ]
 verdict "each_such_folder_is_reported_in_its_own_place" $? "exit status $run_status"
 "$tracetta" convert --quiet --to=ctf session -o there --overwrite >/dev/null 2>&1
 [ -n "$(ls there)" ] && [ ! -e there/killed ] && [ ! -e there/slain ]
@@ -455,7 +455,7 @@ for file in session/killed/[ab]; do printf '\301\037\374\301' | cat - "$file" >"
 for change in 'rm session/killed/metadata' 'head -c 512 /dev/zero >session/killed/metadata'; do
     eval "$change"
     run "$tracetta" check session
-    [ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed/metadata is' "$work/.out"
+    [ $run_status = 1 ] && grep -q '^  damage directory.bad-main-file x1.*session/killed/metadata is' "$work/.out"
     verdict "metadata_that_tell_nothing_are_damage_after_$change" $? "exit status $run_status"
 done
 refuses "alone_that_is_an_error_too" 3 'session/killed/metadata is full of zeros' "$tracetta" info session/killed

@@ -238,6 +238,15 @@ shows_at_once nettrace nettrace/vectors-whole/sorted 3
 shows_at_once netperf nettrace/vectors/v3 2
 shows_at_once interceptor interceptor/vectors/zstring8-le 3
 
+# Text of trace-cmd report 3.1.6.
+"$hexa_cat" "$traces/../../../src/formats/trace_dat/vectors/instance-4096.hexa" >"$work/instances.dat"
+cat >"$work/instances.txt" <<'END'
+cpus=1
+mine:           worker-77    [000]     0.000000: tick:                 v=2
+                worker-77    [000]     0.000000: tick:                 v=1
+END
+same "lines_of_trace_cmd_have_cpus_and_instances" "$work/instances.txt" "$tracetta" cat --style=trace-cmd "$work/instances.dat"
+
 mkdir "$work/folder" "$work/folder/inside" "$work/bare"
 cp "$small" "$work/folder/b.heph"
 cp "$work/small.fxt" "$work/folder/a.fxt"

@@ -88,6 +88,7 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
         return input_add_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
                                 "the table of a buffer is incomplete; its events are missing");
     reader->options.has_buffers = true;
+    trace_dat_note_instance(reader, name);
     if (name.n == 0 || !reader->options.clock[0])
         trace_dat_parse_clock(reader, clock);
     ttr_status status = is_section_compressed(reader, offset, &cpu_buffer.is_compressed);
@@ -100,6 +101,8 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
             return input_add_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
                                     "the table of a buffer ends after %llu of %llu CPUs",
                                     (unsigned long long)i, (unsigned long long)cpus);
+        if (name.n == 0 && cpu_buffer.cpu >= reader->options.table_cpus)
+            reader->options.table_cpus = cpu_buffer.cpu + 1;
         status = trace_dat_cpu_buffer_add(reader, &cpu_buffer, name);
     }
     return status;

@@ -31,7 +31,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_HINT] = {.code = "field.hint",
                        .what = "thread references, raw-byte marks and similar hints",
                        .rule = "become plain numbers and bytes"},
-    [CTF_LOST_AFTER_NUL] = {.code = "text.behind",
+    [CTF_LOST_AFTER_NUL] = {.code = "text.after-end",
                             .what =
                                 "bytes after the end of a text of fixed size, of transcoded events",
                             .rule = "are left out",
