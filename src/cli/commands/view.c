@@ -15,6 +15,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/report.h"
 #include "cli/commands/view.h"
+#include "cli/input/input_list.h"
 #include "cli/input/optional_library.h"
 #include "cli/input/output_check.h"
 #include "cli/ui/interrupt.h"
