@@ -247,6 +247,14 @@ mine:           worker-77    [000]     0.000000: tick:                 v=2
 END
 same "lines_of_trace_cmd_have_cpus_and_instances" "$work/instances.txt" "$tracetta" cat --style=trace-cmd "$work/instances.dat"
 
+"$hexa_cat" "$traces/payload_perf.hexa" >"$work/payload.data"
+"$tracetta" cat "$work/payload.data" >"$work/payload.txt" 2>"$work/payload.err"
+file_status=$?
+"$tracetta" cat - < <(cat "$work/payload.data") >"$work/.out" 2>"$work/.err"
+[ $? = 1 ] && [ $file_status = 1 ] && [ "$(grep -c . "$work/payload.txt")" = 3 ] && cmp -s "$work/payload.txt" "$work/.out" &&
+    [ "$(sed 's/.*warning/warning/' "$work/.err")" = "$(sed 's/.*warning/warning/' "$work/payload.err")" ]
+verdict "a_payload_of_impossible_size_is_damage_in_a_pipe_as_in_a_file" $? "status $file_status"
+
 mkdir "$work/folder" "$work/folder/inside" "$work/bare"
 cp "$small" "$work/folder/b.heph"
 cp "$work/small.fxt" "$work/folder/a.fxt"
