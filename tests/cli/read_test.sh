@@ -265,4 +265,20 @@ json "a_directory_is_all_traces_in_it" "it['events'] == 6" "$tracetta" info --js
 run "$tracetta" cat --format=jsonl "$work/folder"
 [ "$(wc -l <"$work/.out")" = 6 ] && head -n 1 "$work/.out" | grep -q start
 verdict "traces_of_a_directory_are_merged_by_time" $? ""
+# Links within a searched folder are followed, links out of it only if that is wanted.
+mkdir -p "$work/searched/sub" "$work/linked" "$work/other/trace" "$work/streams"
+cp "$work/small.fxt" "$work/searched/one.fxt"
+ln -s ../one.fxt "$work/searched/sub/inner.fxt"
+ln -s ../small.heph "$work/searched/file.heph"
+ln -s ../folder "$work/searched/folder"
+says "links_out_of_a_searched_folder_are_reported" 'odd directory.link x2: .*is a link out of the directory and was skipped' "$tracetta" check "$work/searched"
+json "and_skipped" "it['events'] == 6" "$tracetta" info --json "$work/searched"
+json "follow_links_reads_them" "it['events'] == 15" "$tracetta" info --json --follow-links "$work/searched"
+ln -s ../small.heph "$work/linked/file.heph"
+refuses "a_folder_of_links_names_the_option" 3 'links out of it are skipped: --follow-links reads them' "$tracetta" info "$work/linked"
+printf '/* CTF 1.8 */' >"$work/other/metadata"
+ln -s ../other/metadata "$work/streams/metadata"
+cp "$small" "$work/streams/stream"
+refuses "a_link_to_metadata_names_the_option" 3 'file "metadata" is a link out of the folder; use --follow-links to read it' "$tracetta" info "$work/streams"
+
 refuses "a_directory_without_traces_is_none" 3 "has no trace" "$tracetta" info "$work/bare"
