@@ -262,9 +262,10 @@ static const struct command commands[] = {
     {"formats", VERB_FORMATS, "[FORMAT...]", 0, SIZE_MAX, NULL, "list formats and their options",
      "Lists the formats that can be read and written, or only those named.", formats_examples,
      run_formats},
-    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list .NET processes",
-     "Lists processes with a .NET runtime (3.0 and later), also in containers, as far as "
-     "permissions allow. A runtime of .NET 5 or later reports its version; "
+    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list processes that can be recorded",
+     "Lists programs with trace points (libtracetta-trace), and processes with a .NET runtime (3.0 "
+     "and later), also in containers, as far as permissions allow. A runtime of .NET 5 or later "
+     "reports its version; "
      "for older ones the path of their library shows it. Sockets of processes that have ended are "
      "counted, and listed with --verbose.",
      ps_examples, run_ps},
@@ -299,14 +300,16 @@ static const struct command commands[] = {
      "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
      "median(x). Times are in ns. Statements can only read.",
      query_examples, run_query},
-    {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
+    {"record", VERB_RECORD, "-- COMMAND ARGUMENTS... | --attach=PID", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "
      "points (tracetta/trace.h) to an FXT file, trace.fxt by default, or converts them to another "
      "format at the end. Processes that it starts by "
      "fork and exec are recorded too. If a process is killed, all events that it had written are "
      "in "
-     "the file, and the zones that were open begin there. Signals are passed on to the program.\n\n"
+     "the file, and the zones that were open begin there. Signals are passed on to the program. "
+     "With --attach, "
+     "running processes are recorded until Ctrl-C, --duration or their end.\n\n"
      "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "
      "ended the program. If the disk is full, the file ends with the last complete piece, and the "
      "program goes on.",
@@ -352,10 +355,11 @@ static const struct command commands[] = {
     {"listen", VERB_LISTEN, "ADDRESS... -o OUTPUT", 1, SIZE_MAX,
      "an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH", "receive traces over a network",
      "Receives traces until Ctrl-C or --duration. Without HOST it listens on the loopback "
-     "interface; port 0 selects a free port. Heph packets are received by UDP, TCP and Unix "
-     "sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
+     "interface; port 0 selects a free port. Packets of Heph and CTF are received by UDP, TCP and "
+     "Unix sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
      "connection. Any program that writes these formats can send.\n\n"
-     "A folder gets a file per sender, with the packets as they came. A sender that restarts with "
+     "A folder gets a file per sender (CTF: a folder), with the packets as they came. A sender "
+     "that restarts with "
      "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
      "merged trace. Heph is merged as it comes; for other formats the traces are captured in a "
      "folder "
@@ -364,14 +368,16 @@ static const struct command commands[] = {
      "kernel dropped, and packets that a full queue dropped. Nothing is encrypted: across hosts "
      "use ssh -L, stunnel or WireGuard.",
      listen_examples, run_listen},
-    {"send", VERB_SEND, "FILE ADDRESS", 2, 2,
-     "a file (\"-\" is standard input), and an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH",
+    {"send", VERB_SEND, "TRACE ADDRESS", 2, 2,
+     "a file (\"-\" is standard input) or the folder of a CTF trace, and an address: "
+     "udp:HOST:PORT, tcp:HOST:PORT or unix:PATH",
      "send a trace over a network",
-     "Sends a trace to \"tracetta listen\" or any other receiver. Heph is sent by UDP, TCP and "
-     "Unix "
-     "sockets. All other formats need TCP or Unix sockets, since their tables do not survive loss. "
-     "By UDP the packet with the epoch is repeated every second. If a connection is lost, it is "
-     "made again for 30 seconds, and the last 4 MiB of Heph packets are repeated; \"tracetta "
+     "Sends a trace to \"tracetta listen\" or any other receiver. Heph files and CTF folders are "
+     "sent by UDP, TCP and Unix sockets. All other formats need TCP or Unix sockets, since their "
+     "tables do not survive loss. "
+     "By UDP the epoch or the metadata are repeated every second, and packets above 65,507 bytes "
+     "are not sent. If a connection is lost, it is "
+     "made again for 30 seconds, and the last 4 MiB of packets are repeated; \"tracetta "
      "listen\" discards those that it has.",
      send_examples, run_send},
 };

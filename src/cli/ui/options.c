@@ -196,6 +196,8 @@ static const struct option_row table[] = {
     {"trigger", 0, OPTION_TEXT, GROUP_VERB, AT(trigger), VERB_RECORD, "NAME", NULL,
      "in circular mode, write the rings when a program calls ttr_trace_trigger(NAME) (default: any "
      "name)"},
+    {"attach", 0, OPTION_WORDS, GROUP_VERB, AT(attach), VERB_RECORD, "PID", NULL,
+     "record a running process instead of a command, from its next event on"},
     {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
      "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,

@@ -33,6 +33,7 @@ struct settings {
     const char *ring_mode; /* streaming, circular or oneshot */
     const char *trigger;   /* name of the trigger that writes a snapshot; NULL = any */
     uint64_t ring_size;    /* bytes per thread */
+    struct words attach;   /* running processes to record */
     bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_separator;      /* "--" was given */
