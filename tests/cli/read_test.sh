@@ -247,6 +247,10 @@ mine:           worker-77    [000]     0.000000: tick:                 v=2
 END
 same "lines_of_trace_cmd_have_cpus_and_instances" "$work/instances.txt" "$tracetta" cat --style=trace-cmd "$work/instances.dat"
 
+"$hexa_cat" "$traces/../../../src/formats/perf/vectors-bad/bad-data-size.hexa" >"$work/cut.data"
+run "$tracetta" check "$work/cut.data"
+[ $run_status = 1 ] && grep -q 'odd perf.lost-features x1: .* names of events .*, date of the clock' "$work/.out"
+verdict "perf_data_cut_at_its_end_names_what_is_lost" $? "exit status $run_status"
 "$hexa_cat" "$traces/payload_perf.hexa" >"$work/payload.data"
 "$tracetta" cat "$work/payload.data" >"$work/payload.txt" 2>"$work/payload.err"
 file_status=$?
