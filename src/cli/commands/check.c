@@ -47,9 +47,14 @@ static void count_open_spans(const ttr *t, struct open_spans *spans, const ttr_b
     }
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        int64_t *open = &spans->by_thread[event->thread % OPEN_COUNTERS];
-        *open += (event->kind == TTR_KIND_BEGIN) - (event->kind == TTR_KIND_END);
-        spans->async += (event->kind == TTR_KIND_ASYNC_BEGIN) - (event->kind == TTR_KIND_ASYNC_END);
+        if (event->kind == TTR_KIND_BEGIN)
+            spans->by_thread[event->thread % OPEN_COUNTERS]++;
+        else if (event->kind == TTR_KIND_END)
+            spans->by_thread[event->thread % OPEN_COUNTERS]--;
+        else if (event->kind == TTR_KIND_ASYNC_BEGIN)
+            spans->async++;
+        else if (event->kind == TTR_KIND_ASYNC_END)
+            spans->async--;
     }
 }
 
@@ -77,12 +82,13 @@ static void read_all_events(const struct call *call, struct inputs *inputs, stru
     struct open_spans spans = {.async = 0};
     ttr_batch batch;
     ttr_status status;
+    const bool counts_spans = has_no_end_mark(inputs->reader);
     progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
     /* Streams are checked independently, so they need not be merged by time. */
     (void)ttr_reader_allow_stream_order(inputs->reader);
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
-        if (status == TTR_OK)
+        if (status == TTR_OK && counts_spans)
             count_open_spans(inputs->t, &spans, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
     progress_end(&progress);
@@ -91,7 +97,7 @@ static void read_all_events(const struct call *call, struct inputs *inputs, stru
             (ttr_error){.status = TTR_AGAIN, .offset = UINT64_MAX, .text = "interrupted"};
     else
         verdict->error.status = status == TTR_END ? TTR_OK : status;
-    if (status == TTR_END && has_no_end_mark(inputs->reader) && !is_cut_at_end(inputs->reader))
+    if (status == TTR_END && counts_spans && !is_cut_at_end(inputs->reader))
         verdict->open = sum_open_spans(&spans);
 }
 
