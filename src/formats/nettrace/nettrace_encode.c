@@ -25,6 +25,7 @@ void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc)
     pair_map_init(&w->ids, alloc);
     pair_map_init(&w->thread_of, alloc);
     pair_map_init(&w->of_track, alloc);
+    nettrace_samples_init(&w->samples, alloc);
     buffer_init(&w->signature, alloc);
     buffer_init(&w->payload, alloc);
     buffer_init(&w->scratch, alloc);
@@ -38,6 +39,7 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
     pair_map_free(&w->ids);
     pair_map_free(&w->thread_of);
     pair_map_free(&w->of_track);
+    nettrace_samples_free(&w->samples);
     buffer_free(&w->signature);
     buffer_free(&w->payload);
     buffer_free(&w->scratch);
@@ -208,8 +210,8 @@ static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event
                : TTR_OK;
 }
 
-static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
-                               struct nettrace_header *header)
+bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
+                                 struct nettrace_header *header)
 {
     struct nettrace_writer *w = out->ctx;
     size_t thread = nettrace_thread_index(out, event->thread);
@@ -429,10 +431,21 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
         return status;
     struct nettrace_header header = {.ticks = get_event_ticks(out, event),
                                      .flags = NETTRACE_IS_SORTED};
-    if (!set_header_threads(out, event, &header))
+    const bool is_code_sample =
+        !nettrace_get_source_reader(out, event) && nettrace_is_code_sample(out, event);
+    if ((is_code_sample && !nettrace_declare_sample_code(out, event, header.ticks)) ||
+        !nettrace_set_header_threads(out, event, &header))
         return fail_memory(error);
     w->sequence = header.sequence;
-    header.metadata = encode_content(out, event, &payload, &header.payload_size, &is_source_class);
+    if (is_code_sample) {
+        header.metadata = nettrace_encode_code_sample(out, event);
+        payload = w->payload.bytes;
+        header.payload_size = (uint32_t)w->payload.n;
+        count_event_losses(out, event, w->sequence, true);
+    } else {
+        header.metadata =
+            encode_content(out, event, &payload, &header.payload_size, &is_source_class);
+    }
     header.stack = intern_event_stack(out, event);
     if (nettrace_is_v6(w)) {
         header.labels = intern_event_labels(out, event, is_source_class);
