@@ -23,10 +23,14 @@ static ttr_view *make_view(void)
     ttr *t = ttr_new(NULL);
     for (uint32_t i = 0; t && i < EVENTS; i++) {
         const char *name = i % 3 ? "read" : "write";
-        events[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = 1000 + i * 50, .duration = i % 7 * 20,
-                                .name = ttr_text_add(t, name, strlen(name)), .thread = 1 + i % 2};
+        events[i] = (ttr_event){.kind = TTR_KIND_SPAN,
+                                .time = 1000 + i * 50,
+                                .duration = i % 7 * 20,
+                                .name = ttr_text_add(t, name, strlen(name)),
+                                .thread = 1 + i % 2};
     }
-    if (!t || !ttr_thread_name(t, 10, 11, "app", "main") || !ttr_thread_name(t, 10, 12, "app", "worker"))
+    if (!t || !ttr_thread_name(t, 10, 11, "app", "main") ||
+        !ttr_thread_name(t, 10, 12, "app", "worker"))
         fuzz_stop("no context");
     const ttr_store_options options = {.size = sizeof options, .names = ttr_view_tables()};
     const struct memory_events list = {.event = events, .n = EVENTS, .order = TTR_ORDER_TIME};
