@@ -11,6 +11,7 @@
 #include "cli/input/file_stamp.h"
 #include "cli/input/format_query.h"
 #include "cli/input/interpretation.h"
+#include "cli/input/network_input.h"
 #include "cli/input/selection.h"
 #include "cli/input/symbolizer.h"
 #include "cli/ui/interrupt.h"
@@ -30,7 +31,7 @@ const char *inputs_get_name(const struct call *call)
 bool inputs_are_live(const struct call *call)
 {
     for (size_t i = 0; i < call->paths_n; i++)
-        if (strstr(call->path[i], "://"))
+        if (strstr(call->path[i], "://") || network_is_address(call->path[i]))
             return true;
     return false;
 }
@@ -77,13 +78,8 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                                const ttr_read_options *options, ttr_error *error)
 {
     struct stream *stream = &inputs->stream[inputs->streams_n];
-    if (!stream_open(stream, path)) {
-        error->status = TTR_E_IO;
-        error->sys = errno;
-        (void)snprintf(error->text, sizeof error->text, "cannot open %s: %s", path,
-                       strerror(errno));
+    if (!stream_open(stream, path, error))
         return NULL;
-    }
     inputs->streams_n++;
     return ttr_open_pull(inputs->t, stream_pull, stream,
                          strcmp(path, "-") == 0 ? "standard input" : path, options, error);
