@@ -160,8 +160,9 @@ void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_e
 
 /* --- remote_output.c --- */
 
-#define RECEIVER_OUTPUT_WAIT_MS 10000 /* time for a final write to an output that accepts nothing \
-                                       */
+#define RECEIVER_OUTPUT_WAIT_MS                                       \
+    10000 /* time for a final write to an output that accepts nothing \
+           */
 
 /* Prepares the output of a source and reports its begin. Returns false after a failure. */
 bool remote_open_output(struct remote *remote);

@@ -128,8 +128,8 @@ static void fill_options(ttr_read_options *options, const struct call *call,
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
-    /* Only cat prefers early events to exactly sorted ones. */
-    options->can_pull = call->command->verb == VERB_CAT ? stream_can_pull : NULL;
+    /* Only cat and live tables prefer early events to exactly sorted ones. */
+    options->can_pull = call->command->verb == VERB_CAT || call->set.live ? stream_can_pull : NULL;
 }
 
 /* Returns true if an option replaces the metadata of the trace by another file. */
@@ -255,6 +255,11 @@ bool inputs_are_idle(const struct inputs *inputs)
         if (stream_is_idle(&inputs->stream[i]))
             return true;
     return false;
+}
+
+bool inputs_wait(const struct inputs *inputs, unsigned ms)
+{
+    return inputs->streams_n != 1 || stream_can_pull(&inputs->stream[0], ms);
 }
 
 void inputs_close(struct inputs *inputs)

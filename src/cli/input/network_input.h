@@ -1,4 +1,4 @@
-/* An address as input: a receiver whose merged trace the command reads while it arrives.
+/* An address as input: a receiver, and its merged trace, which the command reads while it arrives.
  *
  * The receiver writes to a pipe of this process. Each read that finds the pipe empty lets the
  * receiver work. Packets of all senders are merged; of a format without packets only the first

@@ -29,6 +29,7 @@ struct settings {
     const char *rotate_time, *idle, *when_full;
     uint64_t rate, datagram_size; /* of a sender */
     bool realtime;
+    bool live;
     const char *script;    /* file with SQL statements */
     const char *ring_mode; /* streaming, circular or oneshot */
     const char *trigger;   /* name of the trigger that writes a snapshot; NULL = any */
