@@ -18,13 +18,14 @@
  * with near intervals below step/64: then two pauses of which the sum is a step interrupt a burst
  * of events.
  *
- * Cost: one subtraction per call of ctf_read_events, unless the clock advances by a step. */
+ * Cost: one subtraction per call of ctf_read_events; if the clock advances by a step, one per BLOCK
+ * events, and a few per event of the blocks in which it does. */
 #include "base/status.h"
 #include "formats/ctf/read/ctf_salvage.h"
 
 /* The gap is below step >> SHORT_SHIFT, or it is below step >> GAP_SHIFT and the NEAR intervals
  * before and after it are below step >> NEAR_SHIFT. */
-enum { SHORT_SHIFT = 14, GAP_SHIFT = 9, NEAR_SHIFT = 6, NEAR = 3 };
+enum { SHORT_SHIFT = 14, GAP_SHIFT = 9, NEAR_SHIFT = 6, NEAR = 3, BLOCK = 8 };
 
 /* Three events in a row, of which x has the damaged timestamp. */
 struct wrap {
@@ -101,6 +102,35 @@ static bool is_false_wrap(const struct wrap *wrap)
            (has_short_intervals_before(wrap) && has_short_intervals_after(wrap));
 }
 
+/* Searches for y among the events from index `i` to `end`. Returns true, with all members of the
+ * wrap set, if it is found. */
+static bool find_wrap_in_block(struct wrap *wrap, uint32_t i, uint32_t end)
+{
+    for (; i < end; i++) {
+        wrap->i = i;
+        wrap->a = clock_back(wrap, i, 2);
+        wrap->x = clock_back(wrap, i, 1);
+        wrap->y = wrap->reader->in->events[i].ticks;
+        if (is_false_wrap(wrap))
+            return true;
+    }
+    return false;
+}
+
+/* Searches the events from index `before` on. Only blocks that last a step can have a wrap. */
+static bool find_false_wrap(struct wrap *wrap, uint32_t before)
+{
+    const struct input *in = wrap->reader->in;
+    for (uint32_t i = before, end; i < in->n; i = end) {
+        end = in->n - i < BLOCK ? in->n : i + BLOCK;
+        const uint64_t begin = clock_back(wrap, i, 2);
+        const bool is_long = begin == UINT64_MAX || in->events[end - 1].ticks - begin >= wrap->step;
+        if (is_long && find_wrap_in_block(wrap, i, end))
+            return true;
+    }
+    return false;
+}
+
 static ttr_status correct_wrap(const struct wrap *wrap)
 {
     struct ctf_reader *reader = wrap->reader;
@@ -135,16 +165,9 @@ ttr_status ctf_undo_false_wrap(struct ctf_reader *reader, uint32_t before,
     /* a field of an event can set the clock, too */
     if (reader->ticks != in->events[in->n - 1].ticks || reader->ticks - earliest < wrap.step)
         return TTR_OK;
-    for (uint32_t i = before; i < in->n; i++) {
-        wrap.i = i;
-        wrap.a = clock_back(&wrap, i, 2);
-        wrap.x = clock_back(&wrap, i, 1);
-        wrap.y = in->events[i].ticks;
-        if (!is_false_wrap(&wrap))
-            continue;
-        *stop = CTF_STOP_FULL;
-        reader->is_damaged = true;
-        return correct_wrap(&wrap);
-    }
-    return TTR_OK;
+    if (!find_false_wrap(&wrap, before))
+        return TTR_OK;
+    *stop = CTF_STOP_FULL;
+    reader->is_damaged = true;
+    return correct_wrap(&wrap);
 }
