@@ -73,6 +73,7 @@ void remote_free(struct remote *remote)
     ttr_error error = {0};
     if (remote->fd >= 0)
         (void)close(remote->fd);
+    remote_write_losses(remote);
     ttr_status status = capture_close(&remote->capture, &error);
     if (status != TTR_OK)
         receiver_fail(receiver, status, &error);
