@@ -24,7 +24,8 @@ typedef struct ttr_query ttr_query;
 typedef struct ttr_result ttr_result;
 
 /* Calls `see` with each identifier of a statement that is not a word of SQL: names of tables, of
- * columns, and of event classes.  Needs no store: call it to find out what to build. */
+ * columns, and of event classes; and with "*" if it uses all columns of a table.  Needs no store:
+ * call it to find out what to build. */
 TTR_API void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *name),
                              void *user_data);
 

@@ -48,7 +48,7 @@ static size_t find_table(struct leaf_planner *planner, const struct sql_select *
         return SIZE_MAX;
     for (size_t i = 0; ttr_store_table_at(planner->query->store, i, &about); i++) {
         if (!sql_name_equals(&planner->sql, select->table, about.name) ||
-            (about.is_class && about.rows == 0))
+            (about.is_class && about.rows == 0) || !about.is_filled)
             continue;
         planner->table = about.name;
         return is_qualified || !is_temporary(planner->query, about.name) ? i : SIZE_MAX;

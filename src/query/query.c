@@ -75,7 +75,10 @@ static bool copy_name(const char **p, char name[NAME_MAX_BYTES])
         for (n = 0; is_name_byte(at[n]); n++)
             ;
         *p = at + n;
-        if (sqlite3_keyword_check(at, (int)n))
+        /* These keywords are also columns of ours. */
+        if (sqlite3_keyword_check(at, (int)n) &&
+            sqlite3_strnicmp(at, "key", (int)n < 3 ? 3 : (int)n) &&
+            sqlite3_strnicmp(at, "offset", (int)n < 6 ? 6 : (int)n))
             return false;
     }
     if (n == 0 || n >= NAME_MAX_BYTES)
@@ -85,9 +88,27 @@ static bool copy_name(const char **p, char name[NAME_MAX_BYTES])
     return true;
 }
 
+/* Returns true if a "*" is all columns: not count(*) and not a product.  `before` is the text
+ * before it. */
+static bool is_star(const char *sql, const char *before)
+{
+    static const char *const words[] = {"select", "distinct", "all"};
+    while (before > sql && isspace((unsigned char)before[-1]))
+        before--;
+    if (before > sql && (before[-1] == ',' || before[-1] == '.' || before[-1] == '/'))
+        return true; /* also after a comment */
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t n = strlen(words[i]);
+        if ((size_t)(before - sql) >= n && sqlite3_strnicmp(before - n, words[i], (int)n) == 0)
+            return true;
+    }
+    return false;
+}
+
 void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *name),
                      void *user_data)
 {
+    const char *const start = sql;
     char name[NAME_MAX_BYTES];
     while (*sql) {
         const char *next = skip_quoted(sql), *begin = sql;
@@ -95,12 +116,14 @@ void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *n
             sql = next;
             continue;
         }
+        if ((*sql == '*' && is_star(start, sql)) || sqlite3_strnicmp(sql, "natural", 7) == 0)
+            see(user_data, "*");
         if (copy_name(&sql, name))
             see(user_data, name);
         if (sql == begin)
             sql++;
-        /* "1e5" and the rest of a number are not names. */
-        if (isdigit((unsigned char)*begin))
+        /* Words and the rest of a number, as in "1e5", are not names. */
+        if (is_name_byte(*begin))
             while (is_name_byte(*sql))
                 sql++;
     }

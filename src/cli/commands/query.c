@@ -25,6 +25,7 @@ struct work {
     char *sql; /* NULL = list the tables */
     char **names;
     size_t names_n;
+    bool has_all_columns; /* the statement uses "*" */
     ttr_store *store;
     ttr_query *query;
     struct query_library library;
@@ -107,6 +108,10 @@ static int find_statement(struct work *work)
 static void add_wanted_table(void *user_data, const char *name)
 {
     struct work *work = user_data;
+    if (strcmp(name, "*") == 0) {
+        work->has_all_columns = true;
+        return;
+    }
     for (size_t i = 0; i < work->names_n; i++)
         if (strcmp(work->names[i], name) == 0)
             return;
@@ -126,8 +131,9 @@ static int build_store(struct work *work)
 {
     struct progress progress;
     ttr_error error = {0};
+    const char *const *names = work->sql ? (const char *const *)work->names : NULL;
     const ttr_store_options options = {
-        .size = sizeof options, .names = work->sql ? (const char *const *)work->names : NULL};
+        .size = sizeof options, .names = names, .columns = work->has_all_columns ? NULL : names};
     work->store = ttr_store_new(work->inputs.t, &options, &error);
     ttr_status status = work->store ? TTR_OK : error.status;
     if (status == TTR_OK) {
