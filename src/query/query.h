@@ -26,12 +26,17 @@ struct ttr_query {
     bool has_no_leaves;   /* SQLite computes everything */
     uint32_t leaves_made; /* number of the latest leaf */
     ttr_result *results;
+    ttr_query *schemas; /* that are attached, linked by `next` */
+    ttr_query *owner;   /* of an attached schema: the query that it is attached to */
+    ttr_query *next;
+    char schema[64]; /* name of an attached schema */
     ttr_progress progress;
     void *user_data;
 };
 
-/* Adds the tables of the store as virtual tables. Returns a status of SQLite. */
-int query_add_tables(ttr_query *query);
+/* Adds the tables of the store as virtual tables of a schema. The database calls `free_query`,
+ * which may be NULL, when it does not need `query` any more. Returns a status of SQLite. */
+int query_add_tables(ttr_query *query, const char *schema, void (*free_query)(void *query));
 
 /* Returns the first row in which an ordered column is at least `value`. */
 uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, int64_t value);

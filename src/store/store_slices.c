@@ -45,9 +45,13 @@ static bool reserve_thread(ttr_store *store, ttr_id thread)
 
 static uint32_t find_thread_track(ttr_store *store, const ttr_event *event)
 {
-    const struct raw_track made = {.thread = event->thread, .name = 0};
-    if (!event->thread)
+    struct raw_track made = {.thread = event->thread, .name = 0};
+    if (!event->thread) {
+        ttr_track about = {0};
+        (void)ttr_track_get(store->t, event->track, &about);
+        made.name = about.name;
         return find_track(store, (uint64_t)event->track << 32, 0, &made);
+    }
     if (!reserve_thread(store, event->thread))
         return UINT32_MAX;
     uint32_t *known = &store->thread_tracks[event->thread];
