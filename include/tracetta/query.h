@@ -6,7 +6,8 @@
  *         puts(ttr_result_text(result, 0).p);
  *
  * The language is SQLite's.  Each table of the store (store.h) is a table.  Added functions:
- * percentile(x, p), with p from 0 to 100, interpolating; median(x).  Statements can only read: no
+ * percentile(x, p), with p from 0 to 100, interpolating; median(x).  Beside columns of integers,
+ * '5ms' is a duration and '+2s' a time after the start of the trace.  Statements can only read: no
  * files are opened, and nothing outside of memory is written.
  *
  * Conventions as in tracetta.h.  A query and its results belong to one thread.  The store must not

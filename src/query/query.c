@@ -314,9 +314,21 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
         ttr_result_free(result);
         return NULL;
     }
+    char *expanded = query_expand_literals(query, sql);
+    if (expanded) {
+        (void)sqlite3_finalize(result->plain);
+        result->plain = NULL;
+        if (sqlite3_prepare_v2(query->db, expanded, -1, &result->plain, NULL) != SQLITE_OK) {
+            set_error(error, TTR_E_NOMEM, 0, sqlite3_errmsg(query->db));
+            sqlite3_free(expanded);
+            ttr_result_free(result);
+            return NULL;
+        }
+    }
     result->statement = result->plain;
     if (!query->has_no_leaves)
-        prepare_leaves(result, sql);
+        prepare_leaves(result, expanded ? expanded : sql);
+    sqlite3_free(expanded);
     return result;
 }
 

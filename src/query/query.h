@@ -41,6 +41,11 @@ int query_add_tables(ttr_query *query, const char *schema, void (*free_query)(vo
 /* Returns the first row in which an ordered column is at least `value`. */
 uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, int64_t value);
 
+/* Replaces durations and times, such as '5ms' and '+2s', that are compared with columns of integers
+ * (query_literals.c).  Returns the statement, to be freed with sqlite3_free, or NULL if it has
+ * none. */
+char *query_expand_literals(const ttr_query *query, const char *text);
+
 /* Adds the aggregate functions. Returns a status of SQLite. */
 int query_add_functions(sqlite3 *db);
 

@@ -110,6 +110,31 @@ static const struct column_info source_columns[] = {
     {"format", "name of the format", TEXT, false},
 };
 
+static const struct column_info bounds_columns[] = {
+    {"start_ts", "time of the first event in ns", INT, true},
+    {"end_ts", "time of the last event in ns", INT, false},
+};
+static const struct column_info metadata_columns[] = {
+    {"source", "input, a row of table source", INT, false},
+    {"name", "name of the attribute", TEXT, false},
+    {"str_value", "its value, if it is a text", TEXT, false},
+    {"int_value", "its value, if it is a number", INT, false},
+};
+static const struct column_info stats_columns[] = {
+    {"name", "what is counted", TEXT, false},
+    {"source", "input, a row of table source", INT, false},
+    {"value", "number", INT, false},
+};
+static const struct column_info damage_columns[] = {
+    {"source", "input, a row of table source", INT, false},
+    {"code", "identifier of the finding", TEXT, false},
+    {"severity", "remark, odd, or damage", TEXT, false},
+    {"count", "occurrences", INT, false},
+    {"bytes", "bytes that were not read", INT, false},
+    {"offset", "byte offset of the first occurrence", INT, false},
+    {"text", "description of the first occurrence", TEXT, false},
+};
+
 #define TABLE(name, description, columns)                               \
     {                                                                   \
         name, description, columns, sizeof(columns) / sizeof *(columns) \
@@ -127,6 +152,10 @@ static const struct table_definition definitions[STORE_TABLES] = {
     [STORE_LOG] = TABLE("log", "messages", log_columns),
     [STORE_LOSS] = TABLE("loss", "gaps: lost events and packets", loss_columns),
     [STORE_SOURCE] = TABLE("source", "inputs", source_columns),
+    [STORE_BOUNDS] = TABLE("trace_bounds", "times of the first and last event", bounds_columns),
+    [STORE_METADATA] = TABLE("metadata", "attributes of the inputs", metadata_columns),
+    [STORE_STATS] = TABLE("stats", "counts of each input", stats_columns),
+    [STORE_DAMAGE] = TABLE("damage", "findings of the readers", damage_columns),
 };
 
 /* Tables that are filled together. */
@@ -155,14 +184,6 @@ static bool is_table_name(const char *name)
         if (strcasecmp(definitions[i].name, name) == 0)
             return true;
     return false;
-}
-
-bool store_wants_column(const ttr_store *store, const char *name)
-{
-    bool is_wanted = !store->wanted_columns;
-    for (size_t i = 0; i < store->wanted_n && !is_wanted; i++)
-        is_wanted = strcasecmp(store->wanted_columns[i], name) == 0;
-    return is_wanted;
 }
 
 /* Marks the columns of a table that options.columns does not name. */
@@ -230,6 +251,11 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
         store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
     for (size_t i = 0; i < STORE_TABLES; i++)
         select_columns(store, &store->tables[i]);
+    /* Times in statements are relative to the start of the trace. */
+    struct table *bounds = &store->tables[STORE_BOUNDS];
+    bounds->is_wanted = true;
+    for (size_t i = 0; i < bounds->columns_n; i++)
+        bounds->columns[i].is_unwanted = false;
     store->has_event_tables = store->tables[STORE_ARGS].is_wanted ||
                               store->tables[STORE_LOG].is_wanted ||
                               store->tables[STORE_LOSS].is_wanted;
@@ -250,6 +276,8 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
     if (store) {
         store->t = t;
         store->alloc = alloc;
+        store->first = INT64_MAX;
+        store->last = TTR_STORE_NULL;
         pair_map_init(&store->track_ids, alloc);
         pair_map_init(&store->counter_ids, alloc);
         store->fields = ttr_field_buffer_new(t);
@@ -353,6 +381,10 @@ static bool add_event(ttr_store *store, const ttr_event *event)
         return false;
     store->is_disordered |= store->events > 0 && event->time < store->latest;
     store->latest = event->time;
+    if (!(event->flags & TTR_EVENT_NO_TIME)) {
+        store->first = event->time < store->first ? event->time : store->first;
+        store->last = event->time > store->last ? event->time : store->last;
+    }
     store->events++;
     return true;
 }
@@ -367,9 +399,10 @@ static bool add_batch(ttr_store *store, const ttr_batch *batch)
     return true;
 }
 
-static bool end_tables(ttr_store *store)
+static bool end_tables(ttr_store *store, ttr_reader *in)
 {
-    return store_end_slices(store) && store_end_sched(store) && store_end_threads(store);
+    return store_end_slices(store) && store_end_sched(store) && store_end_threads(store) &&
+           store_end_reports(store, in);
 }
 
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
@@ -385,7 +418,7 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
             break;
         }
     }
-    if (is_full || !end_tables(store))
+    if (is_full || !end_tables(store, in))
         return fail(error, TTR_E_NOMEM, 0, "out of memory");
     return status == TTR_END ? TTR_OK : status;
 }

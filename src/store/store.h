@@ -135,6 +135,10 @@ enum store_table {
     STORE_LOG,
     STORE_LOSS,
     STORE_SOURCE,
+    STORE_BOUNDS,
+    STORE_METADATA,
+    STORE_STATS,
+    STORE_DAMAGE,
     STORE_TABLES
 };
 
@@ -158,7 +162,8 @@ struct ttr_store {
     ttr_field_buffer *fields;
     uint64_t events;
     uint32_t kinds[TTR_KIND_COUNT]; /* text ids of the names of kinds */
-    int64_t latest;                 /* greatest time so far */
+    int64_t latest;                 /* time of the latest event */
+    int64_t first, last;            /* smallest and greatest time, if there are events */
     bool has_event_tables;          /* tables need each event: args, log or loss */
     bool is_disordered;             /* an event was earlier than the one before it */
     /* slices */
@@ -194,6 +199,7 @@ TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_switch(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_sched(ttr_store *store);
 TTR_MUST bool store_end_threads(ttr_store *store);
+TTR_MUST bool store_end_reports(ttr_store *store, ttr_reader *in);
 
 extern const struct column_info store_class_columns[];
 #define STORE_CLASS_COLUMNS 5u

@@ -151,6 +151,8 @@ static void begins_and_ends_become_nested_slices(void **state)
         assert_int_equal(cell(store, "slice", "arg_set_id", i), event[i]);
     }
     assert_int_equal(cell(store, "event", "id", 5), 5);
+    assert_int_equal(cell(store, "trace_bounds", "start_ts", 0), 10);
+    assert_int_equal(cell(store, "trace_bounds", "end_ts", 0), 60);
     ttr_store_free(store);
 }
 

@@ -1,4 +1,6 @@
 /* Tables: named columns of equal length. */
+#include <strings.h>
+
 #include "store/store.h"
 
 bool table_init(struct table *table, struct block_pool *pool,
@@ -41,4 +43,12 @@ bool table_append(struct table *table, const int64_t *values)
 const struct column_info *table_column(const struct table *table, size_t i)
 {
     return i < table->infos_n ? &table->infos[i] : &table->added[i - table->infos_n];
+}
+
+bool store_wants_column(const ttr_store *store, const char *name)
+{
+    bool is_wanted = !store->wanted_columns;
+    for (size_t i = 0; i < store->wanted_n && !is_wanted; i++)
+        is_wanted = strcasecmp(store->wanted_columns[i], name) == 0;
+    return is_wanted;
 }
