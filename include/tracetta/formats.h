@@ -29,7 +29,7 @@ typedef struct ttr_format_info {
     const char *name, *title, *extensions, *spec;
     uint32_t abilities; /* TTR_FORMAT_* */
     /* file that identifies a folder as a trace of this format ("metadata"); NULL = none */
-    const char *anchor;
+    const char *main_file;
     /* keys, separated by blanks, of reading options that describe the input and are wrong for a
      * copy of it; "" = none */
     const char *input_options;

@@ -48,6 +48,24 @@ TTR_API ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_er
 TTR_API TTR_MUST ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd,
                                             ttr_error *error);
 
+/* A running program that can be recorded: it has categories. */
+typedef struct ttr_traceable {
+    uint64_t pid;
+    char name[16];    /* as the kernel has it */
+    uint32_t modules; /* program and libraries with categories, also unloaded ones */
+    bool is_recorded; /* it has a session now */
+} ttr_traceable;
+
+/* Stores up to n running programs that this user may record.  Returns the number of programs, which
+ * may be larger. */
+TTR_API size_t ttr_traceable_find(ttr_traceable *programs, size_t n);
+
+/* Asks a running program to connect; it does so at its next event.  Its children are recorded only
+ * if they are attached too.  Returns TTR_E_MISUSE if it has no categories or is recorded already,
+ * TTR_E_IO if this user may not record it. */
+TTR_API TTR_MUST ttr_status ttr_manager_attach(ttr_manager *manager, uint64_t pid,
+                                               ttr_error *error);
+
 /* Writes all events that are in rings now. */
 TTR_API TTR_MUST ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error *error);
 

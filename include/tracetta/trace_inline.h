@@ -123,6 +123,23 @@ TTR_TRACE_API_ void ttr_trace_write_slow(ttr_trace_site *site, uint64_t time,
                                          const struct ttr_trace_value *values, unsigned n,
                                          const uint64_t *tail);
 
+/* --- Enable bytes --- */
+
+/* Value of an enable byte by which a manager asks the process to connect. */
+#define TTR_TRACE_KNOCK 255
+
+/* Connects to the manager that asks for it.  Returns true if the event is recorded then. */
+TTR_TRACE_API_ bool ttr_trace_attach(const volatile uint8_t *enabled, uint8_t level);
+
+/* Returns true if events of a level are recorded. */
+TTR_TRACE_INLINE_ bool ttr_trace_is_enabled(const volatile uint8_t *enabled, uint8_t level)
+{
+    const uint8_t value = *enabled;
+    if (__builtin_expect(value < level, 1))
+        return false;
+    return __builtin_expect(value != TTR_TRACE_KNOCK, 1) || ttr_trace_attach(enabled, level);
+}
+
 /* --- Clock --- */
 
 /* Reads CLOCK_MONOTONIC, in nanoseconds. */
@@ -499,7 +516,7 @@ TTR_TRACE_API_ void ttr_trace_module_remove(struct ttr_trace_module *module);
 #define TTR_TRACE_ARG_VALUE2_(name, value) value
 
 #define TTR_TRACE_IS_ENABLED_(category, level) \
-    TTR_TRACE_UNLIKELY_(ttr_trace_enabled[ttr_trace_category_##category] >= (level))
+    ttr_trace_is_enabled(&ttr_trace_enabled[ttr_trace_category_##category], level)
 
 /* Defines the trace point `ttr_trace_point` of an event. */
 #define TTR_TRACE_POINT_(point, event_type, event_level, category, ...)                  \

@@ -11,12 +11,12 @@
 
 #include "base/wide.h"
 
-struct get_power_of_ten {
+struct power_of_ten {
     uint64_t high, low;
 };
 
 /* Returns the 128 most significant bits of 10^k, for -297 <= k <= 350. */
-static inline struct get_power_of_ten get_power_of_ten(int k)
+static inline struct power_of_ten get_power_of_ten(int k)
 {
     static const uint64_t large_powers[][3] = {
         {0xa76c582338ed2621u, 0xaf2af2b80af6f24eu, 0x657c8f4d43323a36u},
@@ -64,7 +64,7 @@ static inline struct get_power_of_ten get_power_of_ten(int k)
         rest <<= 1;
     }
     power += (rest | (uint64_t)third) != 0;
-    return (struct get_power_of_ten){(uint64_t)(power >> 64), (uint64_t)power};
+    return (struct power_of_ten){(uint64_t)(power >> 64), (uint64_t)power};
 }
 
 #endif

@@ -52,7 +52,7 @@ static int floor_log2_pow10(int e)
 
 /* Returns the upper 64 bits of the product of a 128-bit power and x, rounded to odd: bit 0 is also
  * set if any discarded bit is. */
-static uint64_t multiply_to_odd(struct get_power_of_ten power, uint64_t x)
+static uint64_t multiply_to_odd(struct power_of_ten power, uint64_t x)
 {
     uint128 low = (uint128)power.low * x;
     uint128 high = (uint128)power.high * x + (uint64_t)(low >> 64);
@@ -80,7 +80,7 @@ struct interval {
 static struct interval scale_interval(uint64_t c, int q, int k, bool is_narrow)
 {
     int shift = q + floor_log2_pow10(-k) + 1;
-    const struct get_power_of_ten power = get_power_of_ten(-k);
+    const struct power_of_ten power = get_power_of_ten(-k);
     /* Ties round to even. With an odd significand, the ends of the interval therefore round to
      * other doubles and are excluded. */
     bool is_open = c & 1;

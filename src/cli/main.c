@@ -82,8 +82,8 @@ static int run_command(const struct command *command, char **argv, int n)
     outcome = close_stdout(&call.term, outcome);
     settings_free(&call.set);
     /* Ctrl-C is the usual end of recording and watching, not an interruption. */
-    const uint32_t lasting =
-        VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS | VERB_LISTEN;
+    const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS |
+                             VERB_LISTEN | VERB_VIEW;
     if (interrupt_was_received() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
         print_note(&call, "interrupted");
         return 128 + interrupt_was_received();
@@ -197,6 +197,16 @@ static bool has_word(char **argv, int n, const char *word)
     return false;
 }
 
+/* Returns true if the option --attach is among the words. */
+static bool has_attach(char **argv, int n)
+{
+    static const char option[] = "--attach";
+    for (int i = 0; i < n && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], option, sizeof option - 1) == 0)
+            return true;
+    return false;
+}
+
 /* Reports that the second word of a command ("record ...") is missing, or prints the help of its
  * group. */
 static int refuse_group(const char *group, char **argv, int n, int at)
@@ -245,8 +255,8 @@ static int run_command_line(char **argv, int n)
     if (!is_group)
         return run_command(command, argv, n);
     const int second = find_word(argv, n, at);
-    /* "record -- COMMAND" is the command that has the name of the group. */
-    if (command && second < n && strcmp(argv[second], "--") == 0)
+    /* "record -- COMMAND" and "record --attach" are the command that has the name of the group. */
+    if (command && ((second < n && strcmp(argv[second], "--") == 0) || has_attach(argv, n)))
         return run_command(command, argv, n);
     command = second < n ? find_command_pair(word, argv[second]) : NULL;
     return command ? run_command(command, argv, remove_word(argv, n, second))

@@ -47,7 +47,7 @@ static void note_returns_option_that_helps(void **state)
     assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "fxt.too-large"}), "max_record");
     assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "ctf.no-key"}), "ctf.key");
     assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "trace.unreadable"}), "ctf.key");
-    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "directory.untold"}),
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "directory.bad-main-file"}),
                         "ctf.metadata");
     assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "ctf.no"}), "");
     assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "too-large"}), "");

@@ -26,7 +26,7 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
                               format->extensions,
                               format->spec,
                               format_abilities(format),
-                              writes_folder ? format->folder->anchor : NULL,
+                              writes_folder ? format->folder->main_file : NULL,
                               input_options ? input_options : ""};
     return true;
 }
@@ -213,8 +213,9 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         return format ? open_folder(t, path, NULL, format, options, error)
                       : open_directory(t, path, options, ttr_open, error);
     }
-    ttr_reader *reader =
-        is_there && S_ISREG(about.st_mode) ? open_anchored(t, path, options, &is_one, error) : NULL;
+    ttr_reader *reader = is_there && S_ISREG(about.st_mode)
+                             ? open_folder_of_file(t, path, options, &is_one, error)
+                             : NULL;
     if (is_one)
         return reader;
     return open_source(t, source_open(&t->counted, path, &how, error), path, options, error);
@@ -306,14 +307,15 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name,
         (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
         (void)refuse_stream(format, error);
     else if (format->writer->writes_folder)
-        target.folder = path ? folder_create(&t->counted,
-                                             &(struct folder_output_options){
-                                                 path,
-                                                 {format->folder->anchor, format->writer->is_part},
-                                                 overwrite,
-                                                 t->descriptor_pool},
-                                             error)
-                             : folder_create_dry_run(&t->counted, error);
+        target.folder =
+            path ? folder_create(&t->counted,
+                                 &(struct folder_output_options){
+                                     path,
+                                     {format->folder->main_file, format->writer->is_part},
+                                     overwrite,
+                                     t->descriptor_pool},
+                                 error)
+                 : folder_create_dry_run(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)
                            : sink_open_callback(&t->counted, discard_bytes, NULL, error);

@@ -45,13 +45,13 @@ const ttr_read_options *select_reader_options(const struct format *format,
 
 /* --- open_folder.c: traces that are folders --- */
 
-/* Returns the format of which an option replaces the anchor file; NULL if no such option is set. */
-const struct format *find_anchored_format(const ttr_read_options *options);
+/* Returns the format of which an option replaces the main file; NULL if no such option is set. */
+const struct format *find_format_with_file_option(const ttr_read_options *options);
 
-/* Finds the format of a folder that is a trace: its anchor file exists and the format bids for it,
- * or options->from names the format. If an option replaces the anchor, the folder's own anchor need
- * not be valid, but another file must be part of such a trace. Sets *format to NULL if the folder
- * is not a trace. Fails only if the folder cannot be read. */
+/* Finds the format of a folder that is a trace: its main file exists and the format bids for it,
+ * or options->from names the format. If an option replaces the main file, the folder's own main
+ * file need not be valid, but another file must be part of such a trace. Sets *format to NULL if
+ * the folder is not a trace. Fails only if the folder cannot be read. */
 TTR_MUST ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_options *options,
                                        const struct format **format, ttr_error *error);
 
@@ -60,10 +60,10 @@ TTR_MUST ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_
 ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format,
                         const ttr_read_options *options, ttr_error *error);
 
-/* If the file at `path` belongs to a trace that is a folder (as anchor or as another file of it),
- * opens that folder and sets *is_one. Otherwise clears *is_one and returns NULL. */
-ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *options, bool *is_one,
-                          ttr_error *error);
+/* If the file at `path` belongs to a trace that is a folder (as main file or as another file of
+ * it), opens that folder and sets *is_one. Otherwise clears *is_one and returns NULL. */
+ttr_reader *open_folder_of_file(ttr *t, const char *path, const ttr_read_options *options,
+                                bool *is_one, ttr_error *error);
 
 /* Opens a folder that is in memory as a trace. Consumes the folder, also on failure. */
 ttr_reader *open_memory_folder(ttr *t, struct folder *folder, const ttr_read_options *options,

@@ -11,12 +11,14 @@
  *
  * Failures. An input that is not a trace is a remark on the first trace. An unreadable file or
  * folder, or a broken trace, is damage, reported by a reader in its place; it is an error if
- * nothing else can be read. A folder is damage, too, if its anchor is unreadable, empty or zeroed
- * (as after a crash) or missing, while its other files have content that cannot be read alone.
+ * nothing else can be read. A folder is damage, too, if its main file is unreadable, empty or
+ * zeroed (as after a crash) or missing, while its other files have content that cannot be read
+ * alone.
  *
  * Left out: hidden names; folders called "index" that hold only index files, which belong to the
- * traces next to them; anything that is neither file nor folder. Links are followed, but no folder
- * is searched twice, so there are no loops. A dangling link is a note on the first trace. */
+ * traces next to them; anything that is neither file nor folder. Links within the directory are
+ * followed, but no folder is searched twice, so there are no loops. Links out of the directory are
+ * followed with TTR_READ_FOLLOW_LINKS only. Other links are notes on the first trace. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +39,7 @@
 #include "model/diagnostics.h"
 #include "model/reader.h"
 
-#define UNUSABLE_ANCHOR_TEXT                                                                       \
+#define UNUSABLE_MAIN_FILE_TEXT                                                                    \
     "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read " \
     "%s with format option ctf.metadata=FILE"
 
@@ -60,14 +62,15 @@ struct search {
     char path[PATH_MAX]; /* path of the file or folder that is being examined */
     /* length of `path` in bytes; length of the searched directory's path with its final slash */
     size_t n, root_n;
+    char root[PATH_MAX]; /* path of the searched directory without links; "" = not needed yet */
     unsigned level;
     struct pair_map seen; /* set of (device, inode) of searched folders */
     struct arena arena;   /* memory for skipped.first */
-    struct skipped no_trace, too_deep, untold, nowhere;
+    struct skipped no_trace, too_deep, unusable, nowhere, outside;
     struct skipped unplaced; /* skipped inputs that are not reported by the reader of any format */
     bool has_file;           /* a file in the current folder is a trace */
-    /* name of the anchor file that a file in the current folder needs; NULL if none does */
-    const char *anchor;
+    /* name of the main file that a file in the current folder needs; NULL if none does */
+    const char *main_file;
     const char *unusable_why;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
@@ -76,7 +79,7 @@ struct search {
     ttr_error reason;  /* error of the first unreadable trace */
     struct part *part; /* folders that `finish` opens */
     size_t parts_n, parts_capacity;
-    size_t readable_parts_n; /* number of elements of `part` with a usable anchor */
+    size_t readable_parts_n; /* number of elements of `part` with a usable main file */
     uint64_t files;
 };
 
@@ -108,12 +111,13 @@ static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_
     return error_set_option(error, status, ctx.option);
 }
 
-/* If `reason` shows that a file cannot be read alone, returns the name of the anchor file it needs;
+/* If `reason` shows that a file cannot be read alone, returns the name of the main file it needs;
  * else NULL. */
-static const char *find_missing_anchor(const ttr_error *reason)
+static const char *find_missing_main_file(const ttr_error *reason)
 {
     const struct format *format = format_find(reason->format);
-    return format && format->folder && !format->folder->reads_alone ? format->folder->anchor : NULL;
+    return format && format->folder && !format->folder->reads_alone ? format->folder->main_file
+                                                                    : NULL;
 }
 
 static bool has_strict_flag(const struct search *search)
@@ -178,8 +182,8 @@ static ttr_status add_file(struct search *search, ttr_error *error)
     search->files++;
     ttr_reader *reader = search->open_file(search->t, search->path, &each, &reason);
     search->has_file |= reader != NULL;
-    if (!reader && reason.status == TTR_E_UNSUPPORTED && find_missing_anchor(&reason))
-        search->anchor = find_missing_anchor(&reason);
+    if (!reader && reason.status == TTR_E_UNSUPPORTED && find_missing_main_file(&reason))
+        search->main_file = find_missing_main_file(&reason);
     return add_reader(search, reader, &reason, error);
 }
 
@@ -292,22 +296,47 @@ static ttr_status add_folder(struct search *search, const char *name, const stru
     return status == TTR_OK ? TTR_OK : add_unreadable_reader(search, &reason, error);
 }
 
+/* Returns true if the current path is a link that leads out of the searched directory. */
+static bool is_link_to_outside(struct search *search)
+{
+    struct stat link;
+    char target[PATH_MAX];
+    if (lstat(search->path, &link) != 0 || !S_ISLNK(link.st_mode))
+        return false;
+    if (!search->root[0]) {
+        const char next = search->path[search->root_n];
+        search->path[search->root_n] = '\0';
+        const bool is_resolved = realpath(search->path, search->root) != NULL;
+        search->path[search->root_n] = next;
+        if (!is_resolved)
+            return true;
+    }
+    const size_t n = strcmp(search->root, "/") == 0 ? 0 : strlen(search->root);
+    return !realpath(search->path, target) || strncmp(target, search->root, n) != 0 ||
+           (target[n] != '/' && target[n] != '\0');
+}
+
 /* Adds the file or folder at the current path. */
 static ttr_status add_path(struct search *search, const char *name, ttr_error *error)
 {
     struct stat about;
     if (stat(search->path, &about) != 0)
         return handle_failed_stat(search, errno, error);
+    if (!(search->options && search->options->flags & TTR_READ_FOLLOW_LINKS) &&
+        is_link_to_outside(search)) {
+        count_skipped(search, &search->outside);
+        return TTR_OK;
+    }
     if (S_ISREG(about.st_mode))
         return add_file(search, error);
     return S_ISDIR(about.st_mode) ? add_folder(search, name, &about, error) : TTR_OK;
 }
 
-/* Returns the format of folders that have an anchor of this name; NULL = none. */
-static const struct format *find_format_of_anchor(const char *name)
+/* Returns the format of folders that have a main file of this name; NULL = none. */
+static const struct format *find_format_of_main_file(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)
-        if (format_at(i)->folder && strcmp(format_at(i)->folder->anchor, name) == 0)
+        if (format_at(i)->folder && strcmp(format_at(i)->folder->main_file, name) == 0)
             return format_at(i);
     return NULL;
 }
@@ -324,9 +353,9 @@ static bool is_file_all_zeros(const char *path)
     return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0;
 }
 
-/* Returns the name of the current folder's anchor if it is empty, zeroed or not a regular file, and
- * another file has content. Returns NULL if the folder has no such anchor. */
-static const char *find_empty_anchor(struct search *search, const struct names *names)
+/* Returns the name of the current folder's main file if it is empty, zeroed or not a regular file,
+ * and another file has content. Returns NULL if the folder has no such main file. */
+static const char *find_empty_main_file(struct search *search, const struct names *names)
 {
     const char *empty = NULL;
     bool has_bytes = false;
@@ -335,21 +364,21 @@ static const char *find_empty_anchor(struct search *search, const struct names *
         struct stat about;
         if (!append_to_path(search, names->name[i]) || stat(search->path, &about) != 0)
             about = (struct stat){.st_mode = 0}; /* stat fails for a dangling link */
-        const bool is_anchor = find_format_of_anchor(names->name[i]) != NULL,
+        const bool is_main_file = find_format_of_main_file(names->name[i]) != NULL,
                    is_file = S_ISREG(about.st_mode);
         const bool has_some =
-            is_file && about.st_size > 0 && !(is_anchor && is_file_all_zeros(search->path));
+            is_file && about.st_size > 0 && !(is_main_file && is_file_all_zeros(search->path));
         search->n = n;
         search->path[n] = '\0';
         has_bytes |= has_some;
-        if (!S_ISDIR(about.st_mode) && !has_some && is_anchor)
+        if (!S_ISDIR(about.st_mode) && !has_some && is_main_file)
             empty = names->name[i];
     }
     return has_bytes ? empty : NULL;
 }
 
 /* Adds the folder at the current path to the folders that `finish` opens. `why`: reason why its
- * anchor is unusable; NULL if it is usable. */
+ * main file is unusable; NULL if it is usable. */
 static ttr_status add_reader_of_format(struct search *search, const struct format *format,
                                        const char *why, ttr_error *error)
 {
@@ -368,8 +397,8 @@ static ttr_status add_reader_of_format(struct search *search, const struct forma
     return TTR_OK;
 }
 
-/* Returns the reason why the anchor file at the path is unusable. */
-static const char *describe_unusable_anchor(const char *path)
+/* Returns the reason why the main file at the path is unusable. */
+static const char *describe_unusable_main_file(const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0)
@@ -383,59 +412,61 @@ static const char *describe_unusable_anchor(const char *path)
     return is_file_all_zeros(path) ? "full of zeros" : "none of any known kind";
 }
 
-/* Adds the current folder as one with an unusable anchor, and counts it. */
-static ttr_status add_folder_without_anchor(struct search *search, const char *anchor,
-                                            ttr_error *error)
+/* Adds the current folder as one with an unusable main file, and counts it. */
+static ttr_status add_folder_without_main_file(struct search *search, const char *main_file,
+                                               ttr_error *error)
 {
     size_t n = search->n;
-    char text[PATH_MAX + sizeof UNUSABLE_ANCHOR_TEXT + 128];
-    const struct format *format = find_format_of_anchor(anchor);
-    if (!append_to_path(search, anchor))
+    char text[PATH_MAX + sizeof UNUSABLE_MAIN_FILE_TEXT + 128];
+    const struct format *format = find_format_of_main_file(main_file);
+    if (!append_to_path(search, main_file))
         return TTR_OK;
-    const char *why = describe_unusable_anchor(search->path);
-    if (search->untold.n == 0)
+    const char *why = describe_unusable_main_file(search->path);
+    if (search->unusable.n == 0)
         search->unusable_why = why;
-    count_skipped(search, &search->untold);
+    count_skipped(search, &search->unusable);
     if (!format->folder->open_together || has_strict_flag(search))
         count_skipped(search, &search->unplaced);
-    (void)snprintf(text, sizeof text, UNUSABLE_ANCHOR_TEXT, search->path, why, "that folder alone");
+    (void)snprintf(text, sizeof text, UNUSABLE_MAIN_FILE_TEXT, search->path, why,
+                   "that folder alone");
     search->n = n;
     search->path[n] = '\0';
     if (!format->folder->open_together ||
-        has_strict_flag(search)) /* strict reading fails at the first unusable anchor */
+        has_strict_flag(search)) /* strict reading fails at the first unusable main file */
         return TTR_OK;
     const char *sentence = arena_copy(&search->arena, text, strlen(text));
     return sentence ? add_reader_of_format(search, format, sentence, error) : fail_memory(error);
 }
 
-/* Returns the name of an anchor file in the folder at the current path that exists but cannot be
+/* Returns the name of a main file in the folder at the current path that exists but cannot be
  * read; NULL = none. */
-static const char *find_unreadable_anchor(struct search *search)
+static const char *find_unreadable_main_file(struct search *search)
 {
     const char *locked = NULL;
     size_t n = search->n;
     for (size_t i = 0; format_at(i) && !locked; i++) {
         const struct format_folder *of = format_at(i)->folder;
-        const char *anchor = of ? of->anchor : NULL;
-        if (anchor && append_to_path(search, anchor))
-            locked =
-                access(search->path, F_OK) == 0 && access(search->path, R_OK) != 0 ? anchor : NULL;
+        const char *main_file = of ? of->main_file : NULL;
+        if (main_file && append_to_path(search, main_file))
+            locked = access(search->path, F_OK) == 0 && access(search->path, R_OK) != 0 ? main_file
+                                                                                        : NULL;
         search->n = n;
         search->path[n] = '\0';
     }
     return locked;
 }
 
-/* Handles a folder of which the format could not be determined. Reports damage if an anchor file
+/* Handles a folder of which the format could not be determined. Reports damage if a main file
  * cannot be read; otherwise fails with `reason`. */
 static ttr_status handle_undetectable_folder(struct search *search, const ttr_error *reason,
                                              ttr_error *error)
 {
-    const char *anchor = reason->status == TTR_E_IO && search->level > 0 && !has_strict_flag(search)
-                             ? find_unreadable_anchor(search)
-                             : NULL;
-    return anchor ? add_folder_without_anchor(search, anchor, error)
-                  : fail_with_path(search->path, reason, error);
+    const char *main_file =
+        reason->status == TTR_E_IO && search->level > 0 && !has_strict_flag(search)
+            ? find_unreadable_main_file(search)
+            : NULL;
+    return main_file ? add_folder_without_main_file(search, main_file, error)
+                     : fail_with_path(search->path, reason, error);
 }
 
 /* Adds the file or folder named `name` in the current folder. */
@@ -452,18 +483,19 @@ static ttr_status add_folder_names(struct search *search, ttr_error *error)
 {
     struct names names = {.n = 0};
     const bool has_file = search->has_file;
-    const char *anchor = search->anchor;
+    const char *main_file = search->main_file;
     arena_init(&names.arena, &search->t->counted);
     search->has_file = false;
-    search->anchor = NULL;
+    search->main_file = NULL;
     ttr_status status = read_names(&names, search->path, error);
     for (size_t i = 0; i < names.n && status == TTR_OK && context_should_continue(search->t); i++)
         status = add_name(search, names.name[i], error);
-    const char *untold = search->anchor ? search->anchor : find_empty_anchor(search, &names);
-    if (untold && !search->has_file && status == TTR_OK)
-        status = add_folder_without_anchor(search, untold, error);
+    const char *unusable =
+        search->main_file ? search->main_file : find_empty_main_file(search, &names);
+    if (unusable && !search->has_file && status == TTR_OK)
+        status = add_folder_without_main_file(search, unusable, error);
     search->has_file = has_file;
-    search->anchor = anchor;
+    search->main_file = main_file;
     names_free(&names);
     return status;
 }
@@ -492,7 +524,8 @@ static void add_skip_notes(const struct search *search, const struct skipped *sk
                            const char *code, const char *format, ...)
 {
     struct diagnostics *notes = reader_get_diagnostics(search->reader[0]);
-    const bool is_odd = skipped == &search->too_deep || skipped == &search->nowhere;
+    const bool is_odd =
+        skipped == &search->too_deep || skipped == &search->nowhere || skipped == &search->outside;
     ttr_severity severity = skipped == &search->unplaced ? TTR_SEVERITY_DAMAGE
                             : is_odd                     ? TTR_SEVERITY_ODD
                                                          : TTR_SEVERITY_REMARK;
@@ -506,18 +539,18 @@ static void add_skip_notes(const struct search *search, const struct skipped *sk
 }
 
 /* Returns the path of the first skipped input, or a substitute text if memory for it ran out. */
-static const char *skipped_path(const struct skipped *untold)
+static const char *skipped_path(const struct skipped *unusable)
 {
-    return untold->first ? untold->first : "a file that others need";
+    return unusable->first ? unusable->first : "a file that others need";
 }
 
 static void add_all_skip_notes(const struct search *search)
 {
     const char *first = search->no_trace.first, *deep = search->too_deep.first,
-               *nowhere = search->nowhere.first;
+               *nowhere = search->nowhere.first, *outside = search->outside.first;
     add_skip_notes(search, &search->no_trace, "directory.passed-over",
                    "%s is not a trace and was skipped", first ? first : "a file");
-    add_skip_notes(search, &search->unplaced, "directory.untold", UNUSABLE_ANCHOR_TEXT,
+    add_skip_notes(search, &search->unplaced, "directory.bad-main-file", UNUSABLE_MAIN_FILE_TEXT,
                    skipped_path(&search->unplaced), search->unusable_why, "that folder alone");
     add_skip_notes(
         search, &search->too_deep, "directory.too-deep",
@@ -526,6 +559,9 @@ static void add_all_skip_notes(const struct search *search)
     add_skip_notes(search, &search->nowhere, "directory.no-file",
                    "%s is a link that leads nowhere: it was passed over",
                    nowhere ? nowhere : "a file");
+    add_skip_notes(search, &search->outside, "directory.link",
+                   "%s is a link out of the directory and was skipped",
+                   outside ? outside : "a file");
 }
 
 /* Opens all folders that have the same format as the first one, and removes them from the list. */
@@ -534,7 +570,7 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
     const struct alloc *alloc = &search->t->counted;
     const struct format *format = search->part[0].format;
     struct found_folder *found = alloc_zero(alloc, search->parts_n, sizeof *found);
-    const struct folder *first = NULL; /* first folder with a usable anchor */
+    const struct folder *first = NULL; /* first folder with a usable main file */
     size_t n = 0, left = 0, traces_n = 0;
     ttr_error reason = {0};
     if (!found)
@@ -598,18 +634,18 @@ static bool append_unreadable_readers(struct search *search, ttr_error *error)
 
 static ttr_reader *merge_found_readers(struct search *search, const char *path, ttr_error *error)
 {
-    /* Loop until all folders are open. If nothing is readable, fail with the reason why the anchors
-     * are unusable. */
+    /* Loop until all folders are open. If nothing is readable, fail with the reason why the main
+     * files are unusable. */
     while (search->parts_n > 0 && search->readers_n + search->readable_parts_n > 0)
         if (open_parts_of_one_format(search, error) != TTR_OK)
             return NULL;
     const struct format *anchored =
-        search->readers_n == 0 ? find_anchored_format(search->options) : NULL;
+        search->readers_n == 0 ? find_format_with_file_option(search->options) : NULL;
     if (anchored && directory_has_files(search, path))
         return open_folder(search->t, path, NULL, anchored, search->options, error);
-    if (search->untold.n && (has_strict_flag(search) || search->readers_n == 0)) {
+    if (search->unusable.n && (has_strict_flag(search) || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET,
-                   UNUSABLE_ANCHOR_TEXT, skipped_path(&search->untold), search->unusable_why,
+                   UNUSABLE_MAIN_FILE_TEXT, skipped_path(&search->unusable), search->unusable_why,
                    search->readers_n ? "that folder alone" : "the folder");
         (void)error_set_option(error, TTR_E_MALFORMED, "ctf.metadata");
         return NULL;
@@ -622,12 +658,17 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
         return NULL;
     }
     if (search->readers_n == 0) {
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                   "the directory %s has no trace (%llu file%s looked at%s)", path,
-                   (unsigned long long)search->files, search->files == 1 ? "" : "s",
-                   search->too_deep.n
-                       ? "; some folders are too deep to be looked into, which must be named"
-                       : "");
+        const ttr_status status = fail(
+            error, TTR_E_UNSUPPORTED, NO_OFFSET,
+            "the directory %s has no trace (%llu file%s looked at%s%s)", path,
+            (unsigned long long)search->files, search->files == 1 ? "" : "s",
+            search->too_deep.n
+                ? "; some folders are too deep to be looked into, which must be named"
+                : "",
+            search->outside.n ? "; links out of it are skipped: TTR_READ_FOLLOW_LINKS reads them"
+                              : "");
+        if (search->outside.n)
+            (void)error_set_option(error, status, "follow_links");
         return NULL;
     }
     add_all_skip_notes(search);

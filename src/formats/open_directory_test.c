@@ -216,7 +216,7 @@ static void empty_metadata_next_to_streams_is_damage(void **state)
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_END);
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));
-    const ttr_diagnostic *note = find_note(&report, "directory.untold");
+    const ttr_diagnostic *note = find_note(&report, "directory.bad-main-file");
     assert_non_null(note);
     assert_int_equal(note->count, 1);
     assert_int_equal(note->severity, TTR_SEVERITY_DAMAGE);
@@ -224,7 +224,7 @@ static void empty_metadata_next_to_streams_is_damage(void **state)
     assert_non_null(strstr(report.trace_path.p, "killed/one"));
     assert_true(ttr_reader_report(reader, 1, &report));
     assert_non_null(strstr(report.trace_path.p, "killed/three"));
-    assert_null(find_note(&report, "directory.untold"));
+    assert_null(find_note(&report, "directory.bad-main-file"));
     ttr_close(reader);
     assert_null(ttr_open(
         t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT},
@@ -253,7 +253,7 @@ static void empty_metadata_next_to_traces_is_ignored(void **state)
     assert_non_null(reader);
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));
-    assert_null(find_note(&report, "directory.untold"));
+    assert_null(find_note(&report, "directory.bad-main-file"));
     assert_int_equal(report.damage_regions, 0);
     ttr_close(reader);
     ttr_free(t);

@@ -1,5 +1,6 @@
-/* Traces that are folders. A folder is recognised by its anchor, a file that describes the other
- * files (CTF: metadata). A path to the anchor or to another file of the folder opens the folder. */
+/* Traces that are folders. A folder is recognised by its main file, a file that describes the other
+ * files (CTF: metadata). A path to the main file or to another file of the folder opens the folder.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,27 +38,27 @@ static ttr_status detect_path_bid(ttr *t, const char *path, const struct format 
     return status;
 }
 
-/* Returns true if `option` is the option that replaces the anchor file of the format's folders. */
-static bool replaces_anchor(const struct format *format, const char *option)
+/* Returns true if `option` is the option that replaces the main file of the format's folders. */
+static bool replaces_main_file(const struct format *format, const char *option)
 {
-    size_t n = strlen(format->name), key_n = strlen(format->folder->anchor_option);
+    size_t n = strlen(format->name), key_n = strlen(format->folder->main_file_option);
     if (strncmp(option, format->name, n) == 0 && option[n] == '.')
         option += n + 1;
-    return strncmp(option, format->folder->anchor_option, key_n) == 0 && option[key_n] == '=';
+    return strncmp(option, format->folder->main_file_option, key_n) == 0 && option[key_n] == '=';
 }
 
-const struct format *find_anchored_format(const ttr_read_options *options)
+const struct format *find_format_with_file_option(const ttr_read_options *options)
 {
     const char *const *given = options ? options->format_options : NULL;
     for (; given && *given; given++)
         for (size_t i = 0; format_at(i); i++)
-            if (format_at(i)->folder && format_at(i)->folder->anchor_option &&
-                replaces_anchor(format_at(i), *given))
+            if (format_at(i)->folder && format_at(i)->folder->main_file_option &&
+                replaces_main_file(format_at(i), *given))
                 return format_at(i);
     return NULL;
 }
 
-/* Sets *has to true if the folder has a file with the anchor's name and another file that the
+/* Sets *has to true if the folder has a file with the main file's name and another file that the
  * format bids for. */
 static ttr_status folder_has_parts(ttr *t, const char *path, const struct format *format, bool *has,
                                    ttr_error *error)
@@ -66,14 +67,14 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     *has = false;
-    if (!join_path(name, path, format->folder->anchor) || !is_regular_file(name))
+    if (!join_path(name, path, format->folder->main_file) || !is_regular_file(name))
         return TTR_OK;
     struct folder *folder = folder_open(&t->counted, t->descriptor_pool, path, 0, false, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
     for (size_t i = 0; status == TTR_OK && !*has && (file = folder_get_file(folder, i)); i++) {
         unsigned bid = 0;
-        if (strcmp(file->name, format->folder->anchor) == 0)
+        if (strcmp(file->name, format->folder->main_file) == 0)
             continue;
         folder_file_path(folder, file, name, sizeof name);
         status = detect_path_bid(t, name, format, &bid, NULL);
@@ -85,20 +86,20 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
     return status;
 }
 
-/* Finds the format that bids for the first bytes of the folder's anchor. */
-static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *from,
-                                        const struct format **format, ttr_error *error)
+/* Finds the format that bids for the first bytes of the folder's main file. */
+static ttr_status find_format_by_main_file(ttr *t, const char *path, const char *from,
+                                           const struct format **format, ttr_error *error)
 {
-    char anchor[PATH_MAX];
+    char main_file[PATH_MAX];
     unsigned best = 0;
     *format = NULL;
     for (size_t i = 0; format_at(i); i++) {
         const struct format *each = format_at(i);
         unsigned bid = 1;
-        if (!each->folder || !join_path(anchor, path, each->folder->anchor) ||
-            !is_regular_file(anchor) || (from && strcmp(from, each->name) != 0))
+        if (!each->folder || !join_path(main_file, path, each->folder->main_file) ||
+            !is_regular_file(main_file) || (from && strcmp(from, each->name) != 0))
             continue;
-        ttr_status status = from ? TTR_OK : detect_path_bid(t, anchor, each, &bid, error);
+        ttr_status status = from ? TTR_OK : detect_path_bid(t, main_file, each, &bid, error);
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
@@ -119,9 +120,9 @@ ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_options *
                               const struct format **format, ttr_error *error)
 {
     bool has = false;
-    const struct format *anchored = find_anchored_format(options);
+    const struct format *anchored = find_format_with_file_option(options);
     ttr_status status =
-        find_format_by_anchor(t, path, options ? options->from : NULL, format, error);
+        find_format_by_main_file(t, path, options ? options->from : NULL, format, error);
     if (status != TTR_OK || *format || !anchored ||
         (options->from && strcmp(options->from, anchored->name) != 0))
         return status;
@@ -141,22 +142,22 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
                   : NULL;
 }
 
-/* Returns the format of the trace that the file is part of: the anchor is in the same folder, or an
- * option replaces it. Returns NULL if the file is not part of a trace; the error of opening the
+/* Returns the format of the trace that the file is part of: the main file is in the same folder, or
+ * an option replaces it. Returns NULL if the file is not part of a trace; the error of opening the
  * file alone is reported then. */
-static const struct format *find_format_with_sibling_anchor(ttr *t, const char *path,
-                                                            const char *folder,
-                                                            const ttr_read_options *options)
+static const struct format *find_format_with_main_file_beside(ttr *t, const char *path,
+                                                              const char *folder,
+                                                              const ttr_read_options *options)
 {
-    char anchor[PATH_MAX];
+    char main_file[PATH_MAX];
     const char *from = options ? options->from : NULL;
-    const struct format *format = NULL, *given = find_anchored_format(options);
+    const struct format *format = NULL, *given = find_format_with_file_option(options);
     ttr_error broken;
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
         anchors += format_at(i)->folder &&
-                   join_path(anchor, folder, format_at(i)->folder->anchor) &&
-                   is_regular_file(anchor);
+                   join_path(main_file, folder, format_at(i)->folder->main_file) &&
+                   is_regular_file(main_file);
     if (!anchors && !given)
         return NULL;
     struct source *source = from ? NULL : source_open(&t->counted, path, NULL, NULL);
@@ -166,12 +167,13 @@ static const struct format *find_format_with_sibling_anchor(ttr *t, const char *
         format = NULL;
     source_close(source);
     bool is_beside = format && format->folder &&
-                     join_path(anchor, folder, format->folder->anchor) && is_regular_file(anchor);
+                     join_path(main_file, folder, format->folder->main_file) &&
+                     is_regular_file(main_file);
     return is_beside || (format && format == given) ? format : NULL;
 }
 
-ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *options, bool *is_one,
-                          ttr_error *error)
+ttr_reader *open_folder_of_file(ttr *t, const char *path, const ttr_read_options *options,
+                                bool *is_one, ttr_error *error)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -184,11 +186,12 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
     *is_one = find_folder_format(t, folder, options, &format, error) != TTR_OK;
     if (*is_one)
         return NULL;
-    bool is_anchor = format && strcmp(format->folder->anchor, name) == 0;
-    if (!is_anchor)
-        format = find_format_with_sibling_anchor(t, path, folder, options);
+    bool is_main_file = format && strcmp(format->folder->main_file, name) == 0;
+    if (!is_main_file)
+        format = find_format_with_main_file_beside(t, path, folder, options);
     *is_one = format != NULL;
-    return format ? open_folder(t, folder, is_anchor ? NULL : name, format, options, error) : NULL;
+    return format ? open_folder(t, folder, is_main_file ? NULL : name, format, options, error)
+                  : NULL;
 }
 
 ttr_reader *open_memory_folder(ttr *t, struct folder *folder, const ttr_read_options *options,
@@ -201,21 +204,21 @@ ttr_reader *open_memory_folder(ttr *t, struct folder *folder, const ttr_read_opt
     ttr_status status = TTR_OK;
     for (size_t i = 0; format_at(i) && status == TTR_OK; i++) {
         const struct format *each = format_at(i);
-        const struct folder_file *anchor =
-            each->folder ? folder_find_file(folder, each->folder->anchor) : NULL;
+        const struct folder_file *main_file =
+            each->folder ? folder_find_file(folder, each->folder->main_file) : NULL;
         unsigned bid = 1;
-        if (!anchor || (from && strcmp(from, each->name) != 0))
+        if (!main_file || (from && strcmp(from, each->name) != 0))
             continue;
-        struct source *source = folder_open_file(folder, anchor, NULL, error);
+        struct source *source = folder_open_file(folder, main_file, NULL, error);
         status = !source ? TTR_E_NOMEM
                  : from  ? TTR_OK
-                         : detect_bid(t, source, anchor->name, each, &bid, error);
+                         : detect_bid(t, source, main_file->name, each, &bid, error);
         source_close(source);
         best = bid > best_bid ? each : best;
         best_bid = bid > best_bid ? bid : best_bid;
     }
     if (!best)
-        best = find_anchored_format(options);
+        best = find_format_with_file_option(options);
     if (status == TTR_OK && best)
         return best->folder->open(t, folder, NULL, select_reader_options(best, options, &ctx),
                                   error);
@@ -230,13 +233,13 @@ ttr_reader *open_memory_folder(ttr *t, struct folder *folder, const ttr_read_opt
 ttr_status fail_without_folder(const struct format *format, const char *path, ttr_error *error)
 {
     char other[64] = "";
-    if (format->folder->anchor_option)
+    if (format->folder->main_file_option)
         (void)snprintf(other, sizeof other, ", or such a file by --option=%s.%s=FILE", format->name,
-                       format->folder->anchor_option);
+                       format->folder->main_file_option);
     ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                              "%s alone is no %s trace: that is a folder in which a file \"%s\" "
                              "describes the others; name the folder%s",
-                             path, format->name, format->folder->anchor, other);
+                             path, format->name, format->folder->main_file, other);
     if (error)
         (void)snprintf(error->format, sizeof error->format, "%s", format->name);
     return status;

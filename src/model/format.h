@@ -99,22 +99,25 @@ struct format_reader {
 /* Reader of traces that consist of a folder of files. */
 struct format_folder {
     /* file that makes a folder a trace ("metadata"); `bid` checks its first bytes */
-    const char *anchor;
-    /* optional: key of the option that names another file in place of the anchor; the folder then
-     * needs no anchor */
-    const char *anchor_option;
-    bool reads_alone; /* a single file without an anchor is a trace, too */
+    const char *main_file;
+    /* optional: key of the option that names another file in place of the main file; the folder
+     * then needs no main file */
+    const char *main_file_option;
+    bool reads_alone; /* a single file without a main file is a trace, too */
     /* Opens a reader that merges the folder's files; each file is an input (input_new). Owns the
      * folder, even on failure. `only`: the one file to read, NULL = all. Also called for a single
-     * file with an anchor next to it, if `bid` accepts the file. */
+     * file with a main file next to it, if `bid` accepts the file. */
     ttr_reader *(*open)(ttr *t, struct folder *folder, const char *only,
                         const ttr_read_options *options, ttr_error *error);
     /* Optional: opens all folders below a directory together, so that folders of one trace become
-     * one trace. Owns all of them. A folder without a valid anchor becomes an input without events
-     * that reports damage (`directory.untold`). So does a folder that cannot be read
+     * one trace. Owns all of them. A folder without a valid main file becomes an input without
+     * events that reports damage (`directory.bad-main-file`). So does a folder that cannot be read
      * (`trace.unreadable`), if another can. NULL = each folder is opened separately. */
     ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
                                  const ttr_read_options *options, ttr_error *error);
+    /* tag of the TTR_KIND_DEFINITION with a complete packet of a file as payload; 0 = none. Each
+     * file is the concatenation of its packets, so that they can be sent one by one. */
+    uint16_t packet_tag;
 };
 
 /* Reader of traces from a network. */
@@ -125,11 +128,15 @@ struct format_url {
 
 /* Facts about one packet. */
 struct packet_facts {
-    bool is_event; /* the packet is an event; `stream`, `counter` and `time_ns` are valid */
-    bool is_head;  /* the packet is repeated at the head of each file of a source */
+    /* the packet has a number in its stream; `stream`, `counter`, `events`, `time_ns` are valid */
+    bool is_counted;
+    bool is_head; /* the packet is repeated at the head of each file of a source */
     bool has_epoch;
-    uint32_t stream, counter; /* `counter` numbers the events of `stream` */
-    uint64_t time_ns;         /* end of the event, in ns after the epoch */
+    uint32_t stream, counter; /* `counter` numbers the packets of `stream` */
+    uint32_t events;          /* number of events in the packet */
+    bool has_events_before;   /* events_before is valid; else each packet is one event */
+    uint64_t events_before;   /* events in the earlier packets of the stream */
+    uint64_t time_ns;         /* end of the last event, in ns after the epoch */
     uint64_t epoch_ns;        /* Unix time of time 0, in ns; valid with has_epoch */
 };
 
@@ -144,7 +151,8 @@ struct format_transfer {
     /* Returns the facts of a complete packet, which `get_size` accepts. Returns false if its
      * content is invalid; the facts are then valid as far as the header. */
     bool (*parse)(const uint8_t *packet, size_t n, struct packet_facts *facts);
-    /* Adds a time to an event, and sets its stream. Does nothing to other packets. */
+    /* Adds a time to an event, and sets its stream. Does nothing to other packets. NULL = packets
+     * of several sources cannot be merged. */
     void (*rebase)(uint8_t *packet, uint32_t stream, uint64_t delta_ns);
     const uint8_t *merged_head; /* first packet of a trace with time 0 at 1970 */
     size_t merged_head_n;
@@ -167,12 +175,12 @@ struct format_writer {
     /* the losses that a copy to this format may have, with count 0; NULL = none */
     const ttr_loss *losses;
     size_t losses_n;
-    /* The output is a folder, which contains format->folder->anchor when complete; out->folder is
-     * set instead of out->sink. */
+    /* The output is a folder, which contains format->folder->main file when complete; out->folder
+     * is set instead of out->sink. */
     bool writes_folder;
-    /* Optional: returns true if a file may belong to the trace of this anchor file, judged by the
+    /* Optional: returns true if a file may belong to the trace of this main file, judged by the
      * first bytes of both. A folder that contains any other file is not overwritten. */
-    bool (*is_part)(const struct file_prefix *anchor, const struct file_prefix *file);
+    bool (*is_part)(const struct file_prefix *main_file, const struct file_prefix *file);
     size_t state_size; /* size of out->ctx, zeroed before create */
     /* Initializes out->ctx; must not write. The first bytes are written with the first batch, or by
      * finish. */

@@ -129,7 +129,7 @@ static bool welcome_program(ttr_manager *manager, struct program *program)
     program->rings = alloc_zero(manager->alloc, manager->rings, sizeof *program->rings);
     fds[0] = create_shared_memory(
         "tracetta-rings", trace_memory_size(manager->rings, manager->chunks), &program->memory);
-    fds[1] = create_shared_memory("tracetta-flags", FLAGS_SIZE, &program->flags);
+    fds[1] = create_shared_memory(TRACE_FLAGS_NAME, FLAGS_SIZE, &program->flags);
     fds[2] = program->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     bool is_ready = program->rings && program->memory && program->flags && program->wake_fd >= 0;
     if (is_ready) {

@@ -61,6 +61,11 @@ struct records_report records_validate(const uint64_t *words, size_t n_bytes, ui
  * Returns the bytes of the valid prefix. */
 size_t records_validate_strings(const uint64_t *words, size_t n_bytes, uint32_t *next);
 
+/* --- Programs that run already (door.c) --- */
+
+/* Asks no program to connect any more. */
+void doors_close(ttr_manager *manager);
+
 /* --- Programs (connection.c, program.c) --- */
 
 struct ring_state {
@@ -107,6 +112,12 @@ struct program_category {
     char name[TRACE_MESSAGE_TEXT];
 };
 
+/* The door of a running program that was asked to connect. */
+struct program_door {
+    uint64_t pid;
+    struct trace_door *door;
+};
+
 struct ttr_manager {
     const struct alloc *alloc;
     struct archive archive;
@@ -128,6 +139,8 @@ struct ttr_manager {
     uint32_t next_provider;
     uint64_t *frequencies; /* offsets of the clock frequencies of all programs in the archive */
     size_t frequencies_n, frequencies_capacity;
+    struct program_door *doors; /* of programs that were asked to connect */
+    size_t doors_n, doors_capacity;
     bool is_triggered;
     char trigger[TRACE_MESSAGE_TEXT];
     ttr_manager_stats stats;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -26,27 +25,6 @@ struct ttr_session {
 
 /* --- Finding --- */
 
-/* Connects to a socket. Returns the descriptor, or -1. */
-static int connect_to(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (strlen(path) >= sizeof address.sun_path)
-        return -1;
-    memcpy(address.sun_path, path, strlen(path));
-    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-        (peer.uid == geteuid() || peer.uid == 0))
-        return fd;
-    const int reason = errno;
-    if (fd >= 0)
-        (void)close(fd);
-    errno = reason;
-    return -1;
-}
-
 /* Removes the socket of a manager that was killed. */
 static void remove_stale(const char *socket)
 {
@@ -64,7 +42,7 @@ struct found {
 static bool add_session(void *ctx, uint64_t pid, const char *socket)
 {
     struct found *found = ctx;
-    const int fd = connect_to(socket);
+    const int fd = session_connect(socket);
     if (fd < 0) {
         remove_stale(socket);
         return true;
@@ -96,7 +74,7 @@ static bool open_wanted(void *ctx, uint64_t pid, const char *socket)
 {
     struct wanted *wanted = ctx;
     if (pid == wanted->pid)
-        wanted->fd = connect_to(socket);
+        wanted->fd = session_connect(socket);
     return wanted->fd < 0;
 }
 

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -87,4 +89,24 @@ void session_folders_visit(bool (*visit)(void *ctx, uint64_t pid, const char *so
     const char *root = choose_root();
     if (visit_root(root, visit, ctx) && strcmp(root, TEMPORARY) != 0)
         (void)visit_root(TEMPORARY, visit, ctx);
+}
+
+int session_connect(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (strlen(path) >= sizeof address.sun_path)
+        return -1;
+    memcpy(address.sun_path, path, strlen(path));
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+        (peer.uid == geteuid() || peer.uid == 0))
+        return fd;
+    const int reason = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    errno = reason;
+    return -1;
 }

@@ -20,6 +20,9 @@ ttr_status session_folder_make(char socket[SESSION_SOCKET_MAX], ttr_error *error
 /* Removes the folder of a socket. */
 void session_folder_remove(const char *socket);
 
+/* Connects to a socket of this user or of root. Returns the descriptor, or -1 with errno. */
+int session_connect(const char *socket);
+
 /* Calls `visit` with each socket of this user and the process that made it, until `visit` returns
  * false. Folders that other users could enter are skipped. */
 void session_folders_visit(bool (*visit)(void *ctx, uint64_t pid, const char *socket), void *ctx);

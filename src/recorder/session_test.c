@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tracetta/session.h>
@@ -230,6 +231,141 @@ static void unknown_requests_fail(void **state)
     assert_int_equal(stats.expelled, 0);
 }
 
+/* --- Attaching --- */
+
+static void write_until_told(uint64_t unused)
+{
+    (void)unused;
+    while (*scene.committed < UINT64_MAX) {
+        const struct timespec pause = {0, 1000000};
+        TTR_ZONE(net, "turn");
+        TTR_INSTANT(net, "numbered", TTR_ARG("n", (uint64_t)0));
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Starts a program without a manager. */
+static pid_t start_alone(void)
+{
+    unsetenv(TRACE_SOCKET_VARIABLE);
+    return scene_start(write_until_told, 0);
+}
+
+static ttr_status attach_when_ready(pid_t child, ttr_error *error)
+{
+    ttr_status status = TTR_E_MISUSE;
+    for (unsigned i = 0; i < 100 && status != TTR_OK; i++) {
+        status = ttr_manager_attach(scene.manager, (uint64_t)child, error);
+        usleep(5000);
+    }
+    return status;
+}
+
+static void running_program_is_attached_twice_in_turn(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_manager_stats stats;
+    pid_t child = start_alone();
+    for (unsigned round = 0; round < 2; round++) {
+        scene_open();
+        if (attach_when_ready(child, &error) != TTR_OK)
+            fail_msg("%s", error.text);
+        assert_int_equal(ttr_manager_run(scene.manager, 200, -1, &error), TTR_OK);
+        assert_int_equal(ttr_manager_attach(scene.manager, (uint64_t)child, &error), TTR_E_MISUSE);
+        assert_non_null(strstr(error.text, "recorded already"));
+        scene_close(&stats);
+        assert_int_equal(stats.programs, 1);
+        assert_in_range(stats.events, 50, 1000);
+        assert_int_equal(stats.dropped, 0);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void filter_holds_from_the_first_event_of_an_attached_program(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_manager_stats stats;
+    const pid_t child = start_alone();
+    scene.options.categories = "-net";
+    scene_open();
+    assert_int_equal(attach_when_ready(child, &error), TTR_OK);
+    assert_int_equal(ttr_manager_run(scene.manager, 100, -1, &error), TTR_OK);
+    scene_close(&stats);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_int_equal(stats.programs, 1);
+    assert_int_equal(stats.events, 0);
+}
+
+static void sleep_with_trace_points(uint64_t unused)
+{
+    (void)unused;
+    pause();
+    TTR_INSTANT(net, "numbered", TTR_ARG("n", (uint64_t)0));
+}
+
+static void ignore_signal(int number)
+{
+    (void)number;
+}
+
+static void manager_that_gave_up_leaves_categories_disabled(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_manager_stats stats;
+    unsetenv(TRACE_SOCKET_VARIABLE);
+    signal(SIGUSR1, ignore_signal);
+    const pid_t child = scene_start(sleep_with_trace_points, 0);
+    scene_open();
+    assert_int_equal(attach_when_ready(child, &error), TTR_OK);
+    scene_close(&stats);
+    assert_int_equal(stats.programs, 0);
+    kill(child, SIGUSR1);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    signal(SIGUSR1, SIG_DFL);
+}
+
+static void programs_with_trace_points_are_found(void **state)
+{
+    (void)state;
+    static ttr_traceable list[256];
+    const pid_t child = start_alone();
+    usleep(20000);
+    const size_t n = ttr_traceable_find(list, 256);
+    bool is_found = false;
+    for (size_t i = 0; i < n && i < 256; i++)
+        is_found |= list[i].pid == (uint64_t)child && list[i].modules >= 1 && !list[i].is_recorded;
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_true(is_found);
+}
+
+static void process_without_trace_points_is_refused(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_manager_stats stats;
+    scene_open();
+    unsetenv(TRACE_SOCKET_VARIABLE);
+    const pid_t child = fork();
+    if (child == 0) {
+        execlp("sleep", "sleep", "10", (char *)NULL);
+        _exit(1);
+    }
+    usleep(50000);
+    assert_int_equal(ttr_manager_attach(scene.manager, (uint64_t)child, &error), TTR_E_MISUSE);
+    assert_non_null(strstr(error.text, "libtracetta-trace"));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    scene_close(&stats);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scene_set_up, scene_tear_down)
 
 int main(void)
@@ -242,6 +378,11 @@ int main(void)
         CASE(socket_of_a_dead_manager_is_removed),
         CASE(folder_that_others_can_enter_is_skipped),
         CASE(unknown_requests_fail),
+        CASE(running_program_is_attached_twice_in_turn),
+        CASE(filter_holds_from_the_first_event_of_an_attached_program),
+        CASE(manager_that_gave_up_leaves_categories_disabled),
+        CASE(programs_with_trace_points_are_found),
+        CASE(process_without_trace_points_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static const struct column_info slice_columns[] = {
 };
 static const struct column_info track_columns[] = {
     {"id", "number of the track", INT, true},
-    {"name", "name of the events of an async track", TEXT, false},
+    {"name", "name of the events of an async track, or of a track without a thread", TEXT, false},
     {"type", "thread_track or async_track", TEXT, false},
     {"utid", "thread, a row of table thread", INT, false},
 };
@@ -338,7 +338,7 @@ static const struct table *get_table(const ttr_store *store, size_t i)
 
 bool ttr_store_table_at(const ttr_store *store, size_t i, ttr_store_table *about)
 {
-    const struct table *table = get_table(store, i);
+    const struct table *table = store ? get_table(store, i) : NULL;
     if (!table)
         return false;
     *about = (ttr_store_table){.name = table->name,

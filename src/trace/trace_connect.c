@@ -4,7 +4,7 @@
  * names the manager's socket.  It then maps two pieces of memory that the manager made: the rings,
  * and for each module a page of enable bytes, which is mapped over the module's own page, so that
  * the manager enables and disables categories without help of the process.  When the connection
- * ends, zeroed pages replace the pages of enable bytes.
+ * ends, pages of the door (trace_door.c) replace the pages of enable bytes.
  *
  * The process checks that the socket belongs to its own user or root, and that the memory has the
  * announced size and cannot shrink. */
@@ -146,9 +146,10 @@ static bool assign_page(struct ttr_trace_module *module)
     return true;
 }
 
+/* Maps the manager's enable bytes over those of a module, and sends its categories. */
 static void map_module(struct ttr_trace_module *module)
 {
-    if (!assign_page(module) || !is_still_open(flags_fd, &flags_status) ||
+    if (module->state == 0 || !is_still_open(flags_fd, &flags_status) ||
         mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ, MAP_SHARED | MAP_FIXED,
              flags_fd, (off_t)((module->state - 1) * TTR_TRACE_PAGE)) == MAP_FAILED)
         return;
@@ -156,24 +157,37 @@ static void map_module(struct ttr_trace_module *module)
         send_category(module, i);
 }
 
-/* Replaces the enable bytes of a module by zeros of the process itself. */
+/* Disables the categories of a module. */
 static void disable_module(struct ttr_trace_module *module)
 {
-    (void)mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (module->state)
+        trace_door_map(module, (uint32_t)module->state - 1);
+}
+
+void trace_modules_disable(void)
+{
+    for (struct ttr_trace_module *module = trace_session.modules; module; module = module->next)
+        disable_module(module);
 }
 
 void trace_disconnect_module(struct ttr_trace_module *module)
 {
     if (module->state == 0)
         return;
-    disable_module(module);
+    /* Zeros of the process itself: the pages of the door may get another module. */
+    (void)mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     has_page[module->state - 1] = false;
     module->state = 0;
 }
 
 void trace_connect_module(struct ttr_trace_module *module)
 {
+    if (!assign_page(module))
+        return;
+    disable_module(module);
+    if (trace_session.socket_fd < 0)
+        return;
     map_module(module);
     wait_for_sync();
 }
@@ -239,50 +253,78 @@ static bool begin_session(const struct trace_message *welcome, const int fds[TRA
     return true;
 }
 
-void trace_connect(void)
+/* Connects to the manager at a socket. Returns false if that fails. */
+static bool connect_to(const char *path)
 {
-    const char *path = getenv(TRACE_SOCKET_VARIABLE);
     struct trace_message welcome;
     int fds[TRACE_WELCOME_FDS] = {-1, -1, -1};
-    if (!path || !path[0] || trace_session.memory)
-        return;
     trace_session.socket_fd = open_socket(path);
     if (trace_session.socket_fd < 0)
-        return;
+        return false;
     (void)fstat(trace_session.socket_fd, &socket_status);
     send_message(TRACE_HELLO, 0, 0, program_invocation_short_name);
-    if (receive_welcome(&welcome, fds) && begin_session(&welcome, fds))
-        return;
+    if (receive_welcome(&welcome, fds) && begin_session(&welcome, fds)) {
+        trace_door_set_recorded(true, path);
+        return true;
+    }
     close_descriptors(fds);
     close(trace_session.socket_fd);
     trace_session.socket_fd = -1;
+    return false;
+}
+
+void trace_connect(void)
+{
+    const char *path = getenv(TRACE_SOCKET_VARIABLE);
+    if (path && path[0] && !trace_session.memory)
+        (void)connect_to(path);
 }
 
 void trace_disconnect(void)
 {
     if (trace_session.socket_fd < 0)
         return;
-    for (struct ttr_trace_module *module = trace_session.modules; module; module = module->next)
-        disable_module(module);
+    trace_modules_disable();
     if (is_still_open(trace_session.socket_fd, &socket_status))
         close(trace_session.socket_fd);
     if (is_still_open(flags_fd, &flags_status))
         close(flags_fd);
     trace_session.socket_fd = flags_fd = -1;
     __atomic_store_n(&trace_session.memory, NULL, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&trace_session.generation, 1, __ATOMIC_SEQ_CST);
+    trace_threads_reset();
+    trace_door_set_recorded(false, "");
 }
 
-void trace_check_connection(void)
+/* Disconnects if the manager closed the connection. Requires the lock. */
+static void check_connection(void)
 {
     char byte;
-    if (!trace_lock_briefly())
-        return;
     if (trace_session.socket_fd >= 0 &&
         (!is_still_open(trace_session.socket_fd, &socket_status) ||
          recv(trace_session.socket_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0))
         trace_disconnect();
+}
+
+void trace_check_connection(void)
+{
+    if (!trace_lock_briefly())
+        return;
+    check_connection();
     trace_unlock();
+}
+
+/* The manager set all enable bytes. They are reset if it cannot be reached, or does not wait any
+ * more. */
+bool ttr_trace_attach(const volatile uint8_t *enabled, uint8_t level)
+{
+    char path[TRACE_MESSAGE_TEXT];
+    if (!trace_lock_briefly())
+        return false;
+    check_connection();
+    if (!trace_session.memory && !(trace_door_answer(path) && connect_to(path)))
+        trace_modules_disable();
+    trace_unlock();
+    return *enabled >= level && *enabled != TTR_TRACE_KNOCK;
 }
 
 void trace_wake_manager(const struct trace_header *header)

@@ -89,6 +89,10 @@ void trace_strings_share(void);
 
 /* --- trace_threads.c --- */
 
+/* Makes the next event of each thread claim a ring, or be dropped without a session. Requires the
+ * lock. */
+void trace_threads_reset(void);
+
 /* Begins a session in memory that is ready: the next event of each thread claims a ring of it.
  * Requires the lock. */
 void trace_session_begin(void);
@@ -114,12 +118,16 @@ void trace_category_added(struct ttr_trace_module *module, size_t i);
 /* Connects to the manager that the environment names, if any. Requires the lock. */
 void trace_connect(void);
 
-/* Sends the categories of a module. Requires the lock. */
+/* Makes the enable bytes of a new module ready, and sends its categories if a manager is connected.
+ * Requires the lock. */
 void trace_connect_module(struct ttr_trace_module *module);
 void trace_send_category(const struct ttr_trace_module *module, size_t i);
 
 /* Asks the manager for a snapshot. Requires the lock. */
 void trace_send_trigger(const char *name);
+
+/* Disables the categories of all modules. Requires the lock. */
+void trace_modules_disable(void);
 
 /* Disables all categories and closes the connection. Requires the lock. */
 void trace_disconnect(void);
@@ -133,6 +141,21 @@ void trace_disconnect_module(struct ttr_trace_module *module);
 
 /* Disconnects if the manager closed the connection. For the slow path of a thread. */
 void trace_check_connection(void);
+
+/* --- trace_door.c --- */
+
+/* Maps the enable bytes of a module, which become 0, to its page of the door. */
+void trace_door_map(struct ttr_trace_module *module, uint32_t page);
+
+/* Shows to managers whether the process has a session, and the socket of its manager ("" = none).
+ */
+void trace_door_set_recorded(bool is_recorded, const char *socket);
+
+/* Forgets the door of the parent in the child of a fork. */
+void trace_door_forget(void);
+
+/* Returns true once if a manager asks the process to connect to its socket. */
+bool trace_door_answer(char socket[108]);
 
 /* --- trace_file.c --- */
 

@@ -35,11 +35,12 @@ static void replace_shared_memory(void)
 static void after_fork_in_child(void)
 {
     struct ttr_trace_thread *thread = &ttr_trace_thread;
+    trace_door_forget();
     replace_shared_memory();
     if (trace_session.socket_fd >= 0)
         trace_disconnect();
     else
-        trace_categories_enable(false);
+        trace_modules_disable();
     trace_file_forget();
     trace_session.memory = NULL;
     trace_session.file = NULL;
@@ -88,9 +89,8 @@ void ttr_trace_module_add(struct ttr_trace_module *module)
         return;
     module->next = trace_session.modules;
     trace_session.modules = module;
-    if (trace_session.socket_fd >= 0)
-        trace_connect_module(module);
-    else if (trace_session.memory)
+    trace_connect_module(module);
+    if (trace_session.file)
         trace_module_enable(module, true);
     trace_unlock();
 }

@@ -82,7 +82,7 @@ void ttr_trace_write_slow(ttr_trace_site *site, uint64_t time, const struct ttr_
 
 bool ttr_trace_site_is_enabled(const ttr_trace_site *site)
 {
-    return *site->enabled >= site->level;
+    return ttr_trace_is_enabled(site->enabled, site->level);
 }
 
 /* Categories of trace points that are made at run time: a module like that of a program. */

@@ -19,11 +19,16 @@ void trace_thread_remove(struct ttr_trace_thread *thread)
         *link = thread->next;
 }
 
-void trace_session_begin(void)
+void trace_threads_reset(void)
 {
-    trace_strings_share();
     __atomic_fetch_add(&trace_session.generation, 1, __ATOMIC_SEQ_CST);
     for (struct ttr_trace_thread *thread = trace_session.threads; thread; thread = thread->next)
         for (unsigned i = 0; i < 2; i++)
             __atomic_store_n(&thread->ring[i].end, NULL, __ATOMIC_SEQ_CST);
+}
+
+void trace_session_begin(void)
+{
+    trace_strings_share();
+    trace_threads_reset();
 }

@@ -44,7 +44,7 @@
 #define MUTATIONS_LONG                                                        \
     10000u /* from this number of mutations on, streams are cut at every byte \
             */
-#define ANCHOR "metadata"
+#define MAIN_FILE "metadata"
 #define VECTORS "src/formats/ctf/vectors"
 
 enum part { PART_STREAM, PART_TSDL, PART_PACKETS, PART_CTF2, PART_RFC11, PART_INDEX, PARTS };
@@ -386,7 +386,7 @@ static enum part part_of(const struct trace *trace, size_t file)
     const struct buffer *bytes = &trace->bytes[file];
     if (strncmp(trace->file_name[file], "index/", 6) == 0)
         return PART_INDEX;
-    if (strcmp(trace->file_name[file], ANCHOR) != 0)
+    if (strcmp(trace->file_name[file], MAIN_FILE) != 0)
         return PART_STREAM;
     if (strncmp(trace->name, "rfc11-", 6) == 0)
         return PART_RFC11;
@@ -538,7 +538,7 @@ static void read_cut(const struct trace *trace, size_t file, size_t n, struct ou
         abort();
     memcpy(bytes, trace->bytes[file].bytes, n);
     for (size_t i = 0; i < trace->n; i++)
-        if (strcmp(trace->file_name[i], ANCHOR) == 0)
+        if (strcmp(trace->file_name[i], MAIN_FILE) == 0)
             files[0] = trace->files[i];
     files[1] = (ttr_file){trace->file_name[file], bytes, n};
     struct reading reading = {.files = files, .n = 2, .from_ns = INT64_MIN, .places = places};

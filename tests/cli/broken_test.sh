@@ -33,7 +33,7 @@ METADATA
     printf '\xc1\x1f\xfc\xc1\x40\x40\x00\x08' >>"$1/s"
 }
 
-# costs NAME CODE: two events are read, and of the packet with the other what is behind it is told as damage.
+# costs NAME CODE: two events are read, and of the packet with the other what is after it is reported as damage.
 costs()
 {
     salvages "${1}_costs_no_other_event" 'x = 8' "$tracetta" cat "$1"
@@ -71,7 +71,7 @@ for trace in stopped-packets stopped-2; do
     succeeds "${trace}_is_recovered" "$tracetta" check --quiet --strict $trace.good
 done
 
-# Folders of one trace: what the metadata of one lack is told by longer ones that begin with them, also in copies of each.
+# Folders of one trace: what the metadata of one lack is reported by longer ones that begin with them, also in copies of each.
 mkdir -p grew/a grew/b
 sed "s/trace {/& uuid = \"00000000-0000-0000-0000-00000000000a\";/" stopped/metadata >grew/b/metadata
 head -c -10 grew/b/metadata >grew/a/metadata
@@ -111,7 +111,7 @@ run "$tracetta" cat --from=ctf --metadata=no-magic lone/plain
 grep -q 'x = 7' "$work/.out"
 verdict "unless_it_is_said_to_be_one" $? "exit status $run_status"
 
-# Text of CTF 1.8 without its first line is not told as bad RFC v1.1.
+# Text of CTF 1.8 without its first line is not reported as bad RFC v1.1.
 mkdir headless && cp stopped/s headless && { grep ^typealias stopped/metadata | sed "1i // types"; grep -v "^typealias\|CTF 1.8" stopped/metadata; } >headless/metadata
 refuses "metadata_without_their_first_line_are_reported_so" 3 'headless/metadata does not start with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless
 
@@ -157,7 +157,7 @@ same "events_that_go_back_in_time_are_sorted" wanted "$tracetta" cat --sort --st
 succeeds "and_written_in_order" "$tracetta" convert -q --sort --to=ctf stream-bad-backward -o sorted
 same "to_be_read_so" wanted "$tracetta" cat --style=babeltrace2 --clock-gmt --no-delta sorted
 
-# Streams with numbers: a packet that another file has, behind damage, which is seen when the damage is gone.
+# Streams with numbers: a packet that another file has, after damage, which is seen when the damage is gone.
 mkdir twice
 sed 's/u32 magic; }/u32 magic; u8 stream_id; u8 stream_instance_id; }/; s/u8 packet_size; u8 content_size;/u64 timestamp_begin; u64 timestamp_end; &/
 s/^stream {/stream { id = 0; /; s/id = \([01]\); fields/id = \1; stream_id = 0; fields/' an_array_of_2_to_the_40_bits/metadata >twice/metadata
@@ -213,7 +213,7 @@ cp -r follow apart pair
 run "$tracetta" convert --to=ctf pair -o pair.good
 says "also_of_two_traces_beside_one_another" ' 8 events, .* 6 files' "$tracetta" check pair.good
 
-# Counters of missing events go on from file to file of a stream, also behind packets without sizes.
+# Counters of missing events go on from file to file of a stream, also after packets without sizes.
 counted()
 {
     mkdir "$1"
@@ -237,7 +237,7 @@ run "$tracetta" check --json split
 [ "$(grep -cE '"(events": 5|lost": 4|gaps": 4),' "$work/.out")" = 3 ]
 verdict "missing_events_are_counted_across_files_of_packets_without_sizes" $? "$(grep -E '"(events|lost|gaps)"' "$work/.out")"
 
-# Checksums of v1.1 that nobody knows: a packet made anew has that of the first one, or none.
+# Checksums of v1.1 that is unknown: a packet made again has that of the first one, or none.
 lay rfc11-checksums-le
 patch() { printf '%b' "$2" | dd of=rfc11-checksums-le/s bs=1 seek="$1" conv=notrunc 2>"$work/.err"; }
 patch 112 '\x80'
@@ -252,7 +252,7 @@ run "$tracetta" recover --no-sidecar rfc11-checksums-le -o none
 [ $run_status = 1 ] && [ "$(od -An -tx1 -j112 -N1 none/s)" = " 00" ]
 verdict "or_none_where_that_is_unknown_too" $? "exit status $run_status"
 
-# The last packet is written when all is read: what is lost with it is told, too.
+# The last packet is written when all is read: what is lost with it is reported, too.
 rm -r rfc11-checksums-le
 lay rfc11-checksums-le
 patch 177 '\x80'
@@ -289,7 +289,7 @@ says "more_streams_than_files_may_be_open_are_read" '^many: whole .* 300 events,
 succeeds "and_written" "$tracetta" convert -q --to=ctf --option=ctf.version=2 many -o written
 says "as_many" '300 events, .* 300 files' "$tracetta" check written
 
-# Damage of metadata is told under their own name, and ends strict reading.
+# Damage of metadata is reported under their own name, and ends strict reading.
 lay rfc11-metadata-packets
 cp -r rfc11-metadata-packets scratched
 printf '\1' | dd of=scratched/metadata bs=1 seek=47 conv=notrunc 2>"$work/.err"
@@ -305,7 +305,7 @@ printf '\0\0\0\0' | dd of=scratched/metadata bs=1 seek=8 conv=notrunc 2>"$work/.
 head -c 48 scratched/metadata >one && mv one scratched/metadata
 refuses "metadata_without_a_whole_packet_tell_why" 3 'content_size is less than' "$tracetta" cat scratched
 
-# What is odd of metadata is told by the first stream, so the text says where.
+# What is odd of metadata is reported by the first stream, so the text says where.
 lay rfc11-packets
 sed -i '0,/major/s//colour = 1; &/' rfc11-packets/metadata
 says "places_in_metadata_are_no_places_in_streams" 'ctf.unknown-attribute x1: metadata, byte [1-9][0-9]*: the trace has no attribute or block colour' "$tracetta" check rfc11-packets
@@ -328,7 +328,7 @@ refuses "where_no_packet_is_kept_all_is_told" 1 '^ *dropped +5  counts of missin
 refuses "where_the_first_one_is_all_is_in_counters" 0 '4 events, ' "$tracetta" convert --strict --to=ctf --level=warning stream-lost -o leveled
 says "which_tell_it" 'that 4,294,967,297 events are missing, in 3' "$tracetta" check leveled
 
-# Metadata of v1.1 that were cut before their sections: what all files hold is lost, which is not told as whole.
+# Metadata of v1.1 that were cut before their sections: what all files hold is lost, which is not reported as whole.
 lay rfc11-bad-no-section
 says "a_file_of_no_section_beside_others_is_odd" 'odd ctf.no-section x1' "$tracetta" check rfc11-bad-no-section
 echo 'trace { major = 1; minor = 1; alignment = packed; }' >rfc11-bad-no-section/metadata
@@ -339,33 +339,33 @@ refuses "which_is_reported_of_no_events" 1 '2 damaged places \(' "$tracetta" cat
 refuses "and_ends_strict_reading" 1 'no stream file matches a section' "$tracetta" cat --strict rfc11-bad-no-section
 
 # Metadata of another place, where those of the trace tell nothing: all files beside them are still one trace.
-make told 'u8 x;' '\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'
-printf '\xc1\x1f\xfc\xc1\x40\x40\x00\x08' >told/t
-mkdir untold told/index && cp told/[st] untold
+make good 'u8 x;' '\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'
+printf '\xc1\x1f\xfc\xc1\x40\x40\x00\x08' >good/t
+mkdir damaged good/index && cp good/[st] damaged
 mkdir -p copies
 for kind in empty zeros garbage; do
     case $kind in
-        empty) : >untold/metadata ;;
-        zeros) head -c 64 /dev/zero >untold/metadata ;;
-        *) echo garbage >untold/metadata ;;
+        empty) : >damaged/metadata ;;
+        zeros) head -c 64 /dev/zero >damaged/metadata ;;
+        *) echo garbage >damaged/metadata ;;
     esac
-    says "metadata_given_where_those_of_the_trace_are_${kind}_are_of_one_trace" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=ctf.metadata=told/metadata untold
-    says "metadata_option_names_the_trace_files_too" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=metadata=told/metadata untold/metadata
+    says "metadata_given_where_those_of_the_trace_are_${kind}_are_of_one_trace" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=ctf.metadata=good/metadata damaged
+    says "metadata_option_names_the_trace_files_too" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=metadata=good/metadata damaged/metadata
     for verb in 'convert --to=ctf' 'recover --no-sidecar'; do
         # shellcheck disable=SC2086 # words of a command
-        run "$tracetta" $verb --metadata=told/metadata untold -o copies/untold
-        cmp -s told/metadata copies/untold/metadata && cmp -s told/s copies/untold/s && cmp -s told/t copies/untold/t
+        run "$tracetta" $verb --metadata=good/metadata damaged -o copies/damaged
+        cmp -s good/metadata copies/damaged/metadata && cmp -s good/s copies/damaged/s && cmp -s good/t copies/damaged/t
         verdict "${verb%% *}_copies_it" $? "exit status $run_status"
-        rm -rf copies/untold
+        rm -rf copies/damaged
     done
 done
-refuses "trace_without_metadata_is_refused" 3 'untold/metadata is none of any known kind' "$tracetta" info untold
-mkdir mixed && cp untold/metadata mixed && "$tracetta" convert -q told -o mixed/a.fxt
-says "metadata_file_next_to_other_formats_is_not_a_trace" '^format +fxt' "$tracetta" info --option=ctf.metadata=told/metadata mixed
+refuses "trace_without_metadata_is_refused" 3 'damaged/metadata is none of any known kind' "$tracetta" info damaged
+mkdir mixed && cp damaged/metadata mixed && "$tracetta" convert -q good -o mixed/a.fxt
+says "metadata_file_next_to_other_formats_is_not_a_trace" '^format +fxt' "$tracetta" info --option=ctf.metadata=good/metadata mixed
 
 # What recover wrote is read again by its own metadata, not by those that were given for the input.
-"$tracetta" cat told | grep -o '[ax] = .*\|magic.*' | sort >wanted
-run "$tracetta" recover --no-sidecar --metadata=told/metadata --option=byte-order=be untold -o turned
+"$tracetta" cat good | grep -o '[ax] = .*\|magic.*' | sort >wanted
+run "$tracetta" recover --no-sidecar --metadata=good/metadata --option=byte-order=be damaged -o turned
 [ $run_status = 0 ] && grep -q 'verified, clean' "$work/.err" && ! grep -q 'once more' "$work/.err"
 verdict "recover_reads_its_output_by_its_own_metadata" $? "exit status $run_status"
 same "in_which_all_events_are" wanted bash -c '"$1" cat turned | grep -o "[ax] = .*" | sort' turned "$tracetta"
@@ -378,7 +378,7 @@ says "metadata_packets_of_another_byte_order_than_the_trace_are_odd" 'odd ctf.me
 says "and_those_of_another_than_the_first" 'odd ctf.metadata-byte-order x1.*the metadata packet at byte 336 has another byte order than the first' \
     "$tracetta" check stream-metadata-packets
 
-# A rotated session: streams go on from folder to folder, whose losses are told once.
+# A rotated session: streams go on from folder to folder, whose losses are reported once.
 mkdir -p rotated/one rotated/two
 sed 's/byte_order = le;/& uuid = "00112233-4455-6677-8899-aabbccddeeff";/' split/metadata | tee rotated/one/metadata >rotated/two/metadata
 part() { printf "\\xc1\\x1f\\xfc\\xc1\\x00\\x$1\\x$2\\x${2}\\x$3\\x00\\x$2"; } # stream, time, missing so far

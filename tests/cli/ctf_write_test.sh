@@ -1,5 +1,5 @@
 #!/bin/bash
-# What writing CTF promises: options do what they say or are refused, indexes are right, times stay, and what is lost is told.
+# What writing CTF promises: options do what they say or are refused, indexes are right, times stay, and what is lost is reported.
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 hexa_cat=$(realpath "$2")
@@ -16,7 +16,7 @@ lay()
     for file in "$vectors/$1"/*.hexa; do "$hexa_cat" "$file" >"$1/$(basename "$file" .hexa)"; done
 }
 
-# trace NAME: metadata of the standard input behind what all of them have, and bytes of a stream.
+# trace NAME: metadata of the standard input after what all of them have, and bytes of a stream.
 trace()
 {
     mkdir -p "$1"
@@ -213,8 +213,8 @@ begins "and_end_so" '3 ' --sort --start=+0 --end=+1ns
 [ "$("$tracetta" cat --start=+0 - <small.heph 2>"$work/.warned" | wc -l)" = "$("$tracetta" cat small.heph | wc -l)" ]
 verdict "the_begin_of_a_pipe_needs_not_be_looked_for" $?
 for version in 1.8 2 1.1; do
-    loses "what_is_after_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
-    loses "also_where_events_are_sorted:$version" text.behind 4 --sort --option=version=$version turned
+    loses "what_is_after_a_zero_in_a_text:$version" text.after-end 2 --option=byte-order=be --option=version=$version nul
+    loses "also_where_events_are_sorted:$version" text.after-end 4 --sort --option=version=$version turned
 done
 succeeds "what_is_in_order_is_copied_though_it_is_to_be_sorted" "$tracetta" convert --strict -q --sort --to=ctf nul -o copied
 [ -s nul/s ] && cmp nul/s copied/s && cmp nul/metadata copied/metadata
@@ -225,7 +225,7 @@ env { domain = "ust"; tracer_name = "lttng-ust"; tracer_major = 2; tracer_minor 
 stream { event.context := struct { integer { size = 32; align = 8; signed = true; } _vpid; u64 _ip; }; };
 event { name = e; fields := struct { integer { size = 8; encoding = UTF8; } t[4]; }; };
 METADATA
-loses "also_where_places_in_code_are_added" text.behind 1 --debug-info placed
+loses "also_where_places_in_code_are_added" text.after-end 1 --debug-info placed
 says "which_they_were" debug_info "$tracetta" cat lossy
 cp -r nul zeros && printf '\x04a\x00\x00\x00d\x00\x00\x00' >zeros/s
 succeeds "zeros_there_are_no_loss" "$tracetta" convert --strict -q --to=ctf --option=byte-order=be zeros -o zeros.be

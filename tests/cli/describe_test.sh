@@ -326,7 +326,7 @@ for how in '' '--option=ctf.packet-size=300' '--option=ctf.version=2' '--option=
     verdict "so_does_its_ctf:$how" $? "$(uniq -c called.now)"
 done
 
-# Elements that are not there, whose number is told by another field.
+# Elements that are not there, whose number is reported by another field.
 number() { printf '{"name":"%s","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"big-endian","alignment":8}}' "$@"; }
 mkdir gone && printf '\0\2\11''\1\2\5\6\7' >gone/s && {
     printf '\036{"type":"preamble","version":2}\n\036{"type":"data-stream-class"}\n\036{"type":"event-record-class","name":"e","payload-field-class":{"type":"structure","member-classes":['
@@ -339,7 +339,7 @@ for how in ctf.byte-order=be ctf.version=1.1; do
     verdict "elements_that_are_not_there_are_not_counted:$how" $? "exit status $run_status"
 done
 
-# Elements that take no room, in the context of all events and behind a number that ends inside a byte.
+# Elements that take no room, in the context of all events and after a number that ends inside a byte.
 mkdir hollow && printf '\2\5\7\0\3\6' >hollow/s
 cat >hollow/metadata <<'TSDL'
 /* CTF 1.8 */
@@ -414,7 +414,7 @@ verdict "the_others_are_recovered" $? "exit status $run_status"
 for change in 'ln -s nowhere' 'ln -s metadata' mkfifo; do
     rm motley/bad/metadata && $change motley/bad/metadata
     run timeout 20 "$tracetta" check motley
-    [ $run_status = 1 ] && grep -qE 'directory.untold x1.*motley/bad/metadata is a (link that leads nowhere|FIFO)' "$work/.out"
+    [ $run_status = 1 ] && grep -qE 'directory.bad-main-file x1.*motley/bad/metadata is a (link that leads nowhere|FIFO)' "$work/.out"
     verdict "metadata_that_are_no_file_are_reported_after_${change// /_}" $? "exit status $run_status"
 done
 rm -r motley found.motley
@@ -436,12 +436,12 @@ run "$tracetta" cat session
     grep -q 'warning: session/killed/metadata is empty (a tracer that still records may not have written it yet), so that the files beside it cannot be read: put a whole copy of it there' "$work/.err"
 verdict "an_empty_metadata_file_is_reported" $? "exit status $run_status"
 run "$tracetta" check session
-[ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed' "$work/.out"
+[ $run_status = 1 ] && grep -q '^  damage directory.bad-main-file x1.*session/killed' "$work/.out"
 verdict "check_finds_that_too" $? "exit status $run_status"
 cp -r session/killed session/slain
 run "$tracetta" check session
-[ $run_status = 1 ] && [ "$(grep -A 2 '^  session/killed$' "$work/.out" | grep -c 'directory.untold x1.*session/killed/')" = 1 ] &&
-    [ "$(grep -A 2 '^  session/slain$' "$work/.out" | grep -c 'directory.untold x1.*session/slain/')" = 1 ] && [ "$(grep -c 'damage directory.untold' "$work/.out")" = 2 ]
+[ $run_status = 1 ] && [ "$(grep -A 2 '^  session/killed$' "$work/.out" | grep -c 'directory.bad-main-file x1.*session/killed/')" = 1 ] &&
+    [ "$(grep -A 2 '^  session/slain$' "$work/.out" | grep -c 'directory.bad-main-file x1.*session/slain/')" = 1 ] && [ "$(grep -c 'damage directory.bad-main-file' "$work/.out")" = 2 ]
 verdict "each_such_folder_is_reported_in_its_own_place" $? "exit status $run_status"
 "$tracetta" convert --quiet --to=ctf session -o there --overwrite >/dev/null 2>&1
 [ -n "$(ls there)" ] && [ ! -e there/killed ] && [ ! -e there/slain ]
@@ -455,7 +455,7 @@ for file in session/killed/[ab]; do printf '\301\037\374\301' | cat - "$file" >"
 for change in 'rm session/killed/metadata' 'head -c 512 /dev/zero >session/killed/metadata'; do
     eval "$change"
     run "$tracetta" check session
-    [ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed/metadata is' "$work/.out"
+    [ $run_status = 1 ] && grep -q '^  damage directory.bad-main-file x1.*session/killed/metadata is' "$work/.out"
     verdict "metadata_that_tell_nothing_are_damage_after_$change" $? "exit status $run_status"
 done
 refuses "alone_that_is_an_error_too" 3 'session/killed/metadata is full of zeros' "$tracetta" info session/killed
@@ -573,7 +573,7 @@ for folder in order session_id; do
     verdict "and_recovered_to_one_order_and_session:$folder" $? "exit status $run_status"
 done
 
-# Metadata of v1.1 whose content does not have its checksum: what was read of it is written anew.
+# Metadata of v1.1 whose content does not have its checksum: what was read of it is re-encoded.
 rfc sums && /usr/bin/python3 -c 'import sys
 b = bytearray(open("sums/metadata", "rb").read())
 b[47] = 3
@@ -613,7 +613,7 @@ says "and_tell_their_version" '^HistogramValuePublished  id 6, version 1, 1 even
 
 # Tracepoints, and events of EventHeader, which declare their fields each by itself.
 vectors=$(realpath "$(dirname "$0")/../../src/formats" 2>/dev/null || realpath "$traces/../../../src/formats")
-# Data behind a record, of which the end is missing: such a record is of no use.
+# Data after a record, of which the end is missing: such a record is of no use.
 "$hexa_cat" "$vectors/perf/vectors-bad/cut-data.hexa" >cut.data
 for from in cut.data -; do
     run bash -c "cat cut.data | '$tracetta' recover -f --no-sidecar $from -o kept.data"

@@ -33,7 +33,7 @@ make session/kernel 0 10 100
 make session/ust/uid/0/64-bit 3 10 100
 
 says "a_folder_is_an_input" '"events": ?2000' "$tracetta" info --json one
-says "so_is_its_anchor" '"events": ?2000' "$tracetta" info --json one/little.txt
+says "so_is_its_main_file" '"events": ?2000' "$tracetta" info --json one/little.txt
 says "one_of_its_files_is_read_alone" '"events": ?1000' "$tracetta" info --json one/b.bin
 says "a_session_is_all_its_traces" '"events": ?400' "$tracetta" info --json session/
 refuses "a_file_of_a_folder_on_a_pipe_is_refused" 3 'alone is no little trace' bash -c "cat one/a.bin | '$tracetta' info -"
@@ -180,25 +180,25 @@ ends "one_that_cannot_be_recovered_does_not_end_the_others" 1 "$tracetta" recove
 verdict "which_are_there" $? "$(cat "$work/.err")"
 
 # One that nobody can read is no other one that the folder is, and inputs stay whatever links lead to.
-mkdir untold
+mkdir damaged
 for trace in a z; do
-    "$tracetta" convert -q --to=ctf disorder.fxt -o untold/$trace
+    "$tracetta" convert -q --to=ctf disorder.fxt -o damaged/$trace
 done
-rm untold/z/metadata
-ends "one_that_cannot_be_read_counts_as_such" 1 "$tracetta" recover untold -o told
-[ "$(find told -type f | sort | tr '\n' ' ')" = "$(cd untold && find a -type f | sort | sed 's,^,told/,' | tr '\n' ' ')" ] && grep -q 'untold: 1 of its traces' "$work/.err"
-verdict "and_the_others_are_recovered_once" $? "$(find told; cat "$work/.err")"
-head -c 300 /dev/zero >untold/z/metadata
-rm -rf untold/z/index
-for file in untold/z/*; do
+rm damaged/z/metadata
+ends "one_that_cannot_be_read_counts_as_such" 1 "$tracetta" recover damaged -o repaired
+[ "$(find repaired -type f | sort | tr '\n' ' ')" = "$(cd damaged && find a -type f | sort | sed 's,^,repaired/,' | tr '\n' ' ')" ] && grep -q 'damaged: 1 of its traces' "$work/.err"
+verdict "and_the_others_are_recovered_once" $? "$(find repaired; cat "$work/.err")"
+head -c 300 /dev/zero >damaged/z/metadata
+rm -rf damaged/z/index
+for file in damaged/z/*; do
     [ "${file##*/}" = metadata ] || printf 'no magic here' >"$file"
 done
-run "$tracetta" check untold
-[ $run_status = 1 ] && grep -q 'directory.untold x1: untold/z/metadata is full of zeros' "$work/.out"
+run "$tracetta" check damaged
+[ $run_status = 1 ] && grep -q 'directory.bad-main-file x1: damaged/z/metadata is full of zeros' "$work/.out"
 verdict "zeros_in_place_of_metadata_are_reported_in_any_folder" $? "exit status $run_status"
 
 # Streams that are compressed in their folder are written plain, under names that say so.
-cp -r untold/a ctf-packed
+cp -r damaged/a ctf-packed
 rm -rf ctf-packed/index
 for file in ctf-packed/*; do
     [ "${file##*/}" = metadata ] || gzip "$file"
@@ -276,7 +276,7 @@ run "$tracetta" recover -f from -o into
 [ $run_status = 1 ] && grep -q 'into: 1 trace, kept 2 events' "$work/.err"
 verdict "and_replaced_where_it_can_be_seen" $? "exit status $run_status"
 
-# With several traces those behind the one under way are not begun, which is told.
+# After an interruption, the traces after the current one are not started, which is reported.
 mkdir three
 for trace in a c; do
     cp several/below/x.fxt three/$trace.fxt

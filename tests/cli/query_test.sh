@@ -1,9 +1,10 @@
 #!/bin/bash
-# SQL over traces: query.  usage: query_test.sh TRACETTA GENERATE_FXT PYTHON
+# SQL over traces: query.  usage: query_test.sh TRACETTA GENERATE_FXT PYTHON COMPARE_LEAVES
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 generate=$2
 python=$3
+compare=$4
 
 "$generate" --events 3000 --seed 5 --mix bench "$work/t.fxt" || exit 1
 query()
@@ -56,12 +57,36 @@ for condition in "ts > 1000000" "ts BETWEEN 200000 AND 900000" "dur = 0" "name =
     verdict "scan_with_${condition// /_}_is_exact" $? "$(diff "$work/scan" "$work/full" | head -3)"
 done
 
+# Leaves give what SQLite alone gives.
+"$compare" "$work/t.fxt" 7 500 >"$work/found"
+verdict "random_statements_have_equal_results_with_leaves" $? "$(tail -n 5 "$work/found")"
+"$compare" "$work/t.fxt" "$(dirname "$0")/query_leaves.sql" >"$work/found"
+verdict "tricky_statements_have_equal_results_with_leaves" $? "$(tail -n 5 "$work/found")"
+says "explain_shows_leaves" "groups of slice: SELECT name" "$tracetta" query -q --format=tsv "$work/t.fxt" "EXPLAIN QUERY PLAN SELECT name, count(*) FROM slice GROUP BY 1"
+refuses "table_with_an_argument_is_refused" 2 "has no arguments" "$tracetta" query -q "$work/t.fxt" "SELECT * FROM slice(5)"
+
 says "percentile_interpolates" "^25\.5$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT percentile(column1, 50) FROM (VALUES (1), (50), (2), (49))"
 says "json_is_a_list_of_objects" '"n": 1' "$tracetta" query -q --format=json "$work/t.fxt" "SELECT 1 n"
 says "markdown_has_a_rule" '^\| --- \| --- \|$' "$tracetta" query -q --format=markdown "$work/t.fxt" "SELECT 1 a, 'b|c' b"
 says "csv_quotes_what_needs_it" '^"a,""b"""' "$tracetta" query -q --format=csv "$work/t.fxt" "SELECT 'a,\"b\"' x"
 printf 'SELECT 1 one;\n-- a comment\nSELECT 2 two;\n' >"$work/script.sql"
 says "scripts_run_all_statements" "^  2$" "$tracetta" query -q --file="$work/script.sql" "$work/t.fxt"
+
+# Inputs with names are schemas.
+"$generate" --events 2000 --seed 6 --mix bench "$work/u.fxt" || exit 1
+query --format=tsv "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1 ORDER BY 1" | tail -n +2 | sed 's/^/a\t/' >"$work/expected"
+"$tracetta" query -q --format=tsv "$work/u.fxt" "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1 ORDER BY 1" | tail -n +2 | sed 's/^/b\t/' >>"$work/expected"
+"$tracetta" query -q --format=tsv a="$work/t.fxt" b="$work/u.fxt" \
+    "SELECT 'a', name, count(*), sum(dur) FROM a.slice GROUP BY 2 UNION ALL SELECT 'b', name, count(*), sum(dur) FROM b.slice GROUP BY 2 ORDER BY 1, 2" |
+    tail -n +2 >"$work/found"
+cmp -s "$work/expected" "$work/found"
+verdict "named_inputs_are_schemas" $? "$(diff "$work/expected" "$work/found" | head -3)"
+says "tables_of_named_inputs_are_listed" "^schema b: " "$tracetta" query a="$work/t.fxt" b="$work/u.fxt"
+refuses "inputs_with_and_without_names_are_refused" 2 "all 2 need one" "$tracetta" query a="$work/t.fxt" "$work/u.fxt" "SELECT 1 x"
+refuses "reserved_schema_is_refused" 3 "a schema has a name" "$tracetta" query main="$work/t.fxt" "SELECT 1 x"
+"$tracetta" query -q --format=tsv - "SELECT count(*) FROM event" <"$work/t.fxt" >"$work/found" 2>"$work/.err"
+[ "$(tail -n 1 "$work/found")" = 3000 ]
+verdict "standard_input_is_read" $? "$(cat "$work/found")"
 
 refuses "wrong_column_names_the_nearest" 2 "no such column: nme \(did you mean name" "$tracetta" query "$work/t.fxt" "SELECT nme FROM slice"
 refuses "wrong_statement_has_a_caret" 2 '\^' "$tracetta" query "$work/t.fxt" "SELEC 1 x"

@@ -113,6 +113,27 @@ run "$tracetta" session categories x
 [ $run_status = 2 ] && grep -q "is not the number" .err
 verdict "session_that_is_no_number_is_refused" $? ""
 
+# --- Running programs ---
+
+"$shop" 100000000 >/dev/null 2>&1 &
+running=$!
+sleep 0.2
+run "$tracetta" ps $running
+[ $run_status = 0 ] && grep -q "^ *$running  ready " .out
+verdict "ps_lists_a_program_with_trace_points" $? "$(cat .out .err)"
+run "$tracetta" record -q --attach=$running --duration=1s --buffer=8MiB -o attached.fxt
+[ $run_status = 0 ] && [ "$(events --name=served attached.fxt)" -ge 100 ] && kill -0 $running
+verdict "attached_program_is_recorded_and_goes_on" $? "exit status $run_status, $(events --name=served attached.fxt) events"
+succeeds "archive_of_an_attached_program_is_undamaged" "$tracetta" check attached.fxt
+kill -KILL $running
+wait $running
+run "$tracetta" record --attach=$running -o none3.fxt
+[ $run_status = 125 ] && grep -q "does not exist" .err && [ ! -e none3.fxt ]
+verdict "process_that_ended_cannot_be_attached" $? "exit status $run_status"
+run "$tracetta" record --attach=1 -o none3.fxt -- true
+[ $run_status = 2 ]
+verdict "attach_and_a_command_exclude_each_other" $? "exit status $run_status"
+
 # --- Losses and full disks ---
 
 run "$tracetta" record -f --mode=oneshot --buffer=128KiB --fail-on-loss -o lost.fxt -- "$shop" 9000

@@ -1,11 +1,11 @@
-/* Fuzzes the reader of a format with traces that are folders (FORMAT "ctf", ANCHOR "metadata").
+/* Fuzzes the reader of a format with traces that are folders (FORMAT "ctf", MAIN_FILE "metadata").
  * Reads a trace in memory at once and through small windows, touches every field and part, and
  * writes it as the same format, discarding the output. Aborts if the two reads differ, or if memory
  * or events exceed their share of the input size.
  *
  * The input is a list of files, each [u16le size][bytes]; the last one may be shorter. In order:
- * the anchor, the stream "s0", its index "index/s0.idx", then streams "s1", "s2", ... If bit 15 of
- * the size is set, a name follows, [u8 n][name]: golden vectors become inputs in this form
+ * the main file, the stream "s0", its index "index/s0.idx", then streams "s1", "s2", ... If bit 15
+ * of the size is set, a name follows, [u8 n][name]: golden vectors become inputs in this form
  * (hexa_folder.h), with the key that decrypts them. The last byte has options: bit 7 reads
  * definitions, bit 6 restricts the time range, from (bit 5: up to) 3 << the other bits. Without a
  * range, bit 7 or 5 also writes the trace. */
@@ -22,7 +22,7 @@
 
 #ifndef FORMAT
 #define FORMAT "ctf"
-#define ANCHOR "metadata"
+#define MAIN_FILE "metadata"
 #endif
 
 #define FILES_MAX 12u
@@ -41,7 +41,7 @@ struct files {
  * Returns the bytes consumed. */
 static size_t take_name(char *name, size_t i, bool is_named, const uint8_t *bytes, size_t n)
 {
-    static const char *const first[] = {ANCHOR, "s0", "index/s0.idx"};
+    static const char *const first[] = {MAIN_FILE, "s0", "index/s0.idx"};
     if (is_named && n) {
         const size_t ctx = bytes[0] < n - 1 ? bytes[0] : n - 1;
         (void)snprintf(name, NAME_MAX_N, "%.*s", (int)ctx, (const char *)bytes + 1);

@@ -21,7 +21,7 @@ struct fuzz_target {
     const char *name;
     int (*run)(const uint8_t *bytes, size_t n);
     /* name of the file that opens a trace of many files; NULL = the trace is one file */
-    const char *anchor;
+    const char *main_file;
 };
 
 extern const struct fuzz_target fuzz_targets[]; /* ends with a name of NULL */

@@ -38,7 +38,7 @@ static int replay_trace(const char *path)
     struct buffer bytes;
     char message[200];
     buffer_init(&bytes, alloc_default());
-    if (!hexa_folder_load(path, target->anchor, &bytes, message, sizeof message))
+    if (!hexa_folder_load(path, target->main_file, &bytes, message, sizeof message))
         fuzz_stop(message);
     int failed = target->run(bytes.bytes, bytes.n);
     buffer_free(&bytes);
@@ -49,7 +49,7 @@ static int replay(const char *path)
 {
     if (is_vector(path))
         return replay_vector(path);
-    DIR *folder = target->anchor ? opendir(path) : NULL;
+    DIR *folder = target->main_file ? opendir(path) : NULL;
     if (folder) {
         (void)closedir(folder);
         return replay_trace(path);

@@ -1,7 +1,7 @@
 /* Writes golden vectors as binary to standard output, for shell tests and fuzzing.
  *
  *   hexa_cat FILE.hexa       one vector
- *   hexa_cat FOLDER ANCHOR   a folder of vectors as one fuzz input (hexa_folder.h) */
+ *   hexa_cat FOLDER MAIN_FILE   a folder of vectors as one fuzz input (hexa_folder.h) */
 #include <stdio.h>
 
 #include "support/hexa.h"
@@ -16,11 +16,11 @@ static bool put_file(const char *path, char *message, size_t message_n)
     return is_fine;
 }
 
-static bool put_folder(const char *path, const char *anchor, char *message, size_t message_n)
+static bool put_folder(const char *path, const char *main_file, char *message, size_t message_n)
 {
     struct buffer bytes;
     buffer_init(&bytes, alloc_default());
-    bool is_fine = hexa_folder_load(path, anchor, &bytes, message, message_n) &&
+    bool is_fine = hexa_folder_load(path, main_file, &bytes, message, message_n) &&
                    fwrite(bytes.bytes, 1, bytes.n, stdout) == bytes.n;
     buffer_free(&bytes);
     return is_fine;
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 {
     char message[256] = "cannot write";
     if (argc != 2 && argc != 3) {
-        (void)fputs("usage: hexa_cat FILE.hexa | FOLDER ANCHOR\n", stderr);
+        (void)fputs("usage: hexa_cat FILE.hexa | FOLDER MAIN_FILE\n", stderr);
         return 2;
     }
     bool is_fine = argc == 2 ? put_file(argv[1], message, sizeof message)

@@ -37,14 +37,14 @@ static bool add_file(const char *folder, const char *entry, struct buffer *to, c
     return !to->failed;
 }
 
-bool hexa_folder_load(const char *path, const char *anchor, struct buffer *to, char *message,
+bool hexa_folder_load(const char *path, const char *main_file, struct buffer *to, char *message,
                       size_t message_n)
 {
     char first[256];
     struct dirent **entries;
     int n = scandir(path, &entries, is_vector, alphasort);
     bool is_fine = n > 0;
-    (void)snprintf(first, sizeof first, "%s" ENDING, anchor);
+    (void)snprintf(first, sizeof first, "%s" ENDING, main_file);
     (void)snprintf(message, message_n, "%s holds no vectors", path);
     if (is_fine)
         is_fine = add_file(path, first, to, message, message_n);

@@ -186,9 +186,9 @@ static void stream_close(struct input *in)
 
 static unsigned little_bid(const struct peek *peek)
 {
-    if (peek->n >= sizeof LITTLE_ANCHOR - 1 &&
-        memcmp(peek->bytes, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1) == 0)
-        return 8 * (sizeof LITTLE_ANCHOR - 1);
+    if (peek->n >= sizeof LITTLE_MAIN_FILE - 1 &&
+        memcmp(peek->bytes, LITTLE_MAIN_FILE, sizeof LITTLE_MAIN_FILE - 1) == 0)
+        return 8 * (sizeof LITTLE_MAIN_FILE - 1);
     return memcmp(peek->bytes, LITTLE_MAGIC, LITTLE_HEAD) == 0 ? 8 * LITTLE_HEAD : 0;
 }
 
@@ -360,12 +360,12 @@ static ttr_status little_write(struct ttr_writer *out, const ttr_batch *batch, t
 static ttr_status little_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct writing *writing = out->ctx;
-    struct sink *anchor = folder_create_file(out->folder, "little.txt", error);
-    ttr_status status = !anchor
-                            ? error->status
-                            : sink_write(anchor, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1, error);
-    if (anchor && status == TTR_OK)
-        status = sink_finish(anchor, error);
+    struct sink *main_file = folder_create_file(out->folder, "little.txt", error);
+    ttr_status status =
+        !main_file ? error->status
+                   : sink_write(main_file, LITTLE_MAIN_FILE, sizeof LITTLE_MAIN_FILE - 1, error);
+    if (main_file && status == TTR_OK)
+        status = sink_finish(main_file, error);
     while (writing->n > 0 && status == TTR_OK)
         status = sink_finish(writing->file[--writing->n].sink, error);
     return status;
@@ -375,7 +375,7 @@ static const ttr_option_info option_list[] = {
     {.key = "wish", .values = "yes|no", .text = "a wish", .for_writing = true}};
 
 static const struct format_folder folder = {
-    .anchor = "little.txt",
+    .main_file = "little.txt",
     .open = open_folder,
 };
 

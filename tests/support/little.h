@@ -1,6 +1,6 @@
 /* A minimal format with traces that are folders, for tests of the code that all such formats share.
  *
- *   little.txt   "little trace\n": the anchor
+ *   little.txt   "little trace\n": the main file
  *   NAME.bin     "LITTLE\0\0", then records of 24 bytes, sorted by time:
  *                [0..7] time | [8..15] duration | [16..23] value, all little-endian
  *   index/...    anything: not read
@@ -20,10 +20,10 @@ extern const struct format format_little;
 /* Appends a record. Returns the new end. */
 uint8_t *little_record(uint8_t *to, uint64_t time, uint64_t duration, uint64_t value);
 
-/* The first bytes of every file except the anchor. */
+/* The first bytes of every file except the main file. */
 #define LITTLE_MAGIC "LITTLE\0"
 #define LITTLE_HEAD sizeof LITTLE_MAGIC
 #define LITTLE_RECORD 24u
-#define LITTLE_ANCHOR "little trace\n"
+#define LITTLE_MAIN_FILE "little trace\n"
 
 #endif

@@ -79,7 +79,7 @@ static void write_trace(const char *folder, size_t n)
     char name[128];
     make_folder(folder);
     (void)snprintf(name, sizeof name, "%s/little.txt", folder);
-    write_bytes(name, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1);
+    write_bytes(name, LITTLE_MAIN_FILE, sizeof LITTLE_MAIN_FILE - 1);
     (void)snprintf(name, sizeof name, "%s/a.bin", folder);
     write_stream(name, 0, 20, n);
     (void)snprintf(name, sizeof name, "%s/b.bin", folder);
@@ -150,7 +150,7 @@ static void assert_refused(const char *path, ttr_status status, const char *text
 
 /* --- Opening --- */
 
-static void a_folder_is_opened_by_its_path_by_its_anchor_and_by_where_one_stands(void **state)
+static void a_folder_is_opened_by_its_path_by_its_main_file_and_by_where_one_stands(void **state)
 {
     (void)state;
     write_trace("trace", 1000);
@@ -171,7 +171,7 @@ static void a_folder_is_opened_by_its_path_by_its_anchor_and_by_where_one_stands
     assert_int_equal(chdir(before), 0);
 }
 
-static void one_file_beside_an_anchor_is_read_alone(void **state)
+static void one_file_beside_an_main_file_is_read_alone(void **state)
 {
     (void)state;
     write_trace("trace", 1000);
@@ -183,7 +183,7 @@ static void one_file_beside_an_anchor_is_read_alone(void **state)
     assert_int_equal(seen.events, 1000);
 }
 
-static void another_format_beside_an_anchor_is_opened_as_what_it_is(void **state)
+static void another_format_beside_an_main_file_is_opened_as_what_it_is(void **state)
 {
     (void)state;
     write_trace("trace", 10);
@@ -195,7 +195,7 @@ static void another_format_beside_an_anchor_is_opened_as_what_it_is(void **state
     assert_refused(in_place("trace/notes"), TTR_E_UNSUPPORTED, "looks like text");
 }
 
-static void one_file_without_its_anchor_is_refused_and_told_what_is_missing(void **state)
+static void one_file_without_its_main_file_is_refused_and_told_what_is_missing(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -213,7 +213,7 @@ static void one_file_without_its_anchor_is_refused_and_told_what_is_missing(void
     ttr_free(t);
 }
 
-static void an_anchor_that_bids_for_nothing_makes_no_trace_but_with_from(void **state)
+static void an_main_file_that_bids_for_nothing_makes_no_trace_but_with_from(void **state)
 {
     (void)state;
     ttr_read_options options = {.size = sizeof options, .from = "little"};
@@ -230,7 +230,7 @@ static void files_in_memory_are_a_trace_too(void **state)
     uint8_t bytes[LITTLE_HEAD + 3 * LITTLE_RECORD];
     size_t n = make_stream(bytes, 5, 1, 3);
     const ttr_file files[] = {{"x.bin", bytes, n},
-                              {"little.txt", LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1},
+                              {"little.txt", LITTLE_MAIN_FILE, sizeof LITTLE_MAIN_FILE - 1},
                               {"index/x.bin", "junk", 4}};
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -424,7 +424,7 @@ static void hundreds_of_files_take_bounded_memory_and_come_in_order(void **state
     char name[64];
     struct support_heap heap;
     make_folder("trace");
-    write_bytes("trace/little.txt", LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1);
+    write_bytes("trace/little.txt", LITTLE_MAIN_FILE, sizeof LITTLE_MAIN_FILE - 1);
     for (unsigned i = 0; i < FILES; i++) {
         (void)snprintf(name, sizeof name, "trace/%u.bin", i);
         write_stream(name, i * 7, FILES * 7, 200);
@@ -633,11 +633,11 @@ static void the_list_of_formats_says_which_are_folders_and_want_order(void **sta
                                  (info.abilities & TTR_FORMAT_ORDERED),
                              is_little);
         if (is_little)
-            assert_string_equal(info.anchor, "little.txt");
+            assert_string_equal(info.main_file, "little.txt");
         else if (strcmp(info.name, "fxt") == 0 ||
                  strcmp(info.name, "perf") ==
                      0) /* a perf folder may have files that are not part of the trace */
-            assert_null(info.anchor);
+            assert_null(info.main_file);
     }
 }
 
@@ -685,11 +685,11 @@ static void each_allocation_may_fail_from_folder_to_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_folder_is_opened_by_its_path_by_its_anchor_and_by_where_one_stands),
-        TEST(one_file_beside_an_anchor_is_read_alone),
-        TEST(another_format_beside_an_anchor_is_opened_as_what_it_is),
-        TEST(one_file_without_its_anchor_is_refused_and_told_what_is_missing),
-        TEST(an_anchor_that_bids_for_nothing_makes_no_trace_but_with_from),
+        TEST(a_folder_is_opened_by_its_path_by_its_main_file_and_by_where_one_stands),
+        TEST(one_file_beside_an_main_file_is_read_alone),
+        TEST(another_format_beside_an_main_file_is_opened_as_what_it_is),
+        TEST(one_file_without_its_main_file_is_refused_and_told_what_is_missing),
+        TEST(an_main_file_that_bids_for_nothing_makes_no_trace_but_with_from),
         TEST(files_in_memory_are_a_trace_too),
         TEST(all_traces_below_a_directory_are_one_time_line),
         TEST(folders_deeper_than_eight_levels_are_told_not_read),

@@ -28,7 +28,7 @@ struct trace {
     struct hexa hexa[FILES_MAX];
     char file_name[FILES_MAX][64];
     ttr_file files[FILES_MAX];
-    size_t n, anchor;
+    size_t n, main_file;
     unsigned rounds;
 };
 
@@ -125,7 +125,7 @@ static void check_same(const struct trace *trace, const char *what, const char *
 
 static void check_written(const struct trace *trace)
 {
-    const struct hexa *hexa = &trace->hexa[trace->anchor];
+    const struct hexa *hexa = &trace->hexa[trace->main_file];
     struct way way = {.flags = 0};
     read_trace(trace, &way);
     const char *status = way.dump.status == TTR_END ? "" : ttr_status_text(way.dump.status);
@@ -161,7 +161,7 @@ static void add_definitions(ttr_reader *reader, struct buffer *to)
 
 static void check_bytes(const struct trace *trace)
 {
-    const struct hexa *hexa = &trace->hexa[trace->anchor];
+    const struct hexa *hexa = &trace->hexa[trace->main_file];
     const char *const format_options[] = {"key-env=" KEY_VARIABLE, NULL};
     ttr_read_options options = {.size = sizeof options,
                                 .from = trace->format,
@@ -170,7 +170,7 @@ static void check_bytes(const struct trace *trace)
     if (trace->n != 2 || hexa->damage || hexa->status[0])
         return;
     struct buffer bytes;
-    const ttr_file *stream = &trace->files[!trace->anchor];
+    const ttr_file *stream = &trace->files[!trace->main_file];
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = ttr_open_files(t, "vector", trace->files, trace->n, &options, NULL);
     assert_non_null(reader);
@@ -197,11 +197,12 @@ static void check_cut(const struct trace *whole, struct trace *cut, size_t file,
     cut->files[file].n = n;
     read_trace(cut, &way);
     if (way.dump.status > TTR_AGAIN && way.dump.error.offset != UINT64_MAX &&
-        way.dump.error.offset > n && file == whole->anchor)
+        way.dump.error.offset > n && file == whole->main_file)
         fail_msg("%s, %s cut to %zu: the error is at byte %llu", whole->path,
                  whole->file_name[file], n, (unsigned long long)way.dump.error.offset);
-    bool is_simple = whole->n == 2 && !ends_with(whole->name, "-whole") && file != whole->anchor &&
-                     whole_way->damage_regions == 0 && way.damage_regions <= 1;
+    bool is_simple = whole->n == 2 && !ends_with(whole->name, "-whole") &&
+                     file != whole->main_file && whole_way->damage_regions == 0 &&
+                     way.damage_regions <= 1;
     if (is_simple && strncmp(text_of(&way), text_of(whole_way), way.dump.events_n) != 0)
         fail_msg("%s, %s cut to %zu gives other events:\n%.*s", whole->path, whole->file_name[file],
                  n, (int)way.dump.events_n, text_of(&way));
@@ -275,7 +276,7 @@ static void check_memory(const struct trace *trace)
         support_heap_check(&heap);
         bool was_refused = heap.requests >= at;
         if (was_refused && status != TTR_END && status != TTR_E_NOMEM &&
-            !trace->hexa[trace->anchor].status[0])
+            !trace->hexa[trace->main_file].status[0])
             fail_msg("%s: allocation %zu fails and reading says %s", trace->path, at,
                      ttr_status_text(status));
         if (!was_refused)
@@ -298,12 +299,12 @@ static void check_strict(const struct trace *trace)
     dump_free(&strict.dump);
 }
 
-static void load(struct trace *trace, const char *anchor)
+static void load(struct trace *trace, const char *main_file)
 {
     char path[PATH_ROOM], message[200];
     DIR *directory = opendir(trace->path);
     trace->n = 0;
-    trace->anchor = FILES_MAX;
+    trace->main_file = FILES_MAX;
     if (!directory)
         fail_msg("no folder %s", trace->path);
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
@@ -321,18 +322,18 @@ static void load(struct trace *trace, const char *anchor)
             *plus = '/';
         trace->files[trace->n] = (ttr_file){trace->file_name[trace->n], trace->hexa[trace->n].bytes,
                                             trace->hexa[trace->n].n};
-        if (strcmp(trace->file_name[trace->n], anchor) == 0)
-            trace->anchor = trace->n;
+        if (strcmp(trace->file_name[trace->n], main_file) == 0)
+            trace->main_file = trace->n;
         trace->n++;
     }
     (void)closedir(directory);
-    if (trace->anchor == FILES_MAX)
-        fail_msg("%s has no %s.hexa", trace->path, anchor);
+    if (trace->main_file == FILES_MAX)
+        fail_msg("%s has no %s.hexa", trace->path, main_file);
 }
 
 /* The check to run, and the folders to run it on. */
 struct run {
-    const char *folder, *prefix, *format, *anchor;
+    const char *folder, *prefix, *format, *main_file;
     void (*check)(const struct trace *trace);
     unsigned rounds;
 };
@@ -342,7 +343,7 @@ static void run_one(const struct run *run, const char *root, const char *name)
     char path[PATH_ROOM];
     struct trace trace = {.path = path, .name = name, .format = run->format, .rounds = run->rounds};
     (void)snprintf(path, sizeof path, "%s/%s/%s", root, run->folder, name);
-    load(&trace, run->anchor);
+    load(&trace, run->main_file);
     run->check(&trace);
     for (size_t i = 0; i < trace.n; i++)
         hexa_free(&trace.hexa[i]);
@@ -374,37 +375,37 @@ static void each(const struct run *run)
 }
 
 void vectors_files_read_as_written(const char *folder, const char *prefix, const char *format,
-                                   const char *anchor)
+                                   const char *main_file)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_written, 0});
+    each(&(struct run){folder, prefix, format, main_file, check_written, 0});
 }
 
 void vectors_files_give_every_byte(const char *folder, const char *prefix, const char *format,
-                                   const char *anchor)
+                                   const char *main_file)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_bytes, 0});
+    each(&(struct run){folder, prefix, format, main_file, check_bytes, 0});
 }
 
 void vectors_files_read_when_cut(const char *folder, const char *prefix, const char *format,
-                                 const char *anchor)
+                                 const char *main_file)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_cuts, 0});
+    each(&(struct run){folder, prefix, format, main_file, check_cuts, 0});
 }
 
 void vectors_files_read_when_changed(const char *folder, const char *prefix, const char *format,
-                                     const char *anchor, unsigned rounds)
+                                     const char *main_file, unsigned rounds)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_changed, rounds});
+    each(&(struct run){folder, prefix, format, main_file, check_changed, rounds});
 }
 
 void vectors_files_read_without_memory(const char *folder, const char *prefix, const char *format,
-                                       const char *anchor)
+                                       const char *main_file)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_memory, 0});
+    each(&(struct run){folder, prefix, format, main_file, check_memory, 0});
 }
 
 void vectors_files_refused_when_strict(const char *folder, const char *prefix, const char *format,
-                                       const char *anchor)
+                                       const char *main_file)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_strict, 0});
+    each(&(struct run){folder, prefix, format, main_file, check_strict, 0});
 }

@@ -130,6 +130,24 @@ static const char *const query_examples[] = {
     "run a script",
     NULL};
 
+static const char *const diff_examples[] = {
+    "tracetta diff old.fxt new.fxt",
+    "show what takes more or less time, and which counters differ",
+    "tracetta diff --threshold=10% --sort-by=p50 old.fxt new.fxt",
+    "exit with 1 if the median of a span changed by more than 10 %",
+    "tracetta diff --key=\"category\" --format=markdown old.fxt new.fxt",
+    "compare by category, as a table for a pull request",
+    NULL};
+
+static const char *const assert_examples[] = {
+    "tracetta assert trace.fxt 'p99(frame) < 16ms' 'count(error*) = 0'",
+    "exit with 1 unless both hold",
+    "tracetta assert trace.fxt \"SELECT ts, count FROM loss\"",
+    "exit with 1 if events were lost, and list where",
+    "tracetta assert --format=junit trace.fxt 'max(gc) < 50ms' > assert.xml",
+    "write a report for a CI server",
+    NULL};
+
 static const char *const record_examples[] = {
     "tracetta record -o app.fxt -- ./app",
     "record the trace points of a program and its children",
@@ -188,6 +206,13 @@ static const char *const listen_examples[] = {
     "accept connections from any host; start another file at 100 MiB",
     NULL};
 
+static const char *const view_examples[] = {"tracetta view trace.fxt",
+                                            "open a timeline in the browser",
+                                            "tracetta view --port=9000 --no-open lttng-traces/",
+                                            "serve it at a fixed port, for ssh -L",
+                                            "tracetta view a.nettrace b.perf.data",
+                                            "show two traces on one clock",
+                                            NULL};
 static const char *const send_examples[] = {"tracetta send app.trace udp:127.0.0.1:7000",
                                             "send a Heph trace in datagrams of 1,400 bytes",
                                             "tracetta send --realtime app.trace tcp:127.0.0.1:7000",
@@ -237,14 +262,17 @@ static const struct command commands[] = {
      "sample of the .NET runtime weighs the time to the next sample of its "
      "thread; any other sample weighs one. Memory grows with different stacks, not with samples.",
      flame_examples, run_flame},
-    {"report", VERB_REPORT, "REPORT FILE...", 1, SIZE_MAX,
+    {"report", VERB_REPORT, "REPORT FILE... | --html FILE... -o OUTPUT", 1, SIZE_MAX,
      "a report and a file: topn, gc, exceptions, counters or threads",
      "answer a common question by a table",
      "topn: functions with the most time, by samples, or by spans if a trace has no samples. The "
      "other reports are about the .NET runtime.\n\n"
      "gc: collections and the pauses they made. exceptions: thrown exceptions by type. counters: "
      "EventCounters with mean, minimum, maximum and last value. threads: time in managed code and "
-     "elsewhere, by samples.",
+     "elsewhere, by samples.\n\n"
+     "--html writes the timeline of the command view as one file of at most 5 MB, with reduced "
+     "data "
+     "and tables, which opens without a network.",
      report_examples, run_report},
     {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, NULL, "look for damage",
      "Reads everything. Reports byte ranges that cannot be decoded, records that break a rule, and "
@@ -262,9 +290,10 @@ static const struct command commands[] = {
     {"formats", VERB_FORMATS, "[FORMAT...]", 0, SIZE_MAX, NULL, "list formats and their options",
      "Lists the formats that can be read and written, or only those named.", formats_examples,
      run_formats},
-    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list .NET processes",
-     "Lists processes with a .NET runtime (3.0 and later), also in containers, as far as "
-     "permissions allow. A runtime of .NET 5 or later reports its version; "
+    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list processes that can be recorded",
+     "Lists programs with trace points (libtracetta-trace), and processes with a .NET runtime (3.0 "
+     "and later), also in containers, as far as permissions allow. A runtime of .NET 5 or later "
+     "reports its version; "
      "for older ones the path of their library shows it. Sockets of processes that have ended are "
      "counted, and listed with --verbose.",
      ps_examples, run_ps},
@@ -288,7 +317,7 @@ static const struct command commands[] = {
      "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
      "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
      record_dotnet_examples, run_record_dotnet},
-    {"query", VERB_QUERY, "FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
+    {"query", VERB_QUERY, "[NAME=]FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
      "Reads traces into tables and runs an SQL statement over them; the last operand is the "
      "statement if it is not a file. Without a statement the tables are listed with their rows and "
      "columns, with --verbose also what each column means. Tables have the names of Perfetto's "
@@ -297,16 +326,43 @@ static const struct command commands[] = {
      "The name of an event is a table of these events with a column per field; other characters "
      "than letters and digits become \"_\".\n\n"
      "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
-     "median(x). Times are in ns. Statements can only read.",
+     "median(x). Times are in ns. Statements can only read.\n\n"
+     "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.",
      query_examples, run_query},
-    {"record", VERB_RECORD, "-- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
+    {"view", VERB_VIEW, "FILE...", 1, SIZE_MAX, NULL, "show a timeline in the browser",
+     "Serves a page on the loopback interface and prints its address: processors, processes, "
+     "threads, spans and counters, with zoom, search, and tables that are SQL statements. The "
+     "address has a secret that only this user sees. Several traces are shown on one clock. Ctrl-C "
+     "stops the server.\n\n"
+     "To see a trace of another machine: run the command there with --port=PORT, connect with "
+     "\"ssh -L PORT:127.0.0.1:PORT HOST\", and open the address here.",
+     view_examples, run_view},
+    {"diff", VERB_DIFF, "OLD NEW", 2, 2, "two traces, the old one first", "compare two traces",
+     "Compares spans and instants by name: count, total and own time, median and 99 % quantile of "
+     "the duration, before and after. If both traces have at least eight durations of a name, p is "
+     "the probability that they differ by chance (rank sum test of Mann and Whitney). Counters, "
+     "losses and processes follow. JSON has all rows and tables have 30, those with the greatest "
+     "difference first.",
+     diff_examples, run_diff},
+    {"assert", VERB_ASSERT, "FILE... ASSERTION...", 1, SIZE_MAX, "a trace and assertions",
+     "check assertions about traces",
+     "An assertion is FUNCTION(NAME) OPERATOR NUMBER: functions are count, total, self, min, max, "
+     "avg, median and p0 to p100 of the durations of complete spans; NAME is a glob, quoted if it "
+     "has other characters than letters, digits and _.:*?-; operators are <, <=, >, >=, = and !=. "
+     "A duration of a name that does not occur violates each assertion.\n\n"
+     "Or an assertion is a statement in SQL, as for \"tracetta query\", that must return no rows; "
+     "its rows are the violations. The exit status is 1 if an assertion does not hold.",
+     assert_examples, run_assert},
+    {"record", VERB_RECORD, "-- COMMAND ARGUMENTS... | --attach=PID", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "
      "points (tracetta/trace.h) to an FXT file, trace.fxt by default, or converts them to another "
      "format at the end. Processes that it starts by "
      "fork and exec are recorded too. If a process is killed, all events that it had written are "
      "in "
-     "the file, and the zones that were open begin there. Signals are passed on to the program.\n\n"
+     "the file, and the zones that were open begin there. Signals are passed on to the program. "
+     "With --attach, "
+     "running processes are recorded until Ctrl-C, --duration or their end.\n\n"
      "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "
      "ended the program. If the disk is full, the file ends with the last complete piece, and the "
      "program goes on.",
@@ -352,10 +408,11 @@ static const struct command commands[] = {
     {"listen", VERB_LISTEN, "ADDRESS... -o OUTPUT", 1, SIZE_MAX,
      "an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH", "receive traces over a network",
      "Receives traces until Ctrl-C or --duration. Without HOST it listens on the loopback "
-     "interface; port 0 selects a free port. Heph packets are received by UDP, TCP and Unix "
-     "sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
+     "interface; port 0 selects a free port. Packets of Heph and CTF are received by UDP, TCP and "
+     "Unix sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
      "connection. Any program that writes these formats can send.\n\n"
-     "A folder gets a file per sender, with the packets as they came. A sender that restarts with "
+     "A folder gets a file per sender (CTF: a folder), with the packets as they came. A sender "
+     "that restarts with "
      "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
      "merged trace. Heph is merged as it comes; for other formats the traces are captured in a "
      "folder "
@@ -364,14 +421,16 @@ static const struct command commands[] = {
      "kernel dropped, and packets that a full queue dropped. Nothing is encrypted: across hosts "
      "use ssh -L, stunnel or WireGuard.",
      listen_examples, run_listen},
-    {"send", VERB_SEND, "FILE ADDRESS", 2, 2,
-     "a file (\"-\" is standard input), and an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH",
+    {"send", VERB_SEND, "TRACE ADDRESS", 2, 2,
+     "a file (\"-\" is standard input) or the folder of a CTF trace, and an address: "
+     "udp:HOST:PORT, tcp:HOST:PORT or unix:PATH",
      "send a trace over a network",
-     "Sends a trace to \"tracetta listen\" or any other receiver. Heph is sent by UDP, TCP and "
-     "Unix "
-     "sockets. All other formats need TCP or Unix sockets, since their tables do not survive loss. "
-     "By UDP the packet with the epoch is repeated every second. If a connection is lost, it is "
-     "made again for 30 seconds, and the last 4 MiB of Heph packets are repeated; \"tracetta "
+     "Sends a trace to \"tracetta listen\" or any other receiver. Heph files and CTF folders are "
+     "sent by UDP, TCP and Unix sockets. All other formats need TCP or Unix sockets, since their "
+     "tables do not survive loss. "
+     "By UDP the epoch or the metadata are repeated every second, and packets above 65,507 bytes "
+     "are not sent. If a connection is lost, it is "
+     "made again for 30 seconds, and the last 4 MiB of packets are repeated; \"tracetta "
      "listen\" discards those that it has.",
      send_examples, run_send},
 };

@@ -1,9 +1,11 @@
-/* ps and dump: show .NET processes, as the system and their runtimes report them. */
+/* ps and dump: show processes that can be recorded: programs with trace points, and .NET processes
+ * as the system and their runtimes report them. */
 #include <inttypes.h>
 #include <string.h>
 
 #include <tracetta/collect.h>
 #include <tracetta/event.h>
+#include <tracetta/record.h>
 
 #include "cli/commands/command.h"
 #include "cli/dotnet/dotnet_choice.h"
@@ -12,6 +14,7 @@
 
 /* ms; a working runtime answers at once, unless all processors are busy */
 #define ANSWER_MS 3000u
+#define TRACEABLES_MAX 1024u
 
 /* A process and what its runtime reported. */
 struct found {
@@ -222,6 +225,63 @@ static size_t show_processes(const struct call *call, const ttr_dotnet_list *lis
     return shown;
 }
 
+/* --- Programs with trace points --- */
+
+/* Returns true if an operand is the number or name of the program, or there are no operands. */
+static bool is_traceable_wanted(const struct call *call, const ttr_traceable *program, size_t *seen)
+{
+    char pid[24];
+    bool is_meant = call->paths_n == 0;
+    (void)snprintf(pid, sizeof pid, "%" PRIu64, program->pid);
+    for (size_t i = 0; i < call->paths_n; i++) {
+        const bool is_this =
+            strcmp(call->path[i], pid) == 0 || strcmp(call->path[i], program->name) == 0;
+        seen[i] += is_this;
+        is_meant |= is_this;
+    }
+    return is_meant;
+}
+
+static void show_traceable(const struct call *call, const ttr_traceable *program, struct json *json,
+                           bool is_first)
+{
+    const char *state = program->is_recorded ? "recorded" : "ready";
+    if (json) {
+        json_open(json, NULL, '{');
+        json_write_uint(json, "pid", program->pid);
+        json_write_string(json, "name", program->name);
+        json_write_string(json, "state", state);
+        json_write_uint(json, "modules", program->modules);
+        json_close(json, '}');
+        return;
+    }
+    if (is_first)
+        (void)printf("%s%8s  %-10s TRACE POINTS%s\n", term_ink(&call->term, INK_BOLD), "PID",
+                     "STATE", term_ink(&call->term, INK_PLAIN));
+    (void)printf("%8" PRIu64 "  %-10s ", program->pid, state);
+    print_escaped_text(program->name);
+    (void)putchar('\n');
+}
+
+/* Prints the selected programs and returns their number. */
+static size_t show_traceables(const struct call *call, struct json *json, size_t *seen)
+{
+    ttr_traceable list[TRACEABLES_MAX];
+    size_t shown = 0;
+    const size_t found = ttr_traceable_find(list, TRACEABLES_MAX);
+    for (size_t i = 0; i < found && i < TRACEABLES_MAX; i++)
+        if (is_traceable_wanted(call, &list[i], seen)) {
+            show_traceable(call, &list[i], json, shown == 0);
+            shown++;
+        }
+    if (found > TRACEABLES_MAX && !json)
+        print_note(call, "%zu more programs with trace points are not shown",
+                   found - TRACEABLES_MAX);
+    return shown;
+}
+
+/* --- Sockets without a process --- */
+
 /* Prints a diagnostics socket that has no process. Its name may contain any characters. */
 static void print_stale_socket(const ttr_dotnet_process *process)
 {
@@ -275,9 +335,15 @@ int run_ps(struct call *call)
         show_stale_sockets(call, list, to);
     if (to) {
         json_close(to, ']');
+        json_open(to, "trace_points", '[');
+    }
+    if (call->command->verb == VERB_PS && !call->set.environment)
+        shown += show_traceables(call, to, seen);
+    if (to) {
+        json_close(to, ']');
         json_close(to, '}');
     } else if (shown == 0 && words == 0) {
-        print_note(call, "no .NET process can be seen");
+        print_note(call, "no .NET process and no program with trace points can be seen");
     }
     for (size_t i = 0; i < words; i++)
         if (!seen[i])

@@ -1,4 +1,5 @@
-/* record: runs a program that has trace points (tracetta/trace.h) and writes its events.
+/* record: runs a program that has trace points (tracetta/trace.h), or attaches to one, and writes
+ * its events.
  *
  * The command is the manager of the session: it makes a socket in a folder of its own, names it to
  * the program by the environment, and copies events until the program ends.  Its exit status is the
@@ -53,6 +54,11 @@ static int check_operands(const struct call *call)
 {
     const struct settings *set = &call->set;
     const char *name = call->command->name;
+    if (set->attach.n && call->paths_n)
+        return report_misuse(name, "--attach records running processes: remove \"%s\"",
+                             call->path[0]);
+    if (set->attach.n)
+        return OUTCOME_FINE;
     if (!set->has_separator || set->before_separator != 0 || call->paths_n == 0)
         return report_misuse(name, "expected \"--\" and the program to run");
     if (!call->path[0][0])
@@ -179,6 +185,37 @@ static int start_program(struct work *work)
     return OUTCOME_INPUT;
 }
 
+/* Asks the processes of --attach to connect. Returns the outcome. */
+static int attach_processes(struct work *work)
+{
+    const struct words *words = &work->call->set.attach;
+    for (size_t i = 0; i < words->n; i++) {
+        ttr_error error;
+        char *end;
+        const uint64_t pid = strtoull(words->list[i], &end, 10);
+        if (pid == 0 || *end)
+            return report_misuse(work->call->command->name,
+                                 "--attach cannot be \"%s\": expected the number of a process",
+                                 words->list[i]);
+        if (ttr_manager_attach(work->manager, pid, &error) != TTR_OK) {
+            report_error(work->call, "--attach", &error);
+            return OUTCOME_INPUT;
+        }
+    }
+    return OUTCOME_FINE;
+}
+
+/* Returns true if the recording of running processes ends: by a signal, a request, or because all
+ * of them have ended. */
+static bool has_attached_ended(const struct work *work)
+{
+    const struct words *words = &work->call->set.attach;
+    bool is_alive = false;
+    for (size_t i = 0; i < words->n; i++)
+        is_alive |= kill((pid_t)strtoll(words->list[i], NULL, 10), 0) == 0 || errno != ESRCH;
+    return !is_alive || work->forwarded || !work->manager;
+}
+
 /* Passes a signal on to the program, once.  A terminal has sent Ctrl-C to it already. */
 static void forward_signal(struct work *work)
 {
@@ -186,6 +223,8 @@ static void forward_signal(struct work *work)
     if (!signal_number || work->forwarded)
         return;
     work->forwarded = signal_number;
+    if (!work->launch.pid)
+        return;
     if (signal_number != SIGINT || !work->call->term.error_is_tty)
         (void)kill(work->launch.pid, signal_number);
 }
@@ -250,7 +289,7 @@ static void run_manager(struct work *work)
     work->recording.begin_ns = progress_now();
     interrupt_enable_dumps();
     do {
-        has_ended = launch_has_ended(&work->launch);
+        has_ended = work->launch.pid ? launch_has_ended(&work->launch) : has_attached_ended(work);
         const int wake_fd = work->forwarded ? -1 : interrupt_get_wake_fd();
         const unsigned limit_ms = has_ended ? 0 : SLICE_MS;
         if (work->manager)
@@ -261,7 +300,8 @@ static void run_manager(struct work *work)
         if (work->recording.limit_ns && !work->forwarded &&
             progress_now() - work->recording.begin_ns >= work->recording.limit_ns) {
             work->forwarded = SIGTERM;
-            (void)kill(work->launch.pid, SIGTERM);
+            if (work->launch.pid)
+                (void)kill(work->launch.pid, SIGTERM);
         }
     } while (!has_ended);
 }
@@ -272,7 +312,9 @@ static void print_summary(const struct work *work)
 {
     const struct call *call = work->call;
     const ttr_manager_stats *stats = &work->stats;
-    if (stats->programs == 0)
+    if (stats->programs == 0 && call->set.attach.n)
+        print_note(call, "nothing was recorded: the process had no event of its categories");
+    else if (stats->programs == 0)
         print_note(call,
                    "%s recorded nothing: no program connected; is it linked with "
                    "libtracetta-trace, and does it define categories?",
@@ -336,7 +378,7 @@ int run_record(struct call *call)
     if (outcome == OUTCOME_FINE)
         outcome = open_manager(&work);
     if (outcome == OUTCOME_FINE)
-        outcome = start_program(&work);
+        outcome = call->set.attach.n ? attach_processes(&work) : start_program(&work);
     const bool is_started = outcome == OUTCOME_FINE;
     if (is_started)
         run_manager(&work);

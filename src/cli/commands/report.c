@@ -73,7 +73,7 @@ static void warn_about_files(const struct call *call, ttr_reader *reader, const 
 static uint64_t warn_about_folders(const struct call *call, const ttr_report *report)
 {
     for (size_t i = 0; i < report->notes_n; i++)
-        if (strcmp(report->notes[i].code, "directory.untold") == 0) {
+        if (strcmp(report->notes[i].code, "directory.bad-main-file") == 0) {
             char ctx[MESSAGE_TEXT_MAX];
             print_note(call, "warning: %s", message_note_text(&report->notes[i], ctx));
             return report->notes[i].count;

@@ -97,17 +97,17 @@ static bool find_parent_folder(const char *path, char real[PATH_MAX])
 }
 
 /* Returns true if a file with this name makes its folder a trace ("metadata"). */
-static bool is_anchor(const char *name)
+static bool is_main_file(const char *name)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
-        if (info.anchor && strcmp(info.anchor, name) == 0)
+        if (info.main_file && strcmp(info.main_file, name) == 0)
             return true;
     return false;
 }
 
-/* Finds the folder of an input: the input itself, or the folder around it if the input is an anchor
- * file. */
+/* Finds the folder of an input: the input itself, or the folder around it if the input is a main
+ * file file. */
 static bool stat_input_folder(const char *input, struct stat *folder)
 {
     char beside[PATH_MAX];
@@ -116,7 +116,7 @@ static bool stat_input_folder(const char *input, struct stat *folder)
         return false;
     if (S_ISDIR(folder->st_mode))
         return true;
-    return is_anchor(name) &&
+    return is_main_file(name) &&
            snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) <
                (int)sizeof beside &&
            stat(beside, folder) == 0;

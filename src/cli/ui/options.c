@@ -18,7 +18,7 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x1ffffff,
+    EVERY = 0x7ffffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
     RECORDS = DOTNET | PERF | VERB_RECORD,
@@ -26,7 +26,8 @@ enum {
            VERB_SESSION,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
-    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | PROFILES,
+    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | VERB_VIEW |
+           VERB_DIFF | VERB_ASSERT | PROFILES,
     COPIES = VERB_CONVERT | VERB_MERGE | VERB_RECOVER,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_DUMP |
               VERB_REPORT | VERB_EVENTS | VERB_LISTEN | VERB_SESSION | COPIES,
@@ -34,7 +35,7 @@ enum {
             VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
     INTERPRETS = VERB_INFO | MANY,
-    WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME | VERB_LISTEN
+    WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME | VERB_LISTEN | VERB_REPORT
 };
 
 static const struct option_row table[] = {
@@ -85,6 +86,17 @@ static const struct option_row table[] = {
      "topn: order by the time in a function and all that it calls"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_QUERY, "FORMAT",
      "table|csv|tsv|json|jsonl|markdown", "print the result in this format"},
+    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_DIFF, "FORMAT", "table|markdown|json",
+     "print the comparison in this format"},
+    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_ASSERT, "FORMAT", "text|json|junit",
+     "print the results in this format; junit is the XML that CI servers read"},
+    {"key", 0, OPTION_TEXT, GROUP_VERB, AT(key), VERB_DIFF, "EXPRESSION", NULL,
+     "compare by this expression in SQL over the columns of slice, instead of by name"},
+    {"threshold", 0, OPTION_TEXT, GROUP_VERB, AT(threshold), VERB_DIFF, "PERCENT", NULL,
+     "exit with 1 if the column of --sort-by of a name differs by more; p50 and p99 only if it is "
+     "not by chance (p < 0.01)"},
+    {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_DIFF | VERB_ASSERT, NULL, NULL,
+     "print the statements in SQL instead of running them"},
     {"file", 0, OPTION_TEXT, GROUP_VERB, AT(script), VERB_QUERY, "FILE", "@file",
      "run the statements of this file; \"-\" is standard input"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv",
@@ -143,8 +155,8 @@ static const struct option_row table[] = {
      "blanks (default: DEBUGINFOD_URLS). Nothing is fetched without this option"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL,
      "stop after N printed events (\"20k\", \"1M\")"},
-    {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE | VERB_REPORT, "N",
-     NULL, "print at most N rows"},
+    {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit),
+     VERB_STAT | VERB_TREE | VERB_REPORT | VERB_DIFF, "N", NULL, "print at most N rows"},
     {"sort", 0, OPTION_FLAG, GROUP_VERB, AT(sort), VERB_CAT | VERB_CONVERT, NULL, NULL,
      "order events by time, in bounded memory. Files are read twice"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_CONVERT | VERB_MERGE, NULL, NULL,
@@ -157,6 +169,8 @@ static const struct option_row table[] = {
     {"sort-by", 0, OPTION_TEXT, GROUP_VERB, AT(sort_by), VERB_STAT, "COLUMN",
      "total|self|count|bytes|rate|min|p50|p90|p99|max|name",
      "order rows by a column (default total)"},
+    {"sort-by", 0, OPTION_TEXT, GROUP_VERB, AT(sort_by), VERB_DIFF, "COLUMN",
+     "total|self|count|p50|p99|name", "order rows by the difference of a column (default total)"},
     {"aggregate", 'a', OPTION_FLAG, GROUP_VERB, AT(aggregate), VERB_TREE, NULL, NULL,
      "put spans with the same path of names together"},
     {"depth", 0, OPTION_COUNT, GROUP_VERB, AT(depth), VERB_TREE, "N", NULL,
@@ -196,6 +210,8 @@ static const struct option_row table[] = {
     {"trigger", 0, OPTION_TEXT, GROUP_VERB, AT(trigger), VERB_RECORD, "NAME", NULL,
      "in circular mode, write the rings when a program calls ttr_trace_trigger(NAME) (default: any "
      "name)"},
+    {"attach", 0, OPTION_WORDS, GROUP_VERB, AT(attach), VERB_RECORD, "PID", NULL,
+     "record a running process instead of a command, from its next event on"},
     {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
      "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,
@@ -233,6 +249,14 @@ static const struct option_row table[] = {
      "end a sender after this silence (default 1min)"},
     {"rate", 0, OPTION_COUNT, GROUP_VERB, AT(rate), VERB_SEND, "N", NULL,
      "send at most N events per second (\"20k\")"},
+    {"port", 0, OPTION_COUNT, GROUP_VERB, AT(view_port), VERB_VIEW, "PORT", NULL,
+     "serve the page at this port of 127.0.0.1 (default: any that is free)"},
+    {"no-open", 0, OPTION_FLAG, GROUP_VERB, AT(no_open), VERB_VIEW, NULL, NULL,
+     "print the address only; do not open it in a browser"},
+    {"once", 0, OPTION_FLAG, GROUP_VERB, AT(once), VERB_VIEW, NULL, NULL,
+     "stop when the last page has been closed"},
+    {"html", 0, OPTION_FLAG, GROUP_VERB, AT(html), VERB_REPORT, NULL, NULL,
+     "write the timeline with reduced data, and tables, as one HTML file (-o FILE)"},
     {"realtime", 0, OPTION_FLAG, GROUP_VERB, AT(realtime), VERB_SEND, NULL, NULL,
      "send each event at its distance in time from the first one"},
     {"datagram-size", 0, OPTION_SIZE, GROUP_VERB, AT(datagram_size), VERB_SEND, "SIZE", NULL,
@@ -611,6 +635,7 @@ static const struct {
     {VERB_QUERY, "where", "WHERE in the statement"},
     {MANY, "since", "--start=TIME"},
     {MANY, "until", "--end=TIME"},
+    {VERB_DIFF | VERB_ASSERT, "json", "--format=json"},
     {MANY & ~VERB_CAT, "begin", "--start=TIME"},
     {MANY & ~VERB_CAT, "timerange", "--start=TIME and --end=TIME"},
 };

@@ -29,10 +29,13 @@ struct settings {
     const char *rotate_time, *idle, *when_full;
     uint64_t rate, datagram_size; /* of a sender */
     bool realtime;
+    uint64_t view_port;
+    bool once, no_open, html;
     const char *script;    /* file with SQL statements */
     const char *ring_mode; /* streaming, circular or oneshot */
     const char *trigger;   /* name of the trigger that writes a snapshot; NULL = any */
     uint64_t ring_size;    /* bytes per thread */
+    struct words attach;   /* running processes to record */
     bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_separator;      /* "--" was given */
@@ -52,6 +55,7 @@ struct settings {
     struct words format_options, offsets, pairs;
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     const char *where; /* condition on events in SQL */
+    const char *key, *threshold;
     struct moment start, end;
     uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;

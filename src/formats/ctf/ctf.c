@@ -80,7 +80,7 @@ static const ttr_option_info options[] = {
 };
 
 static const struct option_use uses[] = {
-    {"ctf.metadata", TTR_OPTION_METADATA, "directory.untold"},
+    {"ctf.metadata", TTR_OPTION_METADATA, "directory.bad-main-file"},
     {"ctf.longer-metadata", TTR_OPTION_LONGER_METADATA, ""},
     {"ctf.stream-intersection", TTR_OPTION_INTERSECTION, ""},
     {"ctf.live-poll", TTR_OPTION_POLL_SECONDS, ""},
@@ -110,10 +110,11 @@ static const struct format_reader reader = {
 };
 
 static const struct format_folder folder = {
-    .anchor = "metadata",
-    .anchor_option = "metadata",
+    .main_file = "metadata",
+    .main_file_option = "metadata",
     .open = ctf_open_folder,
     .open_together = ctf_open_folders,
+    .packet_tag = CTF_DEFINITION_PACKET,
 };
 
 static const struct format_url url = {

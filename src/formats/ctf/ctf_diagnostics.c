@@ -142,7 +142,7 @@ const ttr_diagnostic_info ctf_diagnostics[] = {
      "derived from the first events", "--option=assume-alignment=N"},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.alignment-guess",
      "several alignments fit the first events", "best one is used", "--option=assume-alignment=N"},
-    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.behind-compressed", "bytes after compressed content",
+    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.after-compressed", "bytes after compressed content",
      "skipped", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "ctf.byte-order",
      "packet with another byte order than its metadata", "kept, read in its own", ""},

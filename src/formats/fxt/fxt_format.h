@@ -66,7 +66,7 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 /* maximum payload of a small blob in bytes, given by its 15-bit size field */
 #define FXT_BLOB_MAX 32767u
 
-enum fxt_get_record_type {
+enum fxt_type {
     FXT_METADATA = 0,
     FXT_INITIALIZATION = 1,
     FXT_STRING = 2,

@@ -45,7 +45,7 @@ static const struct format_reader reader = {
 };
 
 static const struct format_folder folder = {
-    .anchor = "data",
+    .main_file = "data",
     .open = perf_open_folder,
     .reads_alone = true,
 };

@@ -8,13 +8,13 @@
 #include "formats/perf/perf.h"
 #include "io/folder.h"
 
-#define ANCHOR "data"
+#define MAIN_FILE "data"
 #define PARTS_MAX 65536u
 
 static bool is_data_file_name(const char *name)
 {
-    size_t n = strlen(ANCHOR ".");
-    return strncmp(name, ANCHOR ".", n) == 0 && name[n] &&
+    size_t n = strlen(MAIN_FILE ".");
+    return strncmp(name, MAIN_FILE ".", n) == 0 && name[n] &&
            strspn(name + n, "0123456789") == strlen(name + n);
 }
 
@@ -110,7 +110,7 @@ static bool open_data_files(const struct folder_opening *opening, ttr_reader **i
 
 /* Opens `data` and all files data.N, and returns a reader that merges them. */
 static ttr_reader *open_merged_files(const struct folder_opening *opening,
-                                     const struct folder_file *anchor)
+                                     const struct folder_file *main_file)
 {
     const struct alloc *alloc = &opening->t->counted;
     size_t parts = count_data_files(opening->folder), n = 1;
@@ -119,7 +119,7 @@ static ttr_reader *open_merged_files(const struct folder_opening *opening,
         (void)fail_memory(opening->error);
         return NULL;
     }
-    struct input *first = open_folder_input(opening, anchor, &format_perf);
+    struct input *first = open_folder_input(opening, main_file, &format_perf);
     in[0] = first ? &first->base : NULL;
     bool is_fine =
         first &&
@@ -139,7 +139,7 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
     ttr_read_options ctx = options ? *options : (ttr_read_options){.size = sizeof ctx};
     struct folder_opening opening = {.t = t, .folder = folder, .options = &ctx, .error = error};
     const struct folder_file *file =
-        folder_find_file(folder, only && !is_data_file_name(only) ? only : ANCHOR);
+        folder_find_file(folder, only && !is_data_file_name(only) ? only : MAIN_FILE);
     ttr_reader *reader = NULL;
     opening.how.no_mmap = ctx.flags & TTR_READ_NO_MMAP;
     size_t parts = only && !is_data_file_name(only) ? 0 : count_data_files(folder);
@@ -150,7 +150,7 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
     }
     if (!file)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no file \"%s\"",
-                   folder_path(folder), only ? only : ANCHOR);
+                   folder_path(folder), only ? only : MAIN_FILE);
     else if (parts == 0)
         reader = (ttr_reader *)open_folder_input(&opening, file, &format_perf);
     else

@@ -29,11 +29,15 @@ struct perfscript_line_attributes {
     uint32_t width; /* width of the event name column, in characters */
     bool is_known, has_reads;
     bool has_ticks; /* times are printed as plain numbers */
+    /* trace-cmd: width of buffer names; 0 if the trace has only the main buffer */
+    uint32_t instance_width;
 };
 
 struct perfscript {
     bool is_trace_cmd;
     struct pair_map names;     /* names of threads that trace-cmd learns from events */
+    bool is_begun;             /* trace-cmd: the lines about CPUs are printed */
+    bool continues_line;       /* trace-cmd: the next line belongs to the gap before */
     bool has_escaped_controls; /* control characters are escaped as "\x1b" */
     /* buffer for the lines with control characters escaped */
     struct buffer escaped;
@@ -198,9 +202,12 @@ static const struct perfscript_line_attributes *get_line_attributes(struct ttr_w
         return lines;
     *lines = (struct perfscript_line_attributes){.is_known = true};
     for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++) {
+        const uint32_t width =
+            attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
         if (attribute.name.n == 17 && memcmp(attribute.name.p, "trace.event_width", 17) == 0)
-            lines->width =
-                attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
+            lines->width = width;
+        if (attribute.name.n == 20 && memcmp(attribute.name.p, "trace.instance_width", 20) == 0)
+            lines->instance_width = width;
         lines->has_ticks |=
             attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_ticks", 15) == 0;
         lines->has_reads |=
@@ -208,6 +215,49 @@ static const struct perfscript_line_attributes *get_line_attributes(struct ttr_w
     }
     return lines;
 }
+
+/* --- What only trace-cmd prints --- */
+
+/* Appends "cpus=N" for each trace of trace-cmd, as its report begins. */
+static void add_cpus_lines(struct ttr_writer *out)
+{
+    struct perfscript *writer = out->ctx;
+    ttr_source source;
+    ttr_attribute attribute;
+    if (!writer->is_trace_cmd || writer->is_begun)
+        return;
+    writer->is_begun = true;
+    for (uint16_t i = 1; ttr_source_get(out->t, i, &source); i++)
+        for (size_t k = 0; ttr_source_attribute(out->t, i, k, &attribute); k++)
+            if (attribute.name.n == 10 && memcmp(attribute.name.p, "trace.cpus", 10) == 0) {
+                char text[NUMBER_MAX + 8];
+                char *end = emit_u64(emit_constant(text, "cpus="), attribute.value.v.u);
+                *end++ = '\n';
+                buffer_add(&out->buffer, text, (size_t)(end - text));
+            }
+}
+
+/* Appends the name of the event's buffer and a colon, or spaces for the main buffer, if the trace
+ * has several buffers. */
+static void add_instance_name(struct ttr_writer *out, const ttr_event *event)
+{
+    struct perfscript *writer = out->ctx;
+    const size_t width = get_line_attributes(out, event->source)->instance_width;
+    const bool is_continued = writer->continues_line;
+    ttr_track track;
+    writer->continues_line = event->kind == TTR_KIND_GAP;
+    if (!writer->is_trace_cmd || width == 0 || is_continued)
+        return;
+    ttr_text name = ttr_track_get(out->t, event->track, &track) ? ttr_text_get(out->t, track.name)
+                                                                : (ttr_text){"", 0};
+    char *begin = (char *)buffer_room(&out->buffer, width + name.n + 2);
+    if (!begin)
+        return;
+    char *at = emit_constant(emit_right_aligned(begin, name, width), name.n ? ": " : "  ");
+    buffer_commit(&out->buffer, (size_t)(at - begin));
+}
+
+/* --- Columns, continued --- */
 
 /* Appends the columns that precede the event name. */
 static void add_line_columns(struct ttr_writer *out, const ttr_event *event, bool has_chain)
@@ -410,6 +460,7 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
     struct perfscript *writer = out->ctx;
     struct perfscript_counter counter;
     ttr_fields fields;
+    add_instance_name(out, event);
     if (event->kind == TTR_KIND_GAP) {
         add_dropped_line(out, event);
     } else if (writer->is_trace_cmd || !get_line_attributes(out, event->source)->has_reads ||
@@ -474,6 +525,7 @@ static bool is_printed_event(const struct ttr_writer *out, const ttr_event *even
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     const struct perfscript *writer = out->ctx;
+    add_cpus_lines(out);
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_printed_event(out, event))
@@ -491,6 +543,7 @@ static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batc
 
 static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 {
+    add_cpus_lines(out);
     return output_drain(out, error);
 }
 

@@ -72,7 +72,10 @@ struct trace_dat_options {
     bool has_unix_times; /* true if times, after adding add_ns, are nanoseconds since 1970 */
     /* option TSC2NSEC: ns = ticks * multiplier >> shift; 0 if ticks are nanoseconds */
     uint32_t multiplier, shift;
-    uint32_t cpus;    /* option CPUCOUNT; 0 if missing */
+    uint32_t cpus;       /* option CPUCOUNT; 0 if missing */
+    uint32_t table_cpus; /* number of CPUs in the table of the main buffer, holes included */
+    /* length of the longest name of another buffer, in bytes; 0 if there is none */
+    uint32_t instance_width;
     bool has_clock;   /* option TRACECLOCK is present */
     bool is_guest;    /* option TIME_SHIFT is present, so the trace is from a virtual machine */
     bool has_buffers; /* version 7: a BUFFER option is present */
@@ -102,6 +105,13 @@ struct trace_dat_reader {
     uint64_t kernel_lost; /* number of lost events by the statistics of all ring buffers */
     uint64_t page_lost;   /* number of lost events that pages record; they were emitted as gaps */
 };
+
+/* Notes the name of another buffer than the main one. */
+static inline void trace_dat_note_instance(struct trace_dat_reader *reader, ttr_text name)
+{
+    if (name.n > reader->options.instance_width)
+        reader->options.instance_width = name.n < UINT16_MAX ? (uint32_t)name.n : UINT16_MAX;
+}
 
 /* --- trace_dat_read.c: entry points of the reader --- */
 

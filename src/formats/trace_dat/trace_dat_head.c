@@ -50,6 +50,7 @@ static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct insta
                                 "trace_dat.instance", reader->error, "%s; its events are not read",
                                 c.failed ? "the offset or name of a buffer is cut off"
                                          : "a buffer after the 64 that can be read");
+    trace_dat_note_instance(reader, name);
     struct other_buffer *instance = &instances->item[instances->n++];
     *instance = (struct other_buffer){.offset = place};
     memcpy(instance->name, name.p,
@@ -175,6 +176,7 @@ ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader)
         return status;
     uint32_t cpus = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
     status = parse_buffer_header(reader, &c, &cpus, "", &instances);
+    reader->options.table_cpus = cpus;
     if (status == TTR_OK && reader->options.has_clock && !c.failed)
         status = parse_clock_text(reader, &c);
     for (size_t i = 0; i < instances.n && status == TTR_OK; i++) {

@@ -222,12 +222,18 @@ static ttr_status add_trace_attributes(struct trace_dat_reader *reader)
         !context_add_attribute(reader->t, reader->in->id, "trace.has_ticks",
                                &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}))
         return fail_memory(reader->error);
+    /* trace-cmd prints this number, and the name of the buffer in each line if there are several */
+    const uint32_t most_cpus = reader->options.cpus > reader->options.table_cpus
+                                   ? reader->options.cpus
+                                   : reader->options.table_cpus;
     struct {
         const char *name;
         uint64_t value;
     } numbers[] = {{"page_size", reader->data.page_bytes},
                    {"long_size", reader->data.long_bytes},
-                   {"cpus", reader->options.cpus}};
+                   {"cpus", reader->options.cpus},
+                   {"trace.cpus", most_cpus},
+                   {"trace.instance_width", reader->options.instance_width}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value &&
             !context_add_attribute(reader->t, reader->in->id, numbers[i].name,

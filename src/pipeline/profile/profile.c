@@ -64,12 +64,12 @@ static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, s
 
 /* Adds a stack to the tree, outermost call first, then the thread's state. Returns the node of the
  * innermost frame. */
-static uint32_t add_stack(struct ttr_profile *profile, const struct profile_find_or_add_place *like,
+static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like,
                           const struct stack *stack, uint32_t lane)
 {
     uint32_t node = PROFILE_NONE;
     for (size_t i = stack->n; i-- > 0;) {
-        struct profile_find_or_add_place place = *like;
+        struct profile_place place = *like;
         place.address = stack->address[i];
         place.name = 0;
         uint32_t at = profile_find_or_add_place(profile, &place);
@@ -80,7 +80,7 @@ static uint32_t add_stack(struct ttr_profile *profile, const struct profile_find
     }
     if (stack->n && !like->name)
         return node;
-    struct profile_find_or_add_place last = {.name = like->name, .kind = PLACE_STATE};
+    struct profile_place last = {.name = like->name, .kind = PLACE_STATE};
     if (!last.name)
         last.name = ttr_text_add(profile->t, "(no stack)", 10);
     uint32_t at = profile_find_or_add_place(profile, &last);
@@ -89,9 +89,8 @@ static uint32_t add_stack(struct ttr_profile *profile, const struct profile_find
 
 /* Returns the tree node of a stack. Stacks seen before are found by their hash. Returns
  * PROFILE_NONE if memory is exhausted. */
-static uint32_t find_stack(struct ttr_profile *profile,
-                           const struct profile_find_or_add_place *like, const struct stack *stack,
-                           uint32_t lane)
+static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like,
+                           const struct stack *stack, uint32_t lane)
 {
     /* 0 is an unknown process */
     uint32_t process = like->thread ? profile->t->threads[like->thread].process + 1 : 0;
@@ -185,11 +184,10 @@ static bool add_sample_event(struct ttr_profile *profile, const ttr_event *event
     if (!profile->has_samples)
         profile->unit = is_managed ? TTR_PROFILE_NS : TTR_PROFILE_COUNT;
     profile->has_samples = true;
-    struct profile_find_or_add_place like = {
-        .first_ns = event->time,
-        .thread = profile->lane[lane].thread,
-        .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
-        .name = is_managed ? get_thread_state_name(profile, event) : 0};
+    struct profile_place like = {.first_ns = event->time,
+                                 .thread = profile->lane[lane].thread,
+                                 .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
+                                 .name = is_managed ? get_thread_state_name(profile, event) : 0};
     uint32_t node = find_stack(profile, &like, &stack, (uint32_t)lane);
     return node != PROFILE_NONE && add_event_weight(profile, event, lane, node);
 }
@@ -244,10 +242,10 @@ static bool add_chosen_stack(struct ttr_profile *profile, const ttr_event *event
     size_t at = profile_get_lane(profile, thread);
     if (at == SIZE_MAX)
         return false;
-    const struct profile_find_or_add_place like = {
-        .first_ns = event->time,
-        .thread = thread,
-        .kind = event->provider == profile->runtime ? PLACE_MANAGED : PLACE_ADDRESS};
+    const struct profile_place like = {.first_ns = event->time,
+                                       .thread = thread,
+                                       .kind = event->provider == profile->runtime ? PLACE_MANAGED
+                                                                                   : PLACE_ADDRESS};
     uint32_t node = find_stack(profile, &like, &stack, (uint32_t)at);
     if (node == PROFILE_NONE)
         return false;

@@ -29,7 +29,7 @@
 /* What a frame is before names are resolved: an address, or already a name. */
 enum place_kind { PLACE_ADDRESS, PLACE_MANAGED, PLACE_NAME, PLACE_STATE };
 
-struct profile_find_or_add_place {
+struct profile_place {
     uint64_t address;
     /* time in ns of the first sample with this frame; the code at an address can change later */
     int64_t first_ns;
@@ -69,7 +69,7 @@ struct ttr_profile {
     /* key: (thread id, 0); value: index in `lane` */
     struct pair_map lane_of;
 
-    struct profile_find_or_add_place *place;
+    struct profile_place *place;
     size_t places_n, place_room;
     struct pair_map place_of;
     struct profile_met *met;
@@ -105,8 +105,7 @@ size_t profile_get_lane(struct ttr_profile *profile, ttr_id thread);
 
 /* Returns the index of a frame (profile_find_or_add_place), added if it is new. Returns
  * PROFILE_NONE if memory runs out. */
-uint32_t profile_find_or_add_place(struct ttr_profile *profile,
-                                   const struct profile_find_or_add_place *place);
+uint32_t profile_find_or_add_place(struct ttr_profile *profile, const struct profile_place *place);
 
 /* Returns the index of a frame called by `parent` (PROFILE_NONE = outermost) on the thread of
  * `lane`, added if it is new. Returns PROFILE_NONE if memory runs out. */

@@ -11,8 +11,8 @@
 #include "pipeline/profile/profile.h"
 
 /* Returns the text "module!function" of an address, or the known part of it, as a string id. */
-static ttr_id resolve_address_name(struct ttr_profile *profile,
-                                   const struct profile_find_or_add_place *place, ttr_id *module)
+static ttr_id resolve_address_name(struct ttr_profile *profile, const struct profile_place *place,
+                                   ttr_id *module)
 {
     struct buffer text;
     ttr_symbol symbol;
@@ -69,7 +69,7 @@ static bool resolve_place_names(struct ttr_profile *profile)
     bool is_fine = true;
     pair_map_init(&known, profile->alloc);
     for (size_t i = 0; i < profile->places_n && is_fine; i++) {
-        struct profile_find_or_add_place *place = &profile->place[i];
+        struct profile_place *place = &profile->place[i];
         /* after a stop, names that are not in the trace are not searched for */
         if (profile->progress && !profile->progress(profile->progress_ctx))
             profile->locate = NULL;

@@ -23,7 +23,7 @@ static bool enter_span(struct spans *spans, uint32_t at)
     ttr_profile_thread *lane = &profile->lane[spans->lane];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
     uint32_t place = profile_find_or_add_place(
-        profile, &(struct profile_find_or_add_place){.name = span->name, .kind = PLACE_NAME});
+        profile, &(struct profile_place){.name = span->name, .kind = PLACE_NAME});
     uint32_t node = place == PROFILE_NONE
                         ? PROFILE_NONE
                         : profile_find_or_add_call(profile, parent, place, (uint32_t)spans->lane);

@@ -25,8 +25,7 @@ size_t profile_get_lane(struct ttr_profile *profile, ttr_id thread)
     return lane;
 }
 
-uint32_t profile_find_or_add_place(struct ttr_profile *profile,
-                                   const struct profile_find_or_add_place *place)
+uint32_t profile_find_or_add_place(struct ttr_profile *profile, const struct profile_place *place)
 {
     bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
     uint64_t a = has_address ? place->address : place->name, b = place->kind;

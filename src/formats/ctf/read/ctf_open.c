@@ -529,7 +529,8 @@ static ttr_status add_folder_without_metadata(struct ctf_stream_set *set,
     (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
     folder_close(found->folder);
     set->folders++;
-    return add_unreadable_trace(set, path, "directory.untold", found->unreadable_reason, error);
+    return add_unreadable_trace(set, path, "directory.bad-main-file", found->unreadable_reason,
+                                error);
 }
 
 /* Opens the trace in one of several folders. If that fails, adds an input that reports the error,

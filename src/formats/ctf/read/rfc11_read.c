@@ -340,7 +340,7 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
     else
         use_empty_content(reader);
     if (how.unused)
-        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, content->offset, "ctf.behind-compressed",
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, content->offset, "ctf.after-compressed",
                              "%llu bytes follow the compressed content of a packet of %s",
                              (unsigned long long)how.unused, reader->file);
     reader->is_sealed = (reader->in->flags & TTR_READ_ENCRYPTED) && !reader->is_damaged &&

@@ -1,4 +1,4 @@
-/* Losses of the CTF writer. With the attributes of our dialect (ctf_dialect.h) CTF can express
+/* Losses of the CTF writer. With the CTF conventions (ctf_conventions.h), CTF can express
  * nearly everything; v1.1 lacks some types. */
 #include "formats/ctf/write/ctf_write.h"
 
@@ -31,7 +31,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_HINT] = {.code = "field.hint",
                        .what = "thread references, raw-byte marks and similar hints",
                        .rule = "become plain numbers and bytes"},
-    [CTF_LOST_AFTER_NUL] = {.code = "text.behind",
+    [CTF_LOST_AFTER_NUL] = {.code = "text.after-end",
                             .what =
                                 "bytes after the end of a text of fixed size, of transcoded events",
                             .rule = "are left out",

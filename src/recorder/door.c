@@ -1,0 +1,232 @@
+/* Programs that run already: how they are found and asked to connect (src/trace/trace_door.c).
+ *
+ * A door is memory of another process: each word is a claim.  Its size is checked, and it cannot
+ * shrink, so that access cannot fault. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <tracetta/trace.h>
+
+#include "base/status.h"
+#include "base/utf.h"
+#include "recorder/recorder.h"
+#include "recorder/session_folder.h"
+
+#define DOOR_SIZE ((size_t)(TRACE_MODULES_MAX + 1) * TRACE_PAGE)
+#define FLAGS_SIZE ((size_t)TRACE_MODULES_MAX * TRACE_PAGE)
+#define LINK_MAX 64u
+
+/* --- Finding --- */
+
+/* Opens the memfd of a process that has this name. Returns the descriptor, or -1 with errno; ENOENT
+ * = it has none. */
+static int open_memory(uint64_t pid, const char *name)
+{
+    char folder[64], path[384], target[LINK_MAX], wanted[LINK_MAX];
+    int fd = -1, reason = ENOENT;
+    (void)snprintf(folder, sizeof folder, "/proc/%" PRIu64 "/fd", pid);
+    const int wanted_n = snprintf(wanted, sizeof wanted, "/memfd:%s (deleted)", name);
+    DIR *list = opendir(folder);
+    const struct dirent *entry;
+    if (!list)
+        return -1;
+    while (fd < 0 && (entry = readdir(list))) {
+        (void)snprintf(path, sizeof path, "%s/%.255s", folder, entry->d_name);
+        const ssize_t n = readlink(path, target, sizeof target);
+        if (n != wanted_n || memcmp(target, wanted, (size_t)n) != 0)
+            continue;
+        fd = open(path, O_RDWR | O_CLOEXEC);
+        reason = fd < 0 ? errno : ENOENT;
+    }
+    (void)closedir(list);
+    errno = reason;
+    return fd;
+}
+
+/* Maps sealed memory of that size. Returns NULL if it is not sealed memory. */
+static void *map_sealed(int fd, size_t size)
+{
+    struct stat about;
+    const int seals = fcntl(fd, F_GET_SEALS);
+    if (fstat(fd, &about) != 0 || (uint64_t)about.st_size != size || seals < 0 ||
+        !(seals & F_SEAL_SHRINK))
+        return NULL;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Maps a door. Returns NULL if it is not one. */
+static struct trace_door *map_door(int fd)
+{
+    struct trace_door *door = map_sealed(fd, DOOR_SIZE);
+    if (!door || __atomic_load_n(&door->magic, __ATOMIC_ACQUIRE) == TRACE_DOOR_MAGIC)
+        return door;
+    (void)munmap(door, DOOR_SIZE);
+    return NULL;
+}
+
+static bool is_connected(const ttr_manager *manager, uint64_t pid)
+{
+    for (size_t i = 0; i < manager->programs_n; i++)
+        if (manager->programs[i].is_welcomed && manager->programs[i].pid == pid)
+            return true;
+    return false;
+}
+
+/* Returns true if the process is recorded: by itself, or by a manager that still listens. A process
+ * learns only at an event that its manager ended. */
+static bool is_recorded(const struct trace_door *door, const ttr_manager *manager, uint64_t pid)
+{
+    char session[sizeof door->session];
+    if (!__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
+        return false;
+    memcpy(session, door->session, sizeof session);
+    session[sizeof session - 1] = '\0';
+    /* An earlier manager may have had the same socket as this one. */
+    if (manager && strcmp(session, manager->socket) == 0)
+        return is_connected(manager, pid);
+    const int fd = session[0] ? session_connect(session) : -1;
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0 || !session[0];
+}
+
+static void read_name(uint64_t pid, char *name, size_t size)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/comm", pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, name, size - 1) : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    n = n > 0 ? n : 0;
+    name[n] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+    if (!utf8_is_valid(name, strlen(name)))
+        name[0] = '\0';
+}
+
+static bool describe_program(uint64_t pid, ttr_traceable *program)
+{
+    const int fd = open_memory(pid, TRACE_DOOR_NAME);
+    struct trace_door *door = fd >= 0 ? map_door(fd) : NULL;
+    if (fd >= 0)
+        (void)close(fd);
+    if (!door)
+        return false;
+    *program = (ttr_traceable){.pid = pid,
+                               .is_recorded = is_recorded(door, NULL, pid),
+                               .modules = __atomic_load_n(&door->modules, __ATOMIC_RELAXED)};
+    if (program->modules > TRACE_MODULES_MAX)
+        program->modules = TRACE_MODULES_MAX;
+    (void)munmap(door, DOOR_SIZE);
+    read_name(pid, program->name, sizeof program->name);
+    return true;
+}
+
+size_t ttr_traceable_find(ttr_traceable *programs, size_t n)
+{
+    DIR *list = opendir("/proc");
+    const struct dirent *entry;
+    size_t found = 0;
+    while (list && (entry = readdir(list))) {
+        ttr_traceable program;
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !describe_program(strtoull(entry->d_name, NULL, 10), &program))
+            continue;
+        if (found < n)
+            programs[found] = program;
+        found++;
+    }
+    if (list)
+        (void)closedir(list);
+    return found;
+}
+
+/* --- Attaching --- */
+
+/* Sets the enable bytes of a process that are in the memory of a session that ended. */
+static void set_old_flags(uint64_t pid, int value)
+{
+    const int fd = open_memory(pid, TRACE_FLAGS_NAME);
+    uint8_t *flags = fd >= 0 ? map_sealed(fd, FLAGS_SIZE) : NULL;
+    if (fd >= 0)
+        (void)close(fd);
+    if (!flags)
+        return;
+    memset(flags, value, FLAGS_SIZE);
+    (void)munmap(flags, FLAGS_SIZE);
+}
+
+/* Writes the path of the socket and sets all enable bytes, so that the next event connects. */
+static void knock(const ttr_manager *manager, struct trace_door *door, uint64_t pid)
+{
+    uint32_t modules = __atomic_load_n(&door->modules, __ATOMIC_ACQUIRE);
+    modules = modules < TRACE_MODULES_MAX ? modules : TRACE_MODULES_MAX;
+    memcpy(door->socket, manager->socket, sizeof door->socket);
+    __atomic_store_n(&door->is_knocked, 1, __ATOMIC_SEQ_CST);
+    memset((uint8_t *)door + TRACE_PAGE, TTR_TRACE_KNOCK, (size_t)modules * TRACE_PAGE);
+    if (__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
+        set_old_flags(pid, TTR_TRACE_KNOCK);
+}
+
+static ttr_status refuse_process(uint64_t pid, int reason, ttr_error *error)
+{
+    if (reason == ENOENT)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "process %" PRIu64 " does not exist or cannot be recorded: expected a program "
+                    "with libtracetta-trace and categories; \"tracetta ps\" lists them",
+                    pid);
+    return fail_sys(error, reason, NO_OFFSET, "process %" PRIu64 " cannot be recorded", pid);
+}
+
+ttr_status ttr_manager_attach(ttr_manager *manager, uint64_t pid, ttr_error *error)
+{
+    const int fd = open_memory(pid, TRACE_DOOR_NAME);
+    if (fd < 0)
+        return refuse_process(pid, errno, error);
+    struct trace_door *door = map_door(fd);
+    (void)close(fd);
+    if (!door)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "process %" PRIu64 " has another version of libtracetta-trace", pid);
+    ttr_status status = TTR_OK;
+    if (is_recorded(door, manager, pid))
+        status =
+            fail(error, TTR_E_MISUSE, NO_OFFSET, "process %" PRIu64 " is recorded already", pid);
+    else if (!alloc_reserve(manager->alloc, (void **)&manager->doors, &manager->doors_capacity,
+                            manager->doors_n + 1, sizeof *manager->doors))
+        status = fail_memory(error);
+    if (status != TTR_OK) {
+        (void)munmap(door, DOOR_SIZE);
+        return status;
+    }
+    manager->doors[manager->doors_n++] = (struct program_door){pid, door};
+    knock(manager, door, pid);
+    return TTR_OK;
+}
+
+/* A program that has not connected finds its categories disabled again. */
+void doors_close(ttr_manager *manager)
+{
+    for (size_t i = 0; i < manager->doors_n; i++) {
+        struct trace_door *door = manager->doors[i].door;
+        if (__atomic_exchange_n(&door->is_knocked, 0, __ATOMIC_SEQ_CST)) {
+            memset((uint8_t *)door + TRACE_PAGE, 0, (size_t)TRACE_MODULES_MAX * TRACE_PAGE);
+            if (__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
+                set_old_flags(manager->doors[i].pid, 0);
+        }
+        (void)munmap(door, DOOR_SIZE);
+    }
+    alloc_free(manager->alloc, manager->doors, manager->doors_capacity, sizeof *manager->doors);
+    manager->doors_n = 0;
+}
