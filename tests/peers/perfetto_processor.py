@@ -48,7 +48,7 @@ def run_queries(processor, path):
 
 
 def read_json(command):
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
 
 
 def main(tracetta, processor, trace, converted):

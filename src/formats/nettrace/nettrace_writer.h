@@ -224,11 +224,6 @@ TTR_MUST ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_even
                                           ttr_error *error);
 TTR_MUST ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error);
 
-/* Sets the threads, the sequence number and the CPU of a header, from those of an event. Returns
- * false if memory is exhausted. */
-TTR_MUST bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
-                                          struct nettrace_header *header);
-
 /* --- nettrace_samples.c: samples of other formats, with code --- */
 
 void nettrace_samples_init(struct nettrace_samples *samples, const struct alloc *alloc);
@@ -345,5 +340,15 @@ bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index);
 /* V6: returns whether the thread table should be cleared: a thread was renamed, or the table is
  * large. */
 bool nettrace_threads_are_stale(struct ttr_writer *out);
+
+/* Returns the reader that emitted a nettrace event; NULL for events of other formats, and for
+ * detached copies. */
+const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer *out,
+                                                         const ttr_event *event);
+
+/* Sets the threads, the sequence number and the CPU of a header, from those of an event. Returns
+ * false if memory is exhausted. */
+TTR_MUST bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
+                                          struct nettrace_header *header);
 
 #endif
