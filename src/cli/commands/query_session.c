@@ -30,6 +30,7 @@ int load_query_library(const struct call *call, struct query_library *library)
         {"ttr_result_real", &library->get_real},
         {"ttr_result_text", &library->get_text},
         {"ttr_result_free", &library->free},
+        {"ttr_query_write", &library->write},
     };
     if (load_optional_library(LIBRARY_QUERY, functions, sizeof functions / sizeof *functions,
                               reason))
@@ -81,9 +82,9 @@ static int fill_store(struct query_session *session)
     struct call *call = &session->call;
     struct progress progress;
     ttr_error error = {0};
-    const char *const *names = !session->library ? NULL
-                               : session->names  ? (const char *const *)session->names
-                                                 : none;
+    const char *const *names = !session->library || session->wants_all ? NULL
+                               : session->names ? (const char *const *)session->names
+                                                : none;
     const ttr_store_options options = {
         .size = sizeof options, .names = names, .columns = session->has_all_columns ? NULL : names};
     session->store = ttr_store_new(session->inputs.t, &options, &error);

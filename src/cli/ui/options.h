@@ -29,6 +29,7 @@ struct settings {
     const char *rotate_time, *idle, *when_full;
     uint64_t rate, datagram_size; /* of a sender */
     bool realtime;
+    bool live;
     uint64_t view_port;
     bool once, no_open, html;
     const char *script;    /* file with SQL statements */
@@ -56,6 +57,7 @@ struct settings {
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     const char *where; /* condition on events in SQL */
     const char *key, *threshold;
+    uint64_t slowest, tail;
     struct moment start, end;
     uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;
