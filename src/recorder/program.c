@@ -13,6 +13,7 @@
 #include "recorder/recorder.h"
 #include "trace/trace_fxt.h"
 
+#define HEAD_ROOM 1024u /* bytes of a piece before its records, without strings */
 #define CHUNK_INDEX_MAX (UINT64_MAX >> 20) /* positions of such chunks fit into 64 bits */
 
 static struct trace_ring_header *get_ring(const ttr_manager *manager, const struct program *program,
@@ -66,6 +67,15 @@ static struct piece_head read_piece_head(const struct trace_ring_header *ring)
     return head;
 }
 
+void program_write_again(const ttr_manager *manager, struct program *program)
+{
+    program->has_head = false;
+    program->strings_done = 0;
+    program->next_string = 1;
+    for (uint32_t i = 0; program->rings && i < manager->rings; i++)
+        program->rings[i].name = 0;
+}
+
 /* Removes the name from a head if the archive has it already. */
 static void skip_known_name(struct ring_state *state, struct piece_head *head)
 {
@@ -93,9 +103,11 @@ static void write_piece(ttr_manager *manager, struct program *program,
     uint64_t head[4 + 4 * TRACE_FXT_PROVIDER_WORDS];
     size_t words = 0, frequency = 0, after;
     const bool is_first = !program->has_head;
+    const struct trace_fxt_clock clock = {manager->ticks_per_second, manager->clock.unix_ticks,
+                                          manager->clock.unix_ns};
     if (is_first)
         words = trace_fxt_append_provider(head, program->provider, program->name, program->pid,
-                                          manager->ticks_per_second, &frequency);
+                                          &clock, &frequency);
     else
         words = trace_fxt_append_section(head, program->provider);
     after = words;
@@ -161,6 +173,7 @@ static void read_records(ttr_manager *manager, struct program *program,
                          const struct chunk_range *range)
 {
     const uint64_t from = range->from, to = range->to;
+    manager_rotate_if_due(manager, to - from + sizeof(struct trace_chunk_header) + HEAD_ROOM);
     struct piece_head head = read_piece_head(ring);
     memcpy(manager->copy, get_chunk(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
            to - from);

@@ -55,9 +55,43 @@ verdict "to_selects_the_format" $? "exit status $run_status"
 run "$tracetta" record -q -o shop.jsonl -- touch ran
 [ $run_status = 125 ] && [ ! -e ran ] && [ ! -e shop.jsonl.events.fxt ]
 verdict "existing_output_stops_before_the_program_runs" $? "exit status $run_status"
-run "$tracetta" record --to=perfetto -o - -- touch ran
-[ $run_status = 2 ] && [ ! -e ran ]
-verdict "other_formats_are_not_written_to_a_pipe" $? "exit status $run_status"
+run bash -c "'$tracetta' record -q --to=jsonl -o - -- '$shop' 90 2>/dev/null | grep -c '\"served\"'"
+[ "$(cat .out)" -ge 90 ]
+verdict "other_format_is_written_to_a_pipe_as_events_come" $? "$(cat .out) events"
+run "$tracetta" record --to=ctf -o - -- touch ran
+[ $run_status != 0 ] && [ ! -e ran ]
+verdict "format_of_a_folder_is_not_written_to_a_pipe" $? "exit status $run_status"
+
+# --- Live, rotation, compression ---
+
+run "$tracetta" record -q --live -o live.fxt -- "$shop" 90
+[ $run_status = 0 ] && [ "$(grep -c ' served' .out)" -ge 90 ] && [ "$(events --name=served live.fxt)" -ge 90 ]
+verdict "live_events_are_printed_and_recorded" $? "exit status $run_status, $(grep -c ' served' .out) printed"
+"$tracetta" listen unix:$work/live.socket -o received --duration=20s -q &
+listener=$!
+for _ in $(seq 50); do [ -S live.socket ] && break; sleep 0.1; done
+run "$tracetta" record -q --live=unix:$work/live.socket -o live2.fxt -- "$shop" 90
+sleep 0.5
+kill -TERM $listener
+wait $listener
+[ $run_status = 0 ] && [ "$(events --name=served received)" -ge 90 ]
+verdict "live_events_are_sent" $? "exit status $run_status, $(events --name=served received) events: $(cat .err)"
+run "$tracetta" record -q --rotate=20KiB:3 -o turn.fxt -- "$shop" 900
+kept=$(ls turn*.fxt | wc -l)
+[ $run_status = 0 ] && [ "$kept" = 3 ] && [ ! -e turn.fxt ]
+verdict "rotation_keeps_the_last_files" $? "exit status $run_status, $(ls turn*.fxt | tr '\n' ' ')"
+bad=0
+for file in turn*.fxt; do
+    "$tracetta" check -q "$file" >/dev/null 2>&1 && [ "$(stat -c %s "$file")" -le 20480 ] || bad=1
+    [ "$(events --name=served "$file")" -gt 0 ] || bad=1
+done
+verdict "each_file_of_a_rotation_reads_alone" $bad ""
+run "$tracetta" record -q -o packed.fxt.zst -- "$shop" 900
+[ $run_status = 0 ] && [ "$(events --name=served packed.fxt.zst)" -ge 900 ] && [ "$(od -An -tx4 -N4 packed.fxt.zst)" = " fd2fb528" ]
+verdict "suffix_zst_compresses_the_archive" $? "exit status $run_status, $(events --name=served packed.fxt.zst)"
+run "$tracetta" record --rotate=sometimes -o none4.fxt -- touch ran
+[ $run_status = 2 ] && [ ! -e none4.fxt ]
+verdict "rotation_without_a_limit_is_refused" $? "exit status $run_status"
 
 # --- Exit statuses and signals ---
 
