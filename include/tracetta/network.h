@@ -47,13 +47,15 @@ typedef struct ttr_received {
     const char *path;   /* last file; "" = none */
     bool is_packets;    /* the format has packets: the counts of packets and events are valid */
     bool has_epoch;
-    bool is_complete;  /* no counter of a stream restarted, and all streams were tracked */
+    /* no counter of a stream restarted, all streams were tracked, and CTF has its metadata */
+    bool is_complete;
     uint64_t epoch_ns; /* Unix time of the trace's time 0, in ns, if has_epoch */
     uint64_t bytes, packets, events;
-    uint64_t lost;         /* counters missing between the first and the last of a stream */
+    uint64_t lost;         /* events missing between the first and the last of a stream */
+    uint64_t lost_packets; /* packets with these events; 0 if each packet is one event */
     uint64_t before_first; /* counters before the first: lost, or sent before listening began */
-    uint64_t late;         /* events that arrived after later events of their stream */
-    uint64_t duplicates;   /* events with a counter that has already arrived */
+    uint64_t late;         /* packets that arrived after later packets of their stream */
+    uint64_t duplicates;   /* packets with a counter that has already arrived */
     uint64_t dropped, dropped_events; /* packets and events that the full queue dropped */
     uint64_t garbage;                 /* bytes that are no packet */
     uint64_t files;                   /* number of files written */
@@ -64,7 +66,7 @@ typedef struct ttr_received {
 typedef struct ttr_receiver_totals {
     size_t size;
     uint64_t sources, bytes, packets, events;
-    uint64_t lost, before_first, late, duplicates;
+    uint64_t lost, lost_packets, before_first, late, duplicates;
     uint64_t kernel_drops; /* datagrams that the kernel dropped */
     uint64_t dropped, dropped_events;
     uint64_t garbage;           /* bytes that are no packet, of all sources */
@@ -92,7 +94,7 @@ typedef struct ttr_receiver_options {
     uint64_t rotate_ms;      /* age at which another file starts; 0 = never */
     uint64_t queue_bytes;    /* per source; 0 = 4 MiB */
     ttr_queue_policy policy; /* applies if the queue of a source is full */
-    uint64_t packet_max;     /* bytes of a packet; 0 = 1 MiB */
+    uint64_t packet_max;     /* bytes of a packet; 0 = 4 MiB */
     uint32_t sources_max;    /* sources at the same time; 0 = 64 */
     uint64_t idle_ms;        /* silence after which a source ends; 0 = one minute */
     int wake_fd;             /* a descriptor that ends a step when it is readable; -1 = none */
@@ -122,8 +124,8 @@ TTR_API ttr_status ttr_receiver_close(ttr_receiver *receiver, ttr_receiver_total
 
 /* --- Sending --- */
 
-/* Sends one trace, given as the bytes of its file.  Heph packets go by UDP, TCP and Unix sockets,
- * other formats by TCP and Unix sockets. */
+/* Sends one trace: the bytes of its file, or a folder.  Heph packets and CTF packets go by UDP, TCP
+ * and Unix sockets, other formats by TCP and Unix sockets. */
 typedef struct ttr_sender ttr_sender;
 
 typedef struct ttr_sender_options {
@@ -156,6 +158,14 @@ TTR_API ttr_sender *ttr_sender_open(const ttr_sender_options *options, ttr_error
  * again, TTR_AGAIN if goes_on cancelled it. */
 TTR_MUST TTR_API ttr_status ttr_sender_write(ttr_sender *sender, const void *bytes, size_t n,
                                              ttr_error *error);
+
+/* Sends all files of a trace of several files (CTF) as frames, which docs/user/network.md
+ * describes. By UDP the metadata are repeated every second, and larger packets than a datagram are
+ * counted and not sent.  Call it once instead of ttr_sender_write.  Fails like ttr_open if the
+ * trace cannot be read, TTR_E_UNSUPPORTED if it is of another format, else like ttr_sender_write.
+ */
+TTR_MUST TTR_API ttr_status ttr_sender_send_folder(ttr_sender *sender, const char *path,
+                                                   ttr_error *error);
 
 /* Sends packets that wait for others to share a datagram. */
 TTR_MUST TTR_API ttr_status ttr_sender_flush(ttr_sender *sender, ttr_error *error);

@@ -49,7 +49,8 @@ uint32_t format_abilities(const struct format *format)
            (writer && writer->wants_order ? TTR_FORMAT_ORDERED : 0) |
            (writer && writer->wants_symbols ? TTR_FORMAT_SYMBOLS : 0) |
            (format->reader && format->reader->has_late_symbols ? TTR_FORMAT_LATE_SYMBOLS : 0) |
-           (format->transfer ? TTR_FORMAT_PACKETS : 0) | (format->folder ? TTR_FORMAT_FOLDER : 0) |
+           (format->transfer && format->transfer->rebase ? TTR_FORMAT_PACKETS : 0) |
+           (format->folder ? TTR_FORMAT_FOLDER : 0) |
            (format->hints && format->hints->is_general ? TTR_FORMAT_GENERAL : 0);
 }
 

@@ -115,6 +115,9 @@ struct format_folder {
      * (`trace.unreadable`), if another can. NULL = each folder is opened separately. */
     ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
                                  const ttr_read_options *options, ttr_error *error);
+    /* tag of the TTR_KIND_DEFINITION with a complete packet of a file as payload; 0 = none. Each
+     * file is the concatenation of its packets, so that they can be sent one by one. */
+    uint16_t packet_tag;
 };
 
 /* Reader of traces from a network. */
@@ -125,11 +128,15 @@ struct format_url {
 
 /* Facts about one packet. */
 struct packet_facts {
-    bool is_event; /* the packet is an event; `stream`, `counter` and `time_ns` are valid */
-    bool is_head;  /* the packet is repeated at the head of each file of a source */
+    /* the packet has a number in its stream; `stream`, `counter`, `events`, `time_ns` are valid */
+    bool is_counted;
+    bool is_head; /* the packet is repeated at the head of each file of a source */
     bool has_epoch;
-    uint32_t stream, counter; /* `counter` numbers the events of `stream` */
-    uint64_t time_ns;         /* end of the event, in ns after the epoch */
+    uint32_t stream, counter; /* `counter` numbers the packets of `stream` */
+    uint32_t events;          /* number of events in the packet */
+    bool has_events_before;   /* events_before is valid; else each packet is one event */
+    uint64_t events_before;   /* events in the earlier packets of the stream */
+    uint64_t time_ns;         /* end of the last event, in ns after the epoch */
     uint64_t epoch_ns;        /* Unix time of time 0, in ns; valid with has_epoch */
 };
 
@@ -144,7 +151,8 @@ struct format_transfer {
     /* Returns the facts of a complete packet, which `get_size` accepts. Returns false if its
      * content is invalid; the facts are then valid as far as the header. */
     bool (*parse)(const uint8_t *packet, size_t n, struct packet_facts *facts);
-    /* Adds a time to an event, and sets its stream. Does nothing to other packets. */
+    /* Adds a time to an event, and sets its stream. Does nothing to other packets. NULL = packets
+     * of several sources cannot be merged. */
     void (*rebase)(uint8_t *packet, uint32_t stream, uint64_t delta_ns);
     const uint8_t *merged_head; /* first packet of a trace with time 0 at 1970 */
     size_t merged_head_n;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -25,9 +26,9 @@ void capture_init(struct capture *capture, const char *folder, const char *peer,
 
 static ttr_status open_capture_file(struct capture *capture, ttr_error *error)
 {
-    capture->fd =
-        open(capture->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-    if (capture->fd < 0)
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY;
+    capture->fd = capture->is_folder ? -1 : open(capture->path, flags, 0666);
+    if (capture->is_folder ? mkdir(capture->path, 0777) != 0 : capture->fd < 0)
         return fail_sys(error, errno, NO_OFFSET, "cannot create %s", capture->path);
     capture->size = 0;
     capture->begun_ms = socket_now_ms();
@@ -42,8 +43,8 @@ ttr_status capture_create(struct capture *capture, unsigned *number, ttr_error *
     ttr_status status = TTR_E_IO;
     for (; status != TTR_OK && *number <= NUMBERS_MAX; ++*number) {
         (void)snprintf(capture->stem, sizeof capture->stem, "%04u-%.119s", *number, name);
-        int n = snprintf(capture->path, sizeof capture->path, "%s/%s.%s", capture->folder,
-                         capture->stem, capture->extension);
+        int n = snprintf(capture->path, sizeof capture->path, "%s/%s%s%s", capture->folder,
+                         capture->stem, *capture->extension ? "." : "", capture->extension);
         if (n < 0 || (size_t)n >= sizeof capture->path)
             return fail(error, TTR_E_LIMIT, NO_OFFSET, "the path of %s is too long",
                         capture->folder);
@@ -59,8 +60,9 @@ ttr_status capture_rotate(struct capture *capture, ttr_error *error)
     ttr_status status = capture_close(capture, error);
     if (status != TTR_OK)
         return status;
-    int n = snprintf(capture->path, sizeof capture->path, "%s/%s.%04u.%s", capture->folder,
-                     capture->stem, capture->part + 1, capture->extension);
+    int n = snprintf(capture->path, sizeof capture->path, "%s/%s.%04u%s%s", capture->folder,
+                     capture->stem, capture->part + 1, *capture->extension ? "." : "",
+                     capture->extension);
     if (n < 0 || (size_t)n >= sizeof capture->path)
         return fail(error, TTR_E_LIMIT, NO_OFFSET, "the path of %s is too long", capture->folder);
     return open_capture_file(capture, error);

@@ -4,6 +4,7 @@
 #define TRACETTA_NETWORK_CAPTURE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/alloc.h"
@@ -11,6 +12,7 @@
 #define CAPTURE_STEM_MAX 128u
 
 struct capture {
+    bool is_folder;    /* parts are folders, of which the caller creates the files */
     int fd;            /* -1 = no file is open */
     uint64_t size;     /* bytes in the file */
     uint64_t begun_ms; /* socket_now_ms of its creation */
@@ -21,7 +23,8 @@ struct capture {
 };
 
 /* Selects the names of a source: "FOLDER/0001-udp-127.0.0.1-40000.heph", for the first number from
- * *number on that is not in use. `folder` and `extension` are borrowed. Opens no file. */
+ * *number on that is not in use. `folder` and `extension` are borrowed; an empty extension has no
+ * dot. Opens no file. */
 void capture_init(struct capture *capture, const char *folder, const char *peer,
                   const char *extension);
 

@@ -11,12 +11,13 @@
 #include "io/socket.h"
 
 #define QUEUE_DEFAULT (UINT64_C(4) << 20)
-#define PACKET_MAX_DEFAULT (UINT64_C(1) << 20)
+#define PACKET_MAX_DEFAULT (UINT64_C(4) << 20)
 #define SOURCES_MAX_DEFAULT 64u
 #define IDLE_DEFAULT_MS 60000u
 #define DATAGRAM_MAX 65536u
 /* Interval in ms between two checks of idle times and of packets that wait for an epoch. */
 #define CHECK_MS 100u
+#define DRAIN_MAX_MS 1000u
 
 static void set_default_options(ttr_receiver_options *options)
 {
@@ -157,12 +158,33 @@ void ttr_receiver_sum(const ttr_receiver *receiver, ttr_receiver_totals *totals)
     }
 }
 
+static uint64_t count_bytes(const struct ttr_receiver *receiver)
+{
+    ttr_receiver_totals totals = {.size = sizeof totals};
+    ttr_receiver_sum(receiver, &totals);
+    return totals.bytes + totals.garbage;
+}
+
+/* Receives what the kernel has already, for at most DRAIN_MAX_MS. */
+static void drain_sockets(struct ttr_receiver *receiver)
+{
+    const uint64_t end_ms = socket_now_ms() + DRAIN_MAX_MS;
+    uint64_t before, bytes = count_bytes(receiver);
+    do {
+        before = bytes;
+        if (receiver->status == TTR_OK)
+            receiver_poll(receiver, 0);
+        if (receiver->status == TTR_OK)
+            write_source_outputs(receiver, false);
+        bytes = count_bytes(receiver);
+    } while (bytes != before && socket_now_ms() < end_ms);
+}
+
 ttr_status ttr_receiver_close(ttr_receiver *receiver, ttr_receiver_totals *totals, ttr_error *error)
 {
     if (!receiver)
         return TTR_OK;
-    if (receiver->status == TTR_OK) /* what the kernel has received already */
-        receiver_poll(receiver, 0);
+    drain_sockets(receiver);
     for (size_t i = receiver->sources_n; i-- > 0;)
         if (receiver->sources[i]->fd >= 0)
             remote_end_connection(receiver->sources[i]);

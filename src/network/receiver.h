@@ -17,6 +17,7 @@
 #include "network/address.h"
 #include "network/capture.h"
 #include "network/counter_window.h"
+#include "network/folder_capture.h"
 #include "network/packet_framer.h"
 
 #define RECEIVER_PIECE 65536u        /* bytes read from a connection at a time */
@@ -35,6 +36,10 @@ struct remote_stream {
     uint32_t id;
     uint32_t merged_id; /* stream in the merged trace */
     struct counter_window window;
+    /* of packets with several events: events before the first packet, up to the end of the last
+     * one, and in all that arrived */
+    bool has_events;
+    uint64_t events_first, events_end, events_seen;
 };
 
 /* A source: one sender with one epoch of its trace. It is listed in the receiver from its first
@@ -42,12 +47,15 @@ struct remote_stream {
 struct remote {
     struct ttr_receiver *receiver;
     const struct format *format; /* NULL until the first bytes of a connection are recognised */
+    const struct format_transfer
+        *transfer; /* of its packets; NULL = bytes are stored as they come */
     struct address address;
     char peer[ADDRESS_TEXT_MAX];
     int fd;                      /* connection; -1 = datagrams, or the connection has ended */
     bool is_stream;              /* the source came by a connection */
     bool has_begun;              /* the file exists, or the source is part of the merged trace */
     bool is_ended;               /* remove the source after its queue is written */
+    bool is_counted;             /* all streams are tracked */
     bool is_discarding;          /* after a reconnection: discard events that have arrived */
     uint64_t discard_until;      /* value of received.bytes at which discarding ends */
     uint64_t begun_ms, heard_ms; /* socket_now_ms of the first and the last bytes */
@@ -59,7 +67,8 @@ struct remote {
     size_t streams_n, streams_capacity;
     struct pair_map stream_index; /* (id, 0) to an index in `streams` */
     struct capture capture;
-    char extension[16]; /* of its files, without the dot */
+    struct folder_capture parts; /* of a source that sends frames */
+    char extension[16];          /* of its files, without the dot */
     ttr_received received;
 };
 
@@ -112,10 +121,22 @@ void remote_end_connection(struct remote *remote);
 /* Ends sources that were silent for too long. */
 void remote_check_idle(struct remote *remote, uint64_t now_ms);
 
+/* Returns true if the source sends frames (file_frame.h). */
+static inline bool remote_has_frames(const struct remote *remote)
+{
+    return remote->transfer == &file_frame_transfer;
+}
+
 /* Returns true if the source may receive: its queue has room, or its policy is to drop packets. */
 bool remote_has_room(const struct remote *remote);
 
 /* --- remote_counts.c --- */
+
+/* Adds the number of a packet to its stream. Returns COUNTER_NEW if the stream is not tracked. */
+enum counter_result remote_count_packet(struct remote *remote, const struct packet_facts *facts);
+
+/* Removes a duplicate from the counts: the sender repeated it after a reconnection. */
+void remote_uncount_duplicate(struct remote *remote, const struct packet_facts *facts);
 
 /* Returns the index in remote->streams; UINT32_MAX if the stream is not tracked. */
 uint32_t remote_find_stream(struct remote *remote, uint32_t id);

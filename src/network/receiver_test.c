@@ -18,108 +18,11 @@
 #include "io/socket.h"
 #include "support/files.h"
 #include "support/heph_packets.h"
+#include "support/receiver_scene.h"
 #include "support/support.h"
 
 #define EPOCH UINT64_C(1700000000000000000)
-#define PATIENCE_MS 60000u
-
 static char work[] = "/tmp/receiver_test.XXXXXX";
-
-struct scene {
-    ttr_receiver *receiver;
-    ttr_receiver_options options;
-    char folder[64];
-    char address[2][128];
-    const char *addresses[2];
-    unsigned begun, ended, refused;
-    ttr_received last;    /* of the last source that ended */
-    char last_path[4096]; /* last.path */
-};
-
-static void on_source(void *user_data, ttr_source_stage stage, const ttr_received *received)
-{
-    struct scene *scene = user_data;
-    scene->begun += stage == TTR_SOURCE_BEGUN;
-    scene->refused += stage == TTR_SOURCE_REFUSED;
-    if (stage != TTR_SOURCE_ENDED)
-        return;
-    scene->ended++;
-    scene->last = *received;
-    (void)snprintf(scene->last_path, sizeof scene->last_path, "%s", received->path);
-}
-
-/* Opens a receiver for one address; `folder` names its folder below `work`, NULL = options.output.
- */
-static void scene_open(struct scene *scene, const char *address, const char *folder)
-{
-    ttr_error error = {0};
-    (void)snprintf(scene->address[0], sizeof scene->address[0], "%s", address);
-    scene->addresses[0] = scene->address[0];
-    scene->options.size = sizeof scene->options;
-    scene->options.addresses = scene->addresses;
-    scene->options.addresses_n = 1;
-    scene->options.wake_fd = -1;
-    scene->options.source = on_source;
-    scene->options.user_data = scene;
-    if (folder)
-        (void)snprintf(scene->folder, sizeof scene->folder, "%s/%s", work, folder);
-    scene->options.folder = folder ? scene->folder : NULL;
-    scene->receiver = ttr_receiver_open(&scene->options, &error);
-    if (!scene->receiver)
-        fail_msg("%s: %s", address, error.text);
-    assert_null(ttr_receiver_address(scene->receiver, 1));
-}
-
-static void step(struct scene *scene, unsigned limit_ms)
-{
-    ttr_error error = {0};
-    if (ttr_receiver_step(scene->receiver, limit_ms, &error) != TTR_OK)
-        fail_msg("%s", error.text);
-}
-
-static void scene_close(struct scene *scene, ttr_receiver_totals *totals)
-{
-    ttr_error error = {0};
-    totals->size = sizeof *totals;
-    if (ttr_receiver_close(scene->receiver, totals, &error) != TTR_OK)
-        fail_msg("%s", error.text);
-}
-
-/* Receives until `packets` packets have arrived. */
-static void await_packets(struct scene *scene, uint64_t packets)
-{
-    ttr_receiver_totals totals = {.size = sizeof totals};
-    uint64_t end_ms = socket_now_ms() + PATIENCE_MS;
-    while (totals.packets < packets && socket_now_ms() < end_ms) {
-        step(scene, 20);
-        ttr_receiver_sum(scene->receiver, &totals);
-    }
-    assert_int_equal(totals.packets, packets);
-}
-
-/* Connects to the receiver's address. */
-static int dial(const struct scene *scene)
-{
-    const char *text = ttr_receiver_address(scene->receiver, 0);
-    int fd, type = strncmp(text, "udp", 3) == 0 ? SOCK_DGRAM : SOCK_STREAM;
-    if (strncmp(text, "unix:", 5) == 0) {
-        struct sockaddr_un name = {.sun_family = AF_UNIX};
-        (void)snprintf(name.sun_path, sizeof name.sun_path, "%s", text + 5);
-        fd = socket(AF_UNIX, SOCK_STREAM, 0);
-        assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
-        return fd;
-    }
-    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    name.sin_port = htons((uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10));
-    fd = socket(AF_INET, type, 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
-    return fd;
-}
-
-static void send_all(int fd, const struct buffer *bytes)
-{
-    assert_int_equal(send(fd, bytes->bytes, bytes->n, MSG_NOSIGNAL), bytes->n);
-}
 
 /* Appends an epoch and the events from `from` to `to` of stream 1. */
 static void add_packets(struct buffer *bytes, uint32_t from, uint32_t to)
@@ -153,17 +56,17 @@ static void expect_file(const char *path, const struct buffer *expected)
 
 static void check_transport(const char *address, const char *folder)
 {
-    struct scene scene = {.options.output = -1};
+    struct receiver_scene scene = {.work = work, .options.output = -1};
     struct buffer bytes;
     ttr_receiver_totals totals;
     buffer_init(&bytes, alloc_default());
     add_packets(&bytes, 0, 20);
-    scene_open(&scene, address, folder);
-    int fd = dial(&scene);
-    send_all(fd, &bytes);
-    await_packets(&scene, 21);
+    receiver_scene_open(&scene, address, folder);
+    int fd = receiver_scene_dial(&scene);
+    receiver_scene_send(fd, &bytes);
+    receiver_scene_await_packets(&scene, 21);
     (void)close(fd);
-    scene_close(&scene, &totals);
+    receiver_scene_close(&scene, &totals);
     assert_int_equal(scene.begun, 1);
     assert_int_equal(scene.ended, 1);
     assert_true(scene.last.has_epoch && scene.last.epoch_ns == EPOCH);
@@ -196,7 +99,7 @@ static void check_proxy(uint64_t seed)
         uint64_t when;
         uint32_t events;
     } datagrams[2 * DATAGRAMS], moved;
-    struct scene scene = {.options.output = -1};
+    struct receiver_scene scene = {.work = work, .options.output = -1};
     ttr_receiver_totals totals;
     uint64_t random = seed, dropped = 0, repeated = 0, packets = 0;
     uint32_t counter = 0;
@@ -226,18 +129,18 @@ static void check_proxy(uint64_t seed)
         counter += events;
     }
     (void)snprintf(folder, sizeof folder, "proxy-%u", (unsigned)seed);
-    scene_open(&scene, "udp::0", folder);
-    int fd = dial(&scene);
+    receiver_scene_open(&scene, "udp::0", folder);
+    int fd = receiver_scene_dial(&scene);
     for (size_t i = 0; i < n; i++) {
-        send_all(fd, &datagrams[i].bytes);
+        receiver_scene_send(fd, &datagrams[i].bytes);
         packets += datagrams[i].events;
         if (i % 20 == 19)
-            await_packets(&scene, packets);
+            receiver_scene_await_packets(&scene, packets);
         buffer_free(&datagrams[i].bytes);
     }
-    await_packets(&scene, packets);
+    receiver_scene_await_packets(&scene, packets);
     (void)close(fd);
-    scene_close(&scene, &totals);
+    receiver_scene_close(&scene, &totals);
     assert_int_equal(totals.kernel_drops, 0);
     assert_int_equal(totals.lost + totals.before_first, dropped);
     assert_int_equal(totals.duplicates, repeated);
@@ -256,19 +159,19 @@ static void new_epoch_of_a_peer_is_another_source(void **state)
     (void)state;
     static const char *const transports[] = {"udp::0", "tcp::0"};
     for (size_t i = 0; i < 2; i++) {
-        struct scene scene = {.options.output = -1};
+        struct receiver_scene scene = {.work = work, .options.output = -1};
         struct buffer bytes;
         ttr_receiver_totals totals;
         buffer_init(&bytes, alloc_default());
-        scene_open(&scene, transports[i], i ? "restart-tcp" : "restart-udp");
-        int fd = dial(&scene);
+        receiver_scene_open(&scene, transports[i], i ? "restart-tcp" : "restart-udp");
+        int fd = receiver_scene_dial(&scene);
         add_packets(&bytes, 0, 10);
         heph_packets_add_epoch(&bytes, EPOCH + 5);
         heph_packets_add_event(&bytes, 1, 0, "work");
-        send_all(fd, &bytes);
-        await_packets(&scene, 13);
+        receiver_scene_send(fd, &bytes);
+        receiver_scene_await_packets(&scene, 13);
         (void)close(fd);
-        scene_close(&scene, &totals);
+        receiver_scene_close(&scene, &totals);
         assert_int_equal(totals.sources, 2);
         assert_int_equal(scene.ended, 2);
         assert_int_equal(totals.duplicates + totals.lost, 0);
@@ -280,26 +183,26 @@ static void new_epoch_of_a_peer_is_another_source(void **state)
 static void reconnection_with_the_same_epoch_resumes_its_source(void **state)
 {
     (void)state;
-    struct scene scene = {.options.output = -1};
+    struct receiver_scene scene = {.work = work, .options.output = -1};
     struct buffer bytes, expected;
     ttr_receiver_totals totals;
     buffer_init(&bytes, alloc_default());
     buffer_init(&expected, alloc_default());
-    scene_open(&scene, "tcp::0", "resume");
-    int fd = dial(&scene);
+    receiver_scene_open(&scene, "tcp::0", "resume");
+    int fd = receiver_scene_dial(&scene);
     add_packets(&bytes, 0, 10);
     buffer_add(&expected, bytes.bytes, bytes.n);
-    send_all(fd, &bytes);
-    await_packets(&scene, 11);
+    receiver_scene_send(fd, &bytes);
+    receiver_scene_await_packets(&scene, 11);
     (void)close(fd);
-    step(&scene, 20);
-    fd = dial(&scene);
+    receiver_scene_step(&scene, 20);
+    fd = receiver_scene_dial(&scene);
     buffer_clear(&bytes);
     add_packets(&bytes, 5, 15); /* 5 to 9 are repeated */
-    send_all(fd, &bytes);
-    await_packets(&scene, 11 + 6);
+    receiver_scene_send(fd, &bytes);
+    receiver_scene_await_packets(&scene, 11 + 6);
     (void)close(fd);
-    scene_close(&scene, &totals);
+    receiver_scene_close(&scene, &totals);
     heph_packets_add_epoch(&expected, EPOCH);
     for (uint32_t i = 10; i < 15; i++)
         heph_packets_add_event(&expected, 1, i, "work");
@@ -315,7 +218,7 @@ static void reconnection_with_the_same_epoch_resumes_its_source(void **state)
 static void each_rotated_file_starts_with_the_epoch(void **state)
 {
     (void)state;
-    struct scene scene = {.options = {.output = -1, .rotate_bytes = 300}};
+    struct receiver_scene scene = {.work = work, .options = {.output = -1, .rotate_bytes = 300}};
     struct buffer bytes, got, head;
     ttr_receiver_totals totals;
     uint32_t events = 0;
@@ -323,13 +226,13 @@ static void each_rotated_file_starts_with_the_epoch(void **state)
     buffer_init(&got, alloc_default());
     buffer_init(&head, alloc_default());
     heph_packets_add_epoch(&head, EPOCH);
-    scene_open(&scene, "udp::0", "rotate");
-    int fd = dial(&scene);
+    receiver_scene_open(&scene, "udp::0", "rotate");
+    int fd = receiver_scene_dial(&scene);
     add_packets(&bytes, 0, 20);
-    send_all(fd, &bytes);
-    await_packets(&scene, 21);
+    receiver_scene_send(fd, &bytes);
+    receiver_scene_await_packets(&scene, 21);
     (void)close(fd);
-    scene_close(&scene, &totals);
+    receiver_scene_close(&scene, &totals);
     assert_int_equal(scene.last.files, 4); /* (300 - 23) / 46 = 6 events per file */
     assert_int_equal(files_count(scene.folder), 4);
     DIR *folder = opendir(scene.folder);
@@ -384,21 +287,22 @@ static void merged_trace_has_all_sources_on_one_clock(void **state)
     ttr_receiver_totals totals;
     int64_t first_ns = 0, last_ns = 0;
     (void)snprintf(path, sizeof path, "%s/merged.heph", work);
-    struct scene scene = {.options.output = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600)};
+    struct receiver_scene scene = {
+        .work = work, .options.output = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600)};
     buffer_init(&one, alloc_default());
     buffer_init(&two, alloc_default());
-    scene_open(&scene, "udp::0", NULL);
-    int fd = dial(&scene), fd2 = dial(&scene);
+    receiver_scene_open(&scene, "udp::0", NULL);
+    int fd = receiver_scene_dial(&scene), fd2 = receiver_scene_dial(&scene);
     add_packets(&one, 0, 10);
     for (uint32_t i = 0; i < 10; i++) /* the epoch of the second source comes last */
         heph_packets_add_event(&two, 1, i, "work");
     heph_packets_add_epoch(&two, EPOCH + 1000000);
-    send_all(fd, &one);
-    send_all(fd2, &two);
-    await_packets(&scene, 22);
+    receiver_scene_send(fd, &one);
+    receiver_scene_send(fd2, &two);
+    receiver_scene_await_packets(&scene, 22);
     (void)close(fd);
     (void)close(fd2);
-    scene_close(&scene, &totals);
+    receiver_scene_close(&scene, &totals);
     (void)close(scene.options.output);
     assert_int_equal(totals.sources, 2);
     assert_int_equal(count_events(path, &first_ns, &last_ns), 20);
@@ -417,17 +321,18 @@ static void full_queue_drops_the_oldest_packets_and_counts_them(void **state)
     ttr_receiver_totals totals = {.size = sizeof totals};
     assert_int_equal(pipe(pipe_fds), 0);
     (void)fcntl(pipe_fds[1], F_SETPIPE_SZ, 4096);
-    struct scene scene = {.options = {.output = pipe_fds[1], .queue_bytes = 10000}};
+    struct receiver_scene scene = {.work = work,
+                                   .options = {.output = pipe_fds[1], .queue_bytes = 10000}};
     buffer_init(&bytes, alloc_default());
-    scene_open(&scene, "udp::0", NULL);
-    int fd = dial(&scene);
+    receiver_scene_open(&scene, "udp::0", NULL);
+    int fd = receiver_scene_dial(&scene);
     heph_packets_add_epoch(&bytes, EPOCH);
     for (uint32_t i = 0; i < DATAGRAMS; i++) {
         for (uint32_t j = 0; j < EVENTS; j++)
             heph_packets_add_event(&bytes, 1, i * EVENTS + j, "work");
-        send_all(fd, &bytes);
+        receiver_scene_send(fd, &bytes);
         buffer_clear(&bytes);
-        await_packets(&scene, 1 + (i + 1) * EVENTS);
+        receiver_scene_await_packets(&scene, 1 + (i + 1) * EVENTS);
     }
     ttr_receiver_sum(scene.receiver, &totals);
     assert_int_equal(totals.lost, 0); /* all have arrived: the network lost none */
@@ -445,7 +350,7 @@ static void full_queue_drops_the_oldest_packets_and_counts_them(void **state)
 static void full_disk_keeps_complete_packets(void **state)
 {
     (void)state;
-    struct scene scene = {.options.output = open("/dev/full", O_WRONLY)};
+    struct receiver_scene scene = {.work = work, .options.output = open("/dev/full", O_WRONLY)};
     struct buffer bytes;
     ttr_error error = {0};
     ttr_status status = TTR_OK;
@@ -453,9 +358,9 @@ static void full_disk_keeps_complete_packets(void **state)
         skip();
     buffer_init(&bytes, alloc_default());
     add_packets(&bytes, 0, 10);
-    scene_open(&scene, "udp::0", NULL);
-    int fd = dial(&scene);
-    send_all(fd, &bytes);
+    receiver_scene_open(&scene, "udp::0", NULL);
+    int fd = receiver_scene_dial(&scene);
+    receiver_scene_send(fd, &bytes);
     for (unsigned i = 0; i < 100 && status == TTR_OK; i++)
         status = ttr_receiver_step(scene.receiver, 100, &error);
     assert_int_equal(status, TTR_E_IO);
@@ -508,33 +413,33 @@ static void honest_sender_loses_nothing_beside_16_hostile_ones(void **state)
     enum { HOSTILE = 16, ROUNDS = 60, EVENTS = 20 };
     static const char *const transports[] = {"udp::0", "tcp::0"};
     for (size_t way = 0; way < 2; way++) {
-        struct scene scene = {.options.output = -1};
+        struct receiver_scene scene = {.work = work, .options.output = -1};
         struct buffer bytes, sent;
         ttr_receiver_totals totals;
         uint64_t random = 42, found = 0;
         int hostile[HOSTILE];
         buffer_init(&bytes, alloc_default());
         buffer_init(&sent, alloc_default());
-        scene_open(&scene, transports[way], way ? "hostile-tcp" : "hostile-udp");
+        receiver_scene_open(&scene, transports[way], way ? "hostile-tcp" : "hostile-udp");
         for (unsigned i = 0; i < HOSTILE; i++)
-            hostile[i] = dial(&scene);
-        int honest = dial(&scene);
+            hostile[i] = receiver_scene_dial(&scene);
+        int honest = receiver_scene_dial(&scene);
         heph_packets_add_epoch(&bytes, EPOCH);
         for (uint32_t round = 0; round < ROUNDS; round++) {
             for (unsigned i = 0; i < HOSTILE; i++)
                 send_hostile((i + round) % 6, hostile[i], &random);
             for (uint32_t j = 0; j < EVENTS; j++)
                 heph_packets_add_event(&bytes, 1, round * EVENTS + j, "work");
-            send_all(honest, &bytes);
+            receiver_scene_send(honest, &bytes);
             buffer_add(&sent, bytes.bytes, bytes.n);
             buffer_clear(&bytes);
             for (unsigned i = 0; i < 4; i++)
-                step(&scene, 5);
+                receiver_scene_step(&scene, 5);
         }
         (void)close(honest);
         for (unsigned i = 0; i < HOSTILE; i++)
             (void)close(hostile[i]);
-        scene_close(&scene, &totals);
+        receiver_scene_close(&scene, &totals);
         assert_true(totals.garbage > 0);
         DIR *folder = opendir(scene.folder);
         for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
@@ -557,20 +462,20 @@ static void honest_sender_loses_nothing_beside_16_hostile_ones(void **state)
 static void senders_above_the_limit_are_refused(void **state)
 {
     (void)state;
-    struct scene scene = {.options = {.output = -1, .sources_max = 2}};
+    struct receiver_scene scene = {.work = work, .options = {.output = -1, .sources_max = 2}};
     struct buffer bytes;
     ttr_receiver_totals totals;
     int fds[4];
     buffer_init(&bytes, alloc_default());
     add_packets(&bytes, 0, 1);
-    scene_open(&scene, "tcp::0", "refused");
+    receiver_scene_open(&scene, "tcp::0", "refused");
     for (unsigned i = 0; i < 4; i++) {
-        fds[i] = dial(&scene);
-        send_all(fds[i], &bytes);
-        step(&scene, 100);
+        fds[i] = receiver_scene_dial(&scene);
+        receiver_scene_send(fds[i], &bytes);
+        receiver_scene_step(&scene, 100);
     }
-    await_packets(&scene, 4);
-    scene_close(&scene, &totals);
+    receiver_scene_await_packets(&scene, 4);
+    receiver_scene_close(&scene, &totals);
     assert_int_equal(totals.refused, 2);
     assert_int_equal(scene.refused, 2);
     for (unsigned i = 0; i < 4; i++)
@@ -581,26 +486,26 @@ static void senders_above_the_limit_are_refused(void **state)
 static void silent_connection_is_cut_off(void **state)
 {
     (void)state;
-    struct scene scene = {.options = {.output = -1, .idle_ms = 50}};
+    struct receiver_scene scene = {.work = work, .options = {.output = -1, .idle_ms = 50}};
     ttr_receiver_totals totals = {.size = sizeof totals};
-    uint64_t end_ms = socket_now_ms() + PATIENCE_MS;
-    scene_open(&scene, "tcp::0", "silent");
-    int fd = dial(&scene);
+    uint64_t end_ms = socket_now_ms() + SCENE_PATIENCE_MS;
+    receiver_scene_open(&scene, "tcp::0", "silent");
+    int fd = receiver_scene_dial(&scene);
     while (totals.cut_off == 0 && socket_now_ms() < end_ms) {
-        step(&scene, 20);
+        receiver_scene_step(&scene, 20);
         ttr_receiver_sum(scene.receiver, &totals);
     }
     char byte;
     assert_int_equal(totals.cut_off, 1);
     assert_int_equal(recv(fd, &byte, 1, 0), 0);
     (void)close(fd);
-    scene_close(&scene, &totals);
+    receiver_scene_close(&scene, &totals);
 }
 
 static void other_format_is_stored_as_a_stream(void **state)
 {
     (void)state;
-    struct scene scene = {.options.output = -1};
+    struct receiver_scene scene = {.work = work, .options.output = -1};
     struct buffer bytes;
     ttr_receiver_totals totals = {.size = sizeof totals};
     buffer_init(&bytes, alloc_default());
@@ -608,18 +513,18 @@ static void other_format_is_stored_as_a_stream(void **state)
     buffer_add(&bytes, "\x10\x00\x04\x46\x78\x54\x16\x00", 8);
     for (unsigned i = 0; i < 10; i++)
         buffer_add(&bytes, "\x21\0\0\0\0\0\0\0\x40\x42\x0F\0\0\0\0\0", 16);
-    scene_open(&scene, "tcp::0", "stream");
-    int fd = dial(&scene);
-    send_all(fd, &bytes);
+    receiver_scene_open(&scene, "tcp::0", "stream");
+    int fd = receiver_scene_dial(&scene);
+    receiver_scene_send(fd, &bytes);
     (void)close(fd);
     for (unsigned i = 0; i < 100 && scene.ended == 0; i++)
-        step(&scene, 100);
+        receiver_scene_step(&scene, 100);
     assert_int_equal(scene.ended, 1);
     assert_string_equal(scene.last.format, "fxt");
     assert_false(scene.last.is_packets);
     assert_non_null(strstr(scene.last_path, ".fxt"));
     expect_file(scene.last_path, &bytes);
-    scene_close(&scene, &totals);
+    receiver_scene_close(&scene, &totals);
     buffer_free(&bytes);
 }
 

@@ -55,11 +55,12 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     address_print(address, remote->peer);
     remote->received.peer = remote->peer;
     remote->received.path = "";
-    remote->received.is_complete = true;
+    remote->is_counted = true;
     buffer_init(&remote->queue, alloc);
     buffer_init(&remote->head, alloc);
     pair_map_init(&remote->stream_index, alloc);
     packet_framer_init(&remote->framer, alloc, NULL, receiver->options.packet_max);
+    folder_capture_init(&remote->parts, alloc);
     receiver->sources[receiver->sources_n++] = remote;
     return remote;
 }
@@ -82,6 +83,7 @@ void remote_free(struct remote *remote)
                sizeof *remote->streams);
     pair_map_free(&remote->stream_index);
     packet_framer_free(&remote->framer);
+    folder_capture_free(&remote->parts);
     buffer_free(&remote->queue);
     buffer_free(&remote->head);
     alloc_free(&receiver->alloc, remote, 1, sizeof *remote);
@@ -109,28 +111,49 @@ static void keep_first_bytes(struct remote *remote, const uint8_t *bytes, size_t
         buffer_add(&remote->head, bytes, n);
 }
 
+/* Keeps a part of a file that frames send. */
+static void accept_part(struct remote *remote, const struct framed_packet *packet)
+{
+    struct file_frame frame;
+    ttr_error error = {0};
+    bool is_refused = true;
+    ttr_status status = TTR_OK;
+    if (file_frame_parse(packet->bytes, packet->n, &frame))
+        status =
+            folder_capture_add_part(&remote->parts, &remote->capture, &frame, &is_refused, &error);
+    if (is_refused && remote->is_stream)
+        remote->framer.garbage += packet->n;
+    else if (is_refused)
+        remote->received.garbage += packet->n;
+    if (status != TTR_OK)
+        receiver_fail(remote->receiver, status, &error);
+}
+
 /* Accepts one packet of a source with output that is ready. */
 static void accept_packet(struct remote *remote, const struct framed_packet *packet)
 {
     const struct packet_facts *facts = &packet->facts;
     ttr_received *received = &remote->received;
     received->bytes += packet->n;
-    uint32_t at = facts->is_event ? remote_find_stream(remote, facts->stream) : UINT32_MAX;
-    enum counter_result result = COUNTER_NEW;
-    if (at != UINT32_MAX)
-        result = counter_window_add(&remote->streams[at].window, &remote->receiver->alloc,
-                                    facts->counter);
+    enum counter_result result =
+        facts->is_counted ? remote_count_packet(remote, facts) : COUNTER_NEW;
     remote->is_discarding &= received->bytes < remote->discard_until;
     if (remote->is_discarding && result == COUNTER_DUPLICATE) {
-        remote->streams[at].window.duplicates--;
+        remote_uncount_duplicate(remote, facts);
         return;
     }
     received->packets++;
-    received->events += facts->is_event;
     if (facts->has_epoch && !received->has_epoch) {
         received->has_epoch = true;
         received->epoch_ns = facts->epoch_ns;
     }
+    if (remote_has_frames(remote) && facts->is_head) {
+        accept_part(remote, packet);
+        return;
+    }
+    if (remote_has_frames(remote) && result == COUNTER_DUPLICATE)
+        return; /* a file with a packet twice would have its events twice */
+    received->events += facts->events;
     if (facts->is_head)
         keep_first_bytes(remote, packet->bytes, packet->n);
     remote_enqueue(remote, packet->bytes, packet->n);
@@ -181,11 +204,13 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
     if (facts->has_epoch && remote->received.has_epoch &&
         facts->epoch_ns != remote->received.epoch_ns) {
         const struct format *format = remote->format;
+        const struct format_transfer *transfer = remote->transfer;
         remote->is_ended = true;
         struct remote *next = remote_new(remote->receiver, &remote->address, remote->fd);
         if (!next)
             return NULL;
         next->format = format;
+        next->transfer = transfer;
         next->is_stream = remote->is_stream;
         remote->fd = -1;
         struct packet_framer framer = remote->framer;
@@ -206,17 +231,6 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
 
 /* --- Datagrams --- */
 
-static const struct format *find_datagram_format(const uint8_t *bytes, size_t n, uint64_t max)
-{
-    for (size_t i = 0; format_at(i); i++) {
-        const struct format_transfer *transfer = format_at(i)->transfer;
-        if (transfer && transfer->allows_datagrams && n >= transfer->frame_size &&
-            transfer->get_size(bytes, max) > 0)
-            return format_at(i);
-    }
-    return NULL;
-}
-
 static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,
                                           const struct address *address)
 {
@@ -234,21 +248,25 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
 {
     struct remote *remote = find_remote_of_peer(receiver, address);
     const uint64_t max = receiver->options.packet_max;
-    const struct format *format = remote ? remote->format : find_datagram_format(bytes, n, max);
+    const struct format_transfer *transfer = remote ? remote->transfer : NULL;
+    const struct format *format =
+        remote ? remote->format : recognise_packets(bytes, n, max, &transfer);
     size_t at = 0;
+    if (format && !transfer->rebase && !receiver->folder) {
+        refuse_remote(receiver, address);
+        return;
+    }
     while (format && at < n) {
         struct framed_packet packet = {.bytes = bytes + at};
-        uint64_t size = n - at >= format->transfer->frame_size
-                            ? format->transfer->get_size(packet.bytes, max)
-                            : 0;
+        uint64_t size = n - at >= transfer->frame_size ? transfer->get_size(packet.bytes, max) : 0;
         packet.n = (size_t)size;
-        if (size == 0 || size > n - at ||
-            !format->transfer->parse(packet.bytes, packet.n, &packet.facts))
+        if (size == 0 || size > n - at || !transfer->parse(packet.bytes, packet.n, &packet.facts))
             break;
         remote = remote ? remote : remote_new(receiver, address, -1);
         if (!remote)
             return;
         remote->format = format;
+        remote->transfer = transfer;
         remote = prepare_source(remote, &packet.facts);
         if (!remote)
             return;
@@ -280,13 +298,17 @@ static bool detect_remote_format(struct remote *remote)
     struct packet_framer *framer = &remote->framer;
     if (remote->format)
         return true;
-    const struct format *format = recognise_format(framer, remote->peer);
+    const struct format_transfer *transfer = NULL;
+    const struct format *format = recognise_format(framer, remote->peer, &transfer);
     if (!format && framer->buffer.n < RECOGNISE_MAX && !framer->is_ended)
         return false;
-    /* The merged trace has packets only. */
-    if (format && (format->transfer || remote->receiver->folder)) {
+    /* The merged trace has only packets that can be merged. A trace of several files needs frames.
+     */
+    bool is_file = format && !transfer && (!format->folder || format->folder->reads_alone);
+    bool can_merge = transfer && transfer->rebase;
+    if (format && (can_merge || (remote->receiver->folder && (transfer || is_file)))) {
         remote->format = format;
-        framer->format = format->transfer;
+        remote->transfer = framer->format = transfer;
         return true;
     }
     refuse_remote(remote->receiver, &remote->address);
@@ -313,7 +335,7 @@ struct remote *remote_accept_bytes(struct remote *remote)
     remote->heard_ms = socket_now_ms();
     if (!detect_remote_format(remote))
         return remote;
-    if (!remote->format->transfer) {
+    if (!remote->transfer) {
         accept_stream(remote);
         return remote;
     }

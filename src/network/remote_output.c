@@ -36,12 +36,13 @@ bool remote_open_output(struct remote *remote)
     ttr_error error = {0};
     remote->has_begun = true;
     remote->received.format = remote->format->name;
-    remote->received.is_packets = remote->format->transfer != NULL;
+    remote->received.is_packets = remote->transfer != NULL;
     receiver->ended.sources++;
     if (receiver->folder) {
         capture_init(&remote->capture, receiver->folder, remote->peer, "");
         (void)first_extension(remote->format, remote->extension, sizeof remote->extension);
         remote->capture.extension = remote->extension;
+        remote->capture.is_folder = remote_has_frames(remote);
         ttr_status status = capture_create(&remote->capture, &receiver->next_number, &error);
         if (status != TTR_OK) {
             receiver_fail(receiver, status, &error);
@@ -79,8 +80,7 @@ static void compact_queue(struct remote *remote)
 /* Returns the size of the packet at the start of the queue. */
 static size_t first_packet_size(const struct remote *remote)
 {
-    return (size_t)remote->format->transfer->get_size(remote->queue.bytes + remote->queue_at,
-                                                      UINT32_MAX);
+    return (size_t)remote->transfer->get_size(remote->queue.bytes + remote->queue_at, UINT32_MAX);
 }
 
 /* --- Files --- */
@@ -89,7 +89,7 @@ static size_t first_packet_size(const struct remote *remote)
 static size_t count_complete_packets(const struct remote *remote, size_t n)
 {
     size_t at = 0;
-    const struct format_transfer *transfer = remote->format->transfer;
+    const struct format_transfer *transfer = remote->transfer;
     while (transfer && at < n) {
         uint64_t size = transfer->get_size(remote->queue.bytes + remote->queue_at + at, UINT32_MAX);
         if (size == 0 || size > n - at)
@@ -103,7 +103,8 @@ static bool must_rotate_output(const struct remote *remote, size_t n)
 {
     const ttr_receiver_options *options = &remote->receiver->options;
     const struct capture *capture = &remote->capture;
-    if (!remote->format->transfer || capture->size <= remote->head.n)
+    const uint64_t head = remote->head.n + folder_capture_bytes(&remote->parts);
+    if (!remote->transfer || capture->size <= head)
         return false;
     return (options->rotate_bytes && capture->size + n > options->rotate_bytes) ||
            (options->rotate_ms && socket_now_ms() - capture->begun_ms >= options->rotate_ms);
@@ -137,7 +138,7 @@ static size_t bytes_before_rotation(const struct remote *remote)
 {
     size_t left = remote->queue.n - remote->queue_at;
     uint64_t limit = remote->receiver->options.rotate_bytes;
-    if (!limit || !remote->format->transfer || remote->capture.size + left <= limit)
+    if (!limit || !remote->transfer || remote->capture.size + left <= limit)
         return left;
     size_t n = count_complete_packets(
         remote, remote->capture.size < limit ? (size_t)(limit - remote->capture.size) : 0);
@@ -148,11 +149,30 @@ static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     while (status == TTR_OK && remote->queue_at < remote->queue.n) {
-        if (must_rotate_output(remote, remote->format->transfer ? first_packet_size(remote) : 0))
+        if (must_rotate_output(remote, remote->transfer ? first_packet_size(remote) : 0))
             status = rotate_output(remote, error);
         size_t n = bytes_before_rotation(remote);
         if (status == TTR_OK)
             status = append_to_output(remote, remote->queue.bytes + remote->queue_at, n, error);
+        remote->queue_at += n;
+    }
+    return status;
+}
+
+/* Writes the queued packets of frames to their files. */
+static ttr_status flush_frames(struct remote *remote, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    while (status == TTR_OK && remote->queue_at < remote->queue.n) {
+        const size_t n = first_packet_size(remote);
+        struct file_frame frame;
+        const bool is_valid = file_frame_parse(remote->queue.bytes + remote->queue_at, n, &frame);
+        if (is_valid && must_rotate_output(remote, frame.content_n)) {
+            status = folder_capture_rotate(&remote->parts, &remote->capture, error);
+            remote->received.files++;
+        }
+        if (is_valid && status == TTR_OK)
+            status = folder_capture_append(&remote->capture, &frame, error);
         remote->queue_at += n;
     }
     return status;
@@ -200,7 +220,7 @@ static bool write_partial_packet(struct ttr_receiver *receiver, int wait_ms)
 static void move_packet(struct remote *remote)
 {
     struct ttr_receiver *receiver = remote->receiver;
-    const struct format_transfer *transfer = remote->format->transfer;
+    const struct format_transfer *transfer = remote->transfer;
     struct buffer *partial = &receiver->partial;
     if (!receiver->is_merged_begun)
         buffer_add(partial, transfer->merged_head, transfer->merged_head_n);
@@ -213,7 +233,7 @@ static void move_packet(struct remote *remote)
     if (facts.has_epoch)
         return;
     buffer_add(partial, packet, n);
-    uint32_t stream = facts.is_event ? remote_find_stream(remote, facts.stream) : UINT32_MAX;
+    uint32_t stream = facts.is_counted ? remote_find_stream(remote, facts.stream) : UINT32_MAX;
     if (!partial->failed)
         transfer->rebase(partial->bytes + at,
                          stream == UINT32_MAX ? UINT32_MAX : remote->streams[stream].merged_id,
@@ -239,7 +259,8 @@ void remote_flush(struct remote *remote, bool is_final)
     if (!remote->has_begun || receiver->status != TTR_OK)
         return;
     if (receiver->folder) {
-        ttr_status status = flush_to_files(remote, &error);
+        ttr_status status = remote_has_frames(remote) ? flush_frames(remote, &error)
+                                                      : flush_to_files(remote, &error);
         if (status != TTR_OK)
             receiver_fail(receiver, status, &error);
     } else {
@@ -253,14 +274,14 @@ void remote_limit_queue(struct remote *remote)
     const ttr_receiver_options *options = &remote->receiver->options;
     bool drops = options->policy == TTR_QUEUE_DROP ||
                  (options->policy == TTR_QUEUE_AUTO && !remote->is_stream);
-    if (!drops || !remote->format || !remote->format->transfer)
+    if (!drops || !remote->transfer)
         return;
     while (remote->queue.n - remote->queue_at > options->queue_bytes) {
         size_t n = first_packet_size(remote);
         struct packet_facts facts = {0};
-        (void)remote->format->transfer->parse(remote->queue.bytes + remote->queue_at, n, &facts);
+        (void)remote->transfer->parse(remote->queue.bytes + remote->queue_at, n, &facts);
         remote->received.dropped++;
-        remote->received.dropped_events += facts.is_event;
+        remote->received.dropped_events += facts.events;
         remote->queue_at += n;
     }
     compact_queue(remote);

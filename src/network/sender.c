@@ -6,7 +6,7 @@
  * for receivers that started late. A connection that fails is made again; then the head and the
  * last RESEND_BYTES are repeated, since it is not known what has arrived. Receivers discard what
  * they have.  Formats without packets are sent by connections only, byte by byte. */
-#include <tracetta/network.h>
+#include "network/sender.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -18,12 +18,9 @@
 
 #include "base/status.h"
 #include "io/socket.h"
-#include "network/address.h"
-#include "network/packet_framer.h"
 #include "network/recognise.h"
 
 #define DATAGRAM_DEFAULT 1400u /* fits into a packet of Ethernet */
-#define DATAGRAM_MAX 65507u    /* limit of UDP over IPv4 */
 #define STREAM_BATCH 65536u
 #define HEAD_BYTES_MAX 65536u
 #define HEAD_MS 1000u
@@ -34,24 +31,6 @@
 #define PACKET_MAX (UINT64_C(16) << 20)
 /* Shortest pause: shorter ones are saved up, so that packets can share a datagram. */
 #define PAUSE_MIN_NS 1000000u
-
-struct ttr_sender {
-    struct alloc alloc;
-    ttr_sender_options options;
-    struct address address;
-    char text[ADDRESS_TEXT_MAX];
-    int fd; /* -1 = not connected */
-    const struct format *format;
-    struct packet_framer framer;
-    struct buffer batch;  /* complete packets that are not sent yet */
-    struct buffer head;   /* packets that are repeated */
-    struct buffer resend; /* last bytes sent over a connection */
-    uint64_t head_ms;     /* time of the last repetition */
-    uint64_t begin_ns, paced_events;
-    uint64_t first_time_ns; /* time of the first event, if has_time */
-    bool has_time;
-    ttr_sent sent;
-};
 
 static uint64_t now_ns(void)
 {
@@ -100,7 +79,7 @@ static int try_connect(const struct ttr_sender *sender)
 }
 
 /* Connects, again and again for reconnect_ms if the peer does not answer. */
-static ttr_status connect_peer(struct ttr_sender *sender, ttr_error *error)
+ttr_status sender_connect(struct ttr_sender *sender, ttr_error *error)
 {
     const uint64_t end_ms = socket_now_ms() + sender->options.reconnect_ms;
     while ((sender->fd = try_connect(sender)) < 0) {
@@ -142,7 +121,7 @@ static void keep_packets_to_resend(struct ttr_sender *sender, const struct buffe
     struct buffer *resend = &sender->resend;
     size_t dropped = 0;
     while (resend->n - dropped + batch->n > RESEND_BYTES && dropped < resend->n)
-        dropped += (size_t)sender->format->transfer->get_size(resend->bytes + dropped, PACKET_MAX);
+        dropped += (size_t)sender->transfer->get_size(resend->bytes + dropped, PACKET_MAX);
     if (dropped) {
         memmove(resend->bytes, resend->bytes + dropped, resend->n - dropped);
         resend->n -= dropped;
@@ -160,7 +139,7 @@ static ttr_status resume_sending(struct ttr_sender *sender, ttr_error *error)
         sender->fd = -1;
         if (!should_continue(sender))
             return fail_cancelled(error);
-        status = connect_peer(sender, error);
+        status = sender_connect(sender, error);
         sender->sent.reconnections += status == TTR_OK;
         is_sent = status == TTR_OK && send_bytes(sender, sender->head.bytes, sender->head.n) &&
                   send_bytes(sender, sender->resend.bytes, sender->resend.n);
@@ -171,7 +150,7 @@ static ttr_status resume_sending(struct ttr_sender *sender, ttr_error *error)
 static ttr_status send_stream(struct ttr_sender *sender, ttr_error *error)
 {
     struct buffer *batch = &sender->batch;
-    const bool has_packets = sender->format->transfer != NULL;
+    const bool has_packets = sender->transfer != NULL;
     if (has_packets)
         keep_packets_to_resend(sender, batch);
     if (sender->resend.failed)
@@ -228,13 +207,45 @@ static ttr_status flush_batch(struct ttr_sender *sender, ttr_error *error)
     return status;
 }
 
+static ttr_status add_to_batch(struct ttr_sender *sender, const uint8_t *packet, size_t n,
+                               ttr_error *error)
+{
+    const bool is_udp = sender->address.transport == TRANSPORT_UDP;
+    const size_t batch_max = is_udp ? sender->options.datagram_bytes : STREAM_BATCH;
+    ttr_status status = TTR_OK;
+    if (sender->batch.n + n > batch_max)
+        status = flush_batch(sender, error);
+    buffer_add(&sender->batch, packet, n);
+    return status;
+}
+
+ttr_status sender_repeat_head(struct ttr_sender *sender, ttr_error *error)
+{
+    const struct buffer *head = &sender->head;
+    ttr_status status = TTR_OK;
+    sender->head_ms = socket_now_ms();
+    for (size_t at = 0, n; at < head->n && status == TTR_OK; at += n) {
+        n = (size_t)sender->transfer->get_size(head->bytes + at, PACKET_MAX);
+        status = add_to_batch(sender, head->bytes + at, n, error);
+    }
+    return status;
+}
+
+/* Repeats the head by UDP if that is due. */
+static ttr_status check_head(struct ttr_sender *sender, ttr_error *error)
+{
+    bool is_due = sender->address.transport == TRANSPORT_UDP && sender->head.n &&
+                  socket_now_ms() - sender->head_ms >= HEAD_MS;
+    return is_due ? sender_repeat_head(sender, error) : TTR_OK;
+}
+
 /* Waits until the packet is due, by the rate or by its own time. */
 static ttr_status wait_until_packet_is_due(struct ttr_sender *sender,
                                            const struct packet_facts *facts, ttr_error *error)
 {
     const ttr_sender_options *options = &sender->options;
     uint64_t due_ns = sender->begin_ns;
-    if (!facts->is_event || (!options->events_per_second && !options->is_realtime))
+    if (!facts->is_counted || (!options->events_per_second && !options->is_realtime))
         return TTR_OK;
     if (!sender->has_time)
         sender->first_time_ns = facts->time_ns;
@@ -243,11 +254,13 @@ static ttr_status wait_until_packet_is_due(struct ttr_sender *sender,
         due_ns += facts->time_ns - sender->first_time_ns;
     else if (options->events_per_second)
         due_ns += sender->paced_events * 1000000000 / options->events_per_second;
-    sender->paced_events++;
+    sender->paced_events += facts->events;
     ttr_status status = TTR_OK;
     for (uint64_t now = now_ns(); due_ns > now + PAUSE_MIN_NS && status == TTR_OK; now = now_ns()) {
         uint64_t left_ns = due_ns - now;
         status = flush_batch(sender, error);
+        if (status == TTR_OK)
+            status = check_head(sender, error);
         if (status == TTR_OK && !should_continue(sender))
             status = fail_cancelled(error);
         struct timespec pause = {.tv_nsec = left_ns < SLICE_MS * 1000000 ? (long)left_ns
@@ -260,37 +273,33 @@ static ttr_status wait_until_packet_is_due(struct ttr_sender *sender,
 
 static void keep_head_packet(struct ttr_sender *sender, const struct framed_packet *packet)
 {
-    if (packet->facts.has_epoch) /* another epoch replaces the head */
+    if (packet->facts.has_epoch &&
+        packet->facts.epoch_ns != sender->epoch_ns) /* another epoch replaces the head */
         buffer_clear(&sender->head);
-    if (sender->head.n + packet->n <= HEAD_BYTES_MAX)
+    sender->epoch_ns = packet->facts.has_epoch ? packet->facts.epoch_ns : sender->epoch_ns;
+    if (sender->head.n + packet->n <= sender->head_max)
         buffer_add(&sender->head, packet->bytes, packet->n);
     sender->head_ms = socket_now_ms();
 }
 
-static ttr_status send_packet(struct ttr_sender *sender, const struct framed_packet *packet,
+ttr_status sender_send_packet(struct ttr_sender *sender, const struct framed_packet *packet,
                               ttr_error *error)
 {
-    const bool is_udp = sender->address.transport == TRANSPORT_UDP;
-    const size_t batch_max = is_udp ? sender->options.datagram_bytes : STREAM_BATCH;
     ttr_status status = wait_until_packet_is_due(sender, &packet->facts, error);
-    if (is_udp && packet->n > DATAGRAM_MAX) {
+    if (sender->address.transport == TRANSPORT_UDP && packet->n > SENDER_DATAGRAM_MAX) {
         sender->sent.oversized++;
         return status;
     }
-    if (status == TTR_OK && sender->batch.n + packet->n > batch_max)
-        status = flush_batch(sender, error);
+    if (status == TTR_OK)
+        status = check_head(sender, error);
+    if (status == TTR_OK)
+        status = add_to_batch(sender, packet->bytes, packet->n, error);
     if (status != TTR_OK)
         return status;
     if (packet->facts.is_head)
         keep_head_packet(sender, packet);
-    else if (is_udp && sender->batch.n == 0 && sender->head.n + packet->n <= batch_max &&
-             socket_now_ms() - sender->head_ms >= HEAD_MS) {
-        buffer_add(&sender->batch, sender->head.bytes, sender->head.n);
-        sender->head_ms = socket_now_ms();
-    }
-    buffer_add(&sender->batch, packet->bytes, packet->n);
     sender->sent.packets++;
-    sender->sent.events += packet->facts.is_event;
+    sender->sent.events += packet->facts.events;
     return TTR_OK;
 }
 
@@ -301,7 +310,7 @@ static ttr_status send_packets(struct ttr_sender *sender, ttr_error *error)
     enum framer_result result = FRAMER_PACKET;
     while (status == TTR_OK &&
            (result = packet_framer_next(&sender->framer, &packet)) == FRAMER_PACKET)
-        status = send_packet(sender, &packet, error);
+        status = sender_send_packet(sender, &packet, error);
     sender->sent.skipped = sender->framer.garbage;
     if (status == TTR_OK && result == FRAMER_HOSTILE)
         return fail(error, TTR_E_MALFORMED, NO_OFFSET,
@@ -313,19 +322,19 @@ static ttr_status send_packets(struct ttr_sender *sender, ttr_error *error)
 static ttr_status choose_format(struct ttr_sender *sender, ttr_error *error)
 {
     struct packet_framer *framer = &sender->framer;
-    sender->format = recognise_format(framer, "");
+    sender->format = recognise_format(framer, "", &sender->transfer);
     if (!sender->format)
         return framer->is_ended && framer->buffer.n
                    ? fail(error, TTR_E_UNSUPPORTED, 0, "not a trace of a known format")
                    : TTR_OK;
-    framer->format = sender->format->transfer;
+    framer->format = sender->transfer;
     if (sender->address.transport == TRANSPORT_UDP &&
         (!framer->format || !framer->format->allows_datagrams))
         return fail(error, TTR_E_UNSUPPORTED, 0,
                     "%s cannot be sent by UDP, since its tables do not survive loss: use tcp: or "
                     "unix:",
                     sender->format->name);
-    return connect_peer(sender, error);
+    return sender_connect(sender, error);
 }
 
 static ttr_status send_available(struct ttr_sender *sender, ttr_error *error)
@@ -351,8 +360,9 @@ ttr_sender *ttr_sender_open(const ttr_sender_options *options, ttr_error *error)
                    "ttr_sender_open wants options with their size and an address");
         return NULL;
     }
-    if (options->datagram_bytes > DATAGRAM_MAX) {
-        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "a datagram has at most %u bytes", DATAGRAM_MAX);
+    if (options->datagram_bytes > SENDER_DATAGRAM_MAX) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "a datagram has at most %u bytes",
+                   SENDER_DATAGRAM_MAX);
         return NULL;
     }
     if (address_parse(options->address, &address, error) != TTR_OK)
@@ -372,6 +382,7 @@ ttr_sender *ttr_sender_open(const ttr_sender_options *options, ttr_error *error)
         sender->options.datagram_bytes = DATAGRAM_DEFAULT;
     if (!sender->options.reconnect_ms)
         sender->options.reconnect_ms = RECONNECT_DEFAULT_MS;
+    sender->head_max = HEAD_BYTES_MAX;
     packet_framer_init(&sender->framer, &sender->alloc, NULL, PACKET_MAX);
     buffer_init(&sender->batch, &sender->alloc);
     buffer_init(&sender->head, &sender->alloc);

@@ -1,5 +1,5 @@
 /* Databases and results (tracetta/query.h). */
-#include "query/query.h"
+#include "query/leaf.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -9,11 +9,6 @@
 
 #define PROGRESS_STEPS 10000 /* instructions of SQLite between two calls of progress */
 #define NAME_MAX_BYTES 256u
-
-struct ttr_result {
-    ttr_query *query;
-    sqlite3_stmt *statement;
-};
 
 /* --- Errors --- */
 
@@ -171,6 +166,8 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
     if (result == SQLITE_OK)
         result = query_add_tables(query);
     if (result == SQLITE_OK)
+        result = leaf_add_table(query);
+    if (result == SQLITE_OK)
         result = query_add_functions(query->db);
     if (result != SQLITE_OK) {
         set_error(error, convert_sqlite_status(result), 0, sqlite3_errmsg(query->db));
@@ -194,34 +191,95 @@ void ttr_query_free(ttr_query *query)
 
 /* --- Results --- */
 
+void ttr_query_set_leaves(ttr_query *query, bool has_leaves)
+{
+    query->has_no_leaves = !has_leaves;
+}
+
+static void unlink_result(ttr_result *result)
+{
+    ttr_result **link = &result->query->results;
+    while (*link && *link != result)
+        link = &(*link)->next;
+    if (*link)
+        *link = result->next;
+}
+
+/* Compiles the statement with its leaves, if it has any. */
+static void prepare_leaves(ttr_result *result, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    char *text = leaf_plan(result->query, sql, &result->leaves);
+    if (text && sqlite3_prepare_v2(result->query->db, text, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_column_count(statement) == sqlite3_column_count(result->plain)) {
+        result->statement = statement;
+    } else {
+        (void)sqlite3_finalize(statement);
+        leaf_free_all(result->leaves);
+        result->leaves = NULL;
+    }
+    sqlite3_free(text);
+}
+
 ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
                               ttr_error *error)
 {
-    sqlite3_stmt *statement = NULL;
     const char *after = sql;
-    const int status = sqlite3_prepare_v2(query->db, sql, -1, &statement, &after);
-    if (rest)
-        *rest = after;
-    if (status != SQLITE_OK) {
-        const int at = sqlite3_error_offset(query->db);
-        set_error(error, convert_sqlite_status(status), at < 0 ? 0 : (uint64_t)at,
-                  sqlite3_errmsg(query->db));
-        return NULL;
-    }
-    ttr_result *result = statement ? calloc(1, sizeof *result) : NULL;
+    ttr_result *result = calloc(1, sizeof *result);
     if (!result) {
-        (void)sqlite3_finalize(statement);
-        set_error(error, statement ? TTR_E_NOMEM : TTR_E_MISUSE, 0,
-                  statement ? "out of memory" : "there is no statement");
+        set_error(error, TTR_E_NOMEM, 0, "out of memory");
         return NULL;
     }
     result->query = query;
-    result->statement = statement;
+    result->next = query->results;
+    query->results = result;
+    /* The plain statement has the names of the columns, and runs if a leaf cannot. */
+    const int status = sqlite3_prepare_v2(query->db, sql, -1, &result->plain, &after);
+    if (rest)
+        *rest = after;
+    if (status != SQLITE_OK || !result->plain) {
+        const int at = status == SQLITE_OK ? -1 : sqlite3_error_offset(query->db);
+        set_error(error, convert_sqlite_status(status), at < 0 ? 0 : (uint64_t)at,
+                  status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db));
+        ttr_result_free(result);
+        return NULL;
+    }
+    result->statement = result->plain;
+    if (!query->has_no_leaves)
+        prepare_leaves(result, sql);
     return result;
+}
+
+/* Computes the leaves of a statement before its first row. */
+static ttr_status run_leaves(ttr_result *result, ttr_error *error)
+{
+    enum leaf_result status = LEAF_DONE;
+    result->is_started = true;
+    if (sqlite3_stmt_isexplain(result->statement))
+        return TTR_OK;
+    for (struct leaf *leaf = result->leaves; leaf && status == LEAF_DONE; leaf = leaf->next)
+        status = leaf_run(leaf);
+    if (status == LEAF_STOPPED) {
+        set_error(error, TTR_AGAIN, 0, "interrupted");
+        return TTR_AGAIN;
+    }
+    if (status == LEAF_DONE)
+        return TTR_OK;
+    /* SQLite computes what the leaves cannot represent. */
+    (void)sqlite3_finalize(result->statement);
+    result->statement = result->plain;
+    leaf_free_all(result->leaves);
+    result->leaves = NULL;
+    return TTR_OK;
 }
 
 ttr_status ttr_result_step(ttr_result *result, ttr_error *error)
 {
+    if (!result->is_started) {
+        const ttr_status ready = run_leaves(result, error);
+        if (ready != TTR_OK)
+            return ready;
+    }
     const int status = sqlite3_step(result->statement);
     if (status == SQLITE_ROW)
         return TTR_OK;
@@ -231,6 +289,14 @@ ttr_status ttr_result_step(ttr_result *result, ttr_error *error)
     return convert_sqlite_status(status);
 }
 
+const char *ttr_result_leaf(const ttr_result *result, size_t i)
+{
+    const struct leaf *leaf = result->leaves;
+    while (leaf && i-- > 0)
+        leaf = leaf->next;
+    return leaf ? leaf->description : NULL;
+}
+
 size_t ttr_result_columns(const ttr_result *result)
 {
     return (size_t)sqlite3_column_count(result->statement);
@@ -238,7 +304,7 @@ size_t ttr_result_columns(const ttr_result *result)
 
 const char *ttr_result_name(const ttr_result *result, size_t column)
 {
-    return sqlite3_column_name(result->statement, (int)column);
+    return sqlite3_column_name(result->plain, (int)column);
 }
 
 ttr_type ttr_result_type(const ttr_result *result, size_t column)
@@ -278,6 +344,10 @@ void ttr_result_free(ttr_result *result)
 {
     if (!result)
         return;
-    (void)sqlite3_finalize(result->statement);
+    if (result->statement != result->plain)
+        (void)sqlite3_finalize(result->statement);
+    (void)sqlite3_finalize(result->plain);
+    unlink_result(result);
+    leaf_free_all(result->leaves);
     free(result);
 }

@@ -7,16 +7,34 @@
 #include <tracetta/advanced.h>
 #include <tracetta/query.h>
 
+struct leaf;
+
+/* A compiled statement, of the list of its query. */
+struct ttr_result {
+    ttr_query *query;
+    sqlite3_stmt *plain;     /* the statement as it was written */
+    sqlite3_stmt *statement; /* the one that runs: `plain`, or one with leaves */
+    struct leaf *leaves;     /* of the statement; NULL = none */
+    bool is_started;         /* its leaves have been computed */
+    ttr_result *next;
+};
+
 struct ttr_query {
     ttr *t;
     const ttr_store *store;
     sqlite3 *db;
+    bool has_no_leaves;   /* SQLite computes everything */
+    uint32_t leaves_made; /* number of the latest leaf */
+    ttr_result *results;
     ttr_progress progress;
     void *user_data;
 };
 
 /* Adds the tables of the store as virtual tables. Returns a status of SQLite. */
 int query_add_tables(ttr_query *query);
+
+/* Returns the first row in which an ordered column is at least `value`. */
+uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, int64_t value);
 
 /* Adds the aggregate functions. Returns a status of SQLite. */
 int query_add_functions(sqlite3 *db);

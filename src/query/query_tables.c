@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/leaf.h"
 #include "query/query.h"
 
 #define BLOCK 1024u
@@ -35,14 +36,21 @@ struct cursor {
     uint64_t row, end; /* rows [row, end) are left; row is the current one */
     struct condition conditions[CONDITIONS_MAX];
     size_t conditions_n;
-    bool is_empty;    /* a condition can never hold */
-    int64_t **values; /* per column: the values of the block; NULL = not used */
-    uint64_t *loaded; /* per column: first row of its loaded block, UINT64_MAX = none */
+    bool is_empty;           /* a condition can never hold */
+    const struct leaf *leaf; /* rows are those of a leaf: its index, not the row, is in `row` */
+    int64_t **values;        /* per column: the values of the block; NULL = not used */
+    uint64_t *loaded;        /* per column: first row of its loaded block, UINT64_MAX = none */
 };
 
-static struct store_table *get_cursor_table(struct cursor *cursor)
+static struct store_table *get_cursor_table(const struct cursor *cursor)
 {
     return (struct store_table *)cursor->base.pVtab;
+}
+
+/* Returns the current row of the table. */
+static uint64_t get_row(const struct cursor *cursor)
+{
+    return cursor->leaf ? cursor->leaf->rows[cursor->row] : cursor->row;
 }
 
 /* --- Tables --- */
@@ -60,7 +68,8 @@ static int declare_table(sqlite3 *db, const struct store_table *table)
     for (size_t i = 0; i < table->about.columns; i++)
         sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", table->columns[i].name,
                             get_sql_type(table->columns[i].type));
-    sqlite3_str_appendall(text, ")");
+    /* The argument of table(leaf): the number of a leaf, to read its rows (leaf.h). */
+    sqlite3_str_appendall(text, ", \"leaf number\" HIDDEN)");
     char *sql = sqlite3_str_finish(text);
     const int status = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
     sqlite3_free(sql);
@@ -117,39 +126,84 @@ static bool is_constraint_usable(const struct store_table *table, sqlite3_index_
         return false;
     if (table->columns[column].type == TTR_STORE_TEXT)
         return info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+               !sqlite3_vtab_in(info, i, -1) &&
                sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
-    return table->columns[column].type == TTR_STORE_INT;
+    /* A scan for each value of IN pays if it is a search. */
+    return table->columns[column].type == TTR_STORE_INT &&
+           (table->columns[column].is_ordered || !sqlite3_vtab_in(info, i, -1));
 }
 
-/* Chooses the conditions that the scan applies.  idxStr lists them: column + 1 and operator in
- * hexadecimal, six characters each. */
+/* A plan in the making. */
+struct plan {
+    sqlite3_str *text; /* conditions: column + 1 and operator in hexadecimal, six characters each */
+    double rows;
+    int conditions;
+    const struct leaf *leaf;
+};
+
+/* Adds a condition to the plan, if the scan can apply it. */
+static void plan_condition(const struct store_table *table, sqlite3_index_info *info, int i,
+                           struct plan *plan)
+{
+    if (plan->conditions >= (int)CONDITIONS_MAX || !is_constraint_usable(table, info, i))
+        return;
+    const uint8_t op = info->aConstraint[i].op;
+    const bool is_ordered = table->columns[info->aConstraint[i].iColumn].is_ordered;
+    sqlite3_str_appendf(plan->text, "%03x%02x,", (unsigned)info->aConstraint[i].iColumn + 1,
+                        (unsigned)op);
+    info->aConstraintUsage[i].argvIndex = (info->idxNum & 1) + ++plan->conditions;
+    plan->rows *=
+        op == SQLITE_INDEX_CONSTRAINT_EQ ? (is_ordered ? 1e-6 : 0.05) : (is_ordered ? 0.1 : 0.5);
+}
+
+/* Finds the argument of table(leaf).  Returns false if it is not usable. */
+static bool plan_leaf(const struct store_table *table, sqlite3_index_info *info, struct plan *plan)
+{
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].iColumn != (int)table->about.columns ||
+            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+            continue;
+        if (!info->aConstraint[i].usable)
+            return false;
+        info->aConstraintUsage[i].argvIndex = 1;
+        info->aConstraintUsage[i].omit = 1;
+        info->idxNum = 1;
+        plan->leaf = leaf_of_constraint(table->query, info, i);
+        plan->rows = plan->rows / 16 + 1;
+        return true;
+    }
+    return true;
+}
+
+/* Chooses the conditions that the scan applies; idxNum is 1 if its first argument is a leaf. */
 static int choose_query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct store_table *table = (const struct store_table *)base;
-    double rows = (double)table->about.rows + 1;
-    uint16_t plan[2 * CONDITIONS_MAX + 1] = {0};
-    size_t n = 0;
-    for (int i = 0; i < info->nConstraint && n < CONDITIONS_MAX; i++) {
-        if (!is_constraint_usable(table, info, i))
-            continue;
-        plan[2 * n] = (uint16_t)(info->aConstraint[i].iColumn + 1);
-        plan[2 * n + 1] = info->aConstraint[i].op;
-        info->aConstraintUsage[i].argvIndex = (int)++n;
-        const bool is_ordered = table->columns[info->aConstraint[i].iColumn].is_ordered;
-        rows *= info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ ? (is_ordered ? 1e-6 : 0.05)
-                                                                      : (is_ordered ? 0.1 : 0.5);
+    struct plan plan = {.text = sqlite3_str_new(table->query->db),
+                        .rows = (double)table->about.rows + 1};
+    info->idxNum = 0;
+    const bool is_usable_plan = plan_leaf(table, info, &plan);
+    for (int i = 0; i < info->nConstraint && is_usable_plan; i++)
+        plan_condition(table, info, i, &plan);
+    if (plan.leaf)
+        sqlite3_str_appendf(plan.text, " %s", plan.leaf->description);
+    const bool is_empty = sqlite3_str_length(plan.text) == 0;
+    char *text = sqlite3_str_finish(plan.text);
+    if (!is_usable_plan || (info->idxNum && !plan.leaf)) {
+        sqlite3_free(text);
+        if (!is_usable_plan)
+            return SQLITE_CONSTRAINT;
+        base->zErrMsg = sqlite3_mprintf("table %s has no arguments", table->about.name);
+        return SQLITE_ERROR;
     }
-    char *text = sqlite3_malloc(8 * (int)CONDITIONS_MAX + 1);
-    if (!text)
+    if (!text && !is_empty)
         return SQLITE_NOMEM;
-    text[0] = '\0';
-    for (size_t i = 0; i < n; i++)
-        (void)snprintf(text + 6 * i, 7, "%03x%02x,", plan[2 * i] & 0xfffu, plan[2 * i + 1] & 0xffu);
     info->idxStr = text;
-    info->needToFreeIdxStr = 1;
-    info->estimatedRows = (sqlite3_int64)(rows < 1 ? 1 : rows);
-    info->estimatedCost = rows < 1 ? 1 : rows;
+    info->needToFreeIdxStr = text != NULL;
+    info->estimatedRows = (sqlite3_int64)(plan.rows < 1 ? 1 : plan.rows);
+    info->estimatedCost = plan.rows < 1 ? 1 : plan.rows;
     info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn >= 0 &&
+                            (size_t)info->aOrderBy[0].iColumn < table->about.columns &&
                             !info->aOrderBy[0].desc &&
                             table->columns[info->aOrderBy[0].iColumn].is_ordered;
     return SQLITE_OK;
@@ -237,7 +291,7 @@ static int find_matching_row(struct cursor *cursor)
         for (size_t i = 0; i < cursor->conditions_n && is_found; i++)
             is_found = condition_holds(
                 &cursor->conditions[i],
-                get_column_value(cursor, cursor->conditions[i].column, cursor->row, &is_full));
+                get_column_value(cursor, cursor->conditions[i].column, get_row(cursor), &is_full));
         if (is_full)
             return SQLITE_NOMEM;
         if (is_found)
@@ -246,20 +300,34 @@ static int find_matching_row(struct cursor *cursor)
     return SQLITE_OK;
 }
 
-/* Returns the first row in which an ordered column is at least `value`. */
-static uint64_t find_lower_bound(const struct store_table *table, size_t column, int64_t value)
+uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, int64_t value)
 {
-    uint64_t low = 0, high = table->about.rows;
+    ttr_store_table about;
+    uint64_t low = 0, high = ttr_store_table_at(query->store, table, &about) ? about.rows : 0;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         int64_t found;
-        ttr_store_values(table->query->store, table->index, column, middle, 1, &found);
+        ttr_store_values(query->store, table, column, middle, 1, &found);
         if (found < value)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+/* Returns the first position of the scan at which the row is at least `row`. */
+static uint64_t position_of(const struct cursor *cursor, uint64_t row)
+{
+    uint64_t low = 0, high = cursor->leaf ? cursor->leaf->rows_n : 0;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (cursor->leaf->rows[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return cursor->leaf ? low : row;
 }
 
 /* Limits the range of rows by a condition on an ordered column. */
@@ -273,11 +341,15 @@ static void limit_rows(struct cursor *cursor, const struct condition *condition)
                           condition->op == SQLITE_INDEX_CONSTRAINT_GE ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_EQ;
     if (is_upper && condition->value < INT64_MAX) {
-        const uint64_t end = find_lower_bound(table, condition->column, condition->value + 1);
+        const uint64_t end =
+            position_of(cursor, query_lower_bound(table->query, table->index, condition->column,
+                                                  condition->value + 1));
         cursor->end = end < cursor->end ? end : cursor->end;
     }
     if (is_lower) {
-        const uint64_t first = find_lower_bound(table, condition->column, condition->value);
+        const uint64_t first =
+            position_of(cursor, query_lower_bound(table->query, table->index, condition->column,
+                                                  condition->value));
         cursor->row = first > cursor->row ? first : cursor->row;
     }
 }
@@ -314,12 +386,21 @@ static int start_scan(sqlite3_vtab_cursor *base, int number, const char *plan, i
                       sqlite3_value **values)
 {
     struct cursor *cursor = (struct cursor *)base;
-    (void)number;
+    const struct store_table *table = get_cursor_table(cursor);
+    const int has_leaf = number & 1;
     cursor->row = 0;
-    cursor->end = get_cursor_table(cursor)->about.rows;
+    cursor->end = table->about.rows;
     cursor->conditions_n = 0;
     cursor->is_empty = false;
-    for (int i = 0; i < n && plan && *plan; i++, plan += 6) {
+    cursor->leaf = NULL;
+    if (has_leaf) {
+        cursor->leaf = leaf_find(table->query, sqlite3_value_int64(values[0]));
+        if (!cursor->leaf || cursor->leaf->kind != LEAF_ROWS ||
+            cursor->leaf->program.table != table->index)
+            return SQLITE_ERROR;
+        cursor->end = cursor->leaf->rows_n;
+    }
+    for (int i = has_leaf; i < n && plan && *plan; i++, plan += 6) {
         unsigned column, op;
         if (sscanf(plan, "%3x%2x,", &column, &op) != 2 || column == 0)
             break;
@@ -348,7 +429,13 @@ static int return_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
     struct cursor *cursor = (struct cursor *)base;
     const struct store_table *table = get_cursor_table(cursor);
     bool is_full = false;
-    const int64_t value = get_column_value(cursor, (size_t)column, cursor->row, &is_full);
+    if ((size_t)column >= table->about.columns) {
+        /* SQLite compares it with the argument again, for conditions that are joined by OR. */
+        if (cursor->leaf)
+            sqlite3_result_int64(context, cursor->leaf->number);
+        return SQLITE_OK;
+    }
+    const int64_t value = get_column_value(cursor, (size_t)column, get_row(cursor), &is_full);
     double real;
     if (is_full)
         return SQLITE_NOMEM;
@@ -368,7 +455,7 @@ static int return_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 
 static int return_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
-    *row = (sqlite3_int64)((const struct cursor *)base)->row;
+    *row = (sqlite3_int64)get_row((const struct cursor *)base);
     return SQLITE_OK;
 }
 

@@ -5,23 +5,8 @@ source "$(dirname "$0")/cli.sh" "$1"
 python=$2
 send=$(dirname "$0")/heph_send.py
 
-# listen OPTION...: starts a receiver; sets $listener and $port once it listens.
-listen()
-{
-    : >"$work/listen.err" # of the last receiver
-    "$tracetta" listen "$@" >"$work/listen.out" 2>"$work/listen.err" &
-    listener=$!
-    await grep -q 'listening on' "$work/listen.err" || return 1
-    port=$(sed -n 's/.*listening on .*:\([0-9]*\)$/\1/p' "$work/listen.err" | head -n 1)
-}
-
-# stop: ends the receiver by a signal; its exit status is in $listen_status.
-stop()
-{
-    kill -TERM "$listener"
-    wait "$listener"
-    listen_status=$?
-}
+# shellcheck source=tests/cli/network.sh
+source "$(dirname "$0")/network.sh"
 
 # has_files FOLDER N BYTES: the folder has N files with BYTES bytes in all.
 has_files()

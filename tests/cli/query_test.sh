@@ -1,9 +1,10 @@
 #!/bin/bash
-# SQL over traces: query.  usage: query_test.sh TRACETTA GENERATE_FXT PYTHON
+# SQL over traces: query.  usage: query_test.sh TRACETTA GENERATE_FXT PYTHON COMPARE_LEAVES
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 generate=$2
 python=$3
+compare=$4
 
 "$generate" --events 3000 --seed 5 --mix bench "$work/t.fxt" || exit 1
 query()
@@ -55,6 +56,14 @@ for condition in "ts > 1000000" "ts BETWEEN 200000 AND 900000" "dur = 0" "name =
     cmp -s "$work/scan" "$work/full"
     verdict "scan_with_${condition// /_}_is_exact" $? "$(diff "$work/scan" "$work/full" | head -3)"
 done
+
+# Leaves give what SQLite alone gives.
+"$compare" "$work/t.fxt" 7 500 >"$work/found"
+verdict "random_statements_have_equal_results_with_leaves" $? "$(tail -n 5 "$work/found")"
+"$compare" "$work/t.fxt" "$(dirname "$0")/query_leaves.sql" >"$work/found"
+verdict "tricky_statements_have_equal_results_with_leaves" $? "$(tail -n 5 "$work/found")"
+says "explain_shows_leaves" "groups of slice: SELECT name" "$tracetta" query -q --format=tsv "$work/t.fxt" "EXPLAIN QUERY PLAN SELECT name, count(*) FROM slice GROUP BY 1"
+refuses "table_with_an_argument_is_refused" 2 "has no arguments" "$tracetta" query -q "$work/t.fxt" "SELECT * FROM slice(5)"
 
 says "percentile_interpolates" "^25\.5$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT percentile(column1, 50) FROM (VALUES (1), (50), (2), (49))"
 says "json_is_a_list_of_objects" '"n": 1' "$tracetta" query -q --format=json "$work/t.fxt" "SELECT 1 n"

@@ -55,7 +55,7 @@ holds "labels_of_enumerations" big/metadata 'MANY = 2 \.\.\. 9'
 holds "lengths_are_members_of_the_source" big/metadata '__data_length;.*_data\[__data_length\]'
 holds "files_are_called_as_they_were" big/channel_1 .
 ! grep -aq 'tracetta' big/metadata
-verdict "and_nothing_speaks_of_the_dialect" $? "it does"
+verdict "and_nothing_speaks_of_the_conventions" $? "it does"
 says "missing_events_are_reported_again" '"lost": ?17' "$tracetta" info --json big
 
 # counted NAME OPTION...: convert says as many events as info does, gaps left out, and as many bytes as the files of the output have.
@@ -564,7 +564,7 @@ run "$tracetta" convert --to=perf meters.nettrace -o numbered.data
 grep -q 'event.number' "$work/.err"
 verdict "perf_too" $? "it does not"
 
-# Names of threads stand in events of the dialect that are none.
+# Names of threads stand in events of the CTF conventions that are none.
 "$hexa_cat" "$here/traces/small_fxt.hexa" >small.fxt
 { head -c 8 small.fxt; printf '\x37\0\1\4\x80\0\0\0\12\0\0\0\0\0\0\0shop\0\0\0\0'; tail -c +9 small.fxt; } >named.fxt # process 10 is a shop
 "$tracetta" convert -q --to=ctf --option=version=2 named.fxt -o spoken 2>/dev/null
@@ -578,14 +578,14 @@ grep -q 'spoken_part: 1 event,' "$work/.err"
 verdict "nor_of_a_copy_without_some" $? "exit status $run_status"
 run "$tracetta" convert --to=ctf --sort spoken -o spoken_sorted
 head -c 300 spoken_sorted/metadata | grep -q '"version": *2'
-verdict "the_version_of_a_trace_of_the_dialect_stays_when_it_is_sorted" $? "$(head -c 100 spoken_sorted/metadata)"
+verdict "the_version_of_a_trace_of_the_conventions_stays_when_it_is_sorted" $? "$(head -c 100 spoken_sorted/metadata)"
 
-# Gaps are events of the dialect, with all that is known of them.
+# Gaps are events of the CTF conventions, with all that is known of them.
 { cat small.fxt; printf '\x10\0\3\0\0\0\0\0'; } >gap.fxt # a buffer that was full
 "$tracetta" convert -q --to=ctf gap.fxt -o gap 2>/dev/null
 "$tracetta" cat --kind=gap gap >wanted 2>/dev/null
 [ -s wanted ]
-verdict "a_gap_is_an_event_of_the_dialect" $? "there is none"
+verdict "a_gap_is_an_event_of_the_conventions" $? "there is none"
 run "$tracetta" convert -q --to=ctf gap -o gap_copy
 "$tracetta" cat --kind=gap gap_copy 2>/dev/null | cmp -s wanted -
 verdict "and_stays_in_copies" $? "it is gone"

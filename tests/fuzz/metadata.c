@@ -29,7 +29,7 @@ static ttr_status parse(struct ctf_description *description, const struct alloc 
     return status;
 }
 
-/* UUIDs of clocks exist in one dialect but not in its printed language. */
+/* UUIDs of clocks exist in one syntax but not in its printed language. */
 static bool has_clock_uuid(const struct ctf_description *description)
 {
     for (size_t i = 0; i < description->clocks_n; i++)

@@ -1,20 +1,29 @@
 /* Fuzzes the receiver. The input is framed as a byte stream in pieces and at once, which must give
  * the same packets. Then it is cut into datagrams of two peers, which a receiver merges into
- * /dev/null. The first byte selects the size of pieces and datagrams. */
+ * /dev/null, or writes to a folder if they are frames. The first byte selects the size of pieces
+ * and datagrams. */
+#include "base/endian.h"
 #include "formats/table.h"
 #include "fuzz/fuzz.h"
 #include "network/counter_window.h"
+#include "network/file_frame.h"
 #include "network/packet_framer.h"
 #include "network/receiver.h"
+#include "support/files.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define PACKET_MAX 4096u
 
-static const struct format_transfer *find_transfer(void)
+/* Returns the functions of frames for an odd number, else those of a format with packets. */
+static const struct format_transfer *find_transfer(unsigned number)
 {
+    if (number % 2)
+        return &file_frame_transfer;
     for (size_t i = 0; format_at(i); i++)
         if (format_at(i)->transfer)
             return format_at(i)->transfer;
@@ -22,13 +31,14 @@ static const struct format_transfer *find_transfer(void)
 }
 
 /* Frames the input and appends the packets to `to`. Returns the garbage bytes. */
-static uint64_t frame(const uint8_t *bytes, size_t n, size_t piece, struct buffer *to)
+static uint64_t frame(const struct format_transfer *transfer, const uint8_t *bytes, size_t n,
+                      size_t piece, struct buffer *to)
 {
     struct packet_framer framer;
     struct framed_packet packet;
     struct counter_window window = {0};
     enum framer_result result = FRAMER_NEEDS_MORE;
-    packet_framer_init(&framer, alloc_default(), find_transfer(), PACKET_MAX);
+    packet_framer_init(&framer, alloc_default(), transfer, PACKET_MAX);
     for (size_t at = 0; at <= n && result == FRAMER_NEEDS_MORE; at += piece) {
         size_t part = n - at < piece ? n - at : piece;
         uint8_t *room = packet_framer_room(&framer, part);
@@ -40,7 +50,7 @@ static uint64_t frame(const uint8_t *bytes, size_t n, size_t piece, struct buffe
         framer.is_ended = at + part == n;
         while ((result = packet_framer_next(&framer, &packet)) == FRAMER_PACKET) {
             buffer_add(to, packet.bytes, packet.n);
-            if (packet.facts.is_event)
+            if (packet.facts.is_counted)
                 (void)counter_window_add(&window, alloc_default(), packet.facts.counter);
         }
         if (framer.buffer.n > n)
@@ -58,11 +68,17 @@ static uint64_t frame(const uint8_t *bytes, size_t n, size_t piece, struct buffe
 static void receive(const uint8_t *bytes, size_t n, size_t piece)
 {
     static const char *const addresses[] = {"udp::0"};
+    char folder[] = "/tmp/tracetta-fuzz-XXXXXX";
+    /* frames are written to a folder, packets to the merged trace */
+    const bool has_frames = n >= FILE_FRAME_HEADER &&
+                            file_frame_transfer.get_size(bytes, PACKET_MAX) && mkdtemp(folder);
     ttr_receiver_totals totals = {.size = sizeof totals};
     const ttr_receiver_options options = {.size = sizeof options,
                                           .addresses = addresses,
                                           .addresses_n = 1,
+                                          .folder = has_frames ? folder : NULL,
                                           .output = open("/dev/null", O_WRONLY | O_CLOEXEC),
+                                          .rotate_bytes = 200,
                                           .queue_bytes = 1000,
                                           .packet_max = PACKET_MAX,
                                           .sources_max = 4,
@@ -80,6 +96,18 @@ static void receive(const uint8_t *bytes, size_t n, size_t piece)
     if (receiver && totals.refused == 0 && totals.bytes + totals.garbage != n)
         fuzz_stop("packets and garbage are not the datagrams");
     (void)close(options.output);
+    if (has_frames)
+        (void)files_remove(folder);
+}
+
+/* Corrects the checksums of frames, so that their contents are reached. */
+static void correct_checksums(uint8_t *bytes, size_t n)
+{
+    for (size_t at = 0; at + FILE_FRAME_HEADER <= n; at++) {
+        const uint64_t size = file_frame_transfer.get_size(bytes + at, n - at);
+        if (size)
+            store_u32be(bytes + at + 8, (uint32_t)crc32_z(0, bytes + at + 12, size - 12));
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -90,11 +118,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     buffer_init(&parts, alloc_default());
     if (n == 0)
         bytes = (const uint8_t *)""; /* the fuzzer passes NULL */
-    uint64_t one = frame(bytes + (n > 0), n - (n > 0), n + 1, &whole);
-    uint64_t two = frame(bytes + (n > 0), n - (n > 0), piece, &parts);
+    struct buffer input;
+    buffer_init(&input, alloc_default());
+    buffer_add(&input, bytes + (n > 0), n - (n > 0));
+    correct_checksums(input.bytes, input.n);
+    const struct format_transfer *transfer = find_transfer((unsigned)piece);
+    uint64_t one = frame(transfer, input.bytes, input.n, n + 1, &whole);
+    uint64_t two = frame(transfer, input.bytes, input.n, piece, &parts);
     if (one != two || whole.n != parts.n || (whole.n && memcmp(whole.bytes, parts.bytes, whole.n)))
         fuzz_stop("framing in pieces differs from framing at once");
-    receive(bytes + (n > 0), n - (n > 0), 16 * piece);
+    receive(input.bytes, input.n, 16 * piece);
+    buffer_free(&input);
     buffer_free(&whole);
     buffer_free(&parts);
     return 0;

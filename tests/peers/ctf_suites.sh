@@ -60,7 +60,7 @@ gives()
     settle "${lines##*$'\n'}" "$1" "$1 has the events that actf prints"
 }
 
-# like_twin NAME: a trace in the dialect of CTF 2 before its release has the very streams of one of CTF 1.8, and so the same events.
+# like_twin NAME: a trace in the syntax of CTF 2 before its release has the very streams of one of CTF 1.8, and so the same events.
 like_twin()
 {
     local old="tracecompass/CTF2-7.0-$1" twin="babeltrace/ctf-traces/succeed/$1"

@@ -355,10 +355,11 @@ static const struct command commands[] = {
     {"listen", VERB_LISTEN, "ADDRESS... -o OUTPUT", 1, SIZE_MAX,
      "an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH", "receive traces over a network",
      "Receives traces until Ctrl-C or --duration. Without HOST it listens on the loopback "
-     "interface; port 0 selects a free port. Heph packets are received by UDP, TCP and Unix "
-     "sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
+     "interface; port 0 selects a free port. Packets of Heph and CTF are received by UDP, TCP and "
+     "Unix sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
      "connection. Any program that writes these formats can send.\n\n"
-     "A folder gets a file per sender, with the packets as they came. A sender that restarts with "
+     "A folder gets a file per sender (CTF: a folder), with the packets as they came. A sender "
+     "that restarts with "
      "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
      "merged trace. Heph is merged as it comes; for other formats the traces are captured in a "
      "folder "
@@ -367,14 +368,16 @@ static const struct command commands[] = {
      "kernel dropped, and packets that a full queue dropped. Nothing is encrypted: across hosts "
      "use ssh -L, stunnel or WireGuard.",
      listen_examples, run_listen},
-    {"send", VERB_SEND, "FILE ADDRESS", 2, 2,
-     "a file (\"-\" is standard input), and an address: udp:HOST:PORT, tcp:HOST:PORT or unix:PATH",
+    {"send", VERB_SEND, "TRACE ADDRESS", 2, 2,
+     "a file (\"-\" is standard input) or the folder of a CTF trace, and an address: "
+     "udp:HOST:PORT, tcp:HOST:PORT or unix:PATH",
      "send a trace over a network",
-     "Sends a trace to \"tracetta listen\" or any other receiver. Heph is sent by UDP, TCP and "
-     "Unix "
-     "sockets. All other formats need TCP or Unix sockets, since their tables do not survive loss. "
-     "By UDP the packet with the epoch is repeated every second. If a connection is lost, it is "
-     "made again for 30 seconds, and the last 4 MiB of Heph packets are repeated; \"tracetta "
+     "Sends a trace to \"tracetta listen\" or any other receiver. Heph files and CTF folders are "
+     "sent by UDP, TCP and Unix sockets. All other formats need TCP or Unix sockets, since their "
+     "tables do not survive loss. "
+     "By UDP the epoch or the metadata are repeated every second, and packets above 65,507 bytes "
+     "are not sent. If a connection is lost, it is "
+     "made again for 30 seconds, and the last 4 MiB of packets are repeated; \"tracetta "
      "listen\" discards those that it has.",
      send_examples, run_send},
 };

@@ -171,6 +171,7 @@ static void print_source(const char *stage, const ttr_received *received)
         json_write_uint(&json, "events", received->events);
         json_write_uint(&json, "lost", received->lost);
         json_write_uint(&json, "before_first", received->before_first);
+        json_write_uint(&json, "lost_packets", received->lost_packets);
         json_write_uint(&json, "late", received->late);
         json_write_uint(&json, "duplicates", received->duplicates);
         json_write_uint(&json, "dropped_packets", received->dropped);
@@ -195,13 +196,16 @@ static void print_peer_losses(const struct call *call, const char *peer,
         print_note(call, "%s: %" PRIu64 " events precede the first: lost, or sent before listening",
                    peer, received->before_first);
     if (received->late || received->duplicates)
-        print_note(call, "%s: %" PRIu64 " events came late, %" PRIu64 " came twice", peer,
+        print_note(call, "%s: %" PRIu64 " packets came late, %" PRIu64 " came twice", peer,
                    received->late, received->duplicates);
     if (received->dropped)
         print_note(call,
                    "%s: %" PRIu64 " packets were dropped because the queue was full; a larger "
                    "--queue-size helps",
                    peer, received->dropped);
+    if (!received->is_complete)
+        print_note(call, "%s: a stream restarted or was not counted, or metadata are missing",
+                   peer);
     if (received->garbage)
         print_note(call, "%s: %" PRIu64 " bytes are not packets", peer, received->garbage);
 }
@@ -241,6 +245,7 @@ static void print_totals(const ttr_receiver_totals *totals)
     json_write_uint(&json, "events", totals->events);
     json_write_uint(&json, "lost", totals->lost);
     json_write_uint(&json, "before_first", totals->before_first);
+    json_write_uint(&json, "lost_packets", totals->lost_packets);
     json_write_uint(&json, "late", totals->late);
     json_write_uint(&json, "duplicates", totals->duplicates);
     json_write_uint(&json, "kernel_drops", totals->kernel_drops);

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <tracetta/network.h>
@@ -57,34 +58,56 @@ static void report_sent_bytes(const struct call *call, const ttr_sent *sent, uin
         print_note(call, "connected again %" PRIu64 " times", sent->reconnections);
 }
 
-/* Sends the file and prints the summary. */
-static int send_file(struct call *call, int fd, ttr_sender *sender)
+/* Ends the sender and prints the summary or the error. `status` is the result so far. */
+static int finish(struct call *call, ttr_sender *sender, ttr_status status, ttr_error *failure,
+                  uint64_t begin_ns)
 {
-    const uint64_t begin_ns = progress_now();
-    uint8_t *piece = malloc(PIECE);
-    ttr_error error = {0};
+    ttr_error error = *failure;
     ttr_sent sent = {.size = sizeof sent};
-    ssize_t n = 0;
-    ttr_status status = piece ? TTR_OK : TTR_E_NOMEM;
-    while (status == TTR_OK && (n = read_file_piece(fd, piece, sender, &error)) > 0)
-        status = ttr_sender_write(sender, piece, (size_t)n, &error);
-    int reason = errno;
-    free(piece);
-    bool is_read = n >= 0;
-    ttr_status closed = ttr_sender_close(sender, status == TTR_OK && is_read, &sent,
-                                         status == TTR_OK && is_read ? &error : NULL);
+    ttr_status closed =
+        ttr_sender_close(sender, status == TTR_OK, &sent, status == TTR_OK ? &error : NULL);
     status = status == TTR_OK ? closed : status;
-    if (!is_read && error.status == TTR_OK) {
-        report_failure_text(call->path[0], "cannot be read: %s", strerror(reason));
-        return OUTCOME_INPUT;
-    }
-    if (status == TTR_AGAIN || (status == TTR_OK && is_read)) {
+    if (status == TTR_AGAIN || status == TTR_OK) {
         report_sent_bytes(call, &sent, begin_ns);
         return OUTCOME_FINE;
     }
     report_error(call, error.status == TTR_E_IO ? call->path[1] : call->path[0], &error);
     return error.status == TTR_E_UNSUPPORTED || error.status == TTR_E_MALFORMED ? OUTCOME_INPUT
                                                                                 : OUTCOME_OUTPUT;
+}
+
+/* Sends the bytes of a file. */
+static int send_file(struct call *call, int fd, ttr_sender *sender)
+{
+    const uint64_t begin_ns = progress_now();
+    uint8_t *piece = malloc(PIECE);
+    ttr_error error = {0};
+    ssize_t n = 0;
+    ttr_status status = piece ? TTR_OK : TTR_E_NOMEM;
+    while (status == TTR_OK && (n = read_file_piece(fd, piece, sender, &error)) > 0)
+        status = ttr_sender_write(sender, piece, (size_t)n, &error);
+    int reason = errno;
+    free(piece);
+    if (n < 0 && error.status == TTR_OK) {
+        (void)ttr_sender_close(sender, false, NULL, NULL);
+        report_failure_text(call->path[0], "cannot be read: %s", strerror(reason));
+        return OUTCOME_INPUT;
+    }
+    return finish(call, sender, n < 0 ? error.status : status, &error, begin_ns);
+}
+
+static int send_folder(struct call *call, ttr_sender *sender)
+{
+    const uint64_t begin_ns = progress_now();
+    ttr_error error = {0};
+    ttr_status status = ttr_sender_send_folder(sender, call->path[0], &error);
+    return finish(call, sender, status, &error, begin_ns);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
 int run_send(struct call *call)
@@ -108,6 +131,8 @@ int run_send(struct call *call)
         report_error(call, call->path[1], &error);
         return OUTCOME_OUTPUT;
     }
+    if (is_folder(call->path[0]))
+        return send_folder(call, sender);
     bool is_stdin = strcmp(call->path[0], "-") == 0;
     int fd = is_stdin ? dup(STDIN_FILENO) : open(call->path[0], O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {

@@ -114,6 +114,7 @@ static const struct format_folder folder = {
     .main_file_option = "metadata",
     .open = ctf_open_folder,
     .open_together = ctf_open_folders,
+    .packet_tag = CTF_DEFINITION_PACKET,
 };
 
 static const struct format_url url = {

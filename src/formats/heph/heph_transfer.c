@@ -16,8 +16,9 @@ static bool parse_packet_facts(const uint8_t *packet, size_t n, struct packet_fa
 {
     const struct heph_layout *layout = get_heph_layout();
     const uint32_t size = (uint32_t)n;
-    *facts = (struct packet_facts){.is_event = load_u32be(packet) == HEPH_MAGIC_EVENT};
-    if (!facts->is_event) {
+    *facts = (struct packet_facts){.is_counted = load_u32be(packet) == HEPH_MAGIC_EVENT};
+    facts->events = facts->is_counted;
+    if (!facts->is_counted) {
         facts->has_epoch = facts->is_head = heph_parse_epoch(packet, size, &facts->epoch_ns);
         return heph_is_valid_packet(packet, size, layout);
     }

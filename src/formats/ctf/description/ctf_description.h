@@ -45,7 +45,7 @@ enum ctf_role {
     CTF_ROLE_EVENT_ID,
     CTF_ROLE_TIME, /* field mapped to the clock, in any structure of a packet or event */
     CTF_ROLE_COUNT,
-    /* roles in traces that tracetta's own writer wrote (ctf_dialect.h) */
+    /* roles in traces that tracetta's own writer wrote (ctf_conventions.h) */
     CTF_ROLE_ATTRIBUTE = 64, /* first role of event attributes; enum ctf_attribute is added to it */
     CTF_ROLE_HIDDEN = 127    /* a length member that is never printed as a field */
 };
@@ -98,8 +98,8 @@ struct ctf_event_class {
     ttr_id name_id, provider_id;
     const struct ctf_thread_fields
         *thread_fields; /* which fields contain the thread; NULL until needed */
-    /* true if ctf_dialect_prepare has already replaced the types of this class */
-    bool is_dialect_prepared;
+    /* true if ctf_conventions_prepare has already replaced the types of this class */
+    bool are_conventions_prepared;
 };
 
 struct ctf_stream_class {

@@ -57,8 +57,8 @@ static void emit_discarded_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_counters *before = ctf_get_counters(reader->stream);
-    /* traces in the dialect store gaps as events */
-    if (!packet->has_discarded || reader->trace->class->is_dialect)
+    /* traces that follow the CTF conventions store gaps as events */
+    if (!packet->has_discarded || reader->trace->class->has_conventions)
         return;
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;

@@ -118,8 +118,8 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
                          const struct event_class *about)
 {
     const void *start = schema->base.layout ? layout_iter_start(schema->base.layout) : NULL;
-    bool is_listed =
-        schema->event && reader->trace->class->is_dialect && ctf_is_listed_class(schema->event);
+    bool is_listed = schema->event && reader->trace->class->has_conventions &&
+                     ctf_is_listed_class(schema->event);
     schema->id = context_add_schema(
         reader->trace->t,
         &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops,
@@ -131,35 +131,35 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
     return schema->id != 0;
 }
 
-/* In traces of the dialect, sets the attributes that an event class declares (kind, level,
- * provider, ...). Returns false with `error` on failure. */
+/* In traces that follow the CTF conventions, sets the attributes that an event class declares
+ * (kind, level, provider, ...). Returns false with `error` on failure. */
 static bool set_class_attributes(struct ctf_reader *reader, const struct ctf_event_class *event,
                                  struct ctf_event_decoder *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
-    struct ctf_dialect_attributes *dialect_attributes =
-        trace->class->is_dialect
-            ? arena_alloc(&reader->trace->class_arena, sizeof *dialect_attributes)
+    struct ctf_conventions_attributes *convention_attributes =
+        trace->class->has_conventions
+            ? arena_alloc(&reader->trace->class_arena, sizeof *convention_attributes)
             : NULL;
-    if (!trace->class->is_dialect)
+    if (!trace->class->has_conventions)
         return true;
-    if (!dialect_attributes) {
+    if (!convention_attributes) {
         (void)fail_memory(error);
         return false;
     }
-    if (ctf_dialect_find_attributes(&trace->class->description, trace->t, event, dialect_attributes,
-                                    error) != TTR_OK)
+    if (ctf_conventions_find_attributes(&trace->class->description, trace->t, event,
+                                        convention_attributes, error) != TTR_OK)
         return false;
-    class->dialect_attributes = dialect_attributes;
+    class->convention_attributes = convention_attributes;
     class->has_thread = false;
-    class->model.kind = dialect_attributes->kind;
-    class->model.level = dialect_attributes->level;
-    class->model.name = dialect_attributes->name;
-    class->model.category = dialect_attributes->category;
-    class->model.provider = dialect_attributes->provider;
-    if (dialect_attributes->has_number)
-        context_set_event_number(trace->t, class->schema->id, dialect_attributes->number,
-                                 dialect_attributes->version);
+    class->model.kind = convention_attributes->kind;
+    class->model.level = convention_attributes->level;
+    class->model.name = convention_attributes->name;
+    class->model.category = convention_attributes->category;
+    class->model.provider = convention_attributes->provider;
+    if (convention_attributes->has_number)
+        context_set_event_number(trace->t, class->schema->id, convention_attributes->number,
+                                 convention_attributes->version);
     return true;
 }
 
@@ -262,7 +262,7 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
     };
     if (!set_class_attributes(reader, event, class, error))
         return NULL;
-    class->is_usual = !class->has_imports && !class->dialect_attributes && !class->times;
+    class->is_usual = !class->has_imports && !class->convention_attributes && !class->times;
     return class;
 }
 

@@ -299,23 +299,24 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
     loop->header.ticks = ticks;
 }
 
-/* In traces of the dialect, sets the attributes that are stored in the event. A record that only
- * names a thread is not emitted. The batch is returned before such a record, so that its events
- * still have the old name. */
+/* In traces that follow the CTF conventions, sets the attributes that are stored in the event. A
+ * record that only names a thread is not emitted. The batch is returned before such a record, so
+ * that its events still have the old name. */
 static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
     const struct ctf_trace *trace = reader->trace;
-    const struct ctf_dialect_attributes *dialect_attributes = loop->class->dialect_attributes;
+    const struct ctf_conventions_attributes *convention_attributes =
+        loop->class->convention_attributes;
     struct bits bits = bits_init(loop->base, loop->body_at, loop->at);
-    bool is_fine = ctf_dialect_set_attributes(dialect_attributes, trace->t, trace->thread_source,
-                                              &bits, event);
-    if (is_fine && dialect_attributes->is_listed)
+    bool is_fine = ctf_conventions_set_attributes(convention_attributes, trace->t,
+                                                  trace->thread_source, &bits, event);
+    if (is_fine && convention_attributes->is_listed)
         is_fine = ctf_listed_set_attributes(trace->t, trace->thread_source, event);
-    if (is_fine && dialect_attributes->is_names && loop->n > 1)
+    if (is_fine && convention_attributes->is_names && loop->n > 1)
         return CTF_STOP_NAMES;
-    if (is_fine && dialect_attributes->is_names) {
-        is_fine = ctf_dialect_apply_names(reader->in, event);
+    if (is_fine && convention_attributes->is_names) {
+        is_fine = ctf_conventions_apply_names(reader->in, event);
         event->kind = TTR_KIND_DEFINITION;
         event->tag = CTF_DEFINITION_EVENT;
         loop->n -= !(reader->in->flags & TTR_READ_DEFINITIONS);
@@ -371,7 +372,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     set_event_time(reader, event, views);
     if (loop->class->times)
         advance_clock_by_fields(loop);
-    stop = loop->class->dialect_attributes ? set_event_attributes(loop, event) : CTF_STOP_FULL;
+    stop = loop->class->convention_attributes ? set_event_attributes(loop, event) : CTF_STOP_FULL;
     if (stop == CTF_STOP_NAMES) {
         loop->header.ticks = ticks;
         loop->at = at;

@@ -617,7 +617,8 @@ uint32_t ctf_get_event_kinds(struct input *in)
     const struct ctf_reader *reader = in->ctx;
     const uint32_t previous_size =
         1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
-    return reader->trace && !reader->trace->class->is_dialect ? previous_size : READER_ANY_KIND;
+    return reader->trace && !reader->trace->class->has_conventions ? previous_size
+                                                                   : READER_ANY_KIND;
 }
 
 ttr_status ctf_open(struct input *in, ttr_error *error)

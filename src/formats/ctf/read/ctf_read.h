@@ -35,7 +35,7 @@
 enum ctf_definition {
     CTF_DEFINITION_STREAM = 1,
     CTF_DEFINITION_PACKET = 2,
-    /* a record of the dialect that names a thread; the event count of the packet definition
+    /* a record of the CTF conventions that names a thread; the event count of the packet definition
      * includes it */
     CTF_DEFINITION_EVENT = 3
 };
@@ -67,7 +67,7 @@ struct ctf_trace_class {
     uint8_t *metadata; /* bytes of the metadata file, which copies of the trace contain unchanged */
     size_t metadata_n;
     bool has_bad_metadata; /* the metadata are damaged, so a copy does not contain these bytes */
-    bool is_dialect;       /* the trace was written by our own writer (ctf_dialect.h) */
+    bool has_conventions;  /* the trace was written by our own writer (ctf_conventions.h) */
     /* packets start with the magic number; packet headers contain the trace UUID */
     bool has_magic, has_uuid;
     uint8_t magic[4]; /* the magic number in the byte order of the packets */

@@ -6,7 +6,7 @@
 
 #include "base/pair_map.h"
 #include "formats/ctf/description/ctf_clock.h"
-#include "formats/ctf/dialect/ctf_dialect.h"
+#include "formats/ctf/conventions/ctf_conventions.h"
 #include "formats/ctf/packet/ctf_event_header_plan.h"
 #include "formats/ctf/read/ctf_read.h"
 #include "formats/ctf/packet/rfc11_packet.h"
@@ -87,15 +87,15 @@ struct ctf_event_decoder {
     uint64_t events_read;
     bool has_thread, has_imports;
     bool has_variable_number, has_variable_name; /* copied from ctf_thread_fields */
-    /* the class needs no packet fields, has no dialect attributes and no clock fields, so that
-     * read_usual_events can decode its events */
+    /* the class needs no packet fields, has no attributes of the CTF conventions and no clock
+     * fields, so that read_usual_events can decode its events */
     bool is_usual;
     struct ctf_field_pos pid, tid, name; /* copied from ctf_thread_fields */
     /* CTF 1.8: layout of the body with hidden fields, for bodies with fields that set the clock;
      * NULL = none */
     const struct layout *times;
-    /* attributes of the dialect (ctf_dialect.h); NULL in other traces */
-    const struct ctf_dialect_attributes *dialect_attributes;
+    /* attributes of the CTF conventions (ctf_conventions.h); NULL in other traces */
+    const struct ctf_conventions_attributes *convention_attributes;
     /* schema of the event class; may be shared by all streams of the trace */
     struct ctf_schema *schema;
 };

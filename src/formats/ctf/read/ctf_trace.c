@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
-#include "formats/ctf/dialect/ctf_dialect.h"
+#include "formats/ctf/conventions/ctf_conventions.h"
 #include "formats/ctf/read/ctf_reader.h"
 
 #define CLASS_ARENA_BYTES_MIN 1024u /* bytes; enough for one stream with few event classes */
@@ -77,8 +77,8 @@ ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version,
         status = fail(error, TTR_E_UNSUPPORTED, 0,
                       "%s is not metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
     if (status == TTR_OK)
-        status = ctf_dialect_prepare(description, error);
-    class->is_dialect = status == TTR_OK && ctf_uses_dialect(description);
+        status = ctf_conventions_prepare(description, error);
+    class->has_conventions = status == TTR_OK && ctf_uses_conventions(description);
     (void)snprintf(class->version, sizeof class->version, "%s",
                    status == TTR_OK ? names[version] : "");
     return status;

@@ -365,8 +365,8 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
     struct ctf_open_packet *packet = &file->packet;
     ttr_status status = TTR_OK;
     const bool is_said = event->kind == TTR_KIND_GAP &&
-                         /* gaps of our dialect are events in the source file, so they are copied
-                          * like other events */
+                         /* gaps of the CTF conventions are events in the source file, so they are
+                          * copied like other events */
                          !output_is_own_raw(out, event);
     if (is_said)
         record_gap(packet, event);

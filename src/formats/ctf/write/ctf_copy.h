@@ -34,8 +34,8 @@
 struct ctf_kept {
     uint64_t at, end, ticks;
     const struct ctf_event_class *event;
-    /* the event is a gap or names a thread (ctf_dialect.h), so it does not count as an event of the
-     * output */
+    /* the event is a gap or names a thread (ctf_conventions.h), so it does not count as an event of
+     * the output */
     bool is_uncounted;
 };
 

@@ -2,8 +2,8 @@
  * one for events without a CPU.
  *
  * Times in a file must not decrease, so the pipeline sorts events before they arrive here.
- * Properties that CTF cannot express are written as fields by the rules of ctf_dialect.h. Metadata
- * are written last, when all classes are known. */
+ * Properties that CTF cannot express are written as fields by the rules of ctf_conventions.h.
+ * Metadata are written last, when all classes are known. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -82,8 +82,8 @@ static const struct ctf_trace *find_ctf_source(const struct ttr_writer *out, con
     return ctx ? ctx->trace : NULL;
 }
 
-/* Returns the output trace of the event's source; adds a trace in the dialect at the first call.
- * Returns NULL if memory runs out. */
+/* Returns the output trace of the event's source; adds a trace that follows the CTF conventions at
+ * the first call. Returns NULL if memory runs out. */
 static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
     const struct ctf_writer *w = out->ctx;
@@ -219,7 +219,7 @@ static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_o
     struct ctf_trace_out *trace = stream->trace;
     const struct alloc *alloc = &out->t->counted;
     const struct ctf_items_config what = {
-        .out = out, .version = trace->description.version, .is_dialect = true};
+        .out = out, .version = trace->description.version, .has_conventions = true};
     ttr_thread thread;
     if (!ttr_thread_get(out->t, id, &thread))
         return TTR_OK;
@@ -401,7 +401,7 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
         return status;
     const struct ctf_items_config what = {.out = out,
                                           .version = trace->description.version,
-                                          .is_dialect = true,
+                                          .has_conventions = true,
                                           .has_cpu = stream->has_cpu};
     ctf_items_collect(&w->items, &what, event);
     struct encoded_event encoded_event = choose_event_class(out, stream, event);
@@ -414,8 +414,9 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
                                    error);
 }
 
-/* Writes the pending gaps of a source as one gap event of the dialect. They are pending because
- * they arrived before its first event, when it was not known whether the source is transcoded. */
+/* Writes the pending gaps of a source as one gap event of the CTF conventions. They are pending
+ * because they arrived before its first event, when it was not known whether the source is
+ * transcoded. */
 static ttr_status write_pending_gap(struct ttr_writer *out, const ttr_event *event,
                                     ttr_error *error)
 {

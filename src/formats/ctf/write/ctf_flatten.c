@@ -8,7 +8,7 @@
  * |  item   UINT n=2   ARRAY a, 2     STRUCT, 1   UINT x  STRUCT, 1   UINT x  TEXT s
  * |                    length = item 0            (elements of a)
  *
- * Order of the list: common context | attributes (dialect), specific context | payload.
+ * Order of the list: common context | attributes (conventions), specific context | payload.
  *
  * Order of calls (ctf_items_collect): add_field_items walks the event's fields and brings each
  * value into a canonical form; move_contexts_to_payload moves contexts into the payload if the
@@ -51,7 +51,8 @@ struct flattening {
     bool is_trial; /* hash only: do not mark arrays as mixed and do not count losses */
     const struct ctf_items_config *what;
     uint64_t offset;
-    /* transcoding: iterator that provides the declared field types; NULL in the dialect */
+    /* transcoding: iterator that provides the declared field types; NULL if the CTF conventions
+     * apply */
     const ttr_fields *walk;
     const ttr_fields *labels; /* iterator that provides enumeration labels; NULL = no labels */
 };
@@ -92,9 +93,9 @@ static void count_item_loss(const struct flattening *f, enum ctf_loss loss)
     output_count_loss(f->what->out, loss, f->offset);
 }
 
-/* Returns true if the type is an 8-bit enumeration as our dialect writes for booleans, nulls and
- * constants. */
-static bool is_dialect_enumeration(const struct type *type)
+/* Returns true if the type is an 8-bit enumeration as the CTF conventions use for booleans, nulls
+ * and constants. */
+static bool is_convention_enumeration(const struct type *type)
 {
     const struct type_labels *labels = type->labels;
     return type->bits == 8 && (labels->n < 2 || (labels->label[0].name.n == 5 &&
@@ -113,7 +114,7 @@ static void normalize_labels(const struct flattening *f, ttr_value *value)
         is_sayable = is_sayable && rfc11_can_list_labels(type->labels);
     bool has_labels =
         type && type->labels && is_sayable &&
-        (!f->what->is_dialect || (type->labels->n > 0 && !is_dialect_enumeration(type)));
+        (!f->what->has_conventions || (type->labels->n > 0 && !is_convention_enumeration(type)));
     if (!has_labels && value->count > 0)
         count_item_loss(f, CTF_LOST_LABEL);
     value->hint = TTR_DISPLAY_NONE;
@@ -156,9 +157,9 @@ static void normalize_text(const struct flattening *f, ttr_value *value)
 {
     bool has_nul =
         value->type == TTR_TYPE_TEXT && value->text.n && memchr(value->text.p, 0, value->text.n);
-    if (!f->what->is_dialect && value->type == TTR_TYPE_BYTES && f->what->version != CTF_2)
+    if (!f->what->has_conventions && value->type == TTR_TYPE_BYTES && f->what->version != CTF_2)
         count_item_loss(f, CTF_LOST_TYPE);
-    if (!f->what->is_dialect && value->hint == TTR_DISPLAY_DECIMAL) {
+    if (!f->what->has_conventions && value->hint == TTR_DISPLAY_DECIMAL) {
         value->hint = TTR_DISPLAY_NONE;
         count_item_loss(f, CTF_LOST_WIDE);
     }
@@ -193,7 +194,7 @@ static void normalize_value(const struct flattening *f, ttr_value *value)
     case TTR_TYPE_BOOL:
         value->v.u = value->v.u != 0;
         value->hint = 0;
-        if (!f->what->is_dialect && f->what->version != CTF_2)
+        if (!f->what->has_conventions && f->what->version != CTF_2)
             count_item_loss(f, CTF_LOST_TYPE);
         break;
     case TTR_TYPE_UINT:
@@ -349,7 +350,7 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
         return;
     *field = *given;
     items->n--;
-    if (!f->what->is_dialect && field->value.type != TTR_TYPE_TEXT)
+    if (!f->what->has_conventions && field->value.type != TTR_TYPE_TEXT)
         link_length_item(f, open, &field->value);
     items->n++;
     field->name_id = given->name_id || given->name.n == 0
@@ -401,7 +402,7 @@ static void start_field_iterator(struct flattening *f, const ttr_event *event, t
         ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, walk);
     else
         ttr_fields_begin(t, event, walk);
-    f->walk = !f->what->is_dialect ? walk : NULL;
+    f->walk = !f->what->has_conventions ? walk : NULL;
     f->labels = walk;
 }
 
@@ -427,7 +428,7 @@ static bool is_payload_size(const struct flattening *f, const ttr_field *field)
 static void add_field_items(struct flattening *f, const ttr_event *event)
 {
     struct ctf_items *items = f->items;
-    struct scopes scopes = {.has_common = f->what->is_dialect || f->what->is_packet,
+    struct scopes scopes = {.has_common = f->what->has_conventions || f->what->is_packet,
                             .has_context = f->what->is_packet};
     struct open_items open;
     ttr_fields walk;
@@ -510,7 +511,7 @@ static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
 static bool copy_example_labels(const struct type *type, ttr_value *element)
 {
     if ((type->hint != TTR_DISPLAY_ENUM && type->hint != TTR_DISPLAY_NONE) ||
-        type->labels->n == 0 || is_dialect_enumeration(type) ||
+        type->labels->n == 0 || is_convention_enumeration(type) ||
         !rfc11_can_list_labels(type->labels))
         return false;
     element->hint = CTF_ITEM_LABELLED;
@@ -676,7 +677,7 @@ void ctf_items_collect(struct ctf_items *items, const struct ctf_items_config *w
     struct flattening f = {.items = items, .what = what, .offset = event->offset};
     ctf_items_clear(items);
     items->offset = event->offset;
-    if (what->is_dialect)
+    if (what->has_conventions)
         ctf_items_add_attributes(items, what, event);
     add_field_items(&f, event);
     move_contexts_to_payload(&f);

@@ -1,7 +1,7 @@
 /* Writes an event as an array of (name, type, value) entries, so that events with any fields can
  * share one event class. Used if the stream has too many classes, or if readers would reject every
- * class for the event. The members of an entry are the CTF_LISTED_* values of ctf_dialect.h. The
- * event name is not part of the list. */
+ * class for the event. The members of an entry are the CTF_LISTED_* values of ctf_conventions.h.
+ * The event name is not part of the list. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/bit_cursor.h"

@@ -37,7 +37,8 @@ static void end_flatten(struct taken *s)
 static void flatten_built_event(struct taken *s, ttr_event *event)
 {
     ttr_batch batch;
-    const struct ctf_items_config what = {.out = &s->out, .version = CTF_2, .is_dialect = true};
+    const struct ctf_items_config what = {
+        .out = &s->out, .version = CTF_2, .has_conventions = true};
     assert_int_equal(ttr_event_build(s->builder, &batch, NULL), TTR_OK);
     *event = *batch.event;
     ctf_items_collect(&s->items, &what, event);

@@ -1,5 +1,5 @@
 /* The item list: allocation, and conversion of event attributes to items. Attributes are properties
- * of an event that are not fields, such as kind, provider or thread (ctf_dialect.h). */
+ * of an event that are not fields, such as kind, provider or thread (ctf_conventions.h). */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/number.h"

@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "base/number.h"
 #include "formats/ctf/description/ctf_description.h"
-#include "formats/ctf/dialect/ctf_dialect.h"
+#include "formats/ctf/conventions/ctf_conventions.h"
 #include "model/output.h"
 
 /* maximum nesting depth of structs and arrays; their members below it are lost */
@@ -67,8 +67,8 @@ struct ctf_items {
 struct ctf_items_config {
     struct ttr_writer *out;
     enum ctf_version version;
-    bool is_dialect; /* write in the dialect: event attributes become fields */
-    bool has_cpu;    /* the packet context has the CPU, so events do not record it */
+    bool has_conventions; /* follow the CTF conventions: event attributes become fields */
+    bool has_cpu;         /* the packet context has the CPU, so events do not record it */
     /* collect the packet context fields of the event's packet instead of the event's fields */
     bool is_packet;
     /* the target has no common context; the fields of the source's common context become the first

@@ -1,4 +1,4 @@
-/* Losses of the CTF writer. With the attributes of our dialect (ctf_dialect.h) CTF can express
+/* Losses of the CTF writer. With the CTF conventions (ctf_conventions.h), CTF can express
  * nearly everything; v1.1 lacks some types. */
 #include "formats/ctf/write/ctf_write.h"
 

@@ -72,7 +72,7 @@ static void write_built_event(struct made *m)
     const ttr_event *event = batch.event;
     const struct ctf_items_config what = {.out = &m->out,
                                           .version = m->trace.description.version,
-                                          .is_dialect = true,
+                                          .has_conventions = true,
                                           .has_cpu = m->stream.has_cpu};
     ctf_items_collect(&m->items, &what, event);
     assert_false(m->items.failed);

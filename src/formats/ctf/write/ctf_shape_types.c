@@ -32,8 +32,8 @@
 #define LENGTH_BITS 32u
 /* an enumeration with at least this many labels becomes a named type, which TSDL declares once */
 #define LABELS_NAMED 64u
-/* bits; width of the length of an array of hexadecimal u8 in the dialect. The length of byte
- * strings has LENGTH_BITS, so readers can distinguish the two. */
+/* bits; width of the length of an array of hexadecimal u8 with the CTF conventions. The length of
+ * byte strings has LENGTH_BITS, so readers can distinguish the two. */
 #define LENGTH_BITS_ODD 64u
 
 static bool is_rfc_target(const struct ctf_types *types)
@@ -413,7 +413,8 @@ static bool is_hex_byte_array(const struct ctf_types *types)
 
 static const struct type *get_length_type(struct ctf_types *types)
 {
-    unsigned bits = types->is_dialect && is_hex_byte_array(types) ? LENGTH_BITS_ODD : LENGTH_BITS;
+    unsigned bits =
+        types->has_conventions && is_hex_byte_array(types) ? LENGTH_BITS_ODD : LENGTH_BITS;
     return ctf_types_get_number(types, TYPE_UINT, bits, 10);
 }
 
@@ -422,7 +423,7 @@ static const struct type *get_length_type(struct ctf_types *types)
 static ttr_text find_length_name(const struct ctf_types *types)
 {
     const ttr_value *value = get_current_value(types);
-    return !types->is_dialect && value->text_id && value->v.u && value->v.u <= types->at
+    return !types->has_conventions && value->text_id && value->v.u && value->v.u <= types->at
                ? types->called[value->v.u - 1]
                : (ttr_text){NULL, 0};
 }
@@ -480,7 +481,7 @@ static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, t
         memcpy(text, name.p, n);
     memcpy(text + n, "_length", 7);
     n += 7;
-    for (uint64_t number = 2, following = n; !types->is_dialect && !types->failed; number++) {
+    for (uint64_t number = 2, following = n; !types->has_conventions && !types->failed; number++) {
         if (!ctf_type_is_name_collision(
                 types, structure, ctf_type_prefixed_name(types, (ttr_text){text, n}, 1), true))
             break;
@@ -533,7 +534,7 @@ static void add_member_of_value(struct ctf_types *types, uint64_t structure, ttr
                              ctf_type_choose_member_number(types, structure, name, id, is_fixed),
                              is_fixed);
     ttr_text ctx = types->member[at].name, shown = types->member[at].shown;
-    types->renamed += !types->is_dialect &&
+    types->renamed += !types->has_conventions &&
                       (shown.n != name.n || (name.n && memcmp(shown.p, name.p, name.n) != 0));
     record_written_name(types, ctx);
     if (types->failed)

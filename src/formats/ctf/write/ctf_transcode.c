@@ -1,6 +1,6 @@
 /* Transcoding: encodes a CTF trace again if it cannot be copied, because another version or byte
  * order is required. Names, contexts, labels, clocks and environment are those of the source, so
- * the output is not in the dialect.
+ * the output does not use the CTF conventions.
  *
  * Order of calls, per event:
  * |  init_transcode_job              collects source stream, packet and output trace of the event
@@ -55,14 +55,14 @@ bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
     const struct ctf_writer *w = out->ctx;
     const struct ctf_schema *schema = find_ctf_schema(out, event);
     if (schema)
-        return !schema->trace->class->is_dialect;
+        return !schema->trace->class->has_conventions;
     const struct source_entry *source =
         &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
     if (event->kind != TTR_KIND_GAP || !source->format ||
         strcmp(source->format, out->format->name) != 0)
         return false;
     const uint32_t *index = pair_map_get(&w->trace_of, event->source, 0);
-    return !index || !w->traces[*index]->is_dialect;
+    return !index || !w->traces[*index]->has_conventions;
 }
 
 /* --- Files that continue another file --- */
@@ -371,7 +371,7 @@ ttr_status ctf_transcode_packet(struct ttr_writer *out, const ttr_event *event, 
 {
     struct transcode_job job;
     const struct ctf_schema *schema = find_ctf_schema(out, event);
-    if (event->link || !schema || schema->trace->class->is_dialect)
+    if (event->link || !schema || schema->trace->class->has_conventions)
         return TTR_OK;
     if (!init_transcode_job(&job, out, event))
         return fail_memory(error);

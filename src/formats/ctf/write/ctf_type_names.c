@@ -1,7 +1,7 @@
-/* Names of struct members. In the dialect, names are escaped so that our reader can restore them;
- * the second member of a name gets the number 2, and so on. Names of transcoded fields stay as
- * similar as the language allows; duplicates get the lowest number that makes them unique.
- * ctf_shape_types.c names types. */
+/* Names of struct members. With the CTF conventions, names are escaped so that our reader can
+ * restore them; the second member of a name gets the number 2, and so on. Names of transcoded
+ * fields stay as similar as the language allows; duplicates get the lowest number that makes them
+ * unique. ctf_shape_types.c names types. */
 #include "formats/ctf/write/ctf_type_names.h"
 
 #include "base/hash.h"
@@ -43,13 +43,13 @@ static void append_plain_name(struct ctf_types *types, ttr_text name, unsigned n
 void ctf_type_set_member_name(struct ctf_types *types, struct type_member *member, ttr_text name,
                               unsigned times, bool is_fixed)
 {
-    bool is_cpu = !types->is_dialect && types->root == ROOT_PACKET_CONTEXT && name.n == 6 &&
+    bool is_cpu = !types->has_conventions && types->root == ROOT_PACKET_CONTEXT && name.n == 6 &&
                   memcmp(name.p, "cpu_id", 6) == 0;
     bool is_tsdl = types->description->version == CTF_1_8 && !is_cpu;
     buffer_clear(&types->name);
     if (is_tsdl)
         buffer_add_byte(&types->name, '_');
-    if (!types->is_dialect)
+    if (!types->has_conventions)
         append_plain_name(types, name, times);
     else if (is_fixed)
         buffer_add(&types->name, name.p, name.n);
@@ -71,7 +71,8 @@ static ttr_text strip_leading_underscores(ttr_text name)
 
 /* Returns a hash that is equal for names that readers may treat as equal: in TSDL, names that
  * differ only in leading underscores, because some readers ignore them. */
-static uint64_t hash_dialect_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
+static uint64_t hash_convention_name(struct ctf_types *types, ttr_text name, ttr_id id,
+                                     bool is_fixed)
 {
     if (types->description->version != CTF_1_8)
         return is_fixed ? UINT64_C(1) << 32 | types->at : id;
@@ -87,7 +88,7 @@ static uint64_t hash_dialect_name(struct ctf_types *types, ttr_text name, ttr_id
 }
 
 /* Adds one to the number of members of the struct with this name hash. Returns the new number. */
-static unsigned count_dialect_name(struct ctf_types *types, uint64_t structure, uint64_t key)
+static unsigned count_convention_name(struct ctf_types *types, uint64_t structure, uint64_t key)
 {
     uint32_t *times = pair_map_get(&types->times, structure, key);
     if (times)
@@ -172,7 +173,7 @@ void ctf_type_reserve_names(struct ctf_types *types, uint64_t structure, size_t 
     static const char *const usual[] = {"timestamp_begin", "timestamp_end",  "content_size",
                                         "packet_size",     "packet_seq_num", "events_discarded"};
     bool is_packet = types->root == ROOT_PACKET_CONTEXT && types->members_n == 0;
-    for (size_t i = from; i < to && !types->is_dialect && !types->failed;
+    for (size_t i = from; i < to && !types->has_conventions && !types->failed;
          i += ctf_items_count_nested(types->items, i)) {
         const ttr_field *field = &types->items->field[i];
         record_name_state(types, structure,
@@ -180,16 +181,17 @@ void ctf_type_reserve_names(struct ctf_types *types, uint64_t structure, size_t 
                               types, ttr_text_get(types->t, field->name_id), 1)),
                           0);
     }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && is_packet && !types->is_dialect; i++)
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && is_packet && !types->has_conventions;
+         i++)
         record_name_state(types, structure, (ttr_text){usual[i], strlen(usual[i])}, NAME_TAKEN);
 }
 
 unsigned ctf_type_choose_member_number(struct ctf_types *types, uint64_t structure, ttr_text name,
                                        ttr_id id, bool is_fixed)
 {
-    if (!types->is_dialect)
+    if (!types->has_conventions)
         return choose_name_number(types, structure, name);
     unsigned times =
-        count_dialect_name(types, structure, hash_dialect_name(types, name, id, is_fixed));
+        count_convention_name(types, structure, hash_convention_name(types, name, id, is_fixed));
     return is_fixed ? 1 : times;
 }

@@ -15,8 +15,8 @@
 void ctf_type_reserve_names(struct ctf_types *types, uint64_t structure, size_t from, size_t to);
 
 /* Returns the number that ctf_type_set_member_name appends to distinguish members of the same name;
- * 1 = no number. In the dialect it is the count of members with this name, for transcoded fields
- * the lowest unused number. */
+ * 1 = no number. With the CTF conventions it is the count of members with this name, for transcoded
+ * fields the lowest unused number. */
 unsigned ctf_type_choose_member_number(struct ctf_types *types, uint64_t structure, ttr_text name,
                                        ttr_id id, bool is_fixed);
 

@@ -6,7 +6,8 @@
  * session, which follow each other in time. Traces that were opened separately and overlap, as in
  * "merge a a", must both be read back completely, so the later one gets another UUID.
  *
- * Left out: live sessions and traces in our dialect; their UUIDs are always new. */
+ * Left out: live sessions and traces that follow the CTF conventions; their UUIDs are always new.
+ */
 #include <string.h>
 
 #include "base/hash.h"

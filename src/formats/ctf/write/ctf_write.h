@@ -35,7 +35,7 @@
 #include "base/hash.h"
 #include "base/key_map.h"
 #include "base/number.h"
-#include "formats/ctf/dialect/ctf_dialect.h"
+#include "formats/ctf/conventions/ctf_conventions.h"
 #include "formats/ctf/read/ctf_read.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/packet/rfc11_packet.h"
@@ -131,7 +131,7 @@ void ctf_options_inherit(struct ctf_options *options, const struct ctf_trace *so
 struct ctf_types {
     ttr *t;
     struct ctf_description *description; /* version and byte order are set by the caller */
-    bool is_dialect, is_natural;
+    bool has_conventions, is_natural;
     /* number of fields that were renamed, because the name is invalid or not unique */
     uint64_t renamed;
     uint64_t
@@ -254,12 +254,13 @@ struct ctf_trace_out {
     bool source_has_event_size;
     struct ctf_description description;
     struct ctf_types types;
-    bool is_dialect;
-    bool is_suited;           /* ctf_trace_out_check_options has succeeded */
-    bool has_unix_time;       /* at least one event has a time since 1970 */
-    struct ctf_clock *clock;  /* clock of events that are encoded in the dialect */
-    int64_t base;             /* nanoseconds since 1970 at tick 0 of `clock` */
-    struct ctf_trace *source; /* source trace, retained; NULL if the trace is in the dialect */
+    bool has_conventions;
+    bool is_suited;          /* ctf_trace_out_check_options has succeeded */
+    bool has_unix_time;      /* at least one event has a time since 1970 */
+    struct ctf_clock *clock; /* clock of events that are encoded with the CTF conventions */
+    int64_t base;            /* nanoseconds since 1970 at tick 0 of `clock` */
+    struct ctf_trace
+        *source; /* source trace, retained; NULL if the trace follows the CTF conventions */
     /* the output has the source's clocks; only their offsets may differ */
     bool keeps_clocks;
     /* nanoseconds that were added to the source's times; included in the clocks' offsets */
@@ -274,8 +275,8 @@ struct ctf_trace_out {
     struct ctf_output_dir home;
 };
 
-/* Initializes a trace in the dialect; `first` is its first event. The caller has set `home` and
- * `like`; all other members are overwritten. Returns false if memory runs out. */
+/* Initializes a trace that follows the CTF conventions; `first` is its first event. The caller has
+ * set `home` and `like`; all other members are overwritten. Returns false if memory runs out. */
 TTR_MUST bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t,
                                  const struct ctf_options *options, enum ctf_version version,
                                  const ttr_event *first);
@@ -352,7 +353,7 @@ bool ctf_is_event_class_refused(const struct ctf_stream_class_out *kind,
                                 const struct ctf_items *items, const struct ctf_class_key *key);
 
 /* Returns the event class for the items; adds the class at the first call. Returns NULL if memory
- * runs out and, in the dialect, if readers would reject every possible class. */
+ * runs out and, with the CTF conventions, if readers would reject every possible class. */
 const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
                                                   struct ctf_stream_class_out *kind,
                                                   const struct ctf_items *items,
@@ -677,7 +678,8 @@ bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_ou
 
 /* --- ctf_transcode.c --- */
 
-/* Returns true if the event or gap comes from a CTF trace that is not in our dialect. */
+/* Returns true if the event or gap comes from a CTF trace that does not follow the CTF conventions.
+ */
 bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event);
 
 /* Handles the packet definition event of a transcoded trace. If the packet has no events, writes an
@@ -692,7 +694,7 @@ TTR_MUST ttr_status ctf_transcode_event(struct ttr_writer *out, const ttr_event 
 /* --- ctf_encode.c --- */
 
 enum ctf_trace_kind {
-    CTF_TRACE_OF_ANY = 1, /* trace in the dialect, for events of any format */
+    CTF_TRACE_OF_ANY = 1, /* trace that follows the CTF conventions, for events of any format */
     CTF_TRACE_LIKE = 2    /* trace of transcoded events, with the classes of its CTF source */
 };
 

@@ -299,8 +299,8 @@ static bool add_environment(struct ctf_trace_out *trace, const char *name, const
 
 static bool make_environment(struct ctf_trace_out *trace)
 {
-    return add_environment(trace, "tracer_name", CTF_DIALECT_TRACER, 0) &&
-           add_environment(trace, "tracetta_dialect", NULL, CTF_DIALECT_VERSION);
+    return add_environment(trace, "tracer_name", CTF_CONVENTIONS_TRACER, 0) &&
+           add_environment(trace, "tracetta_conventions", NULL, CTF_CONVENTIONS_VERSION);
 }
 
 static void init_trace_out(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
@@ -339,7 +339,7 @@ bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t, const struct ctf_op
                         enum ctf_version version, const ttr_event *first)
 {
     init_trace_out(trace, t, options, version);
-    trace->is_dialect = trace->types.is_dialect = trace->has_numbers = true;
+    trace->has_conventions = trace->types.has_conventions = trace->has_numbers = true;
     trace->has_unix_time = context_has_unix_time(t, first);
     return add_own_clock(trace, first) && make_environment(trace) && make_packet_header(trace);
 }
@@ -722,8 +722,8 @@ static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace
         return NULL;
     buffer_clear(&types->name);
     if (key->is_unnamed)
-        buffer_add_text(&types->name, CTF_DIALECT_UNNAMED);
-    if (trace->is_dialect && !key->is_unnamed)
+        buffer_add_text(&types->name, CTF_CONVENTIONS_UNNAMED);
+    if (trace->has_conventions && !key->is_unnamed)
         ctf_label_escape(&types->name, key->name);
     else
         buffer_add(&types->name, key->name.p, key->name.n);
@@ -774,7 +774,7 @@ const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
     const struct class_like what = {
         key, make_class_types(trace, items, key),
         hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
-    if (!trace->types.failed && trace->is_dialect &&
+    if (!trace->types.failed && trace->has_conventions &&
         !is_class_readable(trace, kind->class, &what.roots)) {
         trace->types.failed |= !key_map_put(&kind->events, hash_event_class(items, key), REFUSED);
         kind->refused_n++;

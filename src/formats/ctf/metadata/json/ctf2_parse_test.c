@@ -1,5 +1,5 @@
 /* Fragments of CTF 2 metadata: contents, order, aliases, roles, extensions, the release candidate's
- * dialect, incremental parsing, and every error. */
+ * syntax, incremental parsing, and every error. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -388,7 +388,7 @@ static void repeated_event_id_keeps_first_and_reports_damage(void **state)
                            "\"one\"\n");
 }
 
-static void release_candidate_dialect_parses_with_notes(void **state)
+static void release_candidate_syntax_parses_with_notes(void **state)
 {
     (void)state;
     static const char text[] = PREAMBLE
@@ -696,7 +696,7 @@ int main(void)
         cmocka_unit_test(repeated_event_id_keeps_first_and_reports_damage),
         cmocka_unit_test(wide_environment_numbers_become_text),
         cmocka_unit_test(unknown_properties_and_lax_json_are_noted),
-        cmocka_unit_test(release_candidate_dialect_parses_with_notes),
+        cmocka_unit_test(release_candidate_syntax_parses_with_notes),
         cmocka_unit_test(equal_clock_declared_twice_is_used_once_with_remark),
         cmocka_unit_test(later_fragments_extend_description),
         cmocka_unit_test(failing_trace_class_adds_nothing),

@@ -201,7 +201,7 @@ TTR_MUST ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_
 TTR_MUST ttr_status ctf2_expect_kind(struct ctf2_parser *parser, const struct json_value *json,
                                      unsigned kind);
 
-/* Emits a diagnostic that the text uses the dialect of the release candidate; only the first call
+/* Emits a diagnostic that the text uses the syntax of the release candidate; only the first call
  * per text does. */
 void ctf2_note_rc7_syntax(struct ctf2_parser *parser, const struct json_value *at,
                           const char *what);

@@ -1,11 +1,10 @@
-/* The dialect: how tracetta stores events of any format as CTF without loss. Used by the writer
- * (ctf/write) and by the reader.
+/* The CTF conventions: how tracetta stores events of any format as CTF without loss. Used by the
+ * writer (ctf/write) and by the reader.
  *
- * A trace declares the dialect in its environment: tracer_name = "tracetta", tracetta_dialect = 1.
- * Then
- * |  - the specific context starts with the attributes below that the event has. Attributes that
- * |    are the same for all events of a class (kind, category, provider) are enumerations with
- * |    one label: they need one byte, and every reader shows them;
+ * A trace declares the CTF conventions in its environment: tracer_name = "tracetta",
+ * tracetta_conventions = 1. Then |  - the specific context starts with the attributes below that
+ * the event has. Attributes that |    are the same for all events of a class (kind, category,
+ * provider) are enumerations with |    one label: they need one byte, and every reader shows them;
  * |  - the log level of an event class is a level (ctf_log_levels);
  * |  - field names are escaped into identifiers (ctf_name_escape); labels and names of classes
  * |    are escaped if they are not valid text;
@@ -23,10 +22,10 @@
  * |  - an event of the class "tracetta:listed" contains a list of its attributes and fields,
  * |    each with its type.
  *
- * Everything else is ordinary CTF. User documentation: docs/formats/ctf-dialect.md. Thread rule:
- * tables and pure functions. */
-#ifndef TRACETTA_FORMATS_CTF_DIALECT_CTF_DIALECT_H
-#define TRACETTA_FORMATS_CTF_DIALECT_CTF_DIALECT_H
+ * Everything else is ordinary CTF. User documentation: docs/formats/ctf-conventions.md. Thread
+ * rule: tables and pure functions. */
+#ifndef TRACETTA_FORMATS_CTF_CONVENTIONS_CTF_CONVENTIONS_H
+#define TRACETTA_FORMATS_CTF_CONVENTIONS_CTF_CONVENTIONS_H
 
 #include "base/bit_cursor.h"
 #include "base/buffer.h"
@@ -34,13 +33,13 @@
 #include "model/context.h"
 #include "model/input.h"
 
-#define CTF_DIALECT_TRACER "tracetta"
-#define CTF_DIALECT_VERSION 1
-#define CTF_DIALECT_NAMES "tracetta:names" /* class of the records that name threads */
+#define CTF_CONVENTIONS_TRACER "tracetta"
+#define CTF_CONVENTIONS_VERSION 1
+#define CTF_CONVENTIONS_NAMES "tracetta:names" /* class of the records that name threads */
 /* prefix of the names of classes that do not name their events */
-#define CTF_DIALECT_UNNAMED "tracetta:"
-#define CTF_KIND_NAMES 255u                  /* kind of records of CTF_DIALECT_NAMES */
-#define CTF_DIALECT_LISTED "tracetta:listed" /* class of events that list their fields */
+#define CTF_CONVENTIONS_UNNAMED "tracetta:"
+#define CTF_KIND_NAMES 255u                      /* kind of records of CTF_CONVENTIONS_NAMES */
+#define CTF_CONVENTIONS_LISTED "tracetta:listed" /* class of events that list their fields */
 
 /* Attributes, in the order of their members in the context. */
 enum ctf_attribute {
@@ -116,7 +115,7 @@ void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool 
                      unsigned times);
 
 /* Appends a label or class name, escaped like a field name that need not be an identifier. Escapes
- * the first byte of a text that starts like CTF_DIALECT_UNNAMED. */
+ * the first byte of a text that starts like CTF_CONVENTIONS_UNNAMED. */
 void ctf_label_escape(struct buffer *to, ttr_text text);
 
 /* Appends the original text of an escaped name or label. */
@@ -125,10 +124,10 @@ void ctf_name_unescape(struct buffer *to, ttr_text escaped);
 /* Returns true if the text contains "_x", so that it may have escapes. */
 bool ctf_has_escapes(ttr_text text);
 
-/* Returns true if the trace's environment declares the dialect. */
-bool ctf_uses_dialect(const struct ctf_description *description);
+/* Returns true if the trace's environment declares the CTF conventions. */
+bool ctf_uses_conventions(const struct ctf_description *description);
 
-/* --- Reading (ctf_dialect.c) --- */
+/* --- Reading (ctf_conventions.c) --- */
 
 /* Position of an attribute, from the start of the specific context (v1.1: of the payload). */
 struct ctf_attribute_pos {
@@ -141,7 +140,7 @@ struct ctf_attribute_pos {
 
 /* Attributes of an event class: values that are the same for all events, and positions of the
  * others in an event. */
-struct ctf_dialect_attributes {
+struct ctf_conventions_attributes {
     uint8_t kind, level;
     /* log2 of the alignment in bits of the specific context (v1.1: of the payload) */
     uint8_t align;
@@ -158,24 +157,25 @@ struct ctf_dialect_attributes {
     uint32_t n, bytes; /* n: number of elements of `pos`; bytes: offset after the last attribute */
 };
 
-/* Replaces the field types of a trace in the dialect by the types that they represent. Does nothing
- * for other traces. Called before layouts are compiled, and again after classes were added. */
-TTR_MUST ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *error);
+/* Replaces the field types of a trace that follows the CTF conventions by the types that they
+ * represent. Does nothing for other traces. Called before layouts are compiled, and again after
+ * classes were added. */
+TTR_MUST ttr_status ctf_conventions_prepare(struct ctf_description *description, ttr_error *error);
 
 /* Finds the attributes of an event class: values that are the same for all its events, and
- * positions of the others. ctf_dialect_prepare must have replaced its types. */
-TTR_MUST ttr_status ctf_dialect_find_attributes(const struct ctf_description *description, ttr *t,
-                                                const struct ctf_event_class *event,
-                                                struct ctf_dialect_attributes *attributes,
-                                                ttr_error *error);
+ * positions of the others. ctf_conventions_prepare must have replaced its types. */
+TTR_MUST ttr_status ctf_conventions_find_attributes(const struct ctf_description *description,
+                                                    ttr *t, const struct ctf_event_class *event,
+                                                    struct ctf_conventions_attributes *attributes,
+                                                    ttr_error *error);
 
 /* Sets the attributes of an event that differ per event, such as thread and duration; the caller
  * has set kind, level, name, category and provider from the class. `bits` is at the end of the
  * event header; bits->end is the end of the content. Threads are registered for `source`. Returns
  * false if memory is out. */
-TTR_MUST bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *attributes, ttr *t,
-                                         uint16_t source, const struct bits *bits,
-                                         ttr_event *event);
+TTR_MUST bool ctf_conventions_set_attributes(const struct ctf_conventions_attributes *attributes,
+                                             ttr *t, uint16_t source, const struct bits *bits,
+                                             ttr_event *event);
 
 /* Unescapes and interns a name or text. Returns its string id; 0 for "" and, with *failed set, if
  * memory is out. */
@@ -183,18 +183,18 @@ ttr_id ctf_intern_unescaped(ttr *t, ttr_text escaped, bool *failed);
 
 /* Pids and tids of an event's thread and of the other thread of a context switch, collected while
  * attributes are read. Index: enum ctf_attribute. */
-struct ctf_dialect_threads {
+struct ctf_conventions_threads {
     uint64_t number[CTF_ATTRIBUTE_OTHER_TID + 1];
     bool has_attribute[CTF_ATTRIBUTE_OTHER_TID + 1];
 };
 
-/* ctf_dialect_apply_attribute: sets the event member of a numeric attribute, or stores a pid or tid
- * in `threads`. ctf_dialect_apply_threads: called after all attributes; looks up the threads.
- * Returns false if memory is out. */
-void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
-                                 struct ctf_dialect_threads *threads, ttr_event *event);
-TTR_MUST bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *threads, ttr *t,
-                                        uint16_t source, ttr_event *event);
+/* ctf_conventions_apply_attribute: sets the event member of a numeric attribute, or stores a pid or
+ * tid in `threads`. ctf_conventions_apply_threads: called after all attributes; looks up the
+ * threads. Returns false if memory is out. */
+void ctf_conventions_apply_attribute(enum ctf_attribute attribute, uint64_t number,
+                                     struct ctf_conventions_threads *threads, ttr_event *event);
+TTR_MUST bool ctf_conventions_apply_threads(const struct ctf_conventions_threads *threads, ttr *t,
+                                            uint16_t source, ttr_event *event);
 
 /* --- Listed fields (ctf_listed_fields.c) --- */
 
@@ -210,6 +210,6 @@ TTR_MUST bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *even
 
 /* Applies the thread and process names in a record of the class "tracetta:names". The record must
  * be complete and the only element of its batch. Returns false if memory is out. */
-TTR_MUST bool ctf_dialect_apply_names(struct input *in, const ttr_event *event);
+TTR_MUST bool ctf_conventions_apply_names(struct input *in, const ttr_event *event);
 
 #endif

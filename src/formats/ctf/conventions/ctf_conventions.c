@@ -1,13 +1,14 @@
-/* Reader of the dialect: replaces field types by the types that they represent (ctf_dialect.h),
- * before any layout is compiled. The bits that they describe stay the same. Finds attributes in the
- * specific context (v1.1: at the start of the payload) and copies them into events.
+/* Reader of the CTF conventions: replaces field types by the types that they represent
+ * (ctf_conventions.h), before any layout is compiled. The bits that they describe stay the same.
+ * Finds attributes in the specific context (v1.1: at the start of the payload) and copies them into
+ * events.
  *
- * Order of calls: ctf_dialect_prepare after metadata was parsed; ctf_dialect_find_attributes once
- * per event class; ctf_dialect_set_attributes per event.
+ * Order of calls: ctf_conventions_prepare after metadata was parsed;
+ * ctf_conventions_find_attributes once per event class; ctf_conventions_set_attributes per event.
  *
- * A trace may declare the dialect but not follow it. Types that do not match its rules are left
- * unchanged. */
-#include "formats/ctf/dialect/ctf_dialect.h"
+ * A trace may declare the CTF conventions but not follow them. Types that do not match the rules
+ * are left unchanged. */
+#include "formats/ctf/conventions/ctf_conventions.h"
 
 #include "base/bit_cursor.h"
 #include "base/status.h"
@@ -327,22 +328,22 @@ static void hide_event_size(struct replacer *replacer, struct ctf_stream_class *
     stream->event_context = copy;
 }
 
-ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *error)
+ttr_status ctf_conventions_prepare(struct ctf_description *description, ttr_error *error)
 {
     struct replacer replacer = {.description = description};
     bool is_rfc = description->version == CTF_RFC_1_1;
-    if (!ctf_uses_dialect(description))
+    if (!ctf_uses_conventions(description))
         return TTR_OK;
     pair_map_init(&replacer.done, description->alloc);
     for (size_t i = 0; i < description->streams_n; i++) {
         hide_event_size(&replacer, description->streams[i]);
         for (size_t k = 0; k < description->streams[i]->events_n; k++) {
             struct ctf_event_class *event = description->streams[i]->events[k];
-            if (event->is_dialect_prepared)
+            if (event->are_conventions_prepared)
                 continue;
             event->context = replace_root(&replacer, event->context, true);
             event->payload = replace_root(&replacer, event->payload, is_rfc);
-            event->is_dialect_prepared = true;
+            event->are_conventions_prepared = true;
         }
     }
     pair_map_free(&replacer.done);
@@ -354,8 +355,8 @@ ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *e
 
 bool ctf_is_listed_class(const struct ctf_event_class *event)
 {
-    size_t n = strlen(CTF_DIALECT_LISTED);
-    return event->name.n == n && memcmp(event->name.p, CTF_DIALECT_LISTED, n) == 0;
+    size_t n = strlen(CTF_CONVENTIONS_LISTED);
+    return event->name.n == n && memcmp(event->name.p, CTF_CONVENTIONS_LISTED, n) == 0;
 }
 
 ttr_id ctf_intern_unescaped(ttr *t, ttr_text escaped, bool *failed)
@@ -390,7 +391,7 @@ static bool parse_label_number(ttr_text label, uint32_t *number)
 /* Stores an attribute that is the same for all events of the class; its value is the label of the
  * enumeration `type`. */
 static void set_constant_attribute(ttr *t, const struct type *type,
-                                   struct ctf_dialect_attributes *attributes)
+                                   struct ctf_conventions_attributes *attributes)
 {
     const struct type_label *label =
         type->labels && type->labels->n ? &type->labels->label[0] : NULL;
@@ -418,7 +419,7 @@ static void set_constant_attribute(ttr *t, const struct type *type,
  * its size in bits, or 0 if the size varies, so that the offsets of later attributes are not fixed.
  */
 static uint64_t add_attribute_pos(const struct type *type, uint64_t bit,
-                                  struct ctf_dialect_attributes *attributes)
+                                  struct ctf_conventions_attributes *attributes)
 {
     bool is_id = (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB) && type->count == 16 &&
                  !type->reference.names_n && (!type->element || type->element->bits == 8);
@@ -443,7 +444,8 @@ static uint64_t add_attribute_pos(const struct type *type, uint64_t bit,
 /* Stores the size in bits of a common context that contains only numbers, such as the event size of
  * v1.1. Returns false if the context contains other types, so that attributes have no fixed
  * offsets. */
-static bool skip_common_context(const struct type *type, struct ctf_dialect_attributes *attributes)
+static bool skip_common_context(const struct type *type,
+                                struct ctf_conventions_attributes *attributes)
 {
     uint64_t bits = 0;
     for (uint32_t i = 0; type && i < type->members_n; i++) {
@@ -458,18 +460,19 @@ static bool skip_common_context(const struct type *type, struct ctf_dialect_attr
     return bits < UINT32_MAX;
 }
 
-ttr_status ctf_dialect_find_attributes(const struct ctf_description *description, ttr *t,
-                                       const struct ctf_event_class *event,
-                                       struct ctf_dialect_attributes *attributes, ttr_error *error)
+ttr_status ctf_conventions_find_attributes(const struct ctf_description *description, ttr *t,
+                                           const struct ctf_event_class *event,
+                                           struct ctf_conventions_attributes *attributes,
+                                           ttr_error *error)
 {
     const struct type *type = description->version == CTF_RFC_1_1 ? event->payload : event->context;
     uint64_t bit = 0;
-    *attributes = (struct ctf_dialect_attributes){
+    *attributes = (struct ctf_conventions_attributes){
         .kind = TTR_KIND_INSTANT,
         .level = (uint8_t)(event->has_log_level ? ctf_convert_log_level(event->log_level) : 0)};
-    size_t unnamed_n = strlen(CTF_DIALECT_UNNAMED);
-    bool is_unnamed =
-        event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;
+    size_t unnamed_n = strlen(CTF_CONVENTIONS_UNNAMED);
+    bool is_unnamed = event->name.n >= unnamed_n &&
+                      memcmp(event->name.p, CTF_CONVENTIONS_UNNAMED, unnamed_n) == 0;
     attributes->name = is_unnamed ? 0 : ctf_intern_unescaped(t, event->name, &attributes->failed);
     attributes->align = type ? type->align : 0;
     bool is_fixed = skip_common_context(event->stream->event_context, attributes);
@@ -506,8 +509,8 @@ static uint64_t load_attribute(const struct ctf_attribute_pos *pos, const uint8_
     }
 }
 
-void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
-                                 struct ctf_dialect_threads *threads, ttr_event *event)
+void ctf_conventions_apply_attribute(enum ctf_attribute attribute, uint64_t number,
+                                     struct ctf_conventions_threads *threads, ttr_event *event)
 {
     switch (attribute) {
     case CTF_ATTRIBUTE_PID:
@@ -552,7 +555,7 @@ void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
 
 /* Returns the thread of a pid and tid, or of one of them if the other is unknown. Returns 0 if both
  * are unknown and, with *failed set, if memory is out. */
-static ttr_id find_attribute_thread(const struct ctf_dialect_threads *threads,
+static ttr_id find_attribute_thread(const struct ctf_conventions_threads *threads,
                                     enum ctf_attribute pid, ttr *t, uint16_t source, bool *failed)
 {
     uint64_t process = threads->number[pid], thread = threads->number[pid + 1];
@@ -565,8 +568,8 @@ static ttr_id find_attribute_thread(const struct ctf_dialect_threads *threads,
     return id;
 }
 
-bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *threads, ttr *t, uint16_t source,
-                               ttr_event *event)
+bool ctf_conventions_apply_threads(const struct ctf_conventions_threads *threads, ttr *t,
+                                   uint16_t source, ttr_event *event)
 {
     bool failed = false;
     event->thread = find_attribute_thread(threads, CTF_ATTRIBUTE_PID, t, source, &failed);
@@ -604,8 +607,8 @@ static bool set_text_or_uuid(ttr *t, const struct ctf_attribute_pos *pos, const 
     return true;
 }
 
-bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *attributes, ttr *t,
-                                uint16_t source, const struct bits *bits, ttr_event *event)
+bool ctf_conventions_set_attributes(const struct ctf_conventions_attributes *attributes, ttr *t,
+                                    uint16_t source, const struct bits *bits, ttr_event *event)
 {
     uint64_t context_mask = (UINT64_C(1) << attributes->context_align) - 1,
              mask = (UINT64_C(1) << attributes->align) - 1;
@@ -613,7 +616,7 @@ bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *attributes,
         (((bits->at + context_mask) & ~context_mask) + attributes->context_bits + mask) & ~mask;
     const uint8_t *body = bits->base + (begin >> 3);
     size_t n = begin < bits->end ? (size_t)((bits->end - begin) >> 3) : 0;
-    struct ctf_dialect_threads threads = {.has_attribute = {false}};
+    struct ctf_conventions_threads threads = {.has_attribute = {false}};
     bool is_fine = true;
     if (n < attributes->bytes || (begin & 7))
         return true; /* the event is truncated; decoding its layout reports that */
@@ -622,14 +625,14 @@ bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *attributes,
         if (pos->attribute >= CTF_ATTRIBUTE_ACTIVITY)
             is_fine = set_text_or_uuid(t, pos, body + pos->at, body + n, event) && is_fine;
         else
-            ctf_dialect_apply_attribute((enum ctf_attribute)pos->attribute,
-                                        load_attribute(pos, body + pos->at), &threads, event);
+            ctf_conventions_apply_attribute((enum ctf_attribute)pos->attribute,
+                                            load_attribute(pos, body + pos->at), &threads, event);
     }
-    return (attributes->is_listed || ctf_dialect_apply_threads(&threads, t, source, event)) &&
+    return (attributes->is_listed || ctf_conventions_apply_threads(&threads, t, source, event)) &&
            is_fine;
 }
 
-bool ctf_dialect_apply_names(struct input *in, const ttr_event *event)
+bool ctf_conventions_apply_names(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
     ttr_fields fields;

@@ -1,10 +1,10 @@
-/* Reads events of the class "tracetta:listed" (ctf_dialect.h). Each entry of their list, a struct
- * of ten members, becomes one field.
+/* Reads events of the class "tracetta:listed" (ctf_conventions.h). Each entry of their list, a
+ * struct of ten members, becomes one field.
  *
  * The entries are decoded by the layout of the class, which handles byte order and alignment.
  * Values of an entry are checked and limited before they are returned. The iterator needs only the
  * state of the layout iterator, because each entry describes one field completely. */
-#include "formats/ctf/dialect/ctf_dialect.h"
+#include "formats/ctf/conventions/ctf_conventions.h"
 #include "layout/layout.h"
 
 /* maximum of the declared nesting depth of a field; larger depths are reduced to it */
@@ -98,7 +98,7 @@ static void apply_entry_member(const ttr_fields *fields, uint32_t member, const 
 }
 
 /* Decodes the next entry into `field`; its group is a ttr_group or CTF_LISTED_ATTRIBUTE. Returns
- * false at the end of the list, or if the list does not have the form of the dialect. */
+ * false at the end of the list, or if the list does not have the form of the CTF conventions. */
 static bool read_next_entry(ttr_fields *fields, ttr_field *field)
 {
     ttr_field item;
@@ -169,7 +169,7 @@ static const uint8_t *get_16_bytes(const ttr_value *value)
 }
 
 static void apply_listed_attribute(const ttr_field *field, ttr *t,
-                                   struct ctf_dialect_threads *threads, ttr_event *event,
+                                   struct ctf_conventions_threads *threads, ttr_event *event,
                                    bool *failed)
 {
     enum ctf_attribute attribute = find_listed_attribute(field->name);
@@ -191,18 +191,18 @@ static void apply_listed_attribute(const ttr_field *field, ttr *t,
         event->related = get_16_bytes(value);
         break;
     default:
-        ctf_dialect_apply_attribute(attribute, value->v.u, threads, event);
+        ctf_conventions_apply_attribute(attribute, value->v.u, threads, event);
     }
 }
 
 bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event)
 {
-    struct ctf_dialect_threads threads = {.has_attribute = {false}};
+    struct ctf_conventions_threads threads = {.has_attribute = {false}};
     ttr_fields fields;
     ttr_field field;
     bool failed = false;
     ttr_fields_begin(t, event, &fields);
     while (read_next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
         apply_listed_attribute(&field, t, &threads, event, &failed);
-    return ctf_dialect_apply_threads(&threads, t, source, event) && !failed;
+    return ctf_conventions_apply_threads(&threads, t, source, event) && !failed;
 }

@@ -1,6 +1,6 @@
-/* Round trip of events through the dialect, in each metadata language: bodies are encoded with the
- * writer's types, the types are replaced like in a reader, and a layout decodes the fields. Names
- * and labels contain every byte. */
+/* Round trip of events through the CTF conventions, in each metadata language: bodies are encoded
+ * with the writer's types, the types are replaced like in a reader, and a layout decodes the
+ * fields. Names and labels contain every byte. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <inttypes.h>
@@ -265,7 +265,8 @@ static const struct ctf_items *collect(struct attributes *s, const ttr_event *ev
                                        struct ctf_class_key *key)
 {
     enum ctf_version version = s->trace.description.version;
-    const struct ctf_items_config what = {.out = &s->out, .version = version, .is_dialect = true};
+    const struct ctf_items_config what = {
+        .out = &s->out, .version = version, .has_conventions = true};
     bool has_level = event->level && event->level <= TTR_LEVEL_FATAL;
     ctf_items_collect(&s->items, &what, event);
     *key = (struct ctf_class_key){.name = ttr_text_get(s->t, event->name),
@@ -302,7 +303,7 @@ static void check_event(struct attributes *s, struct buffer *expected)
     struct buffer body, found;
     ttr_batch batch;
     ttr_error error;
-    struct ctf_dialect_attributes attributes;
+    struct ctf_conventions_attributes attributes;
     assert_int_equal(ttr_event_build(s->builder, &batch, NULL), TTR_OK);
     const ttr_event *event = batch.event;
     enum ctf_version version = s->trace.description.version;
@@ -324,7 +325,7 @@ static void check_event(struct attributes *s, struct buffer *expected)
      * a new one. */
     struct ctf_event_class *mine = s->kind->class->events[s->kind->class->events_n - 1];
     assert_ptr_equal(mine, class);
-    assert_int_equal(ctf_dialect_prepare(&s->trace.description, &error), TTR_OK);
+    assert_int_equal(ctf_conventions_prepare(&s->trace.description, &error), TTR_OK);
     struct layout_spec spec = {
         .t = s->t,
         .arena = &s->trace.description.arena,
@@ -333,7 +334,7 @@ static void check_event(struct attributes *s, struct buffer *expected)
     if (!layout)
         fail_msg("%s", error.text);
     assert_int_equal(
-        ctf_dialect_find_attributes(&s->trace.description, s->t, mine, &attributes, &error),
+        ctf_conventions_find_attributes(&s->trace.description, s->t, mine, &attributes, &error),
         TTR_OK);
     s->schema = (struct layout_schema){.layout = layout, .scratch = &s->scratch, .place = place};
     assert_int_equal(attributes.is_listed, s->is_listed);
@@ -348,7 +349,7 @@ static void check_event(struct attributes *s, struct buffer *expected)
         s->t, &(struct schema){.ops = s->is_listed ? &ctf_listed_field_ops : &layout_field_ops,
                                .ctx = &s->schema});
     const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
-    assert_true(ctf_dialect_set_attributes(&attributes, s->t, 0, &bits, &read));
+    assert_true(ctf_conventions_set_attributes(&attributes, s->t, 0, &bits, &read));
     assert_true(!s->is_listed || ctf_listed_set_attributes(s->t, 0, &read));
     struct layout_cursor run = {.bits = bits_init(body.bytes, 0, encode.put.at)};
     assert_int_equal(layout_find_record_end(layout, &run), LAYOUT_OK);
@@ -691,10 +692,10 @@ static void thread_names_are_written_as_records(void **state)
     (void)state;
     struct attributes s;
     ttr_error error;
-    struct ctf_dialect_attributes attributes;
+    struct ctf_conventions_attributes attributes;
     struct buffer body;
     begin(&s, CTF_2, false, false);
-    const struct ctf_items_config what = {.out = &s.out, .version = CTF_2, .is_dialect = true};
+    const struct ctf_items_config what = {.out = &s.out, .version = CTF_2, .has_conventions = true};
     ctf_items_clear(&s.items);
     ctf_items_add_constant(&s.items, CTF_ATTRIBUTE_KIND, CTF_KIND_NAMES, (ttr_text){"names", 5});
     ctf_items_add_thread(&s.items,
@@ -713,23 +714,24 @@ static void thread_names_are_written_as_records(void **state)
     encode_begin(&encode, s.items.field, s.items.n);
     encode_members(&encode, class->context);
     encode_members(&encode, class->payload);
-    assert_int_equal(ctf_dialect_prepare(&s.trace.description, &error), TTR_OK);
+    assert_int_equal(ctf_conventions_prepare(&s.trace.description, &error), TTR_OK);
     struct layout_spec spec = {
         .t = s.t,
         .arena = &s.trace.description.arena,
         .root = {[ROOT_SPECIFIC_CONTEXT] = class->context, [ROOT_PAYLOAD] = class->payload}};
     const struct layout *layout = layout_compile(&spec, &error);
     assert_int_equal(
-        ctf_dialect_find_attributes(&s.trace.description, s.t, class, &attributes, &error), TTR_OK);
+        ctf_conventions_find_attributes(&s.trace.description, s.t, class, &attributes, &error),
+        TTR_OK);
     assert_true(attributes.is_names);
     s.schema = (struct layout_schema){.layout = layout, .place = place};
     ttr_event event = {.payload = body.bytes, .payload_size = (uint32_t)body.n};
     event.schema =
         context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .ctx = &s.schema});
     const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
-    assert_true(ctf_dialect_set_attributes(&attributes, s.t, 0, &bits, &event));
+    assert_true(ctf_conventions_set_attributes(&attributes, s.t, 0, &bits, &event));
     struct input in = {.base = {.t = s.t}};
-    assert_true(ctf_dialect_apply_names(&in, &event));
+    assert_true(ctf_conventions_apply_names(&in, &event));
     ttr_thread thread;
     assert_true(ttr_thread_get(s.t, event.thread, &thread));
     assert_string_equal(ttr_text_get(s.t, thread.process_name).p, "proc");
@@ -741,7 +743,7 @@ static void thread_names_are_written_as_records(void **state)
 static void truncated_event_bodies_do_not_crash(void **state)
 {
     (void)state;
-    const struct ctf_dialect_attributes attributes = {
+    const struct ctf_conventions_attributes attributes = {
         .n = 2,
         .bytes = 12,
         .pos = {{.at = 0, .bytes = 8, .attribute = CTF_ATTRIBUTE_DURATION},
@@ -754,7 +756,7 @@ static void truncated_event_bodies_do_not_crash(void **state)
         assert_non_null(body);
         memcpy(body, bytes, n);
         const struct bits bits = bits_init(body, 0, n * 8);
-        assert_true(ctf_dialect_set_attributes(&attributes, t, 0, &bits, &event));
+        assert_true(ctf_conventions_set_attributes(&attributes, t, 0, &bits, &event));
         assert_int_equal(event.duration, n == 12);
         free(body);
     }

@@ -1,10 +1,10 @@
-/* Names of the dialect: tables of attribute names and log levels, and the escaping of names into
- * identifiers and back. */
+/* Names of the CTF conventions: tables of attribute names and log levels, and the escaping of names
+ * into identifiers and back. */
 #include <string.h>
 
 #include "base/number.h"
 #include "base/utf.h"
-#include "formats/ctf/dialect/ctf_dialect.h"
+#include "formats/ctf/conventions/ctf_conventions.h"
 
 const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT] = {
     [CTF_ATTRIBUTE_KIND] = "kind",
@@ -51,8 +51,8 @@ unsigned ctf_convert_log_level(int64_t log_level)
     return TTR_LEVEL_NONE;
 }
 
-/* Returns true if a field name has a meaning in the dialect: an attribute name in contexts, a
- * wrapper name ("koid", "number", "elements") in every struct. */
+/* Returns true if a field name has a meaning in the CTF conventions: an attribute name in contexts,
+ * a wrapper name ("koid", "number", "elements") in every struct. */
 static bool is_reserved_name(ttr_text name, bool is_in_context)
 {
     static const char *const wrappers[] = {"koid", "number", "elements"};
@@ -109,8 +109,8 @@ void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool 
 
 void ctf_label_escape(struct buffer *to, ttr_text text)
 {
-    size_t n = strlen(CTF_DIALECT_UNNAMED);
-    escape_name(to, text, false, text.n >= n && memcmp(text.p, CTF_DIALECT_UNNAMED, n) == 0);
+    size_t n = strlen(CTF_CONVENTIONS_UNNAMED);
+    escape_name(to, text, false, text.n >= n && memcmp(text.p, CTF_CONVENTIONS_UNNAMED, n) == 0);
 }
 
 bool ctf_has_escapes(ttr_text text)
@@ -155,11 +155,12 @@ void ctf_name_unescape(struct buffer *to, ttr_text escaped)
     }
 }
 
-bool ctf_uses_dialect(const struct ctf_description *description)
+bool ctf_uses_conventions(const struct ctf_description *description)
 {
     const struct ctf_environment *tracer = ctf_find_environment(description, "tracer_name");
-    const struct ctf_environment *version = ctf_find_environment(description, "tracetta_dialect");
-    return tracer && !tracer->is_number && tracer->text.n == strlen(CTF_DIALECT_TRACER) &&
-           memcmp(tracer->text.p, CTF_DIALECT_TRACER, tracer->text.n) == 0 && version &&
-           version->is_number && version->number == CTF_DIALECT_VERSION;
+    const struct ctf_environment *version =
+        ctf_find_environment(description, "tracetta_conventions");
+    return tracer && !tracer->is_number && tracer->text.n == strlen(CTF_CONVENTIONS_TRACER) &&
+           memcmp(tracer->text.p, CTF_CONVENTIONS_TRACER, tracer->text.n) == 0 && version &&
+           version->is_number && version->number == CTF_CONVENTIONS_VERSION;
 }

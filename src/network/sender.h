@@ -1,0 +1,48 @@
+/* State of a sender, and the functions that its files share.
+ *
+ *   sender.c         packets of a byte stream; pace, batches, connection
+ *   sender_folder.c  frames of a trace of several files
+ *
+ * One thread uses all of it. */
+#ifndef TRACETTA_NETWORK_SENDER_H
+#define TRACETTA_NETWORK_SENDER_H
+
+#include <tracetta/network.h>
+
+#include "network/address.h"
+#include "network/packet_framer.h"
+
+#define SENDER_DATAGRAM_MAX 65507u /* limit of UDP over IPv4 */
+
+struct ttr_sender {
+    struct alloc alloc;
+    ttr_sender_options options;
+    struct address address;
+    char text[ADDRESS_TEXT_MAX];
+    int fd; /* -1 = not connected */
+    const struct format *format;
+    const struct format_transfer *transfer; /* of its packets; NULL = sent byte by byte */
+    struct packet_framer framer;
+    struct buffer batch;  /* complete packets that are not sent yet */
+    struct buffer head;   /* packets that are repeated */
+    size_t head_max;      /* limit of `head` in bytes */
+    struct buffer resend; /* last bytes sent over a connection */
+    uint64_t head_ms;     /* time of the last repetition */
+    uint64_t epoch_ns;    /* epoch of the packets in `head` */
+    uint64_t begin_ns, paced_events;
+    uint64_t first_time_ns; /* time of the first event, if has_time */
+    bool has_time;
+    ttr_sent sent;
+};
+
+/* Connects, again and again for options.reconnect_ms if the peer does not answer. */
+TTR_MUST ttr_status sender_connect(struct ttr_sender *sender, ttr_error *error);
+
+/* Sends a packet when it is due: adds it to the batch, which is sent when it is full. */
+TTR_MUST ttr_status sender_send_packet(struct ttr_sender *sender,
+                                       const struct framed_packet *packet, ttr_error *error);
+
+/* Sends the packets of the head again. */
+TTR_MUST ttr_status sender_repeat_head(struct ttr_sender *sender, ttr_error *error);
+
+#endif

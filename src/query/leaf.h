@@ -1,0 +1,156 @@
+/* Leaves: parts of a statement that are computed over columns instead of by SQLite.
+ *
+ * leaf_plan.c finds the SELECTs of a statement that are leaves, and rewrites the statement, with
+ * the results of the leaves as tables.  Two kinds:
+ *   - LEAF_GROUP: SELECT keys, aggregates FROM table [WHERE] [GROUP BY].  Its result is a table of
+ *     keys and aggregates (leaf_table.c), from which SQLite computes HAVING, ORDER BY, LIMIT and
+ * the result columns.
+ *   - LEAF_ROWS: SELECT ... FROM table [WHERE] [ORDER BY] [LIMIT].  Its result is the list of the
+ *     rows that can be in the result; SQLite reads only these.
+ *
+ * leaf_run computes all leaves of a statement before its first row.  If one cannot be computed
+ * exactly, the statement is run by SQLite as it was written.
+ *
+ * Memory: a group needs 8 bytes per key and 24 per aggregate; percentiles keep all values (8 bytes,
+ * with groups 20); LEAF_ROWS needs 8 bytes per row of its result. */
+#ifndef TRACETTA_QUERY_LEAF_H
+#define TRACETTA_QUERY_LEAF_H
+
+#include "query/leaf_vector.h"
+
+#define LEAF_AGGREGATES_MAX 64u
+#define LEAF_CONDITIONS_MAX 16u
+#define LEAF_LIMIT_MAX 100000u /* rows of a top-N */
+
+enum leaf_kind { LEAF_GROUP, LEAF_ROWS };
+
+enum leaf_function {
+    LEAF_COUNT,
+    LEAF_COUNT_DISTINCT,
+    LEAF_SUM,
+    LEAF_TOTAL,
+    LEAF_AVG,
+    LEAF_MIN,
+    LEAF_MAX,
+    LEAF_PERCENTILE
+};
+
+/* Values of a percentile, kept until the end; percentiles of the same values share them. */
+struct leaf_values {
+    uint32_t op, filter; /* operations; filter: SQL_NONE = none */
+    uint32_t *group;     /* of each value; NULL if there is one group */
+    int64_t *value;
+    size_t n, capacity, group_capacity;
+    size_t *start; /* after sorting by group: of each group, and the end */
+};
+
+struct leaf_aggregate {
+    uint8_t function; /* enum leaf_function */
+    uint8_t type;     /* of its result; ttr_store_type */
+    uint32_t op;      /* argument; SQL_NONE for count(*) */
+    uint32_t filter;  /* SQL_NONE = none */
+    bool is_whole;    /* a total or average of integers that is computed from their exact sum */
+    double percent;
+    size_t values; /* of a percentile: index in leaf->values */
+    /* per group */
+    int64_t *count;
+    int64_t *integer; /* sum, minimum or maximum */
+    double *real;     /* sum */
+    struct value_map distinct, distinct_in_group;
+};
+
+struct leaf_key {
+    uint32_t op;
+    bool is_descending; /* in the order of the groups */
+    struct value_map map, combined;
+    int64_t *values; /* per group */
+};
+
+struct leaf_order {
+    uint32_t op;
+    bool is_descending;
+};
+
+struct leaf {
+    uint32_t number;
+    uint8_t kind; /* enum leaf_kind */
+    bool is_sorted, is_grouped;
+    struct vector_program program;
+    uint32_t inner; /* condition of a derived table; SQL_NONE = none */
+    uint32_t conditions[LEAF_CONDITIONS_MAX];
+    uint32_t conditions_n;
+    uint64_t from, to; /* rows that the conditions leave */
+    /* LEAF_GROUP */
+    struct leaf_key keys[SQL_TERMS_MAX];
+    uint32_t keys_n;
+    struct leaf_aggregate aggregates[LEAF_AGGREGATES_MAX];
+    uint32_t aggregates_n;
+    struct leaf_values values[LEAF_AGGREGATES_MAX];
+    size_t values_n;
+    size_t groups_n, groups_capacity;
+    uint32_t *order; /* groups in the order of the result; NULL = as they are */
+    /* LEAF_ROWS */
+    struct leaf_order orders[SQL_TERMS_MAX];
+    uint32_t orders_n;
+    uint64_t limit; /* rows; UINT64_MAX = all */
+    uint64_t *rows;
+    size_t rows_n, rows_capacity;
+    int64_t *order_values; /* of a top-N: orders_n per row */
+    char *description;     /* for EXPLAIN */
+    struct leaf *next;     /* of the same statement */
+};
+
+void leaf_free(struct leaf *leaf);
+
+enum leaf_result { LEAF_DONE, LEAF_INEXACT, LEAF_STOPPED, LEAF_FULL };
+
+/* Computes a leaf (leaf_run.c). */
+enum leaf_result leaf_run(struct leaf *leaf);
+
+/* The selected rows of a block. */
+struct leaf_block {
+    uint16_t at[VECTOR_ROWS]; /* indexes in the block */
+    uint32_t n;
+    const uint8_t *mask;
+};
+
+/* Add a block, and finish (leaf_group.c, leaf_rows.c).  Return false if memory is exhausted. */
+bool leaf_group_start(struct leaf *leaf);
+bool leaf_group_add(struct leaf *leaf, const struct leaf_block *block);
+bool leaf_group_finish(struct leaf *leaf);
+bool leaf_rows_add(struct leaf *leaf, const struct leaf_block *block);
+void leaf_rows_finish(struct leaf *leaf);
+
+/* Percentiles (leaf_percentile.c). */
+bool leaf_values_add(struct leaf *leaf, struct leaf_values *values, const uint32_t *groups,
+                     const struct leaf_block *block);
+bool leaf_values_finish(struct leaf *leaf, struct leaf_values *values);
+int64_t leaf_percentile(struct leaf *leaf, const struct leaf_aggregate *aggregate, size_t group);
+
+/* Returns a value of the result of LEAF_GROUP: columns are the keys, then the aggregates. */
+int64_t leaf_cell(struct leaf *leaf, size_t row, uint32_t column, uint8_t *type);
+
+/* --- Statements (leaf_plan.c, leaf_rewrite.c) --- */
+
+/* Finds the leaves of a statement.  Returns the statement with its leaves as tables, to be freed
+ * with sqlite3_free, or NULL if it has no leaves. */
+char *leaf_plan(ttr_query *query, const char *sql, struct leaf **leaves);
+
+/* Frees the leaves of a statement. */
+void leaf_free_all(struct leaf *leaves);
+
+/* Returns the leaf of a number, of any statement of the query; NULL if there is none. */
+struct leaf *leaf_find(const ttr_query *query, int64_t number);
+
+/* --- Tables of results (leaf_table.c) --- */
+
+/* Name of the table of results: tracetta_leaf(number). */
+#define LEAF_TABLE "tracetta_leaf"
+
+/* Sets the leaf that a constraint of a table names, for EXPLAIN; NULL if it is not known yet. */
+struct leaf *leaf_of_constraint(const ttr_query *query, sqlite3_index_info *info, int constraint);
+
+/* Adds the table to a database.  Returns a status of SQLite. */
+int leaf_add_table(ttr_query *query);
+
+#endif

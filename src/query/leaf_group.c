@@ -1,0 +1,331 @@
+/* Groups and aggregates.
+ *
+ * Each key maps its values to small numbers; several keys are combined pair by pair.  A group has
+ * its number by first appearance, and each aggregate has an array per group.  Sums of doubles are
+ * added in the order of the rows, as SQLite does, so that they are equal to the last bit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/leaf.h"
+
+#define NONE TTR_STORE_NULL
+
+/* --- Groups --- */
+
+static bool resize(void **list, size_t old, size_t n, size_t size)
+{
+    void *grown = realloc(*list, n * size);
+    if (!grown)
+        return false;
+    memset((char *)grown + old * size, 0, (n - old) * size);
+    *list = grown;
+    return true;
+}
+
+/* Makes room for n groups. */
+static bool reserve_groups(struct leaf *leaf, size_t n)
+{
+    const size_t old = leaf->groups_capacity, capacity = 2 * n + 64;
+    if (n <= old)
+        return true;
+    for (uint32_t i = 0; i < leaf->keys_n; i++)
+        if (!resize((void **)&leaf->keys[i].values, old, capacity, sizeof(int64_t)))
+            return false;
+    for (uint32_t i = 0; i < leaf->aggregates_n; i++) {
+        struct leaf_aggregate *aggregate = &leaf->aggregates[i];
+        if (!resize((void **)&aggregate->count, old, capacity, sizeof(int64_t)) ||
+            !resize((void **)&aggregate->integer, old, capacity, sizeof(int64_t)) ||
+            !resize((void **)&aggregate->real, old, capacity, sizeof(double)))
+            return false;
+    }
+    leaf->groups_capacity = capacity;
+    return true;
+}
+
+/* Sets the numbers of one key's values, or of that pair with the groups of the keys before it. */
+static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value,
+                       const struct leaf_block *block, uint32_t *groups)
+{
+    struct leaf_key *key = &leaf->keys[i];
+    uint32_t highest = 0;
+    for (uint32_t k = 0; k < block->n; k++) {
+        uint32_t number = value_map_get(&key->map, value[block->at[k]]);
+        highest = number > highest ? number : highest;
+        if (i > 0) {
+            const int64_t pair = (int64_t)((uint64_t)groups[k] << 32 | number);
+            number = value_map_get(&key->combined, pair);
+            highest = number > highest ? number : highest;
+        }
+        groups[k] = number;
+    }
+    return highest != VALUE_MAP_FULL;
+}
+
+/* Sets the group of each selected row; new groups get their keys. */
+static bool number_groups(struct leaf *leaf, const struct leaf_block *block, uint32_t *groups)
+{
+    const int64_t *values[SQL_TERMS_MAX];
+    for (uint32_t i = 0; i < leaf->keys_n; i++) {
+        values[i] = vector_evaluate(&leaf->program, leaf->keys[i].op);
+        if (!number_key(leaf, i, values[i], block, groups))
+            return false;
+    }
+    const struct leaf_key *last = &leaf->keys[leaf->keys_n - 1];
+    const size_t n = leaf->keys_n > 1 ? last->combined.n : last->map.n;
+    if (n == leaf->groups_n)
+        return true;
+    if (!reserve_groups(leaf, n))
+        return false;
+    for (uint32_t k = 0; k < block->n; k++)
+        if (groups[k] >= leaf->groups_n) {
+            leaf->groups_n = groups[k] + 1u;
+            for (uint32_t i = 0; i < leaf->keys_n; i++)
+                leaf->keys[i].values[groups[k]] = values[i][block->at[k]];
+        }
+    return true;
+}
+
+/* --- Aggregates --- */
+
+static void count_rows(struct leaf_aggregate *aggregate, const int64_t *value,
+                       const struct leaf_block *block, const uint32_t *groups)
+{
+    for (uint32_t k = 0; k < block->n; k++)
+        aggregate->count[groups[k]] += !value || value[block->at[k]] != NONE;
+}
+
+static void sum_integers(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
+                         const struct leaf_block *block, const uint32_t *groups)
+{
+    bool is_overflow = false;
+    for (uint32_t k = 0; k < block->n; k++) {
+        const int64_t x = value[block->at[k]];
+        const uint32_t group = groups[k];
+        if (x == NONE)
+            continue;
+        aggregate->count[group]++;
+        is_overflow |=
+            __builtin_add_overflow(aggregate->integer[group], x, &aggregate->integer[group]);
+    }
+    leaf->program.is_inexact |= is_overflow;
+}
+
+/* Adds doubles, or integers as doubles. */
+static void sum_reals(struct leaf_aggregate *aggregate, bool is_real, const int64_t *value,
+                      const struct leaf_block *block, const uint32_t *groups)
+{
+    for (uint32_t k = 0; k < block->n; k++) {
+        const int64_t x = value[block->at[k]];
+        if (x == NONE)
+            continue;
+        aggregate->count[groups[k]]++;
+        aggregate->real[groups[k]] += is_real ? vector_real(x) : (double)x;
+    }
+}
+
+static void find_extremes(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
+                          const struct leaf_block *block, const uint32_t *groups)
+{
+    const int wanted = aggregate->function == LEAF_MIN ? -1 : 1;
+    const uint8_t type = leaf->program.ops[aggregate->op].type;
+    const ttr *t = leaf->program.query->t;
+    for (uint32_t k = 0; k < block->n; k++) {
+        const int64_t x = value[block->at[k]];
+        int64_t *best = &aggregate->integer[groups[k]];
+        if (x == NONE)
+            continue;
+        if (aggregate->count[groups[k]]++ == 0)
+            *best = x;
+        else if (type == TTR_STORE_INT ? (wanted < 0 ? x < *best : x > *best)
+                                       : vector_compare(t, type, x, *best) == wanted)
+            *best = x;
+    }
+}
+
+static bool count_distinct(struct leaf_aggregate *aggregate, const int64_t *value,
+                           const struct leaf_block *block, const uint32_t *groups)
+{
+    for (uint32_t k = 0; k < block->n; k++) {
+        const int64_t x = value[block->at[k]];
+        if (x == NONE)
+            continue;
+        const uint32_t number = value_map_get(&aggregate->distinct, x);
+        const uint32_t before = aggregate->distinct_in_group.n;
+        const int64_t pair = (int64_t)((uint64_t)groups[k] << 32 | number);
+        if (number == VALUE_MAP_FULL ||
+            value_map_get(&aggregate->distinct_in_group, pair) == VALUE_MAP_FULL)
+            return false;
+        aggregate->count[groups[k]] += aggregate->distinct_in_group.n != before;
+    }
+    return true;
+}
+
+/* Removes the rows for which a FILTER is not true. */
+static void apply_filter(struct leaf *leaf, uint32_t filter, const struct leaf_block *block,
+                         const uint32_t *groups, struct leaf_block *kept, uint32_t *kept_groups)
+{
+    uint8_t mask[VECTOR_ROWS];
+    memset(mask, 1, sizeof mask);
+    vector_apply(&leaf->program, filter, mask);
+    kept->n = 0;
+    for (uint32_t k = 0; k < block->n; k++)
+        if (mask[block->at[k]]) {
+            kept_groups[kept->n] = groups[k];
+            kept->at[kept->n++] = block->at[k];
+        }
+}
+
+static bool aggregate_block(struct leaf *leaf, struct leaf_aggregate *aggregate,
+                            const struct leaf_block *block, const uint32_t *groups)
+{
+    struct leaf_block kept;
+    uint32_t kept_groups[VECTOR_ROWS];
+    const int64_t *value =
+        aggregate->op == SQL_NONE ? NULL : vector_evaluate(&leaf->program, aggregate->op);
+    if (aggregate->filter != SQL_NONE) {
+        apply_filter(leaf, aggregate->filter, block, groups, &kept, kept_groups);
+        block = &kept;
+        groups = kept_groups;
+    }
+    const bool is_real =
+        aggregate->op != SQL_NONE && leaf->program.ops[aggregate->op].type == TTR_STORE_REAL;
+    switch (aggregate->function) {
+    case LEAF_COUNT:
+        count_rows(aggregate, value, block, groups);
+        return true;
+    case LEAF_COUNT_DISTINCT:
+        return count_distinct(aggregate, value, block, groups);
+    case LEAF_SUM:
+    case LEAF_TOTAL:
+    case LEAF_AVG:
+        if (aggregate->is_whole)
+            sum_integers(leaf, aggregate, value, block, groups);
+        else
+            sum_reals(aggregate, is_real, value, block, groups);
+        return true;
+    default:
+        find_extremes(leaf, aggregate, value, block, groups);
+        return true;
+    }
+}
+
+bool leaf_group_start(struct leaf *leaf)
+{
+    if (leaf->keys_n > 0)
+        return true;
+    leaf->groups_n = 1;
+    return reserve_groups(leaf, 1);
+}
+
+bool leaf_group_add(struct leaf *leaf, const struct leaf_block *block)
+{
+    uint32_t groups[VECTOR_ROWS];
+    memset(groups, 0, sizeof groups);
+    if (leaf->keys_n > 0 && !number_groups(leaf, block, groups))
+        return false;
+    for (uint32_t i = 0; i < leaf->aggregates_n; i++)
+        if (leaf->aggregates[i].function != LEAF_PERCENTILE &&
+            !aggregate_block(leaf, &leaf->aggregates[i], block, groups))
+            return false;
+    for (size_t i = 0; i < leaf->values_n; i++)
+        if (!leaf_values_add(leaf, &leaf->values[i], groups, block))
+            return false;
+    return true;
+}
+
+/* --- Order --- */
+
+static int compare_groups(const struct leaf *leaf, uint32_t a, uint32_t b)
+{
+    int order = 0;
+    for (uint32_t i = 0; i < leaf->keys_n && order == 0; i++) {
+        const struct leaf_key *key = &leaf->keys[i];
+        order = vector_compare(leaf->program.query->t, leaf->program.ops[key->op].type,
+                               key->values[a], key->values[b]);
+        order = key->is_descending ? -order : order;
+    }
+    return order;
+}
+
+/* Sorts groups by their keys, as GROUP BY of SQLite does, by merging runs of growing length. */
+static bool sort_groups(struct leaf *leaf)
+{
+    const size_t n = leaf->groups_n;
+    uint32_t *from = malloc((n + 1) * sizeof *from), *to = malloc((n + 1) * sizeof *to);
+    if (!from || !to) {
+        free(from);
+        free(to);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        from[i] = (uint32_t)i;
+    for (size_t run = 1; run < n; run *= 2) {
+        for (size_t start = 0; start < n; start += 2 * run) {
+            const size_t middle = start + run < n ? start + run : n;
+            const size_t end = start + 2 * run < n ? start + 2 * run : n;
+            size_t a = start, b = middle;
+            for (size_t i = start; i < end; i++) {
+                const bool is_left =
+                    b == end || (a < middle && compare_groups(leaf, from[a], from[b]) <= 0);
+                to[i] = is_left ? from[a++] : from[b++];
+            }
+        }
+        uint32_t *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    free(to);
+    leaf->order = from;
+    return true;
+}
+
+bool leaf_group_finish(struct leaf *leaf)
+{
+    for (size_t i = 0; i < leaf->values_n; i++)
+        if (!leaf_values_finish(leaf, &leaf->values[i]))
+            return false;
+    /* Percentiles are computed now: a result that is not exact stops the leaf. */
+    for (uint32_t i = 0; i < leaf->aggregates_n; i++)
+        for (size_t g = 0; leaf->aggregates[i].function == LEAF_PERCENTILE && g < leaf->groups_n;
+             g++)
+            leaf->aggregates[i].integer[g] = leaf_percentile(leaf, &leaf->aggregates[i], g);
+    return !leaf->is_sorted || leaf->keys_n == 0 || sort_groups(leaf);
+}
+
+/* --- Results --- */
+
+static int64_t aggregate_value(const struct leaf_aggregate *aggregate, size_t group)
+{
+    const bool has_values = aggregate->count[group] > 0;
+    const double sum =
+        aggregate->is_whole ? (double)aggregate->integer[group] : aggregate->real[group];
+    switch (aggregate->function) {
+    case LEAF_COUNT:
+    case LEAF_COUNT_DISTINCT:
+        return aggregate->count[group];
+    case LEAF_TOTAL:
+        return vector_bits(sum);
+    case LEAF_AVG:
+        return has_values ? vector_bits(sum / (double)aggregate->count[group]) : NONE;
+    case LEAF_SUM:
+        if (!aggregate->is_whole)
+            return has_values ? vector_bits(sum) : NONE;
+        return has_values ? aggregate->integer[group] : NONE;
+    case LEAF_PERCENTILE:
+        return aggregate->integer[group];
+    default:
+        return has_values ? aggregate->integer[group] : NONE;
+    }
+}
+
+int64_t leaf_cell(struct leaf *leaf, size_t row, uint32_t column, uint8_t *type)
+{
+    const size_t group = leaf->order ? leaf->order[row] : row;
+    if (column < leaf->keys_n) {
+        *type = leaf->program.ops[leaf->keys[column].op].type;
+        return leaf->keys[column].values[group];
+    }
+    const struct leaf_aggregate *aggregate = &leaf->aggregates[column - leaf->keys_n];
+    *type = aggregate->type;
+    return aggregate_value(aggregate, group);
+}

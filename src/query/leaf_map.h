@@ -1,0 +1,34 @@
+/* A map from 64-bit values to the numbers 0, 1, 2, ... in order of their first appearance.  Small
+ * values, such as ids of strings, are indexes of an array; others are in a hash table. */
+#ifndef TRACETTA_QUERY_LEAF_MAP_H
+#define TRACETTA_QUERY_LEAF_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VALUE_MAP_FULL UINT32_MAX
+#define VALUE_MAP_DIRECT (1u << 20) /* values below it are indexes */
+
+struct value_map {
+    uint32_t *direct; /* number + 1; 0 = none */
+    size_t direct_n;
+    struct value_map_slot *slots;
+    size_t slots_n, used;
+    uint32_t n; /* numbers so far */
+};
+
+void value_map_free(struct value_map *map);
+
+/* Returns the number of a value, which is added if it is new.  Returns VALUE_MAP_FULL if memory is
+ * exhausted. */
+uint32_t value_map_add(struct value_map *map, int64_t value);
+
+static inline uint32_t value_map_get(struct value_map *map, int64_t value)
+{
+    if ((uint64_t)value < map->direct_n && map->direct[value])
+        return map->direct[value] - 1;
+    return value_map_add(map, value);
+}
+
+#endif

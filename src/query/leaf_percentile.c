@@ -1,0 +1,158 @@
+/* Percentiles: all values are kept, sorted by group with a counting sort, and selected with the
+ * algorithm of Floyd and Rivest (1975), which compares little more than n values. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/leaf.h"
+
+#define SAMPLE_MIN 600 /* values from which on a sample narrows the range */
+
+static bool grow(void **list, size_t *capacity, size_t need, size_t size)
+{
+    size_t n = *capacity ? *capacity : VECTOR_ROWS;
+    while (n < need)
+        n *= 2;
+    if (n == *capacity)
+        return true;
+    void *grown = realloc(*list, n * size);
+    if (!grown)
+        return false;
+    *list = grown;
+    *capacity = n;
+    return true;
+}
+
+/* Converts a value to an integer with the same order, and back. */
+static int64_t order_real(int64_t bits)
+{
+    return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+bool leaf_values_add(struct leaf *leaf, struct leaf_values *values, const uint32_t *groups,
+                     const struct leaf_block *block)
+{
+    const int64_t *from = vector_evaluate(&leaf->program, values->op);
+    const bool is_real = leaf->program.ops[values->op].type == TTR_STORE_REAL;
+    uint8_t mask[VECTOR_ROWS];
+    if (!grow((void **)&values->value, &values->capacity, values->n + block->n,
+              sizeof *values->value) ||
+        (leaf->keys_n && !grow((void **)&values->group, &values->group_capacity,
+                               values->n + block->n, sizeof *values->group)))
+        return false;
+    memset(mask, 1, sizeof mask);
+    if (values->filter != SQL_NONE)
+        vector_apply(&leaf->program, values->filter, mask);
+    size_t n = values->n;
+    for (uint32_t i = 0; i < block->n; i++) {
+        const uint32_t at = block->at[i];
+        values->value[n] = is_real ? order_real(from[at]) : from[at];
+        if (leaf->keys_n)
+            values->group[n] = groups[i];
+        n += from[at] != TTR_STORE_NULL && mask[at];
+    }
+    values->n = n;
+    return true;
+}
+
+/* Sorts the values by group. */
+bool leaf_values_finish(struct leaf *leaf, struct leaf_values *values)
+{
+    const size_t groups = leaf->groups_n;
+    values->start = calloc(groups + 2, sizeof *values->start);
+    if (!values->start)
+        return false;
+    if (!leaf->keys_n) {
+        values->start[1] = values->n;
+        return true;
+    }
+    int64_t *sorted = malloc((values->n + 1) * sizeof *sorted);
+    if (!sorted)
+        return false;
+    /* start[g + 2] counts group g; then start[g + 1] is where its next value is written. */
+    for (size_t i = 0; i < values->n; i++)
+        if (values->group[i] + 2 < groups + 2)
+            values->start[values->group[i] + 2]++;
+    for (size_t g = 2; g < groups + 2; g++)
+        values->start[g] += values->start[g - 1];
+    for (size_t i = 0; i < values->n; i++)
+        sorted[values->start[values->group[i] + 1]++] = values->value[i];
+    free(values->value);
+    free(values->group);
+    values->value = sorted;
+    values->group = NULL;
+    return true;
+}
+
+static void swap(int64_t *a, int64_t *b)
+{
+    const int64_t value = *a;
+    *a = *b;
+    *b = value;
+}
+
+/* Partitions [left, right] so that the value at k is at its place. */
+static void select_value(int64_t *list, ptrdiff_t left, ptrdiff_t right, ptrdiff_t k)
+{
+    while (right > left) {
+        if (right - left > SAMPLE_MIN) {
+            const double n = (double)(right - left + 1), i = (double)(k - left + 1), z = log(n);
+            const double s = 0.5 * exp(2 * z / 3);
+            const double deviation = 0.5 * sqrt(z * s * (n - s) / n) * (i < n / 2 ? -1 : 1);
+            const ptrdiff_t low = (ptrdiff_t)((double)k - i * s / n + deviation);
+            const ptrdiff_t high = (ptrdiff_t)((double)k + (n - i) * s / n + deviation);
+            select_value(list, low > left ? low : left, high < right ? high : right, k);
+        }
+        const int64_t pivot = list[k];
+        ptrdiff_t i = left, j = right;
+        swap(&list[left], &list[k]);
+        const bool is_swapped = list[right] > pivot;
+        if (is_swapped)
+            swap(&list[right], &list[left]);
+        while (i < j) {
+            swap(&list[i++], &list[j--]);
+            while (list[i] < pivot)
+                i++;
+            while (list[j] > pivot)
+                j--;
+        }
+        if (list[left] == pivot)
+            swap(&list[left], &list[j]);
+        else
+            swap(&list[++j], &list[right]);
+        if (j <= k)
+            left = j + 1;
+        if (k <= j)
+            right = j - 1;
+    }
+}
+
+static double real_value(const struct leaf *leaf, const struct leaf_values *values, int64_t value)
+{
+    return leaf->program.ops[values->op].type == TTR_STORE_REAL ? vector_real(order_real(value))
+                                                                : (double)value;
+}
+
+int64_t leaf_percentile(struct leaf *leaf, const struct leaf_aggregate *aggregate, size_t group)
+{
+    const struct leaf_values *values = &leaf->values[aggregate->values];
+    int64_t *list = values->value + values->start[group];
+    const size_t n = values->start[group + 1] - values->start[group];
+    if (n == 0)
+        return TTR_STORE_NULL;
+    /* As query_functions.c: interpolates between neighbours. */
+    const double at = aggregate->percent / 100 * (double)(n - 1);
+    const size_t low = (size_t)at;
+    const double part = at - (double)low;
+    select_value(list, 0, (ptrdiff_t)n - 1, (ptrdiff_t)low);
+    int64_t next = list[low];
+    if (low + 1 < n) {
+        next = list[low + 1];
+        for (size_t i = low + 2; i < n; i++)
+            next = list[i] < next ? list[i] : next;
+    }
+    const double a = real_value(leaf, values, list[low]), b = real_value(leaf, values, next);
+    const int64_t bits = vector_bits(a + part * (b - a));
+    leaf->program.is_inexact |= bits == TTR_STORE_NULL;
+    return bits;
+}

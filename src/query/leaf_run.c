@@ -1,0 +1,170 @@
+/* Runs a leaf: block by block, conditions first, then groups or rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/leaf.h"
+
+#define PROGRESS_BLOCKS 64u /* blocks between two calls of progress */
+
+void leaf_free(struct leaf *leaf)
+{
+    if (!leaf)
+        return;
+    vector_free(&leaf->program);
+    for (uint32_t i = 0; i < leaf->keys_n; i++) {
+        value_map_free(&leaf->keys[i].map);
+        value_map_free(&leaf->keys[i].combined);
+        free(leaf->keys[i].values);
+    }
+    for (uint32_t i = 0; i < leaf->aggregates_n; i++) {
+        struct leaf_aggregate *aggregate = &leaf->aggregates[i];
+        value_map_free(&aggregate->distinct);
+        value_map_free(&aggregate->distinct_in_group);
+        free(aggregate->count);
+        free(aggregate->integer);
+        free(aggregate->real);
+    }
+    for (size_t i = 0; i < leaf->values_n; i++) {
+        free(leaf->values[i].group);
+        free(leaf->values[i].value);
+        free(leaf->values[i].start);
+    }
+    free(leaf->order);
+    free(leaf->rows);
+    free(leaf->order_values);
+    sqlite3_free(leaf->description);
+    free(leaf);
+}
+
+/* Computes a lead from all rows for which the inner condition holds. */
+static void prepare_lead(struct leaf *leaf, struct vector_op *op)
+{
+    struct vector_program *program = &leaf->program;
+    const uint32_t *operands = program->operands + op->operands;
+    program->is_full |= !lag_start_leads(program, op);
+    for (uint64_t row = 0; row < program->rows && !program->is_full; row += VECTOR_ROWS) {
+        const uint64_t left = program->rows - row;
+        vector_set_block(program, row, left < VECTOR_ROWS ? (uint32_t)left : VECTOR_ROWS);
+        if (leaf->inner != SQL_NONE)
+            vector_apply(program, leaf->inner, program->mask);
+        lag_add_leads(program, op, vector_evaluate(program, operands[0]),
+                      op->operands_n > 1 ? vector_evaluate(program, operands[1]) : NULL);
+    }
+    lag_restart(program);
+}
+
+/* Evaluates each lag of a block, which must see all rows of the inner condition. */
+static void evaluate_lags(struct leaf *leaf)
+{
+    for (uint32_t i = 0; i < leaf->program.ops_n; i++)
+        if (leaf->program.ops[i].kind == VECTOR_LAG)
+            (void)vector_evaluate(&leaf->program, i);
+}
+
+/* Selects the rows of the current block. */
+static void select_rows(struct leaf *leaf, struct leaf_block *block)
+{
+    struct vector_program *program = &leaf->program;
+    uint8_t mask[VECTOR_ROWS];
+    if (leaf->inner != SQL_NONE)
+        vector_apply(program, leaf->inner, program->mask);
+    if (program->has_lag)
+        evaluate_lags(leaf);
+    memcpy(mask, program->mask, program->n);
+    for (uint32_t i = 0; i < leaf->conditions_n; i++)
+        vector_apply(program, leaf->conditions[i], mask);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < program->n; i++) {
+        block->at[n] = (uint16_t)i;
+        n += mask[i];
+    }
+    block->n = n;
+}
+
+/* Narrows the rows by a condition that compares an ordered column with a constant. */
+static void narrow(struct leaf *leaf, uint32_t condition)
+{
+    const struct vector_program *program = &leaf->program;
+    const struct vector_op *op = &program->ops[condition];
+    if (op->kind == VECTOR_AND) {
+        narrow(leaf, program->operands[op->operands]);
+        narrow(leaf, program->operands[op->operands + 1]);
+        return;
+    }
+    if (op->kind != VECTOR_COMPARE)
+        return;
+    const struct vector_op *column = &program->ops[program->operands[op->operands]];
+    const struct vector_op *constant = &program->ops[program->operands[op->operands + 1]];
+    ttr_store_column about;
+    if (column->kind != VECTOR_COLUMN || constant->kind != VECTOR_CONSTANT ||
+        constant->type != TTR_STORE_INT || constant->constant == TTR_STORE_NULL ||
+        constant->constant == INT64_MAX ||
+        !ttr_store_column_at(program->query->store, program->table, column->column, &about) ||
+        !about.is_ordered || about.type != TTR_STORE_INT)
+        return;
+    const bool is_lower =
+        op->op == SQL_OP_GT || op->op == SQL_OP_GE || op->op == SQL_OP_EQ || op->op == SQL_OP_IS;
+    const bool is_upper =
+        op->op == SQL_OP_LT || op->op == SQL_OP_LE || op->op == SQL_OP_EQ || op->op == SQL_OP_IS;
+    const uint64_t first =
+        query_lower_bound(program->query, program->table, column->column, constant->constant);
+    const uint64_t last =
+        query_lower_bound(program->query, program->table, column->column, constant->constant + 1);
+    if (is_lower && first > leaf->from)
+        leaf->from = first;
+    if (is_upper && last < leaf->to)
+        leaf->to = last;
+}
+
+static bool add_block(struct leaf *leaf, const struct leaf_block *block)
+{
+    if (block->n == 0)
+        return true;
+    return leaf->kind == LEAF_GROUP ? leaf_group_add(leaf, block) : leaf_rows_add(leaf, block);
+}
+
+static enum leaf_result run_blocks(struct leaf *leaf)
+{
+    struct vector_program *program = &leaf->program;
+    const ttr_query *query = program->query;
+    struct leaf_block block = {.n = 0};
+    uint32_t blocks = 0;
+    for (uint64_t row = leaf->from / VECTOR_ROWS * VECTOR_ROWS; row < leaf->to;
+         row += VECTOR_ROWS) {
+        const uint64_t left = program->rows - row;
+        if (++blocks % PROGRESS_BLOCKS == 0 && query->progress &&
+            !query->progress(query->user_data))
+            return LEAF_STOPPED;
+        vector_set_block(program, row, left < VECTOR_ROWS ? (uint32_t)left : VECTOR_ROWS);
+        select_rows(leaf, &block);
+        if (!add_block(leaf, &block) || program->is_full)
+            return LEAF_FULL;
+        if (program->is_inexact)
+            return LEAF_INEXACT;
+        if (leaf->kind == LEAF_ROWS && leaf->orders_n == 0 && leaf->rows_n >= leaf->limit)
+            break;
+    }
+    return LEAF_DONE;
+}
+
+enum leaf_result leaf_run(struct leaf *leaf)
+{
+    leaf->from = 0;
+    leaf->to = leaf->program.rows;
+    /* A lag must see the rows before the first one. */
+    for (uint32_t i = 0; i < leaf->conditions_n && !leaf->program.has_lag; i++)
+        narrow(leaf, leaf->conditions[i]);
+    for (uint32_t i = 0; i < leaf->program.ops_n; i++)
+        if (leaf->program.ops[i].kind == VECTOR_LAG && leaf->program.ops[i].is_lead)
+            prepare_lead(leaf, &leaf->program.ops[i]);
+    if (leaf->program.is_full || (leaf->kind == LEAF_GROUP && !leaf_group_start(leaf)))
+        return LEAF_FULL;
+    const enum leaf_result result = run_blocks(leaf);
+    if (result != LEAF_DONE)
+        return result;
+    if (leaf->kind == LEAF_ROWS)
+        leaf_rows_finish(leaf);
+    else if (!leaf_group_finish(leaf))
+        return LEAF_FULL;
+    return leaf->program.is_inexact ? LEAF_INEXACT : LEAF_DONE;
+}
