@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <zstd.h>
@@ -164,4 +165,11 @@ void archive_rewrite(struct archive *archive, uint64_t at, uint64_t word)
         pwrite(archive->fd, &word, sizeof word, (off_t)(archive->start + at)) != sizeof word &&
         archive->reason == 0)
         archive->reason = errno;
+}
+
+uint64_t recorder_now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }

@@ -130,7 +130,7 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
     manager->alloc = alloc_default();
     manager->listen_fd = -1;
     manager->archive.live_fd = options->live_fd;
-    manager->archive.started_ms = manager_now_ms();
+    manager->archive.started_ms = recorder_now_ms();
     manager->rotate_bytes = options->rotate_bytes;
     manager->rotate_ms = options->rotate_ms;
     manager->next_output = options->next_output;
@@ -211,37 +211,6 @@ bool ttr_manager_program_at(const ttr_manager *manager, size_t i, ttr_manager_pr
     return true;
 }
 
-/* Writes the clock frequency, which is known better now. */
-static void complete_file(ttr_manager *manager)
-{
-    const uint64_t frequency = trace_clock_frequency(&manager->clock);
-    for (size_t i = 0; i < manager->frequencies_n; i++)
-        archive_rewrite(&manager->archive, manager->frequencies[i], frequency);
-    manager->frequencies_n = 0;
-}
-
-/* Each file is complete in itself: providers, strings and names are written again. */
-void manager_rotate_if_due(ttr_manager *manager, uint64_t bytes)
-{
-    struct archive *archive = &manager->archive;
-    const uint64_t now = manager->rotate_ms ? manager_now_ms() : 0;
-    const bool is_full = manager->rotate_bytes && archive->whole + bytes > manager->rotate_bytes &&
-                         archive->whole > 8;
-    const bool is_old = manager->rotate_ms && now - archive->started_ms >= manager->rotate_ms;
-    if ((!is_full && !is_old) || archive->reason != 0)
-        return;
-    complete_file(manager);
-    const int fd = manager->next_output(manager->user_data);
-    if (fd < 0) { /* the current file goes on */
-        manager->rotate_bytes = manager->rotate_ms = 0;
-        return;
-    }
-    archive->started_ms = now;
-    (void)archive_start(archive, fd);
-    for (size_t i = 0; i < manager->programs_n; i++)
-        program_write_again(manager, &manager->programs[i]);
-}
-
 ttr_status ttr_manager_close(ttr_manager *manager, ttr_error *error)
 {
     if (!manager)
@@ -253,7 +222,7 @@ ttr_status ttr_manager_close(ttr_manager *manager, ttr_error *error)
         program_end(manager, program);
     }
     manager->programs_n = 0;
-    complete_file(manager);
+    rotation_complete_file(manager);
     const ttr_status status = manager_check_output(manager, error);
     free_manager(manager);
     return status;

@@ -67,15 +67,6 @@ static struct piece_head read_piece_head(const struct trace_ring_header *ring)
     return head;
 }
 
-void program_write_again(const ttr_manager *manager, struct program *program)
-{
-    program->has_head = false;
-    program->strings_done = 0;
-    program->next_string = 1;
-    for (uint32_t i = 0; program->rings && i < manager->rings; i++)
-        program->rings[i].name = 0;
-}
-
 /* Removes the name from a head if the archive has it already. */
 static void skip_known_name(struct ring_state *state, struct piece_head *head)
 {
@@ -173,7 +164,7 @@ static void read_records(ttr_manager *manager, struct program *program,
                          const struct chunk_range *range)
 {
     const uint64_t from = range->from, to = range->to;
-    manager_rotate_if_due(manager, to - from + sizeof(struct trace_chunk_header) + HEAD_ROOM);
+    rotation_advance_if_due(manager, to - from + sizeof(struct trace_chunk_header) + HEAD_ROOM);
     struct piece_head head = read_piece_head(ring);
     memcpy(manager->copy, get_chunk(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
            to - from);

@@ -188,11 +188,14 @@ bool control_answer(ttr_manager *manager, const struct program *controller,
 ttr_status manager_check_output(ttr_manager *manager, ttr_error *error);
 
 /* Returns CLOCK_MONOTONIC in ms. */
-uint64_t manager_now_ms(void);
+uint64_t recorder_now_ms(void);
+
+/* Writes the clock frequency, which is known better now, into the current file. */
+void rotation_complete_file(ttr_manager *manager);
 
 /* Starts the next file of a rotation if the current one is too old, or too large for `bytes` more.
  */
-void manager_rotate_if_due(ttr_manager *manager, uint64_t bytes);
+void rotation_advance_if_due(ttr_manager *manager, uint64_t bytes);
 
 /* Returns TTR_E_MISUSE for a filter that is malformed or too long. NULL is valid. */
 ttr_status manager_check_filter(const char *filter, ttr_error *error);
@@ -206,9 +209,6 @@ bool program_receive(ttr_manager *manager, struct program *program);
 /* Reads the rings of a program. `reads_all` also reads the circular ones and ignores
  * RECORDER_PASS_BYTES. Returns true if bytes are left. */
 bool program_drain(ttr_manager *manager, struct program *program, bool reads_all);
-
-/* Makes the next piece of a program contain all that a new file needs. */
-void program_write_again(const ttr_manager *manager, struct program *program);
 
 /* Reads everything that a program left, writes the zones that are open, and frees it. */
 void program_end(ttr_manager *manager, struct program *program);
