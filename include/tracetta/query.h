@@ -28,8 +28,14 @@ typedef struct ttr_result ttr_result;
 TTR_API void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *name),
                              void *user_data);
 
-/* Creates a database over a store of the same context. */
+/* Creates a database over a store of the same context; NULL: without tables. */
 TTR_API ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error);
+
+/* Adds the tables of another store, of its context `t`, as schema: "SELECT * FROM a.slice".  At
+ * most
+ * 10.  The store must not be freed before the query. */
+TTR_API TTR_MUST ttr_status ttr_query_attach(ttr_query *query, const char *schema, ttr *t,
+                                             const ttr_store *store, ttr_error *error);
 TTR_API void ttr_query_free(ttr_query *query);
 
 /* Called regularly while a statement runs; returning false ends it with TTR_AGAIN. */

@@ -62,7 +62,7 @@ typedef struct ttr_store_column {
     bool is_ordered; /* rows are in ascending order of it */
 } ttr_store_column;
 
-/* Copies the i-th table; returns false after the last. */
+/* Copies the i-th table; returns false after the last, and if the store is NULL. */
 TTR_API bool ttr_store_table_at(const ttr_store *store, size_t i, ttr_store_table *table);
 
 /* Copies a column of the i-th table; returns false after the last. */

@@ -8,6 +8,8 @@ static const ttr_diagnostic_info general[] = {
      "files in a folder that are not traces", "skipped", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "directory.no-file", "dangling link in a folder",
      "skipped", ""},
+    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "directory.link", "link out of a searched folder",
+     "skipped", "--follow-links"},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "directory.too-deep", "folder more than 8 levels down",
      "not searched", "name it"},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "directory.bad-main-file",

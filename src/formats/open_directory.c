@@ -16,8 +16,9 @@
  * alone.
  *
  * Left out: hidden names; folders called "index" that hold only index files, which belong to the
- * traces next to them; anything that is neither file nor folder. Links are followed, but no folder
- * is searched twice, so there are no loops. A dangling link is a note on the first trace. */
+ * traces next to them; anything that is neither file nor folder. Links within the directory are
+ * followed, but no folder is searched twice, so there are no loops. Links out of the directory are
+ * followed with TTR_READ_FOLLOW_LINKS only. Other links are notes on the first trace. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,10 +62,11 @@ struct search {
     char path[PATH_MAX]; /* path of the file or folder that is being examined */
     /* length of `path` in bytes; length of the searched directory's path with its final slash */
     size_t n, root_n;
+    char root[PATH_MAX]; /* path of the searched directory without links; "" = not needed yet */
     unsigned level;
     struct pair_map seen; /* set of (device, inode) of searched folders */
     struct arena arena;   /* memory for skipped.first */
-    struct skipped no_trace, too_deep, unusable, nowhere;
+    struct skipped no_trace, too_deep, unusable, nowhere, outside;
     struct skipped unplaced; /* skipped inputs that are not reported by the reader of any format */
     bool has_file;           /* a file in the current folder is a trace */
     /* name of the main file that a file in the current folder needs; NULL if none does */
@@ -294,12 +296,37 @@ static ttr_status add_folder(struct search *search, const char *name, const stru
     return status == TTR_OK ? TTR_OK : add_unreadable_reader(search, &reason, error);
 }
 
+/* Returns true if the current path is a link that leads out of the searched directory. */
+static bool is_link_to_outside(struct search *search)
+{
+    struct stat link;
+    char target[PATH_MAX];
+    if (lstat(search->path, &link) != 0 || !S_ISLNK(link.st_mode))
+        return false;
+    if (!search->root[0]) {
+        const char next = search->path[search->root_n];
+        search->path[search->root_n] = '\0';
+        const bool is_resolved = realpath(search->path, search->root) != NULL;
+        search->path[search->root_n] = next;
+        if (!is_resolved)
+            return true;
+    }
+    const size_t n = strcmp(search->root, "/") == 0 ? 0 : strlen(search->root);
+    return !realpath(search->path, target) || strncmp(target, search->root, n) != 0 ||
+           (target[n] != '/' && target[n] != '\0');
+}
+
 /* Adds the file or folder at the current path. */
 static ttr_status add_path(struct search *search, const char *name, ttr_error *error)
 {
     struct stat about;
     if (stat(search->path, &about) != 0)
         return handle_failed_stat(search, errno, error);
+    if (!(search->options && search->options->flags & TTR_READ_FOLLOW_LINKS) &&
+        is_link_to_outside(search)) {
+        count_skipped(search, &search->outside);
+        return TTR_OK;
+    }
     if (S_ISREG(about.st_mode))
         return add_file(search, error);
     return S_ISDIR(about.st_mode) ? add_folder(search, name, &about, error) : TTR_OK;
@@ -497,7 +524,8 @@ static void add_skip_notes(const struct search *search, const struct skipped *sk
                            const char *code, const char *format, ...)
 {
     struct diagnostics *notes = reader_get_diagnostics(search->reader[0]);
-    const bool is_odd = skipped == &search->too_deep || skipped == &search->nowhere;
+    const bool is_odd =
+        skipped == &search->too_deep || skipped == &search->nowhere || skipped == &search->outside;
     ttr_severity severity = skipped == &search->unplaced ? TTR_SEVERITY_DAMAGE
                             : is_odd                     ? TTR_SEVERITY_ODD
                                                          : TTR_SEVERITY_REMARK;
@@ -519,7 +547,7 @@ static const char *skipped_path(const struct skipped *unusable)
 static void add_all_skip_notes(const struct search *search)
 {
     const char *first = search->no_trace.first, *deep = search->too_deep.first,
-               *nowhere = search->nowhere.first;
+               *nowhere = search->nowhere.first, *outside = search->outside.first;
     add_skip_notes(search, &search->no_trace, "directory.passed-over",
                    "%s is not a trace and was skipped", first ? first : "a file");
     add_skip_notes(search, &search->unplaced, "directory.bad-main-file", UNUSABLE_MAIN_FILE_TEXT,
@@ -531,6 +559,9 @@ static void add_all_skip_notes(const struct search *search)
     add_skip_notes(search, &search->nowhere, "directory.no-file",
                    "%s is a link that leads nowhere: it was passed over",
                    nowhere ? nowhere : "a file");
+    add_skip_notes(search, &search->outside, "directory.link",
+                   "%s is a link out of the directory and was skipped",
+                   outside ? outside : "a file");
 }
 
 /* Opens all folders that have the same format as the first one, and removes them from the list. */
@@ -627,12 +658,17 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
         return NULL;
     }
     if (search->readers_n == 0) {
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                   "the directory %s has no trace (%llu file%s looked at%s)", path,
-                   (unsigned long long)search->files, search->files == 1 ? "" : "s",
-                   search->too_deep.n
-                       ? "; some folders are too deep to be looked into, which must be named"
-                       : "");
+        const ttr_status status = fail(
+            error, TTR_E_UNSUPPORTED, NO_OFFSET,
+            "the directory %s has no trace (%llu file%s looked at%s%s)", path,
+            (unsigned long long)search->files, search->files == 1 ? "" : "s",
+            search->too_deep.n
+                ? "; some folders are too deep to be looked into, which must be named"
+                : "",
+            search->outside.n ? "; links out of it are skipped: TTR_READ_FOLLOW_LINKS reads them"
+                              : "");
+        if (search->outside.n)
+            (void)error_set_option(error, status, "follow_links");
         return NULL;
     }
     add_all_skip_notes(search);

@@ -26,6 +26,7 @@
  * Cost: each level copies its input once, and uses 128 KiB plus the memory of the decoder.
  *
  * Left out: seeking, recovery after damage within a member, formats without magic number. */
+#include "base/sanitizer.h"
 #include "io/stream_zip.h"
 
 #include <string.h>
@@ -161,7 +162,9 @@ static bool decode_one_step(struct stream_zip *zip, struct decode_io *io)
     size_t in_before = zip->in_n, out_before = io->out_n;
     io->in = zip->in + zip->in_at;
     io->in_n = zip->in_n;
+    const uint8_t *out = io->out;
     enum decode_result result = zip->decoder->step(zip->state, io);
+    sanitizer_mark_written(out, out_before - io->out_n);
     zip->in_at += in_before - io->in_n;
     zip->in_n = io->in_n;
     zip->decoded_n += out_before - io->out_n;

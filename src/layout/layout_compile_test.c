@@ -29,7 +29,7 @@ static void invalid_declaration_fails_with_field_and_reason(void **state)
         {"f:u8 v:|p.f(a=0:u8,b=1:s) d:T(p.v)",
          "payload.d: its length is payload.v, which is not a number"},
         {"x:u8 a:u4 b:u4>",
-         "payload.b: it starts inside a byte whose other bits have the opposite byte order"},
+         "payload.b: it starts inside a byte that also has bits of the opposite byte order"},
         {"a:u0", "payload.a: a number of 0 bits"},
         {"a:[:i8]u8",
          "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},

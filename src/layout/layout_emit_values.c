@@ -85,7 +85,7 @@ static bool emit_order(struct compiler *c, enum order order)
         return compiler_refuse(
             c, order == ORDER_BYTES
                    ? "it must start at a whole byte, but starts inside one"
-                   : "it starts inside a byte whose other bits have the opposite byte order");
+                   : "it starts inside a byte that also has bits of the opposite byte order");
     if (!is_safe) {
         if (!emit_byte_order(c))
             return false;

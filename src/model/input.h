@@ -32,9 +32,7 @@
 #include "model/reader.h"
 #include "model/pending_names.h"
 
-#define INPUT_BATCH_SIZE                                                     \
-    256u /* bytes; lower bound for the user's limit on record sizes, because \
-          * ordinary records reach this size */
+#define INPUT_BATCH_SIZE 256u /* events per batch, unless many inputs are open */
 /* bytes; lowest record size limit that a user may set, since ordinary records reach this size */
 #define INPUT_RECORD_MIN 65536u
 /* events; lower bound of the batch size, which is reduced if many inputs are open */

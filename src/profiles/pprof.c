@@ -13,6 +13,7 @@
  * already have names. */
 #include <zlib.h>
 
+#include "base/sanitizer.h"
 #include "base/protobuf.h"
 #include "base/status.h"
 #include "pipeline/profile/profile.h"
@@ -76,6 +77,7 @@ static bool compress_collected(struct pprof *pprof, int flush_mode)
         z->next_out = at;
         z->avail_out = 32768;
         result = deflate(z, flush_mode);
+        sanitizer_mark_written(at, 32768 - z->avail_out);
         buffer_commit(&pprof->out->to, 32768 - z->avail_out);
     } while (result != Z_STREAM_END &&
              (z->avail_in || z->avail_out == 0 || flush_mode == Z_FINISH));

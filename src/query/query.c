@@ -9,6 +9,7 @@
 
 #define PROGRESS_STEPS 10000 /* instructions of SQLite between two calls of progress */
 #define NAME_MAX_BYTES 256u
+#define SCHEMAS_MAX 10 /* as many as SQLite attaches */
 
 /* --- Errors --- */
 
@@ -164,7 +165,7 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
         sqlite3_open_v2(":memory:", &query->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, NULL);
     if (result == SQLITE_OK)
-        result = query_add_tables(query);
+        result = query_add_tables(query, "main", NULL);
     if (result == SQLITE_OK)
         result = leaf_add_table(query);
     if (result == SQLITE_OK)
@@ -179,6 +180,45 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
     (void)sqlite3_set_authorizer(query->db, authorize_statement, query);
     sqlite3_progress_handler(query->db, PROGRESS_STEPS, report_progress, query);
     return query;
+}
+
+/* Returns true for a name of letters, digits and "_" that SQLite does not use. */
+static bool is_schema_name(const char *name)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)name[n]) || name[n] == '_')
+        n++;
+    return n > 0 && n < NAME_MAX_BYTES && !name[n] && !isdigit((unsigned char)name[0]) &&
+           sqlite3_stricmp(name, "main") != 0 && sqlite3_stricmp(name, "temp") != 0;
+}
+
+ttr_status ttr_query_attach(ttr_query *query, const char *schema, ttr *t, const ttr_store *store,
+                            ttr_error *error)
+{
+    if (!is_schema_name(schema)) {
+        set_error(error, TTR_E_MISUSE, 0, "a schema has a name of letters, digits and \"_\"");
+        return TTR_E_MISUSE;
+    }
+    ttr_query *tables = calloc(1, sizeof *tables);
+    char *sql = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", schema);
+    int result = tables && sql ? SQLITE_OK : SQLITE_NOMEM;
+    if (result == SQLITE_OK) {
+        *tables = (ttr_query){.t = t, .store = store, .db = query->db};
+        (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, SCHEMAS_MAX);
+        (void)sqlite3_set_authorizer(query->db, NULL, NULL);
+        result = sqlite3_exec(query->db, sql, NULL, NULL, NULL);
+    }
+    if (result == SQLITE_OK) {
+        result = query_add_tables(tables, schema, free);
+        tables = NULL; /* the database has it, also after an error */
+    }
+    if (result != SQLITE_OK)
+        set_error(error, convert_sqlite_status(result), 0, sqlite3_errmsg(query->db));
+    (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
+    (void)sqlite3_set_authorizer(query->db, authorize_statement, query);
+    sqlite3_free(sql);
+    free(tables);
+    return result == SQLITE_OK ? TTR_OK : convert_sqlite_status(result);
 }
 
 void ttr_query_free(ttr_query *query)

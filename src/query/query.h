@@ -30,8 +30,9 @@ struct ttr_query {
     void *user_data;
 };
 
-/* Adds the tables of the store as virtual tables. Returns a status of SQLite. */
-int query_add_tables(ttr_query *query);
+/* Adds the tables of the store as virtual tables of a schema. The database calls `free_query`,
+ * which may be NULL, when it does not need `query` any more. Returns a status of SQLite. */
+int query_add_tables(ttr_query *query, const char *schema, void (*free_query)(void *query));
 
 /* Returns the first row in which an ordered column is at least `value`. */
 uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, int64_t value);

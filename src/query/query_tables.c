@@ -475,17 +475,20 @@ static const sqlite3_module module = {
     .xRowid = return_rowid,
 };
 
-int query_add_tables(ttr_query *query)
+int query_add_tables(ttr_query *query, const char *schema, void (*free_query)(void *query))
 {
     ttr_store_table about;
-    int status = sqlite3_create_module(query->db, "tracetta_store", &module, query);
+    char *name = sqlite3_mprintf("tracetta_store_%s", schema);
+    int status =
+        name ? sqlite3_create_module_v2(query->db, name, &module, query, free_query) : SQLITE_NOMEM;
     for (size_t i = 0; status == SQLITE_OK && ttr_store_table_at(query->store, i, &about); i++) {
         if (about.is_class && about.rows == 0)
             continue; /* a word of the statement that is not an event class */
-        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING tracetta_store(%d)",
-                                    about.name, (int)i);
+        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".\"%w\" USING \"%w\"(%d)", schema,
+                                    about.name, name, (int)i);
         status = sql ? sqlite3_exec(query->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
         sqlite3_free(sql);
     }
+    sqlite3_free(name);
     return status;
 }

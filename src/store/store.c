@@ -338,7 +338,7 @@ static const struct table *get_table(const ttr_store *store, size_t i)
 
 bool ttr_store_table_at(const ttr_store *store, size_t i, ttr_store_table *about)
 {
-    const struct table *table = get_table(store, i);
+    const struct table *table = store ? get_table(store, i) : NULL;
     if (!table)
         return false;
     *about = (ttr_store_table){.name = table->name,

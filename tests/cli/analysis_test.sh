@@ -97,7 +97,7 @@ else
     skip "tree_draws_boxes_on_a_terminal" "script is not installed"
 fi
 
-# Reading that ends in an error half-way: what came before is told all the same.
+# Reading that ends in an error half-way: what came before is reported all the same.
 (cat "$trace"; head -c 4096 /dev/zero | tr "\0" "\245") >"$work/broken.fxt"
 run "$tracetta" stat --strict "$work/broken.fxt"
 verdict "strict_stat_reports_what_came_before_the_damage" "$(grep -q ' load$' "$work/.out" && [ "$run_status" = 1 ]; echo $?)" \

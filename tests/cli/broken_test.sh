@@ -33,7 +33,7 @@ METADATA
     printf '\xc1\x1f\xfc\xc1\x40\x40\x00\x08' >>"$1/s"
 }
 
-# costs NAME CODE: two events are read, and of the packet with the other what is behind it is reported as damage.
+# costs NAME CODE: two events are read, and of the packet with the other what is after it is reported as damage.
 costs()
 {
     salvages "${1}_costs_no_other_event" 'x = 8' "$tracetta" cat "$1"
@@ -157,7 +157,7 @@ same "events_that_go_back_in_time_are_sorted" wanted "$tracetta" cat --sort --st
 succeeds "and_written_in_order" "$tracetta" convert -q --sort --to=ctf stream-bad-backward -o sorted
 same "to_be_read_so" wanted "$tracetta" cat --style=babeltrace2 --clock-gmt --no-delta sorted
 
-# Streams with numbers: a packet that another file has, behind damage, which is seen when the damage is gone.
+# Streams with numbers: a packet that another file has, after damage, which is seen when the damage is gone.
 mkdir twice
 sed 's/u32 magic; }/u32 magic; u8 stream_id; u8 stream_instance_id; }/; s/u8 packet_size; u8 content_size;/u64 timestamp_begin; u64 timestamp_end; &/
 s/^stream {/stream { id = 0; /; s/id = \([01]\); fields/id = \1; stream_id = 0; fields/' an_array_of_2_to_the_40_bits/metadata >twice/metadata
@@ -213,7 +213,7 @@ cp -r follow apart pair
 run "$tracetta" convert --to=ctf pair -o pair.good
 says "also_of_two_traces_beside_one_another" ' 8 events, .* 6 files' "$tracetta" check pair.good
 
-# Counters of missing events go on from file to file of a stream, also behind packets without sizes.
+# Counters of missing events go on from file to file of a stream, also after packets without sizes.
 counted()
 {
     mkdir "$1"
@@ -237,7 +237,7 @@ run "$tracetta" check --json split
 [ "$(grep -cE '"(events": 5|lost": 4|gaps": 4),' "$work/.out")" = 3 ]
 verdict "missing_events_are_counted_across_files_of_packets_without_sizes" $? "$(grep -E '"(events|lost|gaps)"' "$work/.out")"
 
-# Checksums of v1.1 that nobody knows: a packet made anew has that of the first one, or none.
+# Checksums of v1.1 that is unknown: a packet made again has that of the first one, or none.
 lay rfc11-checksums-le
 patch() { printf '%b' "$2" | dd of=rfc11-checksums-le/s bs=1 seek="$1" conv=notrunc 2>"$work/.err"; }
 patch 112 '\x80'

@@ -2,7 +2,7 @@
 # $tracetta is the command under test, $work a scratch folder that is removed at the end, $corpus the recorded traces or "".
 # shellcheck shell=bash
 
-# What whoever started us ignores (nohup: SIGHUP, the background of a script: SIGINT), all that is started here would ignore: we begin anew without.
+# What whoever started us ignores (nohup: SIGHUP, the background of a script: SIGINT), all that is started here would ignore: we begin again without.
 ignored=$(sed -n 's/^SigIgn:[[:space:]]*/0x/p' /proc/$$/status)
 if ((ignored & 0x4003)) && [ -z "${TTR_BEGUN_ANEW:-}" ] && env --default-signal=HUP true 2>/dev/null; then # HUP, INT, TERM
     mapfile -d '' -t words </proc/$$/cmdline

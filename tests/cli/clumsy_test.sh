@@ -60,7 +60,7 @@ refuses "also_of_dates" 2 "before --start" "$tracetta" stat --start=2026-11-22 -
 refuses "the_reverse_of_everything_is_a_misuse" 2 "--invert needs" "$tracetta" cat --invert "$small"
 refuses "an_input_without_a_name_is_reported_so" 3 "a file without a name" "$tracetta" cat ""
 echo '{"traceEvents":[{"ph":"X"}]}' >"$work/chrome.json"
-# Options of the library are told as flags; what a file is called stays what it is.
+# Options of the library are reported as flags; what a file is called stays what it is.
 name='a format option ctf.y TTR_WRITE_STRICT ttr_read_options.from = x'
 printf 'zz' >"$work/$name"
 refuses "names_of_files_are_no_options" 3 "/$name: not a trace of a known format.*; use --from=FORMAT to read it anyway" "$tracetta" cat "$work/$name"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What writing CTF promises: options do what they say or are refused, indexes are right, times stay, and what is lost is told.
+# What writing CTF promises: options do what they say or are refused, indexes are right, times stay, and what is lost is reported.
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 hexa_cat=$(realpath "$2")
@@ -16,7 +16,7 @@ lay()
     for file in "$vectors/$1"/*.hexa; do "$hexa_cat" "$file" >"$1/$(basename "$file" .hexa)"; done
 }
 
-# trace NAME: metadata of the standard input behind what all of them have, and bytes of a stream.
+# trace NAME: metadata of the standard input after what all of them have, and bytes of a stream.
 trace()
 {
     mkdir -p "$1"

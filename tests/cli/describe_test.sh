@@ -326,7 +326,7 @@ for how in '' '--option=ctf.packet-size=300' '--option=ctf.version=2' '--option=
     verdict "so_does_its_ctf:$how" $? "$(uniq -c called.now)"
 done
 
-# Elements that are not there, whose number is told by another field.
+# Elements that are not there, whose number is reported by another field.
 number() { printf '{"name":"%s","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"big-endian","alignment":8}}' "$@"; }
 mkdir gone && printf '\0\2\11''\1\2\5\6\7' >gone/s && {
     printf '\036{"type":"preamble","version":2}\n\036{"type":"data-stream-class"}\n\036{"type":"event-record-class","name":"e","payload-field-class":{"type":"structure","member-classes":['
@@ -339,7 +339,7 @@ for how in ctf.byte-order=be ctf.version=1.1; do
     verdict "elements_that_are_not_there_are_not_counted:$how" $? "exit status $run_status"
 done
 
-# Elements that take no room, in the context of all events and behind a number that ends inside a byte.
+# Elements that take no room, in the context of all events and after a number that ends inside a byte.
 mkdir hollow && printf '\2\5\7\0\3\6' >hollow/s
 cat >hollow/metadata <<'TSDL'
 /* CTF 1.8 */
@@ -573,7 +573,7 @@ for folder in order session_id; do
     verdict "and_recovered_to_one_order_and_session:$folder" $? "exit status $run_status"
 done
 
-# Metadata of v1.1 whose content does not have its checksum: what was read of it is written anew.
+# Metadata of v1.1 whose content does not have its checksum: what was read of it is re-encoded.
 rfc sums && /usr/bin/python3 -c 'import sys
 b = bytearray(open("sums/metadata", "rb").read())
 b[47] = 3
@@ -613,7 +613,7 @@ says "and_tell_their_version" '^HistogramValuePublished  id 6, version 1, 1 even
 
 # Tracepoints, and events of EventHeader, which declare their fields each by itself.
 vectors=$(realpath "$(dirname "$0")/../../src/formats" 2>/dev/null || realpath "$traces/../../../src/formats")
-# Data behind a record, of which the end is missing: such a record is of no use.
+# Data after a record, of which the end is missing: such a record is of no use.
 "$hexa_cat" "$vectors/perf/vectors-bad/cut-data.hexa" >cut.data
 for from in cut.data -; do
     run bash -c "cat cut.data | '$tracetta' recover -f --no-sidecar $from -o kept.data"

@@ -16,7 +16,7 @@ make()
     "$tracetta" convert -q --to=ctf "$@" small.fxt -o "$folder" 2>/dev/null || exit 1
 }
 
-# merged NAME OUTPUT INPUT...: all events are found again, with nothing to remark on; homes are told by $homes.
+# merged NAME OUTPUT INPUT...: all events are found again, with nothing to remark on; homes are reported by $homes.
 merged()
 {
     local name=$1 output=$2 wanted

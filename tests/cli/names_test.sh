@@ -1,5 +1,5 @@
 #!/bin/bash
-# Names of fields that the target cannot have, or would take for each other: every field stays, under a name of its own, and changed names are told.
+# Names of fields that the target cannot have, or would take for each other: every field stays, under a name of its own, and changed names are reported.
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 make=$(realpath "$(dirname "$0")/names_make.py")
@@ -8,7 +8,7 @@ hexa_cat=$(realpath "$2")
 peer=$(command -v babeltrace2)
 cd "$work" || exit 1
 
-# keeps PLACE KEY OPTIONS NAME...: fields of these names in that place are all there when they are written anew with the options.
+# keeps PLACE KEY OPTIONS NAME...: fields of these names in that place are all there when they are re-encoded with the options.
 keeps()
 {
     local place=$1 key=$2 options=$3 told=no
@@ -27,7 +27,7 @@ keeps()
     verdict "so_babeltrace2_says" $? "$(cat .err)"
 }
 
-# What is copied with translated metadata, and what is encoded anew.
+# What is copied with translated metadata, and what is encoded again.
 for options in --option=version=1.8 "--sort --option=byte-order=be --option=version=1.8" --option=version=1.1 "--option=byte-order=be --option=version=2"; do
     keeps payload fields "$options" 'a b' a_b
     keeps payload fields "$options" a_b a.b 'a b'

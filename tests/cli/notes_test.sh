@@ -1,6 +1,6 @@
 #!/bin/bash
 # What people read of what is odd or damaged (docs/user/notes.md): severity, code, count, place and text, and the exit status of check and of commands that read.
-# What becomes of the events is told by golden vectors, most of which these are.
+# What becomes of the events is reported by golden vectors, most of which these are.
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 hexa_cat=$(realpath "$2")
@@ -159,7 +159,7 @@ told large damage ctf.too-large 'x1, first at byte 10' 's: an event is larger th
 [ "$(grep -o 'x = .*' "$work/.out" | tr -d ' \n')" = 'x=1}x=2}' ]
 verdict "large: events before and in the next packet are read" $? "see there"
 
-# The same of other formats: one line for each, with the vector, what is told of it and where.
+# The same of other formats: one line for each, with the vector, what is reported of it and where.
 while IFS='|' read -r vector severity code place pattern; do
     lay "$vector"
     told "${vector##*/}" "$severity" "$code" "$place" "$pattern"
@@ -169,6 +169,7 @@ nettrace/vectors/odd-trace|odd|nettrace.bad-frequency|x1, first at byte 53|a clo
 nettrace/vectors/odd-trace|odd|nettrace.bad-pointer-size|x1, first at byte 85|pointers of 5 bytes: expected 4 or 8; read as 8
 nettrace/vectors-bad/v6-bad-kind|damage|nettrace.bad-kind|x1, first at byte 168|a block of unknown kind 9 that holds events
 perf/vectors-whole/odd-head|odd|perf.bad-head|x1, first at byte 8|a header of 112 bytes; the 104 known ones are read
+trace_dat/vectors-bad/cut-strings|damage|trace_dat.cut|x1, first at byte 1259|the file ends inside its last section
 perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each are impossible
 perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that start inside the header, at byte 16, are impossible
 perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* are impossible
@@ -212,7 +213,7 @@ verdict "the trace of a latency tracer is told" $? "exit status $run_status"
 "$hexa_cat" providers.hexa >providers
 told providers odd fxt.providers 'x2, first at byte 65544' 'more than 4096 providers'
 
-# A tracepoint whose format is none, told beside pages that have no formats.
+# A tracepoint without a format, told beside pages that have no formats.
 lay trace_pipe_raw/vectors/pages
 mkdir -p formats/demo/tick
 printf 'name: tick\nID: 7\nformat:\n\tfield:no such thing\toffset:8;\nprint fmt: "v=%%u", REC->v\n' >formats/demo/tick/format

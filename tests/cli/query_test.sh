@@ -72,6 +72,22 @@ says "csv_quotes_what_needs_it" '^"a,""b"""' "$tracetta" query -q --format=csv "
 printf 'SELECT 1 one;\n-- a comment\nSELECT 2 two;\n' >"$work/script.sql"
 says "scripts_run_all_statements" "^  2$" "$tracetta" query -q --file="$work/script.sql" "$work/t.fxt"
 
+# Inputs with names are schemas.
+"$generate" --events 2000 --seed 6 --mix bench "$work/u.fxt" || exit 1
+query --format=tsv "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1 ORDER BY 1" | tail -n +2 | sed 's/^/a\t/' >"$work/expected"
+"$tracetta" query -q --format=tsv "$work/u.fxt" "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1 ORDER BY 1" | tail -n +2 | sed 's/^/b\t/' >>"$work/expected"
+"$tracetta" query -q --format=tsv a="$work/t.fxt" b="$work/u.fxt" \
+    "SELECT 'a', name, count(*), sum(dur) FROM a.slice GROUP BY 2 UNION ALL SELECT 'b', name, count(*), sum(dur) FROM b.slice GROUP BY 2 ORDER BY 1, 2" |
+    tail -n +2 >"$work/found"
+cmp -s "$work/expected" "$work/found"
+verdict "named_inputs_are_schemas" $? "$(diff "$work/expected" "$work/found" | head -3)"
+says "tables_of_named_inputs_are_listed" "^schema b: " "$tracetta" query a="$work/t.fxt" b="$work/u.fxt"
+refuses "inputs_with_and_without_names_are_refused" 2 "all 2 need one" "$tracetta" query a="$work/t.fxt" "$work/u.fxt" "SELECT 1 x"
+refuses "reserved_schema_is_refused" 3 "a schema has a name" "$tracetta" query main="$work/t.fxt" "SELECT 1 x"
+"$tracetta" query -q --format=tsv - "SELECT count(*) FROM event" <"$work/t.fxt" >"$work/found" 2>"$work/.err"
+[ "$(tail -n 1 "$work/found")" = 3000 ]
+verdict "standard_input_is_read" $? "$(cat "$work/found")"
+
 refuses "wrong_column_names_the_nearest" 2 "no such column: nme \(did you mean name" "$tracetta" query "$work/t.fxt" "SELECT nme FROM slice"
 refuses "wrong_statement_has_a_caret" 2 '\^' "$tracetta" query "$work/t.fxt" "SELEC 1 x"
 refuses "files_cannot_be_attached" 2 "not authorized" "$tracetta" query "$work/t.fxt" "ATTACH '$work/x.db' AS x"

@@ -247,6 +247,18 @@ mine:           worker-77    [000]     0.000000: tick:                 v=2
 END
 same "lines_of_trace_cmd_have_cpus_and_instances" "$work/instances.txt" "$tracetta" cat --style=trace-cmd "$work/instances.dat"
 
+"$hexa_cat" "$traces/../../../src/formats/perf/vectors-bad/bad-data-size.hexa" >"$work/cut.data"
+run "$tracetta" check "$work/cut.data"
+[ $run_status = 1 ] && grep -q 'odd perf.lost-features x1: .* names of events .*, date of the clock' "$work/.out"
+verdict "perf_data_cut_at_its_end_names_what_is_lost" $? "exit status $run_status"
+"$hexa_cat" "$traces/payload_perf.hexa" >"$work/payload.data"
+"$tracetta" cat "$work/payload.data" >"$work/payload.txt" 2>"$work/payload.err"
+file_status=$?
+"$tracetta" cat - < <(cat "$work/payload.data") >"$work/.out" 2>"$work/.err"
+[ $? = 1 ] && [ $file_status = 1 ] && [ "$(grep -c . "$work/payload.txt")" = 3 ] && cmp -s "$work/payload.txt" "$work/.out" &&
+    [ "$(sed 's/.*warning/warning/' "$work/.err")" = "$(sed 's/.*warning/warning/' "$work/payload.err")" ]
+verdict "a_payload_of_impossible_size_is_damage_in_a_pipe_as_in_a_file" $? "status $file_status"
+
 mkdir "$work/folder" "$work/folder/inside" "$work/bare"
 cp "$small" "$work/folder/b.heph"
 cp "$work/small.fxt" "$work/folder/a.fxt"
@@ -257,4 +269,20 @@ json "a_directory_is_all_traces_in_it" "it['events'] == 6" "$tracetta" info --js
 run "$tracetta" cat --format=jsonl "$work/folder"
 [ "$(wc -l <"$work/.out")" = 6 ] && head -n 1 "$work/.out" | grep -q start
 verdict "traces_of_a_directory_are_merged_by_time" $? ""
+# Links within a searched folder are followed, links out of it only if that is wanted.
+mkdir -p "$work/searched/sub" "$work/linked" "$work/other/trace" "$work/streams"
+cp "$work/small.fxt" "$work/searched/one.fxt"
+ln -s ../one.fxt "$work/searched/sub/inner.fxt"
+ln -s ../small.heph "$work/searched/file.heph"
+ln -s ../folder "$work/searched/folder"
+says "links_out_of_a_searched_folder_are_reported" 'odd directory.link x2: .*is a link out of the directory and was skipped' "$tracetta" check "$work/searched"
+json "and_skipped" "it['events'] == 6" "$tracetta" info --json "$work/searched"
+json "follow_links_reads_them" "it['events'] == 15" "$tracetta" info --json --follow-links "$work/searched"
+ln -s ../small.heph "$work/linked/file.heph"
+refuses "a_folder_of_links_names_the_option" 3 'links out of it are skipped: --follow-links reads them' "$tracetta" info "$work/linked"
+printf '/* CTF 1.8 */' >"$work/other/metadata"
+ln -s ../other/metadata "$work/streams/metadata"
+cp "$small" "$work/streams/stream"
+refuses "a_link_to_metadata_names_the_option" 3 'file "metadata" is a link out of the folder; use --follow-links to read it' "$tracetta" info "$work/streams"
+
 refuses "a_directory_without_traces_is_none" 3 "has no trace" "$tracetta" info "$work/bare"

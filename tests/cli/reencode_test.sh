@@ -105,7 +105,7 @@ run "$tracetta" convert --to=ctf --option cypher=none --option checksum=crc32 --
 verdict "but_for_what_is_asked_for" $? "$(head -c 48 restored/channel_0 | od -An -tx1)"
 holds "other_headers_too" restored/metadata 'alignment = natural;.*header_type = type2'
 
-# The same of a trace of 1.1 that nobody encoded anew, with words of 32 bits; and sizes of events are not told twice.
+# The same of a trace of 1.1 that nobody encoded again, with words of 32 bits; and sizes of events are not told twice.
 for vector in rfc11-type2-le-natural-32 rfc11-event-size; do
     mkdir $vector
     for file in "$here/../../src/formats/ctf/vectors/$vector"/*.hexa; do "$hexa_cat" "$file" >"$vector/$(basename "$file" .hexa)"; done
@@ -123,7 +123,7 @@ for trace in told told_again; do
     verdict "and_are_not_reported_twice:$trace" $? "$(cat "$work/found")"
 done
 
-# A size that stands in a larger context is told once; packets missing behind an empty first packet stay missing behind one.
+# A size that stands in a larger context is reported once; packets missing after an empty first packet stay missing after one.
 mkdir sizes
 printf '%s\n' 'trace { major = 1; minor = 1; alignment = packed; }' \
     'section { name = s; event { header_type = type2; context { event_size = true; context_type = { { uint8_t, pid }, { uint16_t, payload_size } }; } } }' \
@@ -139,7 +139,7 @@ run "$tracetta" convert --to=ctf --option event-size=yes sizes -o sizes_again
 verdict "packets_missing_after_an_empty_one_stay_missing" $? "exit status $run_status"
 says "and_sizes_are_reported_once" '"fields":\{"a":5\},"context":\{"pid":7,"payload_size":1\}' "$tracetta" cat --format=jsonl sizes_again
 
-# It stays the size that events are passed over by, which is that of the new bytes: a length and bits take more room anew.
+# It stays the size that events are passed over by, which is that of the new bytes: a length and bits take more room again.
 mkdir -p wider
 printf '%s\n' 'trace { major = 1; minor = 1; alignment = packed; }' \
     'section { name = s; event { header_type = type2; context { event_size = true; context_type = { { uint3_t, odd }, { uint12_t, payload_size }, { uint8_t, pid } }; } } }' \
@@ -165,7 +165,7 @@ for how in byte-order=be alignment=natural event-size=yes header=1; do
     salvages "and_what_is_not_known_is_passed_over_by_it:$how" '"fields":\{"d":85\}' "$tracetta" cat --format=jsonl wide_sized
 done
 
-# A trace that records no alignment and fits several: a guess is told, and an option decides.
+# A trace that records no alignment and fits several: a guess is reported, and an option decides.
 mkdir guessed
 printf '%s\n' 'trace { major = 1; minor = 1; }' 'section { name = s; event { header_type = type2; } }' \
     'event { name = e; fields = { { uint8_t, a }, { uint16_t, b }, { string, t } }; }' >guessed/metadata
@@ -253,7 +253,7 @@ run "$tracetta" convert --to=ctf --option version=1.1 --option event-size=yes ma
 [ $run_status = 0 ] && grep -q 'context.place' "$work/.err" && "$tracetta" check sized >"$work/.out"
 verdict "event_size_without_other_contexts_is_read" $? "$("$tracetta" check sized 2>&1 | tail -n 3)"
 
-# Names in contexts of all events are told as others are where they cannot stay.
+# Names in contexts of all events are reported as others are where they cannot stay.
 mkdir quoted && printf '\1\2' >quoted/s
 printf '\036%s\n' '{"type":"preamble","version":2}' \
     '{"type":"data-stream-class","event-record-common-context-field-class":{"type":"structure","member-classes":[{"name":"a b","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian"}}]}}' \
@@ -445,7 +445,7 @@ run "$tracetta" check -v "$work/rounded"
 [ -f "$work/rounded/index/s.idx" ] && ! grep -q 'bad-index' "$work/.out"
 verdict "an_index_has_numbers_of_packets_as_wide_as_they_are" $? "$(cat "$work/.out")"
 
-# A packet whose own times are damaged, which an index that fits all others does not show: a range that it seems to be behind does not end there.
+# A packet whose own times are damaged, which an index that fits all others does not show: a range that it seems to be after does not end there.
 "$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/struck"
 /usr/bin/python3 -c 'import struct, sys
 stream = bytearray(open(sys.argv[1], "rb").read())
@@ -635,7 +635,7 @@ for version in 1.1 1.8 2; do
     "$tracetta" cat --format=jsonl "untimed$version" 2>/dev/null | grep -Eo '"time_ns":[0-9]+|"v":\{[^}]*' | cmp -s wanted -
     verdict "which_stays_when_they_are_sorted_as_do_labels_of_options:$version" $? "$("$tracetta" cat "untimed$version")"
     marks=4
-    [ $version = 1.1 ] && marks=0 # which has no such events, and that is told
+    [ $version = 1.1 ] && marks=0 # which has no such events, and that is reported
     [ "$("$tracetta" cat --format=jsonl "untimed$version" | grep -c '"flags":\["no_time"\]')" = $marks ] && { [ $marks = 4 ] || grep -q '  4  .*\[time\.mark\]' "$work/.err"; }
     verdict "and_that_it_is_not_their_own:$version" $? "$(cat "$work/.err")"
 done

@@ -104,7 +104,7 @@ run_status=$?
 [ $run_status = 130 ] && grep -q interrupted "$work/.err" && [ -z "$(tail -c 1 "$work/part")" ]
 verdict "with_jobs_too_ctrl_c_ends_with_130_and_whole_lines" $? "exit status $run_status"
 
-# look WORD...: runs the command on what comes through the FIFO, and files behind it, and interrupts it while it waits for more.
+# look WORD...: runs the command on what comes through the FIFO, and files after it, and interrupts it while it waits for more.
 look()
 {
     "$tracetta" "$@" >"$work/.out" 2>"$work/.err" &

@@ -110,7 +110,7 @@ compare()
     [ $truth = 0 ] || { echo "# exit status $status, $(wc -l <"$work/ours") events"; quote "$work/said"; diff "$work/theirs" "$work/ours" >"$work/diff"; quote "$work/diff"; }
 }
 
-# lost FILE: events lost by its warnings.  The tracer's counter goes back where a packet is finished after the one behind it: what babeltrace2 makes of
+# lost FILE: events lost by its warnings.  The tracer's counter goes back where a packet is finished after the one after it: what babeltrace2 makes of
 # that, a number of nearly 2^64, does not count.
 lost()
 {

@@ -39,7 +39,7 @@ compare()
 "$generate" --events 3000 --seed 1 --mix bench "$work/generated.fxt" >/dev/null
 compare "generated_fxt" "$work/generated.fxt"
 
-# Every recorded trace of the formats that are made anew: a line for each event, whatever stacks are between them.
+# Every recorded trace of the formats that are made again: a line for each event, whatever stacks are between them.
 if [ -n "$corpus" ]; then
     for kind in fxt heph ctf nettrace; do
         traces=0

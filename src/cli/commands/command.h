@@ -42,6 +42,8 @@ enum verb {
     VERB_QUERY = 1u << 18,
     VERB_LISTEN = 1u << 19,
     VERB_SEND = 1u << 20,
+    VERB_DIFF = 1u << 22,
+    VERB_ASSERT = 1u << 23,
     VERB_SESSION = 1u << 24
 };
 
@@ -113,5 +115,7 @@ int run_counters(struct call *call);
 int run_events(struct call *call);
 int run_listen(struct call *call);
 int run_send(struct call *call);
+int run_diff(struct call *call);
+int run_assert(struct call *call);
 
 #endif

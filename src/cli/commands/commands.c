@@ -130,6 +130,24 @@ static const char *const query_examples[] = {
     "run a script",
     NULL};
 
+static const char *const diff_examples[] = {
+    "tracetta diff old.fxt new.fxt",
+    "show what takes more or less time, and which counters differ",
+    "tracetta diff --threshold=10% --sort-by=p50 old.fxt new.fxt",
+    "exit with 1 if the median of a span changed by more than 10 %",
+    "tracetta diff --key=\"category\" --format=markdown old.fxt new.fxt",
+    "compare by category, as a table for a pull request",
+    NULL};
+
+static const char *const assert_examples[] = {
+    "tracetta assert trace.fxt 'p99(frame) < 16ms' 'count(error*) = 0'",
+    "exit with 1 unless both hold",
+    "tracetta assert trace.fxt \"SELECT ts, count FROM loss\"",
+    "exit with 1 if events were lost, and list where",
+    "tracetta assert --format=junit trace.fxt 'max(gc) < 50ms' > assert.xml",
+    "write a report for a CI server",
+    NULL};
+
 static const char *const record_examples[] = {
     "tracetta record -o app.fxt -- ./app",
     "record the trace points of a program and its children",
@@ -289,7 +307,7 @@ static const struct command commands[] = {
      "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
      "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
      record_dotnet_examples, run_record_dotnet},
-    {"query", VERB_QUERY, "FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
+    {"query", VERB_QUERY, "[NAME=]FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
      "Reads traces into tables and runs an SQL statement over them; the last operand is the "
      "statement if it is not a file. Without a statement the tables are listed with their rows and "
      "columns, with --verbose also what each column means. Tables have the names of Perfetto's "
@@ -298,8 +316,25 @@ static const struct command commands[] = {
      "The name of an event is a table of these events with a column per field; other characters "
      "than letters and digits become \"_\".\n\n"
      "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
-     "median(x). Times are in ns. Statements can only read.",
+     "median(x). Times are in ns. Statements can only read.\n\n"
+     "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.",
      query_examples, run_query},
+    {"diff", VERB_DIFF, "OLD NEW", 2, 2, "two traces, the old one first", "compare two traces",
+     "Compares spans and instants by name: count, total and own time, median and 99 % quantile of "
+     "the duration, before and after. If both traces have at least eight durations of a name, p is "
+     "the probability that they differ by chance (rank sum test of Mann and Whitney). Counters, "
+     "losses and processes follow. JSON has all rows and tables have 30, those with the greatest "
+     "difference first.",
+     diff_examples, run_diff},
+    {"assert", VERB_ASSERT, "FILE... ASSERTION...", 1, SIZE_MAX, "a trace and assertions",
+     "check assertions about traces",
+     "An assertion is FUNCTION(NAME) OPERATOR NUMBER: functions are count, total, self, min, max, "
+     "avg, median and p0 to p100 of the durations of complete spans; NAME is a glob, quoted if it "
+     "has other characters than letters, digits and _.:*?-; operators are <, <=, >, >=, = and !=. "
+     "A duration of a name that does not occur violates each assertion.\n\n"
+     "Or an assertion is a statement in SQL, as for \"tracetta query\", that must return no rows; "
+     "its rows are the violations. The exit status is 1 if an assertion does not hold.",
+     assert_examples, run_assert},
     {"record", VERB_RECORD, "-- COMMAND ARGUMENTS... | --attach=PID", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "

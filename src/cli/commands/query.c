@@ -1,66 +1,36 @@
-/* query: SQL over traces, by libtracetta-query, which is loaded when it is needed. */
+/* query: SQL over traces. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <tracetta/query.h>
-
-#include "cli/commands/command.h"
-#include "cli/commands/report.h"
-#include "cli/input/input_list.h"
-#include "cli/input/optional_library.h"
+#include "cli/commands/query_output.h"
+#include "cli/commands/query_session.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
-#include "cli/ui/progress.h"
-#include "cli/commands/query_output.h"
 
-#define NAMES_MAX 4096u
 #define SQL_MAX (16u << 20)
+#define SCHEMAS_MAX 10u
+
+/* The inputs of one schema: all operands, or one of "a=OLD b=NEW". */
+struct schema {
+    char *name; /* NULL = main */
+    char *path; /* borrowed */
+    struct query_session session;
+};
 
 struct work {
     struct call *call;
-    struct inputs inputs;
     char *sql; /* NULL = list the tables */
-    char **names;
-    size_t names_n;
-    ttr_store *store;
-    ttr_query *query;
+    struct schema schemas[SCHEMAS_MAX];
+    size_t schemas_n;
     struct query_library library;
-    __typeof__(ttr_query_names) *find_names;
-    __typeof__(ttr_query_new) *create;
-    __typeof__(ttr_query_free) *free;
-    __typeof__(ttr_query_set_progress) *set_progress;
-    __typeof__(ttr_query_prepare) *prepare;
+    ttr_query *query; /* over several schemas; NULL if there is one */
 };
 
-static int load_query_library(struct work *work)
-{
-    char reason[LIBRARY_REASON];
-    const struct library_function functions[] = {
-        {"ttr_query_names", &work->find_names},
-        {"ttr_query_new", &work->create},
-        {"ttr_query_free", &work->free},
-        {"ttr_query_set_progress", &work->set_progress},
-        {"ttr_query_prepare", &work->prepare},
-        {"ttr_result_step", &work->library.step},
-        {"ttr_result_columns", &work->library.columns},
-        {"ttr_result_name", &work->library.name},
-        {"ttr_result_type", &work->library.type},
-        {"ttr_result_int", &work->library.get_int},
-        {"ttr_result_real", &work->library.get_real},
-        {"ttr_result_text", &work->library.get_text},
-        {"ttr_result_free", &work->library.free},
-    };
-    if (load_optional_library(LIBRARY_QUERY, functions, sizeof functions / sizeof *functions,
-                              reason))
-        return OUTCOME_FINE;
-    report_failure_text("query", "%s", reason);
-    return OUTCOME_INPUT;
-}
-
-/* --- The statement --- */
+/* --- Operands --- */
 
 /* Reads a script. Returns NULL after reporting an error. */
 static char *read_script(const char *path)
@@ -84,6 +54,15 @@ static char *read_script(const char *path)
     return NULL;
 }
 
+/* Returns the length of "name" in an operand "name=PATH" that is not itself a file; 0 = none. */
+static size_t find_schema_name(const char *operand)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)operand[n]) || operand[n] == '_')
+        n++;
+    return n > 0 && operand[n] == '=' && access(operand, F_OK) != 0 ? n : 0;
+}
+
 /* Finds the statement: --file, or the last operand if it is not a file. */
 static int find_statement(struct work *work)
 {
@@ -93,7 +72,7 @@ static int find_statement(struct work *work)
         return work->sql ? OUTCOME_FINE : OUTCOME_INPUT;
     }
     const char *last = call->path[call->paths_n - 1];
-    if (strpbrk(last, " \n\t;") && access(last, F_OK) != 0) {
+    if (strpbrk(last, " \n\t;") && access(last, F_OK) != 0 && find_schema_name(last) == 0) {
         work->sql = strdup(last);
         call->paths_n--;
         if (!work->sql)
@@ -104,124 +83,79 @@ static int find_statement(struct work *work)
     return OUTCOME_FINE;
 }
 
-static void add_wanted_table(void *user_data, const char *name)
+/* Assigns the inputs to schemas. */
+static int find_schemas(struct work *work)
 {
-    struct work *work = user_data;
-    for (size_t i = 0; i < work->names_n; i++)
-        if (strcmp(work->names[i], name) == 0)
-            return;
-    if (work->names_n < NAMES_MAX && (work->names[work->names_n] = strdup(name)))
-        work->names_n++;
-}
-
-/* --- The store --- */
-
-static bool should_continue(void *user_data)
-{
-    (void)user_data;
-    return !interrupt_was_received();
-}
-
-static int build_store(struct work *work)
-{
-    struct progress progress;
-    ttr_error error = {0};
-    const ttr_store_options options = {
-        .size = sizeof options, .names = work->sql ? (const char *const *)work->names : NULL};
-    work->store = ttr_store_new(work->inputs.t, &options, &error);
-    ttr_status status = work->store ? TTR_OK : error.status;
-    if (status == TTR_OK) {
-        progress_begin(&progress, work->call, work->inputs.t, work->inputs.reader, "query");
-        status = ttr_store_read(work->store, work->inputs.reader, progress_step, &progress, &error);
-        progress_end(&progress);
-    }
-    if (status == TTR_OK || status == TTR_AGAIN)
+    struct call *call = work->call;
+    const struct query_library *library = work->sql ? &work->library : NULL;
+    if (find_schema_name(call->path[0]) == 0) {
+        work->schemas_n = 1;
+        query_session_begin(&work->schemas[0].session, call, library, call->path, call->paths_n);
         return OUTCOME_FINE;
-    return inputs_report_failure(work->call, inputs_get_name(work->call), &error);
+    }
+    for (size_t i = 0; i < call->paths_n; i++) {
+        struct schema *schema = &work->schemas[i];
+        const size_t n = find_schema_name(call->path[i]);
+        if (n == 0 || i == SCHEMAS_MAX)
+            return report_misuse("query",
+                                 n ? "at most %u inputs have names"
+                                   : "if one input has a name (a=FILE), all %u need one",
+                                 n ? SCHEMAS_MAX : (unsigned)call->paths_n);
+        schema->name = strndup(call->path[i], n);
+        schema->path = call->path[i] + n + 1;
+        work->schemas_n++;
+        query_session_begin(&schema->session, call, library, &schema->path, 1);
+        if (!schema->name)
+            return OUTCOME_INPUT;
+    }
+    return OUTCOME_FINE;
 }
 
 /* --- The list of tables --- */
 
-static void print_table_columns(const struct work *work, size_t i)
+static void print_table_columns(const struct query_session *session, size_t i)
 {
     ttr_store_column column;
-    for (size_t k = 0; ttr_store_column_at(work->store, i, k, &column); k++)
+    for (size_t k = 0; ttr_store_column_at(session->store, i, k, &column); k++)
         (void)printf("%s%s", k ? ", " : "    ", column.name);
     (void)putchar('\n');
 }
 
-static int list_tables(const struct work *work)
+static void list_tables(const struct query_session *session)
 {
     static const char *const types[] = {"integer", "real", "text"};
     ttr_store_table table;
     ttr_store_column column;
-    for (size_t i = 0; ttr_store_table_at(work->store, i, &table); i++) {
-        if (work->call->set.verbose) {
+    for (size_t i = 0; ttr_store_table_at(session->store, i, &table); i++) {
+        if (session->call.set.verbose) {
             (void)printf("%s: %s (%" PRIu64 " rows)\n", table.name, table.description, table.rows);
-            for (size_t k = 0; ttr_store_column_at(work->store, i, k, &column); k++)
+            for (size_t k = 0; ttr_store_column_at(session->store, i, k, &column); k++)
                 (void)printf("    %-14s %-8s %s\n", column.name, types[column.type],
                              column.description);
         } else {
             (void)printf("%-14s %10" PRIu64 "  %s\n", table.name, table.rows, table.description);
-            print_table_columns(work, i);
+            print_table_columns(session, i);
         }
     }
     (void)printf("\nEach event name is a table too, with a column per field. Examples:\n"
                  "  SELECT name, count(*), sum(dur) FROM slice GROUP BY name ORDER BY 3 DESC\n"
                  "  SELECT name, dur, thread_name FROM slice ORDER BY dur DESC LIMIT 5\n"
                  "  SELECT kind, name, count(*) FROM event GROUP BY 1, 2 ORDER BY 3 DESC\n");
-    return OUTCOME_FINE;
 }
 
 /* --- Running --- */
 
-/* Returns the i-th name of a table or column; NULL after the last. */
-static const char *find_known_table(const void *context, size_t i)
-{
-    const struct work *work = context;
-    ttr_store_table table;
-    ttr_store_column column;
-    for (size_t k = 0; ttr_store_table_at(work->store, k, &table); k++) {
-        if (table.is_class && table.rows == 0)
-            continue;
-        if (i-- == 0)
-            return table.name;
-        for (size_t c = 0; ttr_store_column_at(work->store, k, c, &column); c++)
-            if (i-- == 0)
-                return column.name;
-    }
-    return NULL;
-}
-
-/* Reports an error in the statement: the line with a caret below, and the nearest name. */
-static int report_sql_error(const struct work *work, const char *sql, const ttr_error *error)
-{
-    const char *begin = sql + error->offset, *line = begin;
-    const char *colon = strrchr(error->text, ':');
-    const char *near = colon && strstr(error->text, "no such")
-                           ? print_nearest_word(colon + 2, find_known_table, work)
-                           : NULL;
-    while (line > sql && line[-1] != '\n')
-        line--;
-    report_failure_text("query", "%s%s%s%s", error->text, near ? " (did you mean " : "",
-                        near ? near : "", near ? "?)" : "");
-    if (error->offset > 0 || colon)
-        (void)fprintf(stderr, "  %.*s\n  %*s^\n", (int)strcspn(line, "\n"), line,
-                      (int)(begin - line), "");
-    return OUTCOME_MISUSE;
-}
-
 /* Runs all statements of the text. */
-static int run_statements(struct work *work)
+static int run_statements(struct work *work, ttr_query *query)
 {
     const char *sql = work->sql;
     ttr_error error = {0};
     int outcome = OUTCOME_FINE;
     while (outcome == OUTCOME_FINE && sql[strspn(sql, " \t\r\n;")]) {
         const char *rest;
-        ttr_result *result = work->prepare(work->query, sql, &rest, &error);
+        ttr_result *result = work->library.prepare(query, sql, &rest, &error);
         if (!result)
-            return report_sql_error(work, sql, &error);
+            return query_session_report_sql(&work->schemas[0].session, sql, &error);
         const ttr_status status = print_query_result(work->call, &work->library, result, &error);
         work->library.free(result);
         if (status == TTR_AGAIN)
@@ -235,46 +169,73 @@ static int run_statements(struct work *work)
     return outcome;
 }
 
-static int answer_statements(struct work *work)
+static bool should_continue(void *user_data)
+{
+    (void)user_data;
+    return !interrupt_was_received();
+}
+
+/* Makes the database of several schemas. Returns NULL after reporting an error. */
+static ttr_query *make_query_of_schemas(struct work *work)
 {
     ttr_error error = {0};
-    if (!work->sql)
-        return list_tables(work);
-    work->query = work->create(work->inputs.t, work->store, &error);
-    if (!work->query) {
-        report_failure_text("query", "%s", error.text);
-        return OUTCOME_INPUT;
+    work->query = work->library.create(work->schemas[0].session.inputs.t, NULL, &error);
+    for (size_t i = 0; work->query && i < work->schemas_n; i++) {
+        const struct query_session *session = &work->schemas[i].session;
+        if (work->library.attach(work->query, work->schemas[i].name, session->inputs.t,
+                                 session->store, &error) == TTR_OK)
+            continue;
+        work->library.free_query(work->query);
+        work->query = NULL;
     }
-    work->set_progress(work->query, should_continue, NULL);
+    if (work->query)
+        work->library.set_progress(work->query, should_continue, NULL);
+    else
+        report_failure_text("query", "%s", error.text);
+    return work->query;
+}
+
+static int answer_statements(struct work *work)
+{
+    struct query_session *first = &work->schemas[0].session;
+    for (size_t i = 0; !work->sql && i < work->schemas_n; i++) {
+        if (work->schemas[i].name)
+            (void)printf("%sschema %s: %s\n\n", i ? "\n" : "", work->schemas[i].name,
+                         work->schemas[i].path);
+        list_tables(&work->schemas[i].session);
+    }
+    if (!work->sql)
+        return OUTCOME_FINE;
+    ttr_query *query = work->schemas[0].name ? make_query_of_schemas(work) : first->query;
+    if (!query)
+        return OUTCOME_INPUT;
     term_page(&work->call->term, &work->call->set);
-    return run_statements(work);
+    return run_statements(work, query);
 }
 
 int run_query(struct call *call)
 {
     struct work work = {.call = call};
     int outcome = find_statement(&work);
-    work.names = calloc(NAMES_MAX + 1, sizeof *work.names);
     if (outcome == OUTCOME_FINE && work.sql)
-        outcome = load_query_library(&work);
-    if (outcome == OUTCOME_FINE && work.sql && work.names)
-        work.find_names(work.sql, add_wanted_table, &work);
-    const bool is_open =
-        outcome == OUTCOME_FINE && (outcome = inputs_open(&work.inputs, call, 0)) == OUTCOME_FINE;
-    if (is_open) {
-        outcome = build_store(&work);
-        if (outcome == OUTCOME_FINE && !interrupt_was_received())
-            outcome = answer_statements(&work);
-        outcome = outcome == OUTCOME_FINE ? warn_about_findings(call, work.inputs.reader, outcome)
-                                          : outcome;
-        if (work.query)
-            work.free(work.query);
-        ttr_store_free(work.store);
-        inputs_close(&work.inputs);
+        outcome = load_query_library(call, &work.library);
+    if (outcome == OUTCOME_FINE)
+        outcome = find_schemas(&work);
+    for (size_t i = 0; outcome == OUTCOME_FINE && i < work.schemas_n; i++) {
+        if (work.sql)
+            query_session_want(&work.schemas[i].session, work.sql);
+        outcome = query_session_open(&work.schemas[i].session);
     }
-    for (size_t i = 0; i < work.names_n; i++)
-        free(work.names[i]);
-    free(work.names);
+    if (outcome == OUTCOME_FINE && !interrupt_was_received())
+        outcome = answer_statements(&work);
+    for (size_t i = 0; i < work.schemas_n; i++)
+        outcome = query_session_warn(&work.schemas[i].session, outcome);
+    if (work.query)
+        work.library.free_query(work.query);
+    for (size_t i = 0; i < work.schemas_n; i++) {
+        query_session_close(&work.schemas[i].session);
+        free(work.schemas[i].name);
+    }
     free(work.sql);
     return outcome;
 }

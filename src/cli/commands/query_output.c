@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands/command.h"
+#include "cli/commands/query_session.h"
 #include "cli/ui/json.h"
 
 #define SAMPLE 200u   /* rows that decide the widths of a table */

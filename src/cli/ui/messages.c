@@ -20,6 +20,7 @@ static const struct {
              {"from", "ttr_read_options.from", "--from"},
              {"max_record", "ttr_read_options.max_record", "--max-record"},
              {"max_temporary", "ttr_options.max_temporary", "--max-temporary"},
+             {"follow_links", "TTR_READ_FOLLOW_LINKS", "--follow-links"},
              {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"},
              {"TTR_WRITE_OVERWRITE", "TTR_WRITE_OVERWRITE", "--overwrite (-f)"}};
 

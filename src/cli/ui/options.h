@@ -55,6 +55,7 @@ struct settings {
     struct words format_options, offsets, pairs;
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     const char *where; /* condition on events in SQL */
+    const char *key, *threshold;
     struct moment start, end;
     uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;

@@ -1,4 +1,5 @@
 /* Compression of perf.data records with zstd; perf_zstd.h describes it. */
+#include "base/sanitizer.h"
 #include "encodings/perf_data/perf_zstd.h"
 
 #include <zstd.h>
@@ -35,5 +36,6 @@ size_t perf_zstd_compress(struct perf_zstd *stream, const void *bytes, size_t n,
     ZSTD_inBuffer in = {.src = bytes, .size = n};
     ZSTD_outBuffer out = {.dst = to, .size = room};
     size_t left = ZSTD_compressStream2(stream->stream, &out, &in, ZSTD_e_flush);
+    sanitizer_mark_written(to, out.pos);
     return ZSTD_isError(left) || left > 0 || in.pos < in.size ? 0 : out.pos;
 }

@@ -41,8 +41,9 @@
 #define FXT_PAGES (FXT_STRINGS / FXT_PAGE_SLOTS)
 /* Bytes that a decision about damage examines: at least three records of the maximum size (except
  * large ones). */
-/* The members of the reader that lazy field decoding needs. */
 #define FXT_LOOKAHEAD ((size_t)128 * 1024)
+
+/* The members of the reader that lazy field decoding needs. */
 struct fxt_common {
     ttr *t;
     bool is_big; /* words are big-endian */

@@ -63,7 +63,6 @@
 #define PERF_IDS_MAX ((uint64_t)1 << 24)
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
-/* maximum number of records in the queue; if it is full, records are released early */
 /* Limits of the queue. If one is reached, records are released early, and events may be out of
  * order. */
 #define PERF_KEYS_MAX ((size_t)1 << 22)      /* queued records */

@@ -39,6 +39,8 @@ const ttr_diagnostic_info perf_diagnostics[] = {
      "kept; names may be missing", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "perf.late", "record older than earlier rounds",
      "kept, out of order", "--sort"},
+    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "perf.lost-features",
+     "names, formats or date in damaged features", "kept without them", ""},
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "perf.long-round",
      "too many records without an end of round", "kept, order may be wrong", "--sort"},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "perf.no-features",

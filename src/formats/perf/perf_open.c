@@ -236,6 +236,23 @@ static ttr_status load_feature_table(struct perf_reader *reader, const struct fi
         (unsigned long long)section->offset);
 }
 
+/* Adds a note about the consequences of features that are missing or damaged. */
+static void note_lost_features(struct perf_reader *reader, uint64_t bad)
+{
+    const bool lacks_names = bad >> PERF_FEATURE_EVENT_DESC & 1,
+               lacks_date = bad >> PERF_FEATURE_CLOCK_DATA & 1,
+               lacks_formats = bad >> PERF_FEATURE_TRACING_DATA & 1;
+    if (lacks_names || lacks_date || lacks_formats)
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, NO_OFFSET, "perf.lost-features",
+            "lost with damaged features:%s%s%s%s%s",
+            lacks_names ? " names of events (they are named by their attributes)" : "",
+            lacks_names && (lacks_formats || lacks_date) ? "," : "",
+            lacks_formats ? " formats of tracepoints (their fields stay undecoded)" : "",
+            lacks_formats && lacks_date ? "," : "",
+            lacks_date ? " date of the clock (times are not wall-clock times)" : "");
+}
+
 static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
 {
     struct buffer table;
@@ -263,6 +280,7 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
             bad |= i < 64 ? (uint64_t)1 << i : PERF_BAD_OTHERS;
     }
     buffer_free(&table);
+    note_lost_features(reader, bad);
     return status == TTR_OK && !store_bad_parts(reader, bad) ? fail_memory(reader->error) : status;
 }
 

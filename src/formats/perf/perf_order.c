@@ -125,7 +125,7 @@ void perf_order_drop_emitted(struct perf_reader *reader)
         for (size_t k = 0; k < order->n; k++)
             if ((order->keys[k].size & PERF_KEY_UNPACKED ? 1u : 0u) == i)
                 order->keys[k].at -= shift;
-        order->base[i] += shift;
+        order->base[i] = order->n ? order->base[i] + shift : at[i];
     }
     if (reader->unpacked.n)
         drop_unpacked_bytes(&reader->unpacked, order->base[1]);

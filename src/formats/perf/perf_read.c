@@ -389,6 +389,9 @@ static ttr_status scan_records(struct perf_reader *reader)
         size_t passed = 0;
         if (is_paused_after_round(reader))
             return release_queue(reader, true);
+        /* a payload follows that is longer than the queue may span; a pipe may end in it */
+        if (reader->order.n && is_queue_full(reader, reader->at))
+            return release_queue(reader, true);
         status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
         if (status != TTR_OK)
             return status;

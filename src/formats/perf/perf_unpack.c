@@ -6,6 +6,7 @@
  *
  * Unpacked records are queued with the others. The file offset of each payload is kept for
  * diagnostics. After a decompression error the stream is not used again (PERF-BAD-4). */
+#include "base/sanitizer.h"
 #include "base/status.h"
 #include "formats/perf/perf.h"
 #include "io/decoder.h"
@@ -61,7 +62,9 @@ static ttr_status decompress_chunk(struct perf_reader *reader, const struct perf
     bool is_stuck = false;
     while (result == DECODE_CONTINUE && io.out_n > 0 && !is_stuck) {
         size_t in_n = io.in_n, out_n = io.out_n;
+        const uint8_t *out = io.out;
         result = unpacker->decoder->step(unpacker->state, &io);
+        sanitizer_mark_written(out, (size_t)(io.out - out));
         is_stuck = in_n == io.in_n && out_n == io.out_n;
         if (result == DECODE_MEMBER_END)
             result = !unpacker->decoder->begin(unpacker->state) ? DECODE_NO_MEMORY

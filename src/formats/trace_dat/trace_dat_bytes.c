@@ -3,6 +3,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/sanitizer.h"
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
@@ -119,9 +120,13 @@ size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from
                          void *to, size_t to_n)
 {
     bool is_zstd = strcmp(reader->compression, "zstd") == 0;
+    size_t n = 0;
     if (is_zstd && ZSTD_decompress(to, to_n, from, from_n) == to_n)
-        return to_n;
-    if (is_zstd)
-        return inflate_zstd(from, from_n, to, to_n);
-    return strcmp(reader->compression, "zlib") == 0 ? inflate_zlib(from, from_n, to, to_n) : 0;
+        n = to_n;
+    else if (is_zstd)
+        n = inflate_zstd(from, from_n, to, to_n);
+    else if (strcmp(reader->compression, "zlib") == 0)
+        n = inflate_zlib(from, from_n, to, to_n);
+    sanitizer_mark_written(to, n);
+    return n;
 }

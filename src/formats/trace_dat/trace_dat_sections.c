@@ -126,13 +126,56 @@ static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option,
     return trace_dat_parse_option(reader, option, part);
 }
 
+/* Header of a section as stored in the file. */
+struct section_head {
+    size_t n; /* bytes of the header that the file has */
+    uint64_t id, size;
+};
+
+static ttr_status read_section_head(struct trace_dat_reader *reader, uint64_t offset,
+                                    struct section_head *head)
+{
+    uint8_t bytes[TRACE_DAT_SECTION];
+    ttr_status status = trace_dat_read_at(reader, offset, bytes, sizeof bytes, &head->n);
+    struct cursor c = cursor_init(bytes, head->n, offset);
+    head->id = tracing_data_read_number(&reader->data, &c, 2);
+    (void)cursor_skip(&c, 6);
+    head->size = tracing_data_read_number(&reader->data, &c, 8);
+    return status;
+}
+
+/* Reports damage if the file ends inside the section of strings. trace-cmd writes it after the last
+ * options, which are at `options_at`, so a file that lacks its end has all events. */
+static ttr_status report_cut_strings(struct trace_dat_reader *reader, uint64_t options_at)
+{
+    struct section_head options, strings;
+    ttr_status status = read_section_head(reader, options_at, &options);
+    const uint64_t left = reader->size - options_at;
+    if (status != TTR_OK || options.n < TRACE_DAT_SECTION || options.id != TRACE_DAT_DONE ||
+        left - TRACE_DAT_SECTION <= options.size)
+        return status;
+    const uint64_t at = options_at + TRACE_DAT_SECTION + options.size;
+    status = read_section_head(reader, at, &strings);
+    const bool is_complete =
+        strings.n == TRACE_DAT_SECTION &&
+        (strings.id != TRACE_DAT_STRINGS || strings.size <= reader->size - at - TRACE_DAT_SECTION);
+    if (status != TTR_OK || is_complete)
+        return status;
+    return input_add_damage(reader->in, reader->size, 0, "trace_dat.cut", reader->error,
+                            "the file ends inside its last section, at byte %llu, which names the "
+                            "sections; no event is missing",
+                            (unsigned long long)at);
+}
+
 /* Parses all sections of options. Each of them ends with the offset of the next. Their data are
  * copied, since parsing loads other sections. */
 static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_t offset,
                                         struct buffer *copy)
 {
+    uint64_t last = offset;
     for (unsigned i = 0; offset != 0; i++) {
         struct cursor c;
+        last = offset;
         if (i == TRACE_DAT_OPTIONS_MAX)
             return input_add_damage(reader->in, offset, 0, "trace_dat.no-end", reader->error,
                                     "options without end; what follows here is not read");
@@ -160,7 +203,7 @@ static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_
         if (status != TTR_OK)
             return status;
     }
-    return TTR_OK;
+    return last ? report_cut_strings(reader, last) : TTR_OK;
 }
 
 static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)

@@ -32,6 +32,17 @@ static void store_metadata_diagnostic(void *ctx, ttr_severity severity, uint64_t
     ctf_opening_add_diagnostic(opening, severity, offset, code, "%s", text);
 }
 
+/* Returns true if the metadata file is a link out of the folder that was not followed. */
+static bool is_metadata_link_skipped(const struct folder *folder)
+{
+    enum folder_skip why;
+    const char *name;
+    for (size_t i = 0; (name = folder_get_skipped_entry(folder, i, &why)) != NULL; i++)
+        if (why == FOLDER_SKIP_OUTSIDE && strcmp(name, CTF_METADATA) == 0)
+            return true;
+    return false;
+}
+
 static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
@@ -44,6 +55,13 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
     const struct folder_file *file = folder_find_file(trace->folder, CTF_METADATA);
     if (ctf_prefix_pass_metadata(opening->set->prefix_set, opening->set->folders, trace))
         return TTR_OK;
+    if (!file && is_metadata_link_skipped(trace->folder)) {
+        const ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                                       "%s: file \"%s\" is a link out of the folder; use "
+                                       "TTR_READ_FOLLOW_LINKS to read it",
+                                       folder_path(trace->folder), CTF_METADATA);
+        return error_set_option(error, status, "follow_links");
+    }
     if (!file)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "%s: file \"%s\" is missing, which describes the stream files",

@@ -15,7 +15,7 @@
  * |     one trace, and its class and number identify a stream. Counters continue from file to
  * |     file. Packets that an earlier file contains too are marked as duplicates.
  * |  3. Optionally limit each trace to the time in which all its streams are active.
- * |  4. Pass all readers to the k-way merge of model/.
+ * |  4. Pass all readers to the k-way merge (ttr_merge).
  *
  * Invariant: within a stream, files are compared only with earlier files that overlap in time, so n
  * files without overlap cost n comparisons. Cost: O(n log n) for the sort, plus the headers of

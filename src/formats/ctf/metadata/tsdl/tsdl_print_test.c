@@ -249,7 +249,7 @@ static void names_that_readers_confuse_are_refused(void **state)
     refuse_members(CTF2_UINT("a b", "8") "," CTF2_UINT("a.b", "8"), "field a.b");
     refuse_members(CTF2_UINT("a b", "8") "," CTF2_UINT("a_b", "8"), "field a_b");
     refuse_members(CTF2_UINT("a", "8") "," CTF2_UINT("a", "8"),
-                   "CTF 1.8 has no two fields in one place whose names are the same");
+                   "CTF 1.8 has no two fields of one struct with names that are equal");
     refuse_members(CTF2_UINT("_int", "8") "," CTF2_UINT("int", "8"),
                    "field int"); /* Babeltrace rejects `_int` after `__int` */
     check_members(CTF2_UINT("int", "8") "," CTF2_UINT("_int", "8"),

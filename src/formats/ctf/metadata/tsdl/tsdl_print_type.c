@@ -202,8 +202,8 @@ static bool add_distinct_word(struct tsdl_printer *p, struct key_map *words, ttr
              shown = drops ? hash_bytes(word.p + 1, word.n - 1) : written;
     if (key_map_get(words, shown) || key_map_get(words, written))
         return tsdl_print_refuse(
-            p, "two fields in one place whose names are the same where only letters, "
-               "digits and underscores can be, or differ by one before them");
+            p, "two fields of one struct with names that are equal after other characters "
+               "are replaced by underscores, or that differ in a leading underscore");
     return key_map_put(words, shown, 1) || tsdl_print_refuse_memory(p);
 }
 

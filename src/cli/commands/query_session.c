@@ -1,0 +1,171 @@
+/* A question in SQL to traces; see the header. */
+#include "cli/commands/query_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/report.h"
+#include "cli/input/optional_library.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/messages.h"
+#include "cli/ui/progress.h"
+
+#define NAMES_MAX 4096u
+
+int load_query_library(const struct call *call, struct query_library *library)
+{
+    char reason[LIBRARY_REASON];
+    const struct library_function functions[] = {
+        {"ttr_query_names", &library->find_names},
+        {"ttr_query_new", &library->create},
+        {"ttr_query_free", &library->free_query},
+        {"ttr_query_attach", &library->attach},
+        {"ttr_query_set_progress", &library->set_progress},
+        {"ttr_query_prepare", &library->prepare},
+        {"ttr_result_step", &library->step},
+        {"ttr_result_columns", &library->columns},
+        {"ttr_result_name", &library->name},
+        {"ttr_result_type", &library->type},
+        {"ttr_result_int", &library->get_int},
+        {"ttr_result_real", &library->get_real},
+        {"ttr_result_text", &library->get_text},
+        {"ttr_result_free", &library->free},
+    };
+    if (load_optional_library(LIBRARY_QUERY, functions, sizeof functions / sizeof *functions,
+                              reason))
+        return OUTCOME_FINE;
+    report_failure_text(call->command->name, "%s", reason);
+    return OUTCOME_INPUT;
+}
+
+void query_session_begin(struct query_session *session, const struct call *call,
+                         const struct query_library *library, char **paths, size_t n)
+{
+    *session = (struct query_session){.call = *call, .library = library};
+    session->call.path = paths;
+    session->call.paths_n = n;
+}
+
+static void add_wanted_name(void *user_data, const char *name)
+{
+    struct query_session *session = user_data;
+    if (!session->names)
+        session->names = calloc(NAMES_MAX + 1, sizeof *session->names);
+    if (!session->names || session->names_n == NAMES_MAX)
+        return;
+    for (size_t i = 0; i < session->names_n; i++)
+        if (strcmp(session->names[i], name) == 0)
+            return;
+    if ((session->names[session->names_n] = strdup(name)))
+        session->names_n++;
+}
+
+void query_session_want(struct query_session *session, const char *sql)
+{
+    session->library->find_names(sql, add_wanted_name, session);
+}
+
+static bool should_continue(void *user_data)
+{
+    (void)user_data;
+    return !interrupt_was_received();
+}
+
+static int fill_store(struct query_session *session)
+{
+    static const char *const none[] = {NULL};
+    struct call *call = &session->call;
+    struct progress progress;
+    ttr_error error = {0};
+    const ttr_store_options options = {.size = sizeof options,
+                                       .names = !session->library ? NULL
+                                                : session->names
+                                                    ? (const char *const *)session->names
+                                                    : none};
+    session->store = ttr_store_new(session->inputs.t, &options, &error);
+    ttr_status status = session->store ? TTR_OK : error.status;
+    if (status == TTR_OK) {
+        progress_begin(&progress, call, session->inputs.t, session->inputs.reader,
+                       call->command->name);
+        status = ttr_store_read(session->store, session->inputs.reader, progress_step, &progress,
+                                &error);
+        progress_end(&progress);
+    }
+    if (status == TTR_OK || status == TTR_AGAIN)
+        return OUTCOME_FINE;
+    return inputs_report_failure(call, inputs_get_name(call), &error);
+}
+
+int query_session_open(struct query_session *session)
+{
+    ttr_error error = {0};
+    int outcome = inputs_open(&session->inputs, &session->call, 0);
+    session->is_open = outcome == OUTCOME_FINE;
+    if (outcome == OUTCOME_FINE)
+        outcome = fill_store(session);
+    if (outcome != OUTCOME_FINE || !session->library)
+        return outcome;
+    session->query = session->library->create(session->inputs.t, session->store, &error);
+    if (!session->query) {
+        report_failure_text(session->call.command->name, "%s", error.text);
+        return OUTCOME_INPUT;
+    }
+    session->library->set_progress(session->query, should_continue, NULL);
+    return OUTCOME_FINE;
+}
+
+int query_session_warn(const struct query_session *session, int outcome)
+{
+    return outcome == OUTCOME_FINE && session->is_open
+               ? warn_about_findings(&session->call, session->inputs.reader, outcome)
+               : outcome;
+}
+
+void query_session_close(struct query_session *session)
+{
+    if (session->query)
+        session->library->free_query(session->query);
+    ttr_store_free(session->store);
+    if (session->is_open)
+        inputs_close(&session->inputs);
+    for (size_t i = 0; i < session->names_n; i++)
+        free(session->names[i]);
+    free(session->names);
+    *session = (struct query_session){.is_open = false};
+}
+
+/* Returns the i-th name of a table or column; NULL after the last. */
+static const char *find_known_name(const void *ctx, size_t i)
+{
+    const struct query_session *session = ctx;
+    ttr_store_table table;
+    ttr_store_column column;
+    for (size_t k = 0; ttr_store_table_at(session->store, k, &table); k++) {
+        if (table.is_class && table.rows == 0)
+            continue;
+        if (i-- == 0)
+            return table.name;
+        for (size_t c = 0; ttr_store_column_at(session->store, k, c, &column); c++)
+            if (i-- == 0)
+                return column.name;
+    }
+    return NULL;
+}
+
+int query_session_report_sql(const struct query_session *session, const char *sql,
+                             const ttr_error *error)
+{
+    const char *begin = sql + error->offset, *line = begin;
+    const char *colon = strrchr(error->text, ':');
+    const char *near = colon && strstr(error->text, "no such")
+                           ? print_nearest_word(colon + 2, find_known_name, session)
+                           : NULL;
+    while (line > sql && line[-1] != '\n')
+        line--;
+    report_failure_text(session->call.command->name, "%s%s%s%s", error->text,
+                        near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    if (error->offset > 0 || colon)
+        (void)fprintf(stderr, "  %.*s\n  %*s^\n", (int)strcspn(line, "\n"), line,
+                      (int)(begin - line), "");
+    return OUTCOME_MISUSE;
+}

@@ -1,0 +1,67 @@
+/* A question in SQL to traces: opens the inputs of a call, reads them into a store, and prepares
+ * statements over it with libtracetta-query, which is loaded on first use.
+ *
+ *     load_query_library, query_session_begin, query_session_want for each statement,
+ *     query_session_open, library.prepare ..., query_session_close
+ */
+#ifndef TRACETTA_CLI_COMMANDS_QUERY_SESSION_H
+#define TRACETTA_CLI_COMMANDS_QUERY_SESSION_H
+
+#include <tracetta/query.h>
+
+#include "cli/input/input_list.h"
+
+/* The functions of libtracetta-query. */
+struct query_library {
+    __typeof__(ttr_query_names) *find_names;
+    __typeof__(ttr_query_new) *create;
+    __typeof__(ttr_query_free) *free_query;
+    __typeof__(ttr_query_attach) *attach;
+    __typeof__(ttr_query_set_progress) *set_progress;
+    __typeof__(ttr_query_prepare) *prepare;
+    __typeof__(ttr_result_step) *step;
+    __typeof__(ttr_result_columns) *columns;
+    __typeof__(ttr_result_name) *name;
+    __typeof__(ttr_result_type) *type;
+    __typeof__(ttr_result_int) *get_int;
+    __typeof__(ttr_result_real) *get_real;
+    __typeof__(ttr_result_text) *get_text;
+    __typeof__(ttr_result_free) *free;
+};
+
+struct query_session {
+    struct call call;                    /* with the operands that are inputs */
+    const struct query_library *library; /* NULL: the tables are only listed */
+    struct inputs inputs;
+    bool is_open;
+    char **names; /* tables to fill; ends with NULL */
+    size_t names_n;
+    ttr_store *store;
+    ttr_query *query; /* NULL without a library */
+};
+
+/* Returns OUTCOME_FINE, or the outcome after reporting that the library is missing. */
+int load_query_library(const struct call *call, struct query_library *library);
+
+/* Prepares a session for the inputs paths[0 .. n), which are borrowed. */
+void query_session_begin(struct query_session *session, const struct call *call,
+                         const struct query_library *library, char **paths, size_t n);
+
+/* Marks the tables that a statement names to be filled. */
+void query_session_want(struct query_session *session, const char *sql);
+
+/* Opens the inputs and reads them. Without a library all tables are filled. Returns OUTCOME_FINE,
+ * or the outcome after reporting an error. */
+int query_session_open(struct query_session *session);
+
+/* Warns of damage in the inputs. Returns the outcome. */
+int query_session_warn(const struct query_session *session, int outcome);
+
+void query_session_close(struct query_session *session);
+
+/* Reports an error in a statement: the line with a caret below, and the nearest name of a table or
+ * column. Returns OUTCOME_MISUSE. */
+int query_session_report_sql(const struct query_session *session, const char *sql,
+                             const ttr_error *error);
+
+#endif
