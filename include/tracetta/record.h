@@ -41,7 +41,7 @@ typedef struct ttr_manager_options {
     /* A rotation starts another file before a file exceeds rotate_bytes, or if it is rotate_ms old,
      * with the descriptor that next_output returns; -1 continues the current file.  The caller
      * closes the descriptors.  Each file is complete in itself. */
-    uint64_t rotate_bytes, rotate_ms; /* 0 = not */
+    uint64_t rotate_bytes, rotate_ms; /* 0 = not; one piece of up to 66 KiB may exceed the size */
     int (*next_output)(void *user_data);
     void *user_data;
     const char *output_name; /* of the output, for ttr_session_get_info; NULL = none */

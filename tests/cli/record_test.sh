@@ -76,13 +76,13 @@ kill -TERM $listener
 wait $listener
 [ $run_status = 0 ] && [ "$(events --name=served received)" -ge 90 ]
 verdict "live_events_are_sent" $? "exit status $run_status, $(events --name=served received) events: $(cat .err)"
-run "$tracetta" record -q --rotate=20KiB:3 -o turn.fxt -- "$shop" 900
+run "$tracetta" record -q --rotate=100KiB:3 -o turn.fxt -- "$shop" 9000
 kept=$(ls turn*.fxt | wc -l)
 [ $run_status = 0 ] && [ "$kept" = 3 ] && [ ! -e turn.fxt ]
 verdict "rotation_keeps_the_last_files" $? "exit status $run_status, $(ls turn*.fxt | tr '\n' ' ')"
 bad=0
 for file in turn*.fxt; do
-    "$tracetta" check -q "$file" >/dev/null 2>&1 && [ "$(stat -c %s "$file")" -le 20480 ] || bad=1
+    "$tracetta" check -q "$file" >/dev/null 2>&1 && [ "$(stat -c %s "$file")" -le 102400 ] || bad=1
     [ "$(events "$file")" -gt 0 ] || bad=1
 done
 verdict "each_file_of_a_rotation_reads_alone" $bad ""
