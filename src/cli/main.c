@@ -82,8 +82,8 @@ static int run_command(const struct command *command, char **argv, int n)
     outcome = close_stdout(&call.term, outcome);
     settings_free(&call.set);
     /* Ctrl-C is the usual end of recording and watching, not an interruption. */
-    const uint32_t lasting =
-        VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS | VERB_LISTEN;
+    const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_RECORD | VERB_COUNTERS |
+                             VERB_LISTEN | VERB_VIEW;
     if (interrupt_was_received() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
         print_note(&call, "interrupted");
         return 128 + interrupt_was_received();

@@ -53,7 +53,7 @@ static const struct column_info slice_columns[] = {
 };
 static const struct column_info track_columns[] = {
     {"id", "number of the track", INT, true},
-    {"name", "name of the events of an async track", TEXT, false},
+    {"name", "name of the events of an async track, or of a track without a thread", TEXT, false},
     {"type", "thread_track or async_track", TEXT, false},
     {"utid", "thread, a row of table thread", INT, false},
 };

@@ -29,7 +29,10 @@ static uint32_t find_track(ttr_store *store, uint64_t a, uint64_t b, const struc
 
 static uint32_t find_thread_track(ttr_store *store, const ttr_event *event)
 {
-    const struct raw_track made = {.thread = event->thread, .name = 0};
+    ttr_track about = {0};
+    if (!event->thread)
+        (void)ttr_track_get(store->t, event->track, &about);
+    const struct raw_track made = {.thread = event->thread, .name = about.name};
     const uint64_t key = event->thread ? event->thread : (uint64_t)event->track << 32;
     return find_track(store, key, 0, &made);
 }

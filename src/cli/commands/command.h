@@ -44,7 +44,8 @@ enum verb {
     VERB_SEND = 1u << 20,
     VERB_DIFF = 1u << 22,
     VERB_ASSERT = 1u << 23,
-    VERB_SESSION = 1u << 24
+    VERB_SESSION = 1u << 24,
+    VERB_VIEW = 1u << 26
 };
 
 struct call {
@@ -115,6 +116,7 @@ int run_counters(struct call *call);
 int run_events(struct call *call);
 int run_listen(struct call *call);
 int run_send(struct call *call);
+int run_view(struct call *call);
 int run_diff(struct call *call);
 int run_assert(struct call *call);
 

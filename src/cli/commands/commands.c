@@ -206,6 +206,13 @@ static const char *const listen_examples[] = {
     "accept connections from any host; start another file at 100 MiB",
     NULL};
 
+static const char *const view_examples[] = {"tracetta view trace.fxt",
+                                            "open a timeline in the browser",
+                                            "tracetta view --port=9000 --no-open lttng-traces/",
+                                            "serve it at a fixed port, for ssh -L",
+                                            "tracetta view a.nettrace b.perf.data",
+                                            "show two traces on one clock",
+                                            NULL};
 static const char *const send_examples[] = {"tracetta send app.trace udp:127.0.0.1:7000",
                                             "send a Heph trace in datagrams of 1,400 bytes",
                                             "tracetta send --realtime app.trace tcp:127.0.0.1:7000",
@@ -255,14 +262,17 @@ static const struct command commands[] = {
      "sample of the .NET runtime weighs the time to the next sample of its "
      "thread; any other sample weighs one. Memory grows with different stacks, not with samples.",
      flame_examples, run_flame},
-    {"report", VERB_REPORT, "REPORT FILE...", 1, SIZE_MAX,
+    {"report", VERB_REPORT, "REPORT FILE... | --html FILE... -o OUTPUT", 1, SIZE_MAX,
      "a report and a file: topn, gc, exceptions, counters or threads",
      "answer a common question by a table",
      "topn: functions with the most time, by samples, or by spans if a trace has no samples. The "
      "other reports are about the .NET runtime.\n\n"
      "gc: collections and the pauses they made. exceptions: thrown exceptions by type. counters: "
      "EventCounters with mean, minimum, maximum and last value. threads: time in managed code and "
-     "elsewhere, by samples.",
+     "elsewhere, by samples.\n\n"
+     "--html writes the timeline of the command view as one file of at most 5 MB, with reduced "
+     "data "
+     "and tables, which opens without a network.",
      report_examples, run_report},
     {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, NULL, "look for damage",
      "Reads everything. Reports byte ranges that cannot be decoded, records that break a rule, and "
@@ -319,6 +329,14 @@ static const struct command commands[] = {
      "median(x). Times are in ns. Statements can only read.\n\n"
      "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.",
      query_examples, run_query},
+    {"view", VERB_VIEW, "FILE...", 1, SIZE_MAX, NULL, "show a timeline in the browser",
+     "Serves a page on the loopback interface and prints its address: processors, processes, "
+     "threads, spans and counters, with zoom, search, and tables that are SQL statements. The "
+     "address has a secret that only this user sees. Several traces are shown on one clock. Ctrl-C "
+     "stops the server.\n\n"
+     "To see a trace of another machine: run the command there with --port=PORT, connect with "
+     "\"ssh -L PORT:127.0.0.1:PORT HOST\", and open the address here.",
+     view_examples, run_view},
     {"diff", VERB_DIFF, "OLD NEW", 2, 2, "two traces, the old one first", "compare two traces",
      "Compares spans and instants by name: count, total and own time, median and 99 % quantile of "
      "the duration, before and after. If both traces have at least eight durations of a name, p is "

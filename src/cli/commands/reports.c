@@ -7,6 +7,7 @@
 #include "cli/commands/profiles.h"
 #include "cli/commands/report.h"
 #include "cli/commands/reports.h"
+#include "cli/commands/view.h"
 #include "cli/ui/messages.h"
 
 /* --- topn: the functions with the most time --- */
@@ -169,6 +170,8 @@ static int refuse_report(const char *name)
 int run_report(struct call *call)
 {
     const char *name = call->path[0];
+    if (call->set.html)
+        return report_html(call);
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
         if (strcasecmp(reports[i].name, name) == 0) {
             call->path++;

@@ -16,6 +16,8 @@ static const struct {
                          "elfutils: libelf-dev and libdw-dev"},
     [LIBRARY_QUERY] = {"libtracetta-query.so.0", "install the package libtracetta-query0, or build "
                                                  "tracetta with SQLite: libsqlite3-dev"},
+    [LIBRARY_VIEW] = {"libtracetta-view.so.0", "install the package libtracetta-view0, or build "
+                                               "tracetta with SQLite: libsqlite3-dev"},
 };
 
 /* Finds a file in the folder of libtracetta and stores its path. Returns false if the file does not

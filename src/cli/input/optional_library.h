@@ -8,7 +8,8 @@
 
 enum optional_library {
     LIBRARY_SYMBOLS, /* libtracetta-symbols: tracetta/symbols.h */
-    LIBRARY_QUERY    /* libtracetta-query: tracetta/query.h */
+    LIBRARY_QUERY,   /* libtracetta-query: tracetta/query.h */
+    LIBRARY_VIEW     /* libtracetta-view: tracetta/view.h */
 };
 
 /* A function to find in the library: its name, and the function pointer to set. */

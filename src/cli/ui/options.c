@@ -18,7 +18,7 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x1ffffff,
+    EVERY = 0x7ffffff,
     DOTNET = VERB_RECORD_DOTNET,
     PERF = VERB_RECORD_PERF,
     RECORDS = DOTNET | PERF | VERB_RECORD,
@@ -26,8 +26,8 @@ enum {
            VERB_SESSION,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
-    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | VERB_DIFF |
-           VERB_ASSERT | PROFILES,
+    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | VERB_QUERY | VERB_VIEW |
+           VERB_DIFF | VERB_ASSERT | PROFILES,
     COPIES = VERB_CONVERT | VERB_MERGE | VERB_RECOVER,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_DUMP |
               VERB_REPORT | VERB_EVENTS | VERB_LISTEN | VERB_SESSION | COPIES,
@@ -35,7 +35,7 @@ enum {
             VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
     INTERPRETS = VERB_INFO | MANY,
-    WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME | VERB_LISTEN
+    WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME | VERB_LISTEN | VERB_REPORT
 };
 
 static const struct option_row table[] = {
@@ -255,6 +255,14 @@ static const struct option_row table[] = {
      "end a sender after this silence (default 1min)"},
     {"rate", 0, OPTION_COUNT, GROUP_VERB, AT(rate), VERB_SEND, "N", NULL,
      "send at most N events per second (\"20k\")"},
+    {"port", 0, OPTION_COUNT, GROUP_VERB, AT(view_port), VERB_VIEW, "PORT", NULL,
+     "serve the page at this port of 127.0.0.1 (default: any that is free)"},
+    {"no-open", 0, OPTION_FLAG, GROUP_VERB, AT(no_open), VERB_VIEW, NULL, NULL,
+     "print the address only; do not open it in a browser"},
+    {"once", 0, OPTION_FLAG, GROUP_VERB, AT(once), VERB_VIEW, NULL, NULL,
+     "stop when the last page has been closed"},
+    {"html", 0, OPTION_FLAG, GROUP_VERB, AT(html), VERB_REPORT, NULL, NULL,
+     "write the timeline with reduced data, and tables, as one HTML file (-o FILE)"},
     {"realtime", 0, OPTION_FLAG, GROUP_VERB, AT(realtime), VERB_SEND, NULL, NULL,
      "send each event at its distance in time from the first one"},
     {"datagram-size", 0, OPTION_SIZE, GROUP_VERB, AT(datagram_size), VERB_SEND, "SIZE", NULL,

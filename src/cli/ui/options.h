@@ -29,6 +29,8 @@ struct settings {
     const char *rotate_time, *idle, *when_full;
     uint64_t rate, datagram_size; /* of a sender */
     bool realtime;
+    uint64_t view_port;
+    bool once, no_open, html;
     const char *script;    /* file with SQL statements */
     const char *ring_mode; /* streaming, circular or oneshot */
     const char *trigger;   /* name of the trigger that writes a snapshot; NULL = any */

@@ -19,6 +19,11 @@
 #include "base/status.h"
 #include "formats/ctf/read/rfc11_read.h"
 
+/* minimum number of equal bytes if the others of a UUID are zero */
+#define UUID_EQUAL_MIN 4u
+/* undeclared ids of stream classes up to this one are regarded as undamaged */
+#define CLASS_ID_SMALL_MAX 255u
+
 /* Values of the fields with a role (enum ctf_role) in the header and context of one packet. */
 struct roles {
     struct ctf_frame *frame;
@@ -209,13 +214,29 @@ static enum ctf_framing convert_layout_status_to_framing(struct ctf_frame *frame
                         "the packet %s cannot be read: a length or selector in it cannot be", what);
 }
 
+/* Returns true if the UUID of a packet differs from that of the trace in one bit, or only in bytes
+ * that are zero. UUIDs made at one time on one host differ in several bits. */
+static bool is_damaged_uuid(const uint8_t *uuid, const uint8_t *of_trace)
+{
+    unsigned bits = 0, others = 0, equal = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        bits += (unsigned)__builtin_popcount(uuid[i] ^ of_trace[i]);
+        others += uuid[i] != of_trace[i] && uuid[i] != 0;
+        equal += uuid[i] == of_trace[i] && uuid[i] != 0;
+    }
+    return bits == 1 || (!others && equal >= UUID_EQUAL_MIN);
+}
+
 static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
                                             const struct roles *roles)
 {
-    const bool has_trace_uuid = roles->uuid_n >= 16 && trace->class->description.has_uuid &&
-                                memcmp(roles->uuid, trace->class->description.uuid, 16) == 0;
+    const bool has_uuids = roles->uuid_n >= 16 && trace->class->description.has_uuid;
+    const bool has_trace_uuid =
+        has_uuids && memcmp(roles->uuid, trace->class->description.uuid, 16) == 0;
     /* the UUID of the trace proves more than the magic number, which must be damaged */
     roles->frame->has_bad_magic = roles->has_magic && roles->magic != CTF_MAGIC && has_trace_uuid;
+    roles->frame->has_doubtful_magic =
+        roles->has_magic && roles->magic != CTF_MAGIC && !roles->uuid_n;
     if (roles->has_magic && roles->magic != CTF_MAGIC && !has_trace_uuid)
         return fail_framing(roles->frame, "ctf.bad-magic",
                             "the packet begins with 0x%llx, expected the magic number 0x%x",
@@ -227,8 +248,21 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
      * session */
     if (trace->class->description.version == CTF_1_8)
         return CTF_FRAME_OK;
+    roles->frame->has_bad_uuid = is_damaged_uuid(roles->uuid, trace->class->description.uuid);
+    roles->frame->is_foreign = !roles->frame->has_bad_uuid;
+    if (roles->frame->has_bad_uuid)
+        return CTF_FRAME_OK;
     (void)fail_framing(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
+}
+
+/* Returns true if the id of a stream class differs in one bit from that of the only class. Small
+ * ids may be of a class that incomplete metadata do not declare. */
+static bool is_damaged_class_id(const struct ctf_description *description, uint64_t id)
+{
+    const uint64_t differs =
+        description->streams_n == 1 ? id ^ description->streams[0]->id : CLASS_ID_SMALL_MAX;
+    return differs > CLASS_ID_SMALL_MAX && (differs & (differs - 1)) == 0;
 }
 
 /* Returns the stream class of a packet: the class with the id in the packet header; if the header
@@ -237,8 +271,11 @@ static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *
                                                         const struct roles *roles)
 {
     const struct ctf_description *description = &trace->class->description;
-    if (roles->has_class_id)
-        return ctf_find_stream(description, roles->class_id);
+    const struct ctf_stream_class *class =
+        roles->has_class_id ? ctf_find_stream(description, roles->class_id) : NULL;
+    if (class || (roles->has_class_id && !is_damaged_class_id(description, roles->class_id)))
+        return class;
+    roles->frame->has_bad_class_id = roles->has_class_id;
     return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
 }
 
@@ -324,6 +361,32 @@ static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struc
         frame, read_structure_by_layout(roles, kind->context, &outer, bits), "context");
 }
 
+/* Decodes the packet context, which starts at bits->at, and checks times and sizes. `from`: start
+ * of the packet header. */
+static enum ctf_framing frame_context(struct ctf_trace *trace,
+                                      const struct ctf_stream_class *section, struct roles *roles,
+                                      const struct bits *from, struct bits *bits, ttr_error *error)
+{
+    struct ctf_frame *frame = roles->frame;
+    const struct ctf_stream_class *class = section ? section : find_stream_class(trace, roles);
+    enum ctf_framing framing = CTF_FRAME_OK;
+    if (!class)
+        return fail_framing(
+            frame, "ctf.unknown-stream",
+            "the packet is of stream class %llu, which the metadata does not declare",
+            (unsigned long long)roles->class_id);
+    frame->kind = ctf_get_stream_decoder(trace, class, error);
+    if (!frame->kind)
+        return CTF_FRAME_FAILED;
+    if (frame->kind->context)
+        framing = read_packet_context(trace, roles, from, bits);
+    if (framing != CTF_FRAME_OK)
+        return framing;
+    frame->head = bits->at;
+    resolve_end_time(roles, &frame->packet);
+    return check_declared_sizes(roles, frame);
+}
+
 enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
                                   const struct bits *from, struct ctf_frame *frame,
                                   ttr_error *error)
@@ -344,23 +407,13 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return roles.has_magic && roles.magic != CTF_MAGIC ? check_packet_header(trace, &roles)
                                                            : framing;
     header = check_packet_header(trace, &roles);
-    if (header == CTF_FRAME_BAD)
+    if (header == CTF_FRAME_BAD && !frame->has_doubtful_magic)
         return header;
-    const struct ctf_stream_class *class = section ? section : find_stream_class(trace, &roles);
-    if (!class)
-        return fail_framing(
-            frame, "ctf.unknown-stream",
-            "the packet is of stream class %llu, which the metadata does not declare",
-            (unsigned long long)roles.class_id);
-    frame->kind = ctf_get_stream_decoder(trace, class, error);
-    if (!frame->kind)
-        return CTF_FRAME_FAILED;
-    if (frame->kind->context)
-        framing = read_packet_context(trace, &roles, from, &bits);
-    if (framing != CTF_FRAME_OK)
-        return framing;
-    frame->head = bits.at;
-    resolve_end_time(&roles, &frame->packet);
-    framing = check_declared_sizes(&roles, frame);
+    framing = frame_context(trace, section, &roles, from, &bits, error);
+    if (frame->has_doubtful_magic && framing != CTF_FRAME_FAILED) {
+        header = check_packet_header(trace, &roles); /* sets the text again */
+        frame->has_doubtful_magic = framing == CTF_FRAME_OK;
+        return header;
+    }
     return framing == CTF_FRAME_OK ? header : framing;
 }

@@ -508,7 +508,8 @@ uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks
     return loop.at;
 }
 
-void ctf_uncount_event(struct ctf_reader *reader, uint64_t at)
+/* Subtracts the event at bit `at`, which was emitted, from the count of its class. */
+static void uncount_event(struct ctf_reader *reader, uint64_t at)
 {
     struct event_loop loop = make_event_loop(reader, NULL, 0, 0);
     const struct ctf_stream *stream = reader->stream;
@@ -516,4 +517,24 @@ void ctf_uncount_event(struct ctf_reader *reader, uint64_t at)
     if (read_event_header(&loop) == CTF_STOP_FULL && loop.header.id < stream->by_id_n &&
         stream->by_id[loop.header.id].class)
         stream->by_id[loop.header.id].class->events_read--;
+}
+
+void ctf_read_again_from(struct ctf_reader *reader, const struct ctf_restart *at)
+{
+    struct input *in = reader->in;
+    const uint32_t first = ctf_first_event_of_packet(reader);
+    bool is_clamped = false;
+    for (uint32_t i = at->kept; i < in->n; i++)
+        uncount_event(reader, ctf_bit_of_event(reader, i));
+    reader->events_read -= in->n - at->kept;
+    in->n = at->kept;
+    in->is_stopped = false;
+    reader->bits.at = at->bit;
+    reader->ticks = at->ticks;
+    if (reader->stream->kind->plan.has_time)
+        reader->time = ctf_ticks_to_ns(&reader->stream->kind->timeline, at->ticks, &is_clamped);
+    /* one clock is left, so that a restart at the same event cannot repeat */
+    if (at->kept == first)
+        reader->clocks = (struct ctf_clock_history){{at->ticks}, 1, 0};
+    reader->clocks.kept = at->kept;
 }

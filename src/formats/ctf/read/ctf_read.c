@@ -30,6 +30,7 @@
 #include "formats/ctf/read/ctf_time_range.h"
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
+#include "formats/ctf/read/ctf_salvage.h"
 #include "formats/ctf/read/rfc11_read.h"
 
 /* bytes to load before a packet header is parsed; most headers with their contexts are smaller */
@@ -235,14 +236,23 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
                              "a packet of %s ends before it begins", reader->file);
 }
 
-static ttr_status report_bad_magic(struct ctf_reader *reader, const struct ctf_packet *packet)
+/* Reports a packet that is read although its magic number, UUID or class id is damaged. */
+static ttr_status report_damaged_header(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
+    const struct ctf_frame *frame = &reader->frame;
     enum { MAGIC_BYTES = 4 };
-    reader->status = input_add_damage(
-        reader->in, packet->offset, MAGIC_BYTES, "ctf.bad-magic", reader->error,
-        "%s: the magic number of a packet is damaged; the packet has the uuid of the trace and is "
-        "read",
-        reader->file);
+    reader->status = TTR_OK;
+    if (frame->has_bad_magic)
+        reader->status = input_add_damage(
+            reader->in, packet->offset, MAGIC_BYTES, "ctf.bad-magic", reader->error,
+            "%s: the magic number of a packet is damaged; its other numbers are those of a packet "
+            "of the trace, so it is read",
+            reader->file);
+    else if (frame->has_bad_uuid || frame->has_bad_class_id)
+        reader->status = input_add_damage(
+            reader->in, packet->offset, (frame->context_bit + 7) / 8, "ctf.bad-header",
+            reader->error, "%s: %s of a packet is damaged; the packet is read", reader->file,
+            frame->has_bad_uuid ? "the uuid" : "the id of the stream class");
     return reader->status;
 }
 
@@ -322,7 +332,8 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     reader->is_inside = true;
     reader->is_unpacked = false;
     reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size ||
-                         frame->is_resized || frame->has_bad_magic;
+                         frame->is_resized || frame->has_bad_magic || frame->has_bad_uuid ||
+                         frame->has_bad_class_id;
     reader->is_size_reported = reader->is_sealed = false;
     reader->events_read = 0;
     reader->offset = reader->next;
@@ -337,12 +348,13 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
         emit_definition_event(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_stream_defined = true;
     report_odd_packet(reader, packet);
-    if (frame->has_bad_magic && report_bad_magic(reader, packet) != TTR_OK)
+    if (report_damaged_header(reader, packet) != TTR_OK)
         return STEP_FAILED;
     report_early_event(reader, packet);
     switch_to_stream(reader, last, packet);
     if (ctf_packet_overlaps_range(reader, packet))
         ctf_emit_gaps(reader);
+    reader->clocks = (struct ctf_clock_history){{reader->ticks}, 1, 0};
     /* after gaps were emitted, because they use the time of the previous packet */
     if (!has_time)
         reader->time = get_time_without_clock(reader, packet);
@@ -597,6 +609,8 @@ ttr_status ctf_read_batch(struct input *in, ttr_error *error)
     } while (step == STEP_HOLD && in->n == 0);
     if (step == STEP_FAILED)
         return reader->status;
+    if (reader->is_inside)
+        ctf_store_clocks(reader);
     if (step == STEP_END && reader->file_index && reader->from == INT64_MIN &&
         reader->to == INT64_MAX)
         ctf_check_index(reader);

@@ -182,9 +182,9 @@ enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
     uint64_t shown = reader->is_unpacked ? reader->content_end
                                          : ctf_window_bytes_from(reader, reader->offset) * 8;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
-    const struct ctf_read_mark mark = {reader->in->n, reader->ticks, reader->time};
+    const uint32_t before = reader->in->n;
     enum ctf_stop_reason stop = ctf_read_events(reader);
-    ttr_status status = ctf_skip_damaged_events(reader, &mark, &stop);
+    ttr_status status = ctf_skip_damaged_events(reader, before, &stop);
     if (status != TTR_OK)
         return ctf_step_from_status(reader, status);
     switch (stop) {

@@ -146,6 +146,12 @@ struct ctf_frame {
     struct rfc11_packet rfc; /* RFC v1.1: the 48-byte packet header */
     bool is_foreign;         /* the packet has the UUID of another trace */
     bool has_bad_magic;      /* the magic number is damaged, but the UUID is that of the trace */
+    /* the magic number is wrong and the header has no UUID, but the other members are valid: the
+     * packet that follows may prove that only the magic number is damaged (ctf_correct_packet_size)
+     */
+    bool has_doubtful_magic;
+    bool has_bad_uuid;     /* the UUID is damaged: it is nearly that of the trace */
+    bool has_bad_class_id; /* the id of the stream class is damaged; the trace has one class */
     /* diagnostic code of CTF_FRAME_BAD and CTF_FRAME_FOREIGN; `text` describes the fault */
     const char *code;
     char text[160];
@@ -188,6 +194,19 @@ struct ctf_described {
     size_t stream;   /* its index */
     size_t first;    /* number of event classes of the streams before it */
     size_t events_n; /* number of event classes in the description then */
+};
+
+#define CTF_CLOCKS_MAX 4u
+
+/* Clock of a packet before its last events: where reading may have to continue after damage. */
+struct ctf_clock_history {
+    /* ticks before the first event of the batch that belongs to the packet, before the event that
+     * precedes this one, and so on; n of them are valid, from 1 to CTF_CLOCKS_MAX */
+    uint64_t ticks[CTF_CLOCKS_MAX];
+    uint32_t n;
+    /* number of events of the batch that remain, because reading restarted after them; so each
+     * restart is later than the one before */
+    uint32_t kept;
 };
 
 struct ctf_reader {
@@ -271,8 +290,9 @@ struct ctf_reader {
      * (ctf_stream_index.c) */
     struct pair_map stream_of;
     struct ctf_frame frame; /* header of the current packet */
-    uint64_t bad_id;        /* event id, for CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
-    char why[120];          /* why the class cannot be compiled, for CTF_STOP_CLASS */
+    struct ctf_clock_history clocks;
+    uint64_t bad_id; /* event id, for CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
+    char why[120];   /* why the class cannot be compiled, for CTF_STOP_CLASS */
     uint64_t last_pid, last_tid;
     ttr_id last_thread;
 };
@@ -448,8 +468,29 @@ enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader);
  * Returns the end of the event, or UINT64_MAX if it cannot be decoded. */
 uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks);
 
-/* Subtracts the event at bit `at`, which was emitted, from the count of its class. */
-void ctf_uncount_event(struct ctf_reader *reader, uint64_t at);
+/* Returns the index of the first event of the batch that belongs to the current packet. */
+static inline uint32_t ctf_first_event_of_packet(const struct ctf_reader *reader)
+{
+    const uint32_t n = reader->in->n;
+    return n > reader->events_read ? n - (uint32_t)reader->events_read : 0;
+}
+
+/* Returns the position of an event of the batch, in bits from reader->bits.base. */
+static inline uint64_t ctf_bit_of_event(const struct ctf_reader *reader, uint32_t i)
+{
+    const ttr_event *event = &reader->in->events[i];
+    return (event->offset - reader->offset) * 8 + (event->body >> 29);
+}
+
+/* Position and clock from which to read again. */
+struct ctf_restart {
+    uint32_t kept; /* number of events of the batch that remain */
+    uint64_t bit;  /* bits from reader->bits.base */
+    uint64_t ticks;
+};
+
+/* Removes the later events from the batch, and continues reading at the position. */
+void ctf_read_again_from(struct ctf_reader *reader, const struct ctf_restart *at);
 
 /* --- Members of struct format_reader (ctf_read.c) --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);

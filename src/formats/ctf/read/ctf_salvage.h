@@ -1,23 +1,35 @@
-/* Recovery of events after damage within a packet (ctf_salvage.c). Thread rule: that of the reader.
- */
+/* Recovery of events after damage within a packet (ctf_salvage.c, ctf_false_wrap.c). Thread rule:
+ * that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_SALVAGE_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_SALVAGE_H
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* State of the reader before a call of ctf_read_events. */
-struct ctf_read_mark {
-    uint32_t n; /* events in the batch */
-    uint64_t ticks;
-    int64_t time; /* ns */
-};
-
-/* Called after ctf_read_events. If the events that it added or the bytes after them are damaged,
- * and undamaged events follow, removes the damaged events from the batch, reports them, moves the
- * reader to the next undamaged event, and sets *stop to CTF_STOP_FULL. Otherwise changes nothing.
- * Returns an error only in strict mode. */
-TTR_MUST ttr_status ctf_skip_damaged_events(struct ctf_reader *reader,
-                                            const struct ctf_read_mark *mark,
+/* Called after ctf_read_events. `before`: number of events in the batch before that call. If the
+ * events that it added or the bytes after them are damaged, and undamaged events follow, removes
+ * the damaged events from the batch, reports them, moves the reader to the next undamaged event,
+ * and sets *stop to CTF_STOP_FULL. Otherwise changes nothing. Returns an error only in strict mode.
+ */
+TTR_MUST ttr_status ctf_skip_damaged_events(struct ctf_reader *reader, uint32_t before,
                                             enum ctf_stop_reason *stop);
+
+/* Called when a batch inside a packet is complete: stores the clock before its last events. */
+void ctf_store_clocks(struct ctf_reader *reader);
+
+/* --- Shared by the two files --- */
+
+/* Returns the clock before event `i` of the batch. `first`: index of the packet's first event. */
+static inline uint64_t ctf_clock_before_event(const struct ctf_reader *reader, uint32_t first,
+                                              uint32_t i)
+{
+    return i > first ? reader->in->events[i - 1].ticks : reader->clocks.ticks[0];
+}
+
+/* Finds a timestamp with one damaged bit among the events from index `before` on, which adds a
+ * range of the timestamp field to the time of all later events. Corrects it, reports it, and sets
+ * *stop to CTF_STOP_FULL, so that the later events are read again. Otherwise changes nothing.
+ * Returns an error only in strict mode. */
+TTR_MUST ttr_status ctf_undo_false_wrap(struct ctf_reader *reader, uint32_t before,
+                                        enum ctf_stop_reason *stop);
 
 #endif

@@ -1,4 +1,4 @@
-/* Events after damage within a packet (ctf_salvage.c). The trace has one packet of 200 events of 13
+/* Events after damage within a packet (ctf_salvage.c). The trace has one packet of 600 events of 13
  * bytes, with 32-bit timestamps: u8 id, u32 time, u32 number, u32 check. */
 #include <tracetta/advanced.h>
 #include <tracetta/report.h>
@@ -7,7 +7,7 @@
 #include "base/endian.h"
 #include "support/support.h"
 
-enum { EVENTS = 200, HEAD = 36, EVENT = 13, CONTENT = HEAD + EVENTS * EVENT, PADDING = 60 };
+enum { EVENTS = 600, HEAD = 36, EVENT = 13, CONTENT = HEAD + EVENTS * EVENT, PADDING = 60 };
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -97,7 +97,7 @@ static void undamaged_packet_returns_all_events(void **state)
     assert_int_equal(result.damage, 0);
 }
 
-/* Damages the bytes at each third offset of the packet's events; at most `lost` events may be
+/* Damages the bytes at each eleventh offset of the packet's events; at most `lost` events may be
  * missing on average, at most `added` be wrong, and events that are missing must be reported. */
 static void check_each_offset(void (*damage)(struct trace *trace, size_t at), unsigned lost,
                               unsigned added)
@@ -105,7 +105,7 @@ static void check_each_offset(void (*damage)(struct trace *trace, size_t at), un
     struct trace trace;
     struct result result;
     unsigned trials = 0, missing = 0, wrong = 0;
-    for (size_t at = HEAD; at < HEAD + (EVENTS - 60) * EVENT; at += 3, trials++) {
+    for (size_t at = HEAD; at < HEAD + (EVENTS - 60) * EVENT; at += 11, trials++) {
         make_trace(&trace);
         damage(&trace, at);
         read_trace(&trace, &result);
@@ -162,6 +162,34 @@ static void damaged_timestamp_loses_one_event(void **state)
     check_each_offset(set_late_time, 2, 1);
 }
 
+/* Events with id 0 and a zero time are valid if the clock is zero, too. */
+static void events_of_zero_bytes_at_time_zero_remain(void **state)
+{
+    static const char *const names[] = {"name = tick; id = 3;", "name = tick; id = 0;"};
+    struct trace trace;
+    (void)state;
+    make_trace(&trace);
+    store_u64le(trace.bytes + 4, 0);
+    memset(trace.bytes + HEAD, 0, 20 * EVENT);
+    for (unsigned i = 20; i < EVENTS; i++)
+        trace.bytes[HEAD + EVENT * i] = 0;
+    char text[sizeof metadata];
+    memcpy(text, metadata, sizeof metadata);
+    memcpy(strstr(text, names[0]), names[1], strlen(names[1]));
+    const ttr_file files[] = {{"metadata", text, sizeof text - 1},
+                              {"stream", trace.bytes, trace.n}};
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open_files(t, "trace", files, 2, NULL, &error);
+    unsigned n = 0;
+    while (reader && ttr_read(reader, &batch, &error) == TTR_OK)
+        n += batch.n;
+    assert_int_equal(n, EVENTS);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +198,7 @@ int main(void)
         cmocka_unit_test(removed_byte_loses_few_events),
         cmocka_unit_test(unknown_id_loses_one_event),
         cmocka_unit_test(damaged_timestamp_loses_one_event),
+        cmocka_unit_test(events_of_zero_bytes_at_time_zero_remain),
     };
     return cmocka_run_group_tests_name("ctf_salvage", tests, NULL, NULL);
 }

@@ -183,6 +183,21 @@ static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offs
            is_successor_at(reader, offset, &frame, before);
 }
 
+/* Returns true if only the magic number of the packet `frame` at the file offset is damaged: its
+ * sizes lead to the end of the file or to the next packet of the stream. */
+static bool is_packet_without_magic(const struct ctf_reader *reader, uint64_t offset,
+                                    const struct ctf_frame *frame)
+{
+    const uint64_t size = frame->packet.size / 8,
+                   room = source_end_offset(reader->in->source) - offset;
+    struct ctf_frame next;
+    if (!frame->has_doubtful_magic || frame->packet.size == UINT64_MAX || frame->is_whole_file ||
+        ctf_ends_with_zeros(frame) || frame->has_unset_size || frame->head < CHAIN_HEAD)
+        return false;
+    return size == room || (size < room && parse_packet_at(reader, offset + size, &next) &&
+                            is_plausible_successor(&next, frame));
+}
+
 /* --- Search for the next packet --- */
 
 /* Returns true if the packet at p has an impossible size, but is later than `before` by time or
@@ -347,7 +362,8 @@ static enum size_verdict classify_size(const struct ctf_reader *reader,
     if (*size >= end - offset)
         return *size == end - offset ? SIZE_IS_RIGHT : SIZE_IS_WRONG;
     if (!next) {
-        if (!parse_packet_at(reader, offset + *size, &looked) && !looked.is_size_wrong)
+        if (!parse_packet_at(reader, offset + *size, &looked) && !looked.is_size_wrong &&
+            !is_packet_without_magic(reader, offset + *size, &looked))
             return SIZE_IS_WRONG;
         next = &looked;
     }
@@ -448,6 +464,11 @@ enum ctf_framing ctf_correct_packet_size(struct ctf_reader *reader,
                                          const struct ctf_size_question *sized,
                                          struct ctf_frame *frame)
 {
+    if (source_is_seekable(reader->in->source) && sized->framing == CTF_FRAME_BAD &&
+        is_packet_without_magic(reader, sized->offset, frame)) {
+        frame->has_bad_magic = true;
+        return CTF_FRAME_OK;
+    }
     if (!source_is_seekable(reader->in->source) || !has_size_to_verify(sized, frame))
         return sized->framing;
     const bool is_small = frame->is_size_wrong || frame->is_overfull;

@@ -1,0 +1,61 @@
+/* A trace as a timeline in the browser: libtracetta-view.
+ *
+ *     ttr_view *view = ttr_view_new(t, store, &error);
+ *     if (view && ttr_view_listen(view, NULL, &error) == TTR_OK) {
+ *         puts(ttr_view_url(view));
+ *         status = ttr_view_serve(view, keep_going, user_data, &error);
+ *     }
+ *     ttr_view_free(view);
+ *
+ * A view copies the slices, counters and scheduling of a store into rows that are ordered by time,
+ * with an index that answers for any window and width without reading every slice.  A server on
+ * the loopback interface sends the page and its windows; SQL of the page runs in libtracetta-query.
+ *
+ * Conventions as in tracetta.h.  Free a view before its store and its context.  ttr_view_serve runs
+ * threads of its own; until it returns, the caller must not use the context. */
+#ifndef TRACETTA_VIEW_H
+#define TRACETTA_VIEW_H
+
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ttr_view ttr_view;
+
+/* Names of the tables that a view reads, for ttr_store_options.names; ends with NULL. */
+TTR_API const char *const *ttr_view_tables(void);
+
+/* Builds the view of a store that has been read.  Needs about 13 bytes per slice. */
+TTR_API ttr_view *ttr_view_new(ttr *t, const ttr_store *store, ttr_error *error);
+TTR_API void ttr_view_free(ttr_view *view);
+
+typedef struct ttr_view_options {
+    size_t size;
+    uint16_t port; /* 0 = any free port */
+    bool once;     /* ttr_view_serve returns when the last page has been closed */
+} ttr_view_options;
+
+/* Listens on 127.0.0.1 and makes a secret for the address.  Fails with TTR_E_IO if the port is in
+ * use. */
+TTR_API TTR_MUST ttr_status ttr_view_listen(ttr_view *view, const ttr_view_options *options,
+                                            ttr_error *error);
+
+/* Returns the address of the page with its secret, valid as long as the view; "" before
+ * ttr_view_listen. */
+TTR_API const char *ttr_view_url(const ttr_view *view);
+
+/* Serves until `progress`, which is called several times per second, returns false, or until the
+ * last page is closed (`once`).  Returns TTR_OK, or the error of the listening socket. */
+TTR_API TTR_MUST ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data,
+                                           ttr_error *error);
+
+/* Writes the page with reduced data as one HTML file of at most 5 MB to an open file descriptor.
+ * The page needs no network. */
+TTR_API TTR_MUST ttr_status ttr_view_report(ttr_view *view, int fd, ttr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,213 @@
+/* view and report --html: timelines in the browser, by libtracetta-view, which is loaded when it is
+ * needed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tracetta/view.h>
+
+#include "cli/commands/command.h"
+#include "cli/commands/report.h"
+#include "cli/commands/view.h"
+#include "cli/input/input_list.h"
+#include "cli/input/optional_library.h"
+#include "cli/input/output_check.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/messages.h"
+#include "cli/ui/progress.h"
+
+#define PORT_MAX 65535u
+
+/* Functions of the library. */
+struct view_library {
+    __typeof__(ttr_view_tables) *tables;
+    __typeof__(ttr_view_new) *create;
+    __typeof__(ttr_view_free) *free;
+    __typeof__(ttr_view_listen) *listen;
+    __typeof__(ttr_view_url) *url;
+    __typeof__(ttr_view_serve) *serve;
+    __typeof__(ttr_view_report) *report;
+};
+
+/* Finds the functions of the library. Returns OUTCOME_FINE, or OUTCOME_INPUT after a message. */
+static int load_view_library(struct view_library *library)
+{
+    char reason[LIBRARY_REASON];
+    const struct library_function functions[] = {
+        {"ttr_view_tables", &library->tables}, {"ttr_view_new", &library->create},
+        {"ttr_view_free", &library->free},     {"ttr_view_listen", &library->listen},
+        {"ttr_view_url", &library->url},       {"ttr_view_serve", &library->serve},
+        {"ttr_view_report", &library->report},
+    };
+    if (load_optional_library(LIBRARY_VIEW, functions, sizeof functions / sizeof *functions,
+                              reason))
+        return OUTCOME_FINE;
+    report_failure_text("view", "%s", reason);
+    return OUTCOME_INPUT;
+}
+
+/* Reads the input into a store and makes its view. */
+static int open_view(struct call *call, const struct view_library *library, struct inputs *inputs,
+                     ttr_store **store, ttr_view **view)
+{
+    struct progress progress;
+    ttr_error error = {0};
+    const ttr_store_options options = {.size = sizeof options, .names = library->tables()};
+    *store = ttr_store_new(inputs->t, &options, &error);
+    ttr_status status = *store ? TTR_OK : error.status;
+    if (status == TTR_OK) {
+        progress_begin(&progress, call, inputs->t, inputs->reader, "view");
+        status = ttr_store_read(*store, inputs->reader, progress_step, &progress, &error);
+        progress_end(&progress);
+    }
+    if (status == TTR_OK && (*view = library->create(inputs->t, *store, &error)))
+        return OUTCOME_FINE;
+    if (status == TTR_AGAIN)
+        return OUTCOME_FINE; /* interrupted */
+    return inputs_report_failure(call, inputs_get_name(call), &error);
+}
+
+/* Opens the address in the user's browser; without one, nothing happens. */
+static void open_browser(const char *url)
+{
+    extern char **environ;
+    pid_t process;
+    const char *arguments[] = {"xdg-open", url, NULL};
+    posix_spawn_file_actions_t actions;
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))
+        return;
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return;
+    (void)posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", 1, 0);
+    (void)posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    char *words[3];
+    for (size_t i = 0; i < 3; i++)
+        words[i] = (char *)(uintptr_t)arguments[i];
+    if (posix_spawnp(&process, words[0], &actions, NULL, words, environ) == 0)
+        (void)waitpid(process, NULL, WNOHANG);
+    (void)posix_spawn_file_actions_destroy(&actions);
+}
+
+static bool should_continue(void *user_data)
+{
+    (void)user_data;
+    return !interrupt_was_received();
+}
+
+static int serve_view(struct call *call, const struct view_library *library, ttr_view *view)
+{
+    ttr_error error = {0};
+    const ttr_view_options options = {
+        .size = sizeof options, .port = (uint16_t)call->set.view_port, .once = call->set.once};
+    if (library->listen(view, &options, &error) != TTR_OK) {
+        report_failure_text("view", "%s", error.text);
+        return OUTCOME_OUTPUT;
+    }
+    (void)printf("%s\n", library->url(view));
+    (void)fflush(stdout);
+    print_note(call, "press Ctrl-C to stop; on another machine: ssh -L PORT:127.0.0.1:PORT HOST");
+    if (!call->set.no_open)
+        open_browser(library->url(view));
+    if (library->serve(view, should_continue, NULL, &error) == TTR_OK)
+        return OUTCOME_FINE;
+    report_failure_text("view", "%s", error.text);
+    return OUTCOME_OUTPUT;
+}
+
+int run_view(struct call *call)
+{
+    struct view_library library;
+    struct inputs inputs = {0};
+    ttr_store *store = NULL;
+    ttr_view *view = NULL;
+    if (call->set.view_port > PORT_MAX)
+        return report_misuse("view", "--port: expected a number up to 65535");
+    int outcome = load_view_library(&library);
+    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
+        return outcome;
+    outcome = open_view(call, &library, &inputs, &store, &view);
+    if (outcome == OUTCOME_FINE)
+        outcome = warn_about_findings(call, inputs.reader, outcome);
+    if (view) {
+        const int served = serve_view(call, &library, view);
+        outcome = served == OUTCOME_FINE ? outcome : served;
+    }
+    library.free(view);
+    ttr_store_free(store);
+    inputs_close(&inputs);
+    return outcome;
+}
+
+/* --- report --html --- */
+
+/* Writes the page to a file of a temporary name, which then gets its own: a partial file is never
+ * left. */
+static int write_file(const struct view_library *library, ttr_view *view, const char *path)
+{
+    char temporary[PATH_MAX];
+    ttr_error error = {0};
+    const int n = snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid());
+    if (n < 0 || (size_t)n >= sizeof temporary)
+        return report_unwritable_output(path, ENAMETOOLONG);
+    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return report_unwritable_output(path, errno);
+    const ttr_status status = library->report(view, fd, &error);
+    int reason = errno;
+    if (close(fd) != 0 || (status == TTR_OK && rename(temporary, path) != 0))
+        reason = errno;
+    else if (status == TTR_OK)
+        return OUTCOME_FINE;
+    (void)unlink(temporary);
+    return report_unwritable_output(path, reason);
+}
+
+static int write_report(const struct call *call, const struct view_library *library, ttr_view *view)
+{
+    ttr_error error = {0};
+    const char *path = call->set.output;
+    if (strcmp(path, "-") != 0)
+        return write_file(library, view, path);
+    if (library->report(view, STDOUT_FILENO, &error) == TTR_OK)
+        return OUTCOME_FINE;
+    report_failure_text("standard output", "%s", error.text);
+    return OUTCOME_OUTPUT;
+}
+
+int report_html(struct call *call)
+{
+    struct view_library library;
+    struct inputs inputs = {0};
+    ttr_store *store = NULL;
+    ttr_view *view = NULL;
+    const char *path = call->set.output;
+    if (!path)
+        return report_misuse("report", "--html needs a file to write: -o report.html");
+    int outcome = check_output_path(call, path, "html");
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    if (strcmp(path, "-") != 0 && !call->set.overwrite && access(path, F_OK) == 0) {
+        report_failure_text(path, "exists already; --overwrite (-f) replaces it");
+        return OUTCOME_OUTPUT;
+    }
+    outcome = load_view_library(&library);
+    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
+        return outcome;
+    outcome = open_view(call, &library, &inputs, &store, &view);
+    if (outcome == OUTCOME_FINE)
+        outcome = warn_about_findings(call, inputs.reader, outcome);
+    if (view) {
+        const int written = write_report(call, &library, view);
+        outcome = written == OUTCOME_FINE ? outcome : written;
+    }
+    library.free(view);
+    ttr_store_free(store);
+    inputs_close(&inputs);
+    return outcome;
+}

@@ -1,0 +1,64 @@
+/* The plan of a view: which track and row each item of the store belongs to.
+ *
+ * Sources are read twice in the same order: first to find the row of each item, then to copy it. */
+#ifndef TRACETTA_VIEW_PLAN_H
+#define TRACETTA_VIEW_PLAN_H
+
+#include "view/view.h"
+
+#define PLAN_NO_ROW UINT32_MAX
+
+/* A row while its items are counted. */
+struct plan_row {
+    uint32_t track; /* of the plan */
+    uint32_t depth;
+    uint64_t n;
+};
+
+/* The rows of a track by depth or lane, and the end of the last slice in each lane. */
+struct plan_track {
+    uint32_t *rows;
+    int64_t *ends; /* of an asynchronous track; NULL = depths are rows */
+    size_t rows_n, capacity;
+    struct view_track about;
+};
+
+struct plan_thread {
+    uint32_t label, group; /* name ids */
+    int64_t pid, tid;
+    uint32_t cpu_name; /* name id on a CPU */
+};
+
+struct plan {
+    ttr_view *view;
+    struct plan_track *tracks;
+    size_t tracks_n, tracks_capacity;
+    struct plan_row *rows;
+    size_t rows_n, rows_capacity;
+    struct plan_thread *threads; /* by utid */
+    size_t threads_n;
+    uint32_t *row_of; /* per item of all sources */
+    uint64_t items;
+    /* track of the plan + 1, by track of the store, by CPU, by thread (states), by counter */
+    uint32_t *track_of_slice, *track_of_cpu, *track_of_state, *track_of_counter;
+    size_t slice_tracks, cpus, counters;
+    struct cells cells;
+};
+
+/* An item of a source, with times as in the store. */
+struct plan_item {
+    int64_t start, length;
+    uint32_t name;  /* name id, or the bits of a float */
+    uint32_t track; /* of the plan + 1; 0 = not shown */
+    uint32_t depth;
+};
+
+/* Calls `see` with each item in the order of the sources. Returns false if `see` does. */
+bool plan_each(struct plan *plan,
+               bool (*see)(struct plan *plan, uint64_t i, const struct plan_item *item));
+
+/* Fills the plan. Returns false if memory is exhausted. */
+TTR_MUST bool plan_make(struct plan *plan);
+void plan_free(struct plan *plan);
+
+#endif

@@ -1,0 +1,200 @@
+/* Views (tracetta/view.h): building, and the server's loop. */
+#include "view/view.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 16
+#define STEP_MS 100
+#define CLOSED_STEPS 30 /* steps without a page before `once` ends: a reload takes less */
+
+void view_error(ttr_error *error, ttr_status status, const char *format, ...)
+{
+    va_list arguments;
+    if (!error)
+        return;
+    *error = (ttr_error){.status = status};
+    va_start(arguments, format);
+    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+}
+
+const char *const *ttr_view_tables(void)
+{
+    static const char *const tables[] = {
+        "slice", "track", "counter", "counter_track", "sched", "thread_state", "thread", "process",
+        "args",  "log",   "loss",    "source",        NULL};
+    return tables;
+}
+
+ttr_view *ttr_view_new(ttr *t, const ttr_store *store, ttr_error *error)
+{
+    ttr_view *view = t && store ? calloc(1, sizeof *view) : NULL;
+    if (!view) {
+        view_error(error, t && store ? TTR_E_NOMEM : TTR_E_MISUSE, "%s",
+                   t && store ? "memory is exhausted" : "a context and a store are required");
+        return NULL;
+    }
+    view->t = t;
+    view->store = store;
+    view->listener = -1;
+    (void)pthread_mutex_init(&view->query_lock, NULL);
+    view->query = ttr_query_new(t, store, error);
+    if (view->query && view_build(view))
+        return view;
+    if (view->query)
+        view_error(error, TTR_E_NOMEM, "memory is exhausted");
+    ttr_view_free(view);
+    return NULL;
+}
+
+void ttr_view_free(ttr_view *view)
+{
+    if (!view)
+        return;
+    if (view->listener >= 0)
+        (void)close(view->listener);
+    ttr_query_free(view->query);
+    (void)pthread_mutex_destroy(&view->query_lock);
+    void *const blocks[] = {view->offsets,      view->lengths,         view->names,
+                            view->block_starts, view->block_summaries, view->block_wides,
+                            view->nodes,        view->wides,           view->rows,
+                            view->tracks,       view->texts,           view->name_of_text};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        free(blocks[i]);
+    reply_free(&view->text_bytes);
+    free(view);
+}
+
+/* --- Listening --- */
+
+static bool make_secret(ttr_view *view)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        view->secret[2 * i] = digits[bytes[i] >> 4];
+        view->secret[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    return true;
+}
+
+ttr_status ttr_view_listen(ttr_view *view, const ttr_view_options *options, ttr_error *error)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    const int one = 1;
+    if (!view || view->listener >= 0 || (options && options->size == 0)) {
+        view_error(error, TTR_E_MISUSE, "expected a view that does not listen yet");
+        return TTR_E_MISUSE;
+    }
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(options ? options->port : 0);
+    view->is_once = options && options->once;
+    view->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (view->listener >= 0)
+        (void)setsockopt(view->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (view->listener < 0 ||
+        bind(view->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(view->listener, CONNECTIONS_MAX) != 0 ||
+        getsockname(view->listener, (struct sockaddr *)&address, &size) != 0 ||
+        !make_secret(view)) {
+        view_error(error, TTR_E_IO, "127.0.0.1:%u: cannot listen: %s; choose another port",
+                   options ? options->port : 0u, strerror(errno));
+        return TTR_E_IO;
+    }
+    view->port = ntohs(address.sin_port);
+    (void)snprintf(view->url, sizeof view->url, "http://127.0.0.1:%u/?k=%s", view->port,
+                   view->secret);
+    return TTR_OK;
+}
+
+const char *ttr_view_url(const ttr_view *view)
+{
+    return view ? view->url : "";
+}
+
+/* --- Serving --- */
+
+struct accepted {
+    ttr_view *view;
+    int fd;
+};
+
+static void *run_connection(void *ctx)
+{
+    const struct accepted accepted = *(struct accepted *)ctx;
+    free(ctx);
+    http_serve_connection(accepted.view, accepted.fd);
+    (void)atomic_fetch_sub(&accepted.view->connections, 1);
+    return NULL;
+}
+
+/* Starts the thread of a connection. With too many connections, it is closed. */
+static void start_connection(ttr_view *view, int fd)
+{
+    pthread_t thread;
+    struct accepted *accepted = NULL;
+    if (atomic_load(&view->connections) < CONNECTIONS_MAX)
+        accepted = malloc(sizeof *accepted);
+    if (!accepted) {
+        (void)close(fd);
+        return;
+    }
+    *accepted = (struct accepted){view, fd};
+    (void)atomic_fetch_add(&view->connections, 1);
+    if (pthread_create(&thread, NULL, run_connection, accepted) == 0) {
+        (void)pthread_detach(thread);
+        return;
+    }
+    (void)atomic_fetch_sub(&view->connections, 1);
+    free(accepted);
+    (void)close(fd);
+}
+
+static void stop_connections(ttr_view *view)
+{
+    const struct timespec step = {.tv_nsec = 5000000};
+    atomic_store(&view->is_stopping, true);
+    while (atomic_load(&view->connections) > 0)
+        (void)nanosleep(&step, NULL);
+    atomic_store(&view->is_stopping, false);
+}
+
+ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    int closed = 0;
+    if (!view || view->listener < 0) {
+        view_error(error, TTR_E_MISUSE, "call ttr_view_listen first");
+        return TTR_E_MISUSE;
+    }
+    while ((!progress || progress(user_data)) && closed < CLOSED_STEPS) {
+        struct pollfd ready = {.fd = view->listener, .events = POLLIN};
+        const int n = poll(&ready, 1, STEP_MS);
+        if (n < 0 && errno != EINTR) {
+            view_error(error, TTR_E_IO, "127.0.0.1:%u: %s", view->port, strerror(errno));
+            status = TTR_E_IO;
+            break;
+        }
+        const int fd = n > 0 ? accept4(view->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        if (fd >= 0)
+            start_connection(view, fd);
+        const bool is_closed =
+            view->is_once && atomic_load(&view->had_page) && atomic_load(&view->pages) == 0;
+        closed = is_closed ? closed + (n == 0) : 0;
+    }
+    stop_connections(view);
+    return status;
+}

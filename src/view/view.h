@@ -1,0 +1,264 @@
+/* Inside of the view: rows ordered by time with their index, names, and the answers to the page.
+ *
+ * After ttr_view_new all of it is read-only, so that each connection reads it from a thread of its
+ * own.  SQL is the exception: one mutex protects the database and the context. */
+#ifndef TRACETTA_VIEW_VIEW_H
+#define TRACETTA_VIEW_VIEW_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tracetta/query.h>
+#include <tracetta/view.h>
+
+#define VIEW_BLOCK 32u           /* slices per block, and blocks per node */
+#define VIEW_DEPTH_MAX 512u      /* rows of one track; deeper slices are only counted */
+#define VIEW_NAME_MAX 256u       /* bytes of a name on the page */
+#define VIEW_NAMES_MAX 0xffffffu /* a box has 24 bits for its name */
+#define VIEW_OVERVIEW 1024u      /* columns of the overview */
+
+/* --- Text of an answer (reply.c) --- */
+
+/* Bytes that grow.  After a failed allocation `failed` is set, and appending does nothing. */
+struct reply {
+    char *p;
+    size_t n, capacity;
+    bool failed;
+};
+
+void reply_append(struct reply *reply, const void *bytes, size_t n);
+void reply_print(struct reply *reply, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Appends a JSON string.  Control, bidirectional and invalid characters become U+FFFD. */
+void reply_json_text(struct reply *reply, const char *text, size_t n);
+/* Appends an integer: as a number up to 2^53, else as a string. */
+void reply_json_int(struct reply *reply, int64_t value);
+void reply_free(struct reply *reply);
+
+/* --- Rows (rows.c) --- */
+
+/* Slices that do not overlap, or the values of a counter.  Times are relative to the trace. */
+struct view_row {
+    uint64_t first; /* first item in the arrays of the view */
+    uint64_t n;
+    uint64_t first_block, blocks;
+    uint64_t first_node, nodes; /* a node summarises VIEW_BLOCK blocks */
+    uint32_t track;
+    uint32_t depth;
+};
+
+enum view_kind { VIEW_THREAD, VIEW_ASYNC, VIEW_CPU, VIEW_STATE, VIEW_COUNTER };
+
+/* One or more rows with a common label. */
+struct view_track {
+    uint32_t first_row, rows;
+    uint32_t label; /* name id */
+    uint32_t group; /* name id: process, "CPUs", "Counters" */
+    uint64_t id;    /* track_id, utid or cpu in the tables */
+    uint64_t items;
+    uint64_t deeper;  /* slices below VIEW_DEPTH_MAX, which have no row */
+    int64_t pid, tid; /* -1 = unknown */
+    uint8_t kind;     /* enum view_kind */
+};
+
+/* Longest slice of a block or node and its name; of a counter the range of its values. */
+union view_summary {
+    struct {
+        float length;
+        uint32_t name;
+    };
+    struct {
+        float low, high;
+    };
+};
+
+struct ttr_view {
+    ttr *t;
+    const ttr_store *store;
+    int64_t start; /* time of the first event; all other times are relative to it */
+    int64_t end;   /* relative */
+    /* items of all rows, row after row */
+    uint32_t *offsets; /* start after that of the block; see view_block */
+    uint32_t *lengths; /* of a counter: the bits of its value as a float */
+    uint32_t *names;
+    uint64_t items_n;
+    /* blocks of all rows, and one more start after the last block of each row: the row's end */
+    int64_t *block_starts;
+    union view_summary *block_summaries;
+    uint32_t *block_wides; /* index + 1 of exact times, for blocks of more than 4 s */
+    uint64_t blocks_n;
+    union view_summary *nodes;
+    uint64_t nodes_n;
+    struct view_wide {
+        int64_t starts[VIEW_BLOCK], lengths[VIEW_BLOCK];
+    } * wides;
+    size_t wides_n, wides_capacity;
+    struct view_row *rows;
+    size_t rows_n, rows_capacity;
+    struct view_track *tracks;
+    size_t tracks_n, tracks_capacity;
+    /* names, cut and without control characters */
+    struct view_name {
+        uint32_t offset, n;
+    } * texts;
+    size_t texts_n, texts_capacity;
+    struct reply text_bytes;
+    uint32_t *name_of_text; /* by text id of the context: name id + 1 */
+    size_t name_of_text_n;
+    uint32_t overview[VIEW_OVERVIEW];
+    /* SQL */
+    ttr_query *query;
+    pthread_mutex_t query_lock;
+    /* the server */
+    int listener;
+    uint16_t port;
+    bool is_once;
+    char secret[33];
+    char url[96];
+    atomic_int connections; /* open connections */
+    atomic_int pages;       /* open pages: each has a stream of events */
+    atomic_bool is_stopping, had_page;
+};
+
+/* Fills the rows from the store.  Returns false if memory is exhausted. */
+TTR_MUST bool view_build(ttr_view *view);
+
+/* --- Tables of the store (cells.c) --- */
+
+#define CELLS_COLUMNS 6u
+#define CELLS_ROWS 1024u
+
+/* Reads columns of a table in blocks of rows. */
+struct cells {
+    const ttr_store *store;
+    size_t table;
+    uint64_t rows; /* 0 if the table or a column is missing */
+    size_t columns_n, columns[CELLS_COLUMNS];
+    int64_t values[CELLS_COLUMNS][CELLS_ROWS];
+};
+void cells_open(struct cells *cells, const ttr_store *store, const char *table,
+                const char *const *columns);
+
+/* Reads the block of rows from `row` on; returns the number of its rows. */
+size_t cells_read(struct cells *cells, uint64_t row);
+
+/* Returns the times of an item of a row. */
+void view_item(const ttr_view *view, const struct view_row *row, uint64_t i, int64_t *start,
+               int64_t *length);
+
+/* Returns the greatest block that starts at or before a time, or 0. */
+uint64_t view_find_block(const ttr_view *view, const struct view_row *row, int64_t time);
+
+/* --- Names (names.c) --- */
+
+/* Return the id of a name, which is added if it is new; UINT32_MAX if memory is exhausted. */
+uint32_t view_add_name(ttr_view *view, const char *text, size_t n);
+uint32_t view_name_of(ttr_view *view, int64_t text);
+ttr_text view_name(const ttr_view *view, uint32_t name);
+
+/* --- Windows (window.c) --- */
+
+struct view_window {
+    int64_t from, to; /* relative */
+    uint32_t width;   /* pixels */
+    uint64_t opened;  /* blocks of which the items were read */
+};
+
+/* A run of slices that is drawn as one box: x and width in 1/65535 of the window.  `folded` is the
+ * logarithm of their number. */
+struct view_box {
+    uint16_t x, width;
+    uint32_t name_and_folded; /* bits 0 to 23: name; 24 to 28: folded */
+};
+
+struct view_counter_box {
+    uint16_t x, width;
+    float low, high;
+};
+
+/* Append the boxes of a row to a reply; return their number. */
+uint32_t view_window_slices(const ttr_view *view, const struct view_row *row,
+                            struct view_window *window, struct reply *out);
+uint32_t view_window_counter(const ttr_view *view, const struct view_row *row,
+                             struct view_window *window, struct reply *out);
+
+/* --- Answers (answers.c, search.c, flame.c, sql.c) --- */
+
+/* A request: path and query of its URL. */
+struct request {
+    const char *path, *query;        /* query: "" if there is none */
+    bool (*is_cancelled)(void *ctx); /* the client closed the connection */
+    void *ctx;
+};
+
+struct answer {
+    int status; /* of HTTP */
+    const char *type;
+    struct reply body;
+};
+
+/* Finds a parameter "key=" of a query and decodes its value. Returns false if it is missing or too
+ * long. */
+bool request_text(const struct request *request, const char *key, char *text, size_t size);
+/* Finds a decimal parameter. Returns false if it is missing or not a number. */
+bool request_int(const struct request *request, const char *key, int64_t *value);
+
+/* Answers a request: a file of the page, or data. */
+void view_answer(ttr_view *view, const struct request *request, struct answer *answer);
+
+void view_answer_search(const ttr_view *view, const struct request *request, struct answer *answer);
+void view_answer_item(const ttr_view *view, const struct request *request, struct answer *answer);
+void view_answer_flame(const ttr_view *view, const struct request *request, struct answer *answer);
+void view_answer_query(ttr_view *view, const struct request *request, struct answer *answer);
+
+/* Append the parts of answers, which a report has too. */
+void view_append_info(const ttr_view *view, struct reply *out);
+void view_append_tracks(const ttr_view *view, size_t from, size_t n, struct reply *out);
+void view_append_names(const ttr_view *view, size_t from, size_t bytes_max, struct reply *out);
+
+/* Appends rows as the page reads them: little-endian, 4 numbers (rows, boxes, microseconds, blocks
+ * that were read), row ids, numbers of boxes, boxes. */
+void view_append_window(const ttr_view *view, const uint32_t *rows, size_t n,
+                        struct view_window *window, struct reply *out);
+
+/* Runs one statement and appends its rows as JSON; at most `limit` rows. */
+void view_append_query(ttr_view *view, const char *sql, int64_t limit,
+                       const struct request *request, struct reply *out);
+
+/* --- Files of the page (page.c is generated) --- */
+
+struct page_file {
+    const char *path, *type;
+    const unsigned char *bytes;
+    size_t n;
+};
+extern const struct page_file page_files[];
+extern const size_t page_files_n;
+
+/* --- The server (http.c, connection.c) --- */
+
+/* The head of a request. */
+struct http_head {
+    char method[8];
+    char target[16384];
+    char host[256], cookie[2048], site[32]; /* "" if the line is missing */
+    bool is_kept;                           /* the connection stays open */
+};
+
+/* Parses a head of n bytes that ends with an empty line. Returns false if it is invalid. */
+bool http_parse_head(const char *bytes, size_t n, struct http_head *head);
+
+/* Returns the HTTP status by method, host, origin and secret: 200, 303 (the address had the
+ * secret: set the cookie), or a refusal. */
+int http_check(const ttr_view *view, const struct http_head *head);
+
+/* Serves one connection until it ends; closes it. */
+void http_serve_connection(ttr_view *view, int fd);
+
+void view_error(ttr_error *error, ttr_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

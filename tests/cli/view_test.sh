@@ -1,0 +1,101 @@
+#!/bin/bash
+# Timelines in the browser: view, and report --html.  usage: view_test.sh TRACETTA GENERATE_FXT PYTHON
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+generate=$2
+python=$3
+
+"$generate" --events 20000 --seed 5 --mix bench "$work/t.fxt" || exit 1
+
+refuses "port_must_be_a_number" 2 "port" "$tracetta" view --port=70000 "$work/t.fxt"
+refuses "missing_trace_is_an_error" 3 "cannot open" "$tracetta" view "$work/none.fxt"
+
+"$tracetta" view -q --no-open "$work/t.fxt" >"$work/url" 2>"$work/errors" &
+server=$!
+await_file "$work/url" $server
+url=$(cat "$work/url")
+[[ $url == http://127.0.0.1:*/?k=* ]]
+verdict "address_is_of_the_loopback_interface_with_a_secret" $? "$url"
+
+# A program that shares nothing with the page asks as a browser does.
+cat >"$work/ask.py" <<'PROGRAM'
+import http.client, json, socket, struct, sys, urllib.parse
+url, tracetta, trace = sys.argv[1:]
+port = urllib.parse.urlsplit(url).port
+secret = url.split("k=")[1]
+def verdict(name, is_fine, text=""):
+    print(("ok - " if is_fine else "not ok - ") + name, "" if is_fine else f"# {text}")
+def ask(path, headers={}, method="GET"):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request(method, path, headers=headers)
+    answer = connection.getresponse()
+    return answer, answer.read()
+first, _ = ask(f"/?k={secret}")
+cookie = {"Cookie": first.getheader("Set-Cookie", "").split(";")[0]}
+verdict("secret_sets_a_cookie_and_leaves_the_address", first.status == 303 and first.getheader("Location") == "/"
+        and "HttpOnly" in first.getheader("Set-Cookie") and "SameSite=Strict" in first.getheader("Set-Cookie"))
+page, text = ask("/", cookie)
+policy = page.getheader("Content-Security-Policy", "")
+verdict("page_has_a_strict_policy", page.status == 200 and "default-src 'none'" in policy and "unsafe" not in policy)
+verdict("page_is_not_shared_with_other_origins", page.getheader("Access-Control-Allow-Origin") is None)
+for name, headers, method, status in (("no_cookie", {}, "GET", 403), ("foreign_host", {**cookie, "Host": "evil.org"}, "GET", 421),
+                                      ("foreign_site", {**cookie, "Sec-Fetch-Site": "cross-site"}, "GET", 403), ("post", cookie, "POST", 405)):
+    found = ask("/info", headers, method)[0].status
+    verdict(f"request_with_{name}_is_refused", found == status, found)
+info = json.loads(ask("/info", cookie)[1])
+names = json.loads(ask("/names?from=0", cookie)[1])
+tracks = []
+while len(tracks) < info["tracks"]:
+    tracks += json.loads(ask(f"/tracks?from={len(tracks)}", cookie)[1])
+def sql(text):
+    return json.loads(ask("/query?limit=100000&sql=" + urllib.parse.quote(text), cookie)[1])["rows"]
+slices = sql("SELECT count(*) FROM slice")[0][0] + sql("SELECT count(*) FROM sched JOIN thread USING (utid) WHERE tid <> 0")[0][0] \
+    + sql("SELECT count(*) FROM counter")[0][0]
+verdict("rows_have_every_slice_and_value", info["items"] == slices, (info["items"], slices))
+# The boxes of a window, with as many pixels as to fold nothing, are the slices of its row.
+track, depth = sql("SELECT track_id, depth FROM slice JOIN track ON track.id = track_id WHERE type = 'thread_track' "
+                   "GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1")[0]
+row = next(known[3] for known in tracks if known[0] == 0 and known[7] == track) + depth
+rows = sql(f"SELECT ts - {info['start']}, dur, name FROM slice WHERE track_id = {track} AND depth = {depth} ORDER BY ts")
+end = rows[9][0]
+data = ask(f"/lod?a={rows[0][0]}&z={end}&w=16384&r={row}", cookie)[1]
+count, boxes = struct.unpack_from("<II", data)
+unit = (end - rows[0][0]) / 65535
+wide = [row for row in rows[:9] if row[1] > 2 * (end - rows[0][0]) / 16384 + 1]
+shown = [struct.unpack_from("<HHI", data, 24 + 8 * i) for i in range(boxes)]
+shown = [(x * unit + rows[0][0], names[name & 0xffffff]) for x, width, name in shown if name >> 24 == 0 and width * unit > 2 * (end - rows[0][0]) / 16384]
+verdict("boxes_are_the_slices_of_query", len(wide) > 0 and len(shown) >= len(wide) and all(
+    any(abs(x - row[0]) <= unit + 1 and name == (row[2] or "") for x, name in shown) for row in wide), (wide, shown))
+# Clients that are slow, huge or wrong do not disturb others.
+hostile = [socket.create_connection(("127.0.0.1", port)) for _ in range(10)]
+for i, client in enumerate(hostile):
+    try:
+        client.sendall([b"GET / HT", b"\0" * 40000, b"A" * 20000, b"GET /" + b"x" * 17000 + b" HTTP/1.1\r\n\r\n", b"\r\n\r\n\r\n"][i % 5])
+    except OSError:
+        pass
+verdict("hostile_clients_do_not_disturb_others", ask("/info", cookie)[0].status == 200)
+PROGRAM
+"$python" "$work/ask.py" "$url" "$tracetta" "$work/t.fxt" >"$work/verdicts" 2>"$work/python"
+while read -r line; do
+    name=${line#*- }
+    [[ $line == ok* ]]
+    verdict "${name%% *}" $? "$line"
+done <"$work/verdicts"
+[ "$(wc -l <"$work/verdicts")" = 10 ]
+verdict "all_questions_were_asked" $? "$(tail -3 "$work/python")"
+
+kill -TERM $server
+wait $server
+verdict "signal_ends_the_server_in_order" $? "$(cat "$work/errors")"
+
+"$tracetta" report -q --html "$work/t.fxt" -o "$work/report.html"
+verdict "report_is_written" $? ""
+[ "$(wc -c <"$work/report.html")" -lt 5000000 ]
+verdict "report_has_at_most_5_mb" $? ""
+grep -q "tracettaReport" "$work/report.html" && ! grep -qE "^(import|export) |https?://" "$work/report.html"
+verdict "report_is_one_file_without_addresses" $? "$(grep -nE "^(import|export) |https?://" "$work/report.html" | cut -c 1-100)"
+[ -z "$(grep -hoE "^(export )?(async )?(const|let|function) \w+" "$(dirname "$0")"/../../src/view/page/*.js | awk '{ print $NF }' | sort | uniq -d)" ]
+verdict "modules_have_different_names" $? ""
+refuses "report_does_not_replace_a_file" 4 "exists" "$tracetta" report --html "$work/t.fxt" -o "$work/report.html"
+refuses "report_needs_an_output" 2 "-o" "$tracetta" report --html "$work/t.fxt"
+refuses "full_disk_is_an_error" 4 "" "$tracetta" report --html "$work/t.fxt" -o /dev/full
