@@ -1,7 +1,7 @@
 /* The damage campaign: damages small traces of each format in thousands of ways, and reads each
  * damaged trace to its end with all fields.
  *
- *   usage: damage [MUTATIONS [CAMPAIGN]]     (default 2000 per campaign; the seeds are fixed)
+ *   usage: damage [MUTATIONS [CAMPAIGN [all]]]   (default 2000 per campaign; the seeds are fixed)
  *
  * CAMPAIGN is a format, which may have several campaigns: "nettrace" selects nettrace-v1 to
  * nettrace-v6.
@@ -14,6 +14,8 @@
  *   - input in pieces reads differently from input in memory
  *   - damage is reported after the end of the input
  *   - the copy that the format's writer makes of the damaged trace is itself damaged
+ *   - a consumer (consumers.h) crashes or fails: symbols, statistics, trees, profiles, meaning, and
+ *     all writers; each damaged trace goes through one of them, with "all" through all of them
  *
  * Small traces of some formats are also cut at every byte: exactly the events that are complete
  * before the cut must be read. Figures are printed as TAP comments. The traces are the golden
@@ -32,6 +34,7 @@
 #include "support/corpus.h"
 #include "support/hexa.h"
 #include "campaigns/campaign.h"
+#include "campaigns/consumers.h"
 #include "campaigns/outcome.h"
 #include "support/support.h"
 #include "support/tap.h"
@@ -256,6 +259,23 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     return is_good;
 }
 
+/* True if each damaged trace goes through all consumers, else through one of them. */
+static bool has_all_consumers;
+
+static bool check_consumers(const struct reading *reading, const struct outcome *outcome,
+                            unsigned trial)
+{
+    const size_t n = consumers_count();
+    bool is_good = true;
+    if (outcome->status != TTR_END)
+        return true;
+    for (size_t i = has_all_consumers ? 0 : trial % n; i < n; i += has_all_consumers ? 1 : n) {
+        const char *failed = consumers_run(i, reading->format, reading->bytes, reading->n);
+        is_good = (!failed || outcome_complain(failed, outcome)) && is_good;
+    }
+    return is_good;
+}
+
 /* Returns a damaged copy in an allocation of exactly its size, so that a sanitizer detects reads
  * past the end. */
 static uint8_t *mutate_once(const struct mutate_input *input, const struct tally *tally,
@@ -285,7 +305,9 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
     outcome_begin("%s, %s, %s trial %u", campaign->name, base->name, mutate_name(tally->mutation),
                   trial);
     read_input(&reading, &outcome);
-    bool is_good = check_outcome(&reading, &outcome) && check_otherwise(&reading, &outcome, trial);
+    bool is_good = check_outcome(&reading, &outcome) &&
+                   check_otherwise(&reading, &outcome, trial) &&
+                   check_consumers(&reading, &outcome, trial);
     size_t exact = outcome_exact(base->hashes, base->events, &outcome);
     tally->intact += base->events;
     tally->exact += exact;
@@ -544,6 +566,7 @@ int main(int argc, char **argv)
     unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000;
     const char *wanted = argc > 2 ? argv[2] : NULL;
     const struct format_campaigns *of;
+    has_all_consumers = argc > 3 && strcmp(argv[3], "all") == 0;
     outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; (of = format_campaigns_at(i)); i++)

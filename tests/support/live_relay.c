@@ -320,9 +320,11 @@ static void answer_packet(struct talk *talk, const uint8_t *request)
         return;
     }
     n = fault->piece && fault->piece < n ? fault->piece : n;
+    uint64_t at = 0, next = 0;
     for (size_t i = 0; stream && i < stream->steps_n; i++) {
         const struct relay_step *step = &stream->steps[i];
-        uint64_t at = offset_of(stream, i);
+        at = next;
+        next += step->kind == RELAY_PACKET ? step->n : 0;
         if (step->kind != RELAY_PACKET || offset < at || offset - at >= step->n)
             continue;
         size_t left = step->n - (size_t)(offset - at);

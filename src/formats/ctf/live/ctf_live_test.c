@@ -360,6 +360,44 @@ static void ended_streams_are_freed_before_session_ends(void **state)
                  (unsigned)many, (unsigned)few_traces, (unsigned)many_traces);
 }
 
+/* Returns the memory of a session that stays, after n packets of its only stream. */
+static uint64_t measure_memory_after(unsigned n)
+{
+    enum { MOST = 4000 };
+    static struct scene_packet packet[MOST];
+    static struct relay_step step[MOST];
+    ttr_error error = {0};
+    ttr_batch batch;
+    uint64_t events = 0;
+    assert_in_range(n, 1, MOST);
+    for (unsigned i = 0; i < n; i++)
+        step[i] = scene_make(&packet[i], i, 10 + 10 * i, 10 + 10 * i, 10, 0);
+    const struct relay_stream stream = {
+        .id = 5, .trace = 1, .channel = "a", .steps = step, .steps_n = n, .stays = true};
+    const struct relay_metadata whole = scene_whole_metadata();
+    struct scene scene = scene_of(&stream, 1, &whole, 1);
+    ttr_reader *reader = scene_open(&scene, &error);
+    assert_non_null(reader);
+    const uint64_t deadline = socket_now_ms() + 60000;
+    while (events < n) {
+        const ttr_status status = ttr_read(reader, &batch, &error);
+        assert_true(status == TTR_OK || status == TTR_AGAIN);
+        events += status == TTR_OK ? batch.n : 0;
+        assert_true(socket_now_ms() < deadline);
+    }
+    const uint64_t memory = scene.t->memory;
+    scene_close(&scene, reader);
+    return memory;
+}
+
+static void memory_does_not_grow_with_packets(void **state)
+{
+    (void)state;
+    const uint64_t few = measure_memory_after(400), many = measure_memory_after(4000);
+    if (many > few + (16 << 10))
+        fail_msg("%u bytes after 400 packets, %u after 4000", (unsigned)few, (unsigned)many);
+}
+
 static void reading_from_now_sends_seek_last(void **state)
 {
     (void)state;
@@ -541,6 +579,7 @@ int main(void)
         cmocka_unit_test(ctf_2_metadata_in_pieces_parses),
         cmocka_unit_test(packets_are_prefetched),
         cmocka_unit_test(ended_streams_are_freed_before_session_ends),
+        cmocka_unit_test(memory_does_not_grow_with_packets),
         cmocka_unit_test(reading_from_now_sends_seek_last),
         cmocka_unit_test(event_after_range_ends_reading),
         cmocka_unit_test(time_offset_option_shifts_times),
