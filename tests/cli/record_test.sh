@@ -5,7 +5,10 @@ source "$(dirname "$0")/cli.sh" "$1"
 shop=$(realpath "$2")
 loop=$(realpath "$3")
 module=$(realpath "$4")
-cxx=${5:-}
+instrumented=$(realpath "$5")
+preload=$(realpath "$6")
+compat=$(realpath "$7")
+cxx=${8:-}
 [ -z "$cxx" ] || cxx=$(realpath "$cxx")
 cd "$work" || exit 1
 
@@ -167,6 +170,25 @@ verdict "process_that_ended_cannot_be_attached" $? "exit status $run_status"
 run "$tracetta" record --attach=1 -o none3.fxt -- true
 [ $run_status = 2 ]
 verdict "attach_and_a_command_exclude_each_other" $? "exit status $run_status"
+
+# --- Programs without trace points ---
+
+run "$tracetta" record -q -o functions.fxt -- "$instrumented"
+[ $run_status = 0 ] && [ "$(events --name=outer_step --kind=begin functions.fxt)" = 1000 ] && [ "$(events --name=inner_step --kind=end functions.fxt)" = 1000 ]
+verdict "functions_are_recorded_with_their_names" $? "exit status $run_status, $(events --name=outer_step functions.fxt), $(events --name=inner_step functions.fxt)"
+succeeds "calls_of_functions_nest" "$tracetta" check functions.fxt
+run "$tracetta" record -q --category=heap,locks,io -o preload.fxt -- env LD_PRELOAD="$preload" "$instrumented"
+[ $run_status = 0 ] && [ "$(events --name=malloc preload.fxt)" -ge 100 ] && [ "$(events --name=free preload.fxt)" -ge 100 ]
+verdict "allocations_are_recorded_by_preload" $? "exit status $run_status, $(events --name=malloc preload.fxt)"
+[ "$(events --name='mutex wait' preload.fxt)" = 1 ] && [ "$(events --name=write preload.fxt)" -ge 1 ]
+verdict "waits_and_writes_are_recorded_by_preload" $? "$(events --name='mutex wait' preload.fxt), $(events --name=write preload.fxt)"
+run "$tracetta" record -q -o compat.fxt -- "$compat"
+[ $run_status = 0 ] && [ "$(events --name='load level' --kind=span compat.fxt)" = 10 ] && [ "$(events --name=decode compat.fxt)" = 10 ]
+verdict "macros_of_tracy_record_zones" $? "exit status $run_status"
+"$tracetta" cat --name='load level' compat.fxt | grep -q 'value.*9.*text.*castle'
+verdict "values_and_texts_of_tracy_are_arguments" $? "$("$tracetta" cat --name='load level' compat.fxt | tail -1)"
+[ "$(events --name=zone --kind=begin compat.fxt)" = 5 ] && [ "$(events --name=monsters --kind=counter compat.fxt)" = 10 ] && [ ! -e spall.fxt ]
+verdict "functions_of_spall_record_zones" $? "$(events --name=zone compat.fxt)"
 
 # --- Losses and full disks ---
 
