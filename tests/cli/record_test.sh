@@ -47,6 +47,29 @@ run "$tracetta" record -q -o loop.fxt -- "$loop" "$module" 300
 [ $run_status = 0 ] && [ "$(events --name=loaded loop.fxt)" = 300 ] && [ "$(events --name=call loop.fxt)" = 300 ]
 verdict "library_that_is_loaded_300_times_is_recorded" $? "$(events --name=loaded loop.fxt)"
 
+# --- Clocks ---
+
+# times OPTION...: the first and the last time of the events that the options of cat select, in ns.
+times()
+{
+    "$tracetta" cat -q --sort --format=jsonl "$@" 2>/dev/null | sed -n 's/.*"time_ns":\([0-9]*\).*/\1/p' | sed -n '1p;$p' | tr '\n' ' '
+}
+before=$(date +%s%N)
+run "$tracetta" record -q -o clock.fxt -- "$shop" 90
+after=$(date +%s%N)
+read -r first last <<<"$(times --name=served clock.fxt)"
+[ "${first:-0}" -gt "$before" ] && [ "${last:-0}" -lt "$after" ] && [ "$first" -lt "$last" ]
+verdict "archive_has_unix_times" $? "$before < $first < $last < $after"
+run "$tracetta" record -q -o both.fxt -- "$tracetta" record perf -q -e cpu-clock -F 1000 -o both.data -- "$shop" 900
+if [ $run_status = 0 ] && [ -s both.data ]; then
+    read -r first last <<<"$(times --name=served both.fxt)"
+    read -r sample end <<<"$(times --kind=sample both.data)"
+    [ "${sample:-0}" -lt "${last:-0}" ] && [ "${end:-0}" -gt "${first:-0}" ] && [ $((sample - first)) -gt -1000000000 ] && [ $((end - last)) -lt 1000000000 ]
+    verdict "samples_of_perf_are_on_the_same_clock" $? "events $first $last, samples $sample $end"
+else
+    skip "samples_of_perf_are_on_the_same_clock" "$(head -n 1 .err)"
+fi
+
 # --- Other formats ---
 
 run "$tracetta" record -q -o shop.jsonl -- "$shop" 90
