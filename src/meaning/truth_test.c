@@ -508,9 +508,48 @@ static void recorded_traces_equal_other_tools(void **state)
     }
 }
 
+/* Allocations of LTTng-UST as async spans from malloc to free, with the counts that babeltrace2's
+ * text has: begins of addresses that were not live, and frees of addresses that were. */
+static void allocations_are_paired_by_address_and_thread(void **state)
+{
+    static const struct {
+        const char *file, *pair;
+        uint64_t begins, ends;
+    } traces[] = {
+        {"tracecompass/memory", "lttng_ust_libc:malloc,lttng_ust_libc:free,ptr,thread", 164015,
+         164008},
+        {"tracecompass/exp", "ust_libc:malloc|ust_libc:calloc,ust_libc:free,ptr,thread", 24027,
+         24000},
+    };
+    char path[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        if (!corpus_find("ctf", traces[i].file, path, sizeof path))
+            continue;
+        const char *const pairs[] = {traces[i].pair, NULL};
+        ttr *t = ttr_new(NULL);
+        ttr_reader *in = ttr_interpret(
+            ttr_open(t, path, NULL, NULL),
+            &(ttr_interpret_options){.size = sizeof(ttr_interpret_options), .pairs = pairs}, NULL);
+        uint64_t begins = 0, ends = 0;
+        ttr_batch batch;
+        assert_non_null(in);
+        while (ttr_read(in, &batch, NULL) == TTR_OK)
+            for (uint32_t k = 0; k < batch.n; k++) {
+                begins += ttr_batch_at(&batch, k)->kind == TTR_KIND_ASYNC_BEGIN;
+                ends += ttr_batch_at(&batch, k)->kind == TTR_KIND_ASYNC_END;
+            }
+        assert_int_equal(begins, traces[i].begins);
+        assert_int_equal(ends, traces[i].ends);
+        ttr_close(in);
+        ttr_free(t);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocations_are_paired_by_address_and_thread),
         cmocka_unit_test(recorded_traces_equal_other_tools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
