@@ -250,7 +250,9 @@ static const struct command commands[] = {
     {"stat", VERB_STAT, "FILE...", 1, SIZE_MAX, NULL, "count and measure events by name",
      "Prints for each provider and name: the number of events, and for spans their total and own "
      "time, and quantiles of their duration. If 120 columns are available, or with --verbose, also "
-     "rate, bytes, minimum and the 90 % quantile. JSON always has all of them.",
+     "rate, bytes, minimum and the 90 % quantile. JSON always has all of them.\n\n"
+     "With --live it prints numbers and rates while events arrive from a pipe, or from an address "
+     "such as udp:HOST:PORT, on which it listens.",
      stat_examples, run_stat},
     {"tree", VERB_TREE, "FILE...", 1, SIZE_MAX, NULL, "show spans as trees",
      "Nests the spans of each thread by time and prints them with their duration and own time. "

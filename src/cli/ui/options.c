@@ -166,6 +166,8 @@ static const struct option_row table[] = {
     {"align", 0, OPTION_TEXT, GROUP_VERB, AT(align), VERB_MERGE, "HOW", "clock|begin|none",
      "place inputs by their clocks (default), let them begin together, or use raw times without a "
      "warning"},
+    {"live", 0, OPTION_FLAG, GROUP_VERB, AT(live), VERB_STAT, NULL, NULL,
+     "print counts and rates while events arrive"},
     {"sort-by", 0, OPTION_TEXT, GROUP_VERB, AT(sort_by), VERB_STAT, "COLUMN",
      "total|self|count|bytes|rate|min|p50|p90|p99|max|name",
      "order rows by a column (default total)"},

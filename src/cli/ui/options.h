@@ -29,6 +29,7 @@ struct settings {
     const char *rotate_time, *idle, *when_full;
     uint64_t rate, datagram_size; /* of a sender */
     bool realtime;
+    bool live;
     uint64_t view_port;
     bool once, no_open, html;
     const char *script;    /* file with SQL statements */
