@@ -144,7 +144,7 @@ static int open_converter(struct work *work)
 /* Starts the process of --live. */
 static int open_live(struct work *work)
 {
-    const char *address = work->call->set.live;
+    const char *address = work->call->set.live_output;
     const char *const print[] = {"cat", "-", "--no-pager", NULL}, *const send[] = {"send", "-",
                                                                                    address, NULL};
     if (!address)
@@ -240,7 +240,7 @@ static int start_program(struct work *work)
     (void)unsetenv(SOCKET_VARIABLE); /* of a recording that this command itself runs in */
     if (launch_start(&work->launch, work->call->path, work->call->paths_n, work->variable,
                      strcmp(work->recording.path, "-") == 0 ||
-                         (work->call->set.live && !work->call->set.live[0])))
+                         (work->call->set.live_output && !work->call->set.live_output[0])))
         return OUTCOME_FINE;
     report_failure_text(work->call->path[0], "cannot be run: %s", strerror(errno));
     return OUTCOME_INPUT;

@@ -218,7 +218,7 @@ static const struct option_row table[] = {
      "start another file, complete in itself, at a size (100MiB) or age (10min); 100MiB:5 keeps "
      "the "
      "last five files"},
-    {"live", 0, OPTION_MAYBE, GROUP_VERB, AT(live), VERB_RECORD, "ADDRESS", NULL,
+    {"live", 0, OPTION_MAYBE, GROUP_VERB, AT(live_output), VERB_RECORD, "ADDRESS", NULL,
      "also print the events as they come, or send them to \"tracetta listen\" at ADDRESS"},
     {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
      "exit with status 1 if events were lost"},
