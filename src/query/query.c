@@ -363,6 +363,16 @@ ttr_type ttr_result_type(const ttr_result *result, size_t column)
     }
 }
 
+ttr_type query_declared_type(const ttr_result *result, size_t column)
+{
+    const char *type = sqlite3_column_decltype(result->plain, (int)column);
+    return !type                          ? TTR_TYPE_NULL
+           : strcmp(type, "INTEGER") == 0 ? TTR_TYPE_INT
+           : strcmp(type, "REAL") == 0    ? TTR_TYPE_FLOAT
+           : strcmp(type, "TEXT") == 0    ? TTR_TYPE_TEXT
+                                          : TTR_TYPE_NULL;
+}
+
 int64_t ttr_result_int(const ttr_result *result, size_t column)
 {
     return sqlite3_column_int64(result->statement, (int)column);

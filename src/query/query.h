@@ -37,6 +37,10 @@ int query_add_tables(ttr_query *query, const char *schema, void (*free_query)(vo
 /* Returns the first row in which an ordered column is at least `value`. */
 uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, int64_t value);
 
+/* Returns the type that a table declares for a column of a result: INT, FLOAT or TEXT;
+ * TTR_TYPE_NULL for results of expressions. */
+ttr_type query_declared_type(const ttr_result *result, size_t column);
+
 /* Adds the aggregate functions. Returns a status of SQLite. */
 int query_add_functions(sqlite3 *db);
 

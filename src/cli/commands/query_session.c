@@ -30,6 +30,7 @@ int load_query_library(const struct call *call, struct query_library *library)
         {"ttr_result_real", &library->get_real},
         {"ttr_result_text", &library->get_text},
         {"ttr_result_free", &library->free},
+        {"ttr_query_write", &library->write},
     };
     if (load_optional_library(LIBRARY_QUERY, functions, sizeof functions / sizeof *functions,
                               reason))
@@ -78,7 +79,7 @@ static int fill_store(struct query_session *session)
     struct progress progress;
     ttr_error error = {0};
     const ttr_store_options options = {.size = sizeof options,
-                                       .names = !session->library ? NULL
+                                       .names = !session->library || session->wants_all ? NULL
                                                 : session->names
                                                     ? (const char *const *)session->names
                                                     : none};

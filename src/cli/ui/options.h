@@ -59,6 +59,7 @@ struct settings {
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     const char *where; /* condition on events in SQL */
     const char *key, *threshold;
+    uint64_t slowest, tail;
     struct moment start, end;
     uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;
