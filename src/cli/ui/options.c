@@ -224,9 +224,15 @@ static const struct option_row table[] = {
      "name)"},
     {"attach", 0, OPTION_WORDS, GROUP_VERB, AT(attach), VERB_RECORD, "PID", NULL,
      "record a running process instead of a command, from its next event on"},
+    {"rotate", 0, OPTION_WORDS, GROUP_VERB, AT(rotate), VERB_RECORD, "LIMIT", NULL,
+     "start another file, complete in itself, at a size (100MiB) or age (10min); 100MiB:5 keeps "
+     "the "
+     "last five files"},
+    {"live", 0, OPTION_MAYBE, GROUP_VERB, AT(live_output), VERB_RECORD, "ADDRESS", NULL,
+     "also print the events as they come, or send them to \"tracetta listen\" at ADDRESS"},
     {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
      "exit with status 1 if events were lost"},
-    {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,
+    {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF | VERB_RECORD, NULL, NULL,
      "compress the records of the file"},
     {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF, "SIZE", NULL,
      "stop when the file has this size (\"64MiB\")"},
