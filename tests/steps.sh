@@ -138,3 +138,11 @@ run_changed()
 }
 
 export -f build run_tests fuzz fuzz_all run_campaign msan_programs install_to_prefix list_sources run_cppcheck run_clang_tidy changed_files changed_tests run_changed
+
+# check_page_types: types of the viewer's page by TypeScript (npm package typescript; TSC names its program).
+check_page_types()
+{
+    local tsc=${TSC:-$(command -v tsc)}
+    [ -n "$tsc" ] || { echo "1..0 # SKIP TypeScript is not installed: TSC names its program tsc"; return 0; }
+    "$tsc" --checkJs --allowJs --strict --noEmit --target es2022 --module es2022 --lib es2023,dom,dom.iterable src/view/page/*.js
+}

@@ -18,8 +18,9 @@ typedef struct ttr_interpret_options {
     size_t size;
     /* additional rules "START,END[,FIELD...]", which precede the tables; ends with NULL, may be
      * NULL.  START and END are names or globs of events, and may have one `*` for the same text.
-     * The spans nest on their thread, or on their CPU with the field "cpu"; with other fields they
-     * are async spans, which the values of the fields identify. */
+     * The spans nest on their thread, or on their CPU with the field "cpu".  With other fields they
+     * are async spans, which the values of the fields identify; also their thread, if "thread" is
+     * a field. */
     const char *const *pairs;
 } ttr_interpret_options;
 

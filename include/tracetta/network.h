@@ -72,6 +72,7 @@ typedef struct ttr_receiver_totals {
     uint64_t garbage;           /* bytes that are no packet, of all sources */
     uint64_t garbage_datagrams; /* datagrams that do not start with a packet */
     uint64_t refused;           /* senders refused by a limit, and connections without a trace */
+    uint64_t refused_packets;   /* packets of senders that restarted too often */
     uint64_t cut_off;           /* connections closed because they were silent or hostile */
 } ttr_receiver_totals;
 
@@ -88,7 +89,8 @@ typedef struct ttr_receiver_options {
     /* folder with one file per source; created if it is missing.  NULL = use `output`. */
     const char *folder;
     /* descriptor for one merged trace of all sources, times relative to 1970; borrowed.  Formats
-     * without packets are refused.  A closed pipe raises SIGPIPE unless the program ignores it. */
+     * without packets are refused, unless allows_stream is set.  A closed pipe raises SIGPIPE
+     * unless the program ignores it. */
     int output;
     uint64_t rotate_bytes;   /* size at which another file starts; 0 = never */
     uint64_t rotate_ms;      /* age at which another file starts; 0 = never */
@@ -96,8 +98,12 @@ typedef struct ttr_receiver_options {
     ttr_queue_policy policy; /* applies if the queue of a source is full */
     uint64_t packet_max;     /* bytes of a packet; 0 = 4 MiB */
     uint32_t sources_max;    /* sources at the same time; 0 = 64 */
-    uint64_t idle_ms;        /* silence after which a source ends; 0 = one minute */
-    int wake_fd;             /* a descriptor that ends a step when it is readable; -1 = none */
+    uint32_t sessions_max;   /* restarts of one peer per minute; 0 = 64 */
+    /* with `output`: the first source may be of a format without packets; its bytes are the output,
+     * and all other sources are refused */
+    bool allows_stream;
+    uint64_t idle_ms; /* silence after which a source ends; 0 = one minute */
+    int wake_fd;      /* a descriptor that ends a step when it is readable; -1 = none */
     void (*source)(void *user_data, ttr_source_stage stage, const ttr_received *received);
     void *user_data;
 } ttr_receiver_options;

@@ -257,16 +257,19 @@ static enum action_result end_span(struct act *act)
 static enum action_result convert_to_async_event(struct act *act)
 {
     struct meaning *meaning = act->meaning;
-    const bool is_begin = act->compiled->rule->action == RULE_ASYNC_BEGIN;
-    const uint64_t group = act->compiled->rule->group, link = read_pair_key(act);
-    const bool is_open = pair_map_get(&meaning->async, group, link) != NULL;
-    if (is_begin == is_open || (is_begin && meaning->async.used >= ASYNC_MAX))
+    const struct rule *rule = act->compiled->rule;
+    const bool is_begin = rule->action == RULE_ASYNC_BEGIN;
+    uint64_t link = read_pair_key(act);
+    if (rule->lane == RULE_LANE_KEYED)
+        link = hash_pair(link, act->thread);
+    const uint32_t *open = pair_map_get(&meaning->async, rule->group, link);
+    if (is_begin == (open != NULL) || (is_begin && meaning->async.used >= ASYNC_MAX))
         return ACTION_DONE;
-    const ttr_id name = choose_span_name(act, link);
-    if (!name || (is_begin && !pair_map_put(&meaning->async, group, link, 1)))
+    const ttr_id name = open ? *open : choose_span_name(act, link); /* of the begin */
+    if (!name || (is_begin && !pair_map_put(&meaning->async, rule->group, link, name)))
         return ACTION_OUT_OF_MEMORY;
     if (!is_begin)
-        (void)pair_map_remove(&meaning->async, group, link);
+        (void)pair_map_remove(&meaning->async, rule->group, link);
     act->event->link = link;
     set_span_event(act, is_begin ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END, name,
                    act->compiled->category);

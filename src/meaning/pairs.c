@@ -1,7 +1,8 @@
 /* Rules of the caller: "START,END[,FIELD...]" makes spans of the events with these names.
  *
  * Without a field, spans nest on their thread; with `cpu`, on their CPU. With other fields they are
- * async spans, which the values of the fields identify. */
+ * async spans, which the values of the fields identify, together with the thread if `thread` is
+ * among them. */
 #include <string.h>
 
 #include "base/status.h"
@@ -29,15 +30,20 @@ static ttr_status report_pair_error(ttr_error *error, const char *text, const ch
 static size_t parse_key_fields(struct meaning *meaning, const char *at, struct rule *rule)
 {
     size_t n = 0;
+    bool is_per_thread = false;
     while (*at) {
         const char *field = read_next_part(meaning, &at);
         if (!field || n == RULE_FIELDS_MAX)
             return SIZE_MAX;
         if (strcmp(field, "cpu") == 0)
             rule->lane = RULE_LANE_CPU;
-        else if (strcmp(field, "thread") != 0)
+        else if (strcmp(field, "thread") == 0)
+            is_per_thread = true;
+        else
             rule->fields[n++] = field;
     }
+    if (n && is_per_thread)
+        rule->lane = RULE_LANE_KEYED;
     return n;
 }
 

@@ -52,7 +52,8 @@ enum rule_action {
 
 enum rule_lane {
     RULE_LANE_THREAD, /* spans of the thread nest */
-    RULE_LANE_CPU     /* spans nest on a track of the CPU */
+    RULE_LANE_CPU,    /* spans nest on a track of the CPU */
+    RULE_LANE_KEYED   /* async spans: the thread is part of the key */
 };
 
 struct rule {

@@ -348,7 +348,7 @@ static void pairs_of_the_caller_make_spans(void **state)
     expect_pairs(&scene, pairs,
                  "10 begin send 2()\n20 begin recv 2()\n30 end recv 2()\n40 end send 2()\n"
                  "50 instant stop 2()\n60 async_begin start 2()\n70 async_begin start 2()\n"
-                 "80 async_end stop 2()\n");
+                 "80 async_end start 2()\n");
     scene_end(&scene);
     ttr_free(t);
 }

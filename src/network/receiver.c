@@ -13,6 +13,7 @@
 #define QUEUE_DEFAULT (UINT64_C(4) << 20)
 #define PACKET_MAX_DEFAULT (UINT64_C(4) << 20)
 #define SOURCES_MAX_DEFAULT 64u
+#define SESSIONS_MAX_DEFAULT 64u
 #define IDLE_DEFAULT_MS 60000u
 #define DATAGRAM_MAX 65536u
 /* Interval in ms between two checks of idle times and of packets that wait for an epoch. */
@@ -24,6 +25,7 @@ static void set_default_options(ttr_receiver_options *options)
     options->queue_bytes = options->queue_bytes ? options->queue_bytes : QUEUE_DEFAULT;
     options->packet_max = options->packet_max ? options->packet_max : PACKET_MAX_DEFAULT;
     options->sources_max = options->sources_max ? options->sources_max : SOURCES_MAX_DEFAULT;
+    options->sessions_max = options->sessions_max ? options->sessions_max : SESSIONS_MAX_DEFAULT;
     options->idle_ms = options->idle_ms ? options->idle_ms : IDLE_DEFAULT_MS;
 }
 
@@ -134,6 +136,8 @@ static void write_source_outputs(struct ttr_receiver *receiver, bool is_final)
             receiver->sources[kept++] = remote;
     }
     receiver->sources_n = kept;
+    if (!receiver->folder && receiver->status == TTR_OK)
+        (void)receiver_flush_output(receiver, is_final ? RECEIVER_OUTPUT_WAIT_MS : 0);
 }
 
 ttr_status ttr_receiver_step(ttr_receiver *receiver, unsigned limit_ms, ttr_error *error)
@@ -154,7 +158,7 @@ void ttr_receiver_sum(const ttr_receiver *receiver, ttr_receiver_totals *totals)
     totals->size = size;
     for (size_t i = 0; i < receiver->sources_n; i++) {
         remote_update_counts(receiver->sources[i]);
-        remote_sum(receiver->sources[i], totals);
+        remote_add_to_totals(receiver->sources[i], totals);
     }
 }
 

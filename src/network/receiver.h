@@ -54,6 +54,9 @@ struct remote {
     int fd;                      /* connection; -1 = datagrams, or the connection has ended */
     bool is_stream;              /* the source came by a connection */
     bool has_begun;              /* the file exists, or the source is part of the merged trace */
+    bool is_blocked;             /* the peer restarted too often; its packets are dropped */
+    unsigned sessions;           /* restarts of the peer since sessions_ms */
+    uint64_t sessions_ms;        /* socket_now_ms of the start of the count */
     bool is_ended;               /* remove the source after its queue is written */
     bool is_counted;             /* all streams are tracked */
     bool is_discarding;          /* after a reconnection: discard events that have arrived */
@@ -83,6 +86,8 @@ struct ttr_receiver {
     unsigned next_number;    /* number in the name of the next source's file */
     uint32_t merged_streams; /* streams of the merged trace */
     bool is_merged_begun;
+    bool has_stream_output;      /* the output is the bytes of one source without packets */
+    struct address last_refused; /* peer of the last refused datagram, which is reported once */
     /* bytes of the merged trace that its output has not accepted; complete packets but the first */
     struct buffer partial;
     ttr_receiver_totals ended; /* sums of ended sources, and counts of no source */
@@ -148,12 +153,16 @@ void remote_update_counts(struct remote *remote);
 void remote_report(struct remote *remote, ttr_source_stage stage);
 
 /* Adds the counts of a source to the sums. */
-void remote_sum(const struct remote *remote, ttr_receiver_totals *totals);
+void remote_add_to_totals(const struct remote *remote, ttr_receiver_totals *totals);
 
 /* Records the first failure of a receiver. */
 void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error);
 
 /* --- remote_output.c --- */
+
+#define RECEIVER_OUTPUT_WAIT_MS                                       \
+    10000 /* time for a final write to an output that accepts nothing \
+           */
 
 /* Prepares the output of a source and reports its begin. Returns false after a failure. */
 bool remote_open_output(struct remote *remote);
@@ -163,6 +172,10 @@ void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n);
 
 /* Writes what is queued, as far as the output accepts it; all of it if `is_final`. */
 void remote_flush(struct remote *remote, bool is_final);
+
+/* Writes the bytes of the merged trace that wait for the output. Returns false if it accepts no
+ * more now, or failed. `wait_ms`: time that the output has to accept bytes. */
+bool receiver_flush_output(struct ttr_receiver *receiver, int wait_ms);
 
 /* Drops the oldest packets if the queue exceeds its limit. */
 void remote_limit_queue(struct remote *remote);

@@ -180,6 +180,36 @@ static void new_epoch_of_a_peer_is_another_source(void **state)
     }
 }
 
+static void sender_that_restarts_too_often_is_blocked(void **state)
+{
+    (void)state;
+    struct receiver_scene scene = {.work = work, .options = {.output = -1, .sessions_max = 5}};
+    struct buffer bytes;
+    ttr_receiver_totals totals = {.size = sizeof totals};
+    buffer_init(&bytes, alloc_default());
+    receiver_scene_open(&scene, "udp::0", "blocked");
+    int fd = receiver_scene_dial(&scene), other = receiver_scene_dial(&scene);
+    for (uint64_t i = 0; i < 100; i++) {
+        buffer_clear(&bytes);
+        heph_packets_add_epoch(&bytes, EPOCH + i);
+        receiver_scene_send(fd, &bytes);
+        receiver_scene_step(&scene, 5);
+    }
+    buffer_clear(&bytes);
+    add_packets(&bytes, 0, 10);
+    receiver_scene_send(other, &bytes);
+    receiver_scene_await_packets(&scene, 5 + 11);
+    (void)close(fd);
+    (void)close(other);
+    receiver_scene_close(&scene, &totals);
+    assert_int_equal(files_count(scene.folder), 5 + 1);
+    assert_int_equal(totals.refused_packets, 95);
+    assert_int_equal(totals.refused, 1);
+    assert_int_equal(scene.refused, 1);
+    assert_int_equal(totals.events, 10);
+    buffer_free(&bytes);
+}
+
 static void reconnection_with_the_same_epoch_resumes_its_source(void **state)
 {
     (void)state;
@@ -563,6 +593,7 @@ int main(void)
         cmocka_unit_test(packets_are_stored_as_they_came),
         cmocka_unit_test(losses_of_a_bad_network_are_counted_exactly),
         cmocka_unit_test(new_epoch_of_a_peer_is_another_source),
+        cmocka_unit_test(sender_that_restarts_too_often_is_blocked),
         cmocka_unit_test(reconnection_with_the_same_epoch_resumes_its_source),
         cmocka_unit_test(each_rotated_file_starts_with_the_epoch),
         cmocka_unit_test(merged_trace_has_all_sources_on_one_clock),

@@ -16,8 +16,10 @@
 #include "network/recognise.h"
 
 #define RESUME_BYTES (UINT64_C(8) << 20) /* bytes that a sender may repeat after a reconnection */
+#define SESSIONS_MS 60000u               /* time in which restarts of a peer are counted */
 #define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
 
+/* Counts a peer as refused and reports it. */
 static void refuse_remote(struct ttr_receiver *receiver, const struct address *address)
 {
     char peer[ADDRESS_TEXT_MAX];
@@ -76,7 +78,7 @@ void remote_free(struct remote *remote)
         receiver_fail(receiver, status, &error);
     if (remote->has_begun)
         remote_report(remote, TTR_SOURCE_ENDED);
-    remote_sum(remote, &receiver->ended);
+    remote_add_to_totals(remote, &receiver->ended);
     for (size_t i = 0; i < remote->streams_n; i++)
         counter_window_free(&remote->streams[i].window, &receiver->alloc);
     alloc_free(&receiver->alloc, remote->streams, remote->streams_capacity,
@@ -197,12 +199,42 @@ static struct remote *resume_remote(struct remote *resumed, struct remote *remot
     return resumed;
 }
 
+/* Refuses a datagram; its peer is reported once, not for each datagram. */
+static void refuse_datagram(struct ttr_receiver *receiver, const struct address *address)
+{
+    if (receiver->last_refused.name_n == address->name_n &&
+        memcmp(&receiver->last_refused.name, &address->name, address->name_n) == 0)
+        return;
+    receiver->last_refused = *address;
+    refuse_remote(receiver, address);
+}
+
+/* Counts a restart of the peer. Returns false, and blocks the peer until it is silent, if it
+ * restarted too often: each restart makes a file. */
+static bool count_session(struct remote *remote)
+{
+    const uint64_t now_ms = socket_now_ms();
+    if (now_ms - remote->sessions_ms >= SESSIONS_MS) {
+        remote->sessions = 0;
+        remote->sessions_ms = now_ms;
+    }
+    if (++remote->sessions < remote->receiver->options.sessions_max)
+        return true;
+    remote->is_blocked = true;
+    refuse_remote(remote->receiver, &remote->address);
+    return false;
+}
+
 /* Makes sure that the source of a packet has begun, and that its epoch is that of the packet.
  * Returns the source that the packet belongs to; NULL on failure. */
 static struct remote *prepare_source(struct remote *remote, const struct packet_facts *facts)
 {
     if (facts->has_epoch && remote->received.has_epoch &&
         facts->epoch_ns != remote->received.epoch_ns) {
+        if (!count_session(remote)) {
+            remote->receiver->ended.refused_packets++;
+            return NULL;
+        }
         const struct format *format = remote->format;
         const struct format_transfer *transfer = remote->transfer;
         remote->is_ended = true;
@@ -211,6 +243,8 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
             return NULL;
         next->format = format;
         next->transfer = transfer;
+        next->sessions = remote->sessions;
+        next->sessions_ms = remote->sessions_ms;
         next->is_stream = remote->is_stream;
         remote->fd = -1;
         struct packet_framer framer = remote->framer;
@@ -252,8 +286,12 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
     const struct format *format =
         remote ? remote->format : recognise_packets(bytes, n, max, &transfer);
     size_t at = 0;
-    if (format && !transfer->rebase && !receiver->folder) {
-        refuse_remote(receiver, address);
+    if (format && !receiver->folder && (!transfer->rebase || receiver->has_stream_output)) {
+        refuse_datagram(receiver, address);
+        return;
+    }
+    if (remote && remote->is_blocked) {
+        receiver->ended.refused_packets++;
         return;
     }
     while (format && at < n) {
@@ -305,7 +343,11 @@ static bool detect_remote_format(struct remote *remote)
     /* The merged trace has only packets that can be merged. A trace of several files needs frames.
      */
     bool is_file = format && !transfer && (!format->folder || format->folder->reads_alone);
-    bool can_merge = transfer && transfer->rebase;
+    struct ttr_receiver *receiver = remote->receiver;
+    bool can_merge = transfer && transfer->rebase && !receiver->has_stream_output;
+    if (is_file && !receiver->folder && receiver->options.allows_stream &&
+        !receiver->has_stream_output && !receiver->is_merged_begun)
+        can_merge = receiver->has_stream_output = true;
     if (format && (can_merge || (remote->receiver->folder && (transfer || is_file)))) {
         remote->format = format;
         remote->transfer = framer->format = transfer;
@@ -341,6 +383,8 @@ struct remote *remote_accept_bytes(struct remote *remote)
     }
     while ((result = packet_framer_next(&remote->framer, &packet)) == FRAMER_PACKET) {
         struct remote *next = prepare_source(remote, &packet.facts);
+        if (!next && remote->is_blocked)
+            disconnect_remote(remote);
         if (!next)
             return remote;
         remote = next;

@@ -14,8 +14,7 @@
 #include "io/socket.h"
 
 #define HOLD_MS 1000u
-#define MERGED_PIECE 32768u   /* bytes that are prepared for writing at a time */
-#define OUTPUT_WAIT_MS 10000u /* time for a final write to an output that accepts nothing */
+#define MERGED_PIECE 32768u /* bytes that are prepared for writing at a time */
 
 static const char *first_extension(const struct format *format, char *to, size_t size)
 {
@@ -191,9 +190,7 @@ static ssize_t write_available_bytes(int fd, const uint8_t *bytes, size_t n, int
     return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : got;
 }
 
-/* Writes the bytes in receiver->partial. Returns false if the output accepts no more now, or
- * failed. */
-static bool write_partial_packet(struct ttr_receiver *receiver, int wait_ms)
+bool receiver_flush_output(struct ttr_receiver *receiver, int wait_ms)
 {
     struct buffer *partial = &receiver->partial;
     ttr_error error = {0};
@@ -240,16 +237,25 @@ static void move_packet(struct remote *remote)
                          remote->received.epoch_ns);
 }
 
+/* Moves bytes of a source without packets to receiver->partial. */
+static void move_bytes(struct remote *remote)
+{
+    const size_t left = remote->queue.n - remote->queue_at;
+    const size_t n = left < MERGED_PIECE ? left : MERGED_PIECE;
+    buffer_add(&remote->receiver->partial, remote->queue.bytes + remote->queue_at, n);
+    remote->queue_at += n;
+}
+
 static void flush_to_merged(struct remote *remote, bool is_final)
 {
     struct ttr_receiver *receiver = remote->receiver;
-    bool is_held = !remote->received.has_epoch && !remote->is_ended && !is_final &&
-                   socket_now_ms() - remote->begun_ms < HOLD_MS;
-    int wait_ms = is_final ? (int)OUTPUT_WAIT_MS : 0;
-    while (!is_held && receiver->status == TTR_OK && write_partial_packet(receiver, wait_ms) &&
+    bool is_held = remote->transfer && !remote->received.has_epoch && !remote->is_ended &&
+                   !is_final && socket_now_ms() - remote->begun_ms < HOLD_MS;
+    int wait_ms = is_final ? RECEIVER_OUTPUT_WAIT_MS : 0;
+    while (!is_held && receiver->status == TTR_OK && receiver_flush_output(receiver, wait_ms) &&
            remote->queue_at < remote->queue.n)
         while (remote->queue_at < remote->queue.n && receiver->partial.n < MERGED_PIECE)
-            move_packet(remote);
+            (remote->transfer ? move_packet : move_bytes)(remote);
 }
 
 void remote_flush(struct remote *remote, bool is_final)

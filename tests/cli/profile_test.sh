@@ -127,3 +127,14 @@ for report in threads topn; do
 done
 "$hexa_cat" "$(dirname "$0")/../../src/formats/nettrace/vectors/runtime-spans.hexa" >"$work/gc.nettrace"
 says "one_collection_is_one" "^1 collection; 0 pauses " "$tracetta" report gc -q "$work/gc.nettrace"
+
+"$hexa_cat" "$(dirname "$0")/../../src/formats/perf/vectors-whole/code.hexa" >"$work/code.data"
+"$tracetta" flame -q --of=samples --to=folded "$work/code.data" -o "$work/code.folded"
+"$tracetta" convert -q --to=nettrace "$work/code.data" -o "$work/code.nettrace"
+same "samples_in_nettrace_keep_stacks_modules_and_weights" "$work/code.folded" \
+    "$tracetta" flame -q --of=samples --to=folded "$work/code.nettrace" -o -
+"$hexa_cat" "$(dirname "$0")/../../src/formats/perf/vectors-whole/symbols.hexa" >"$work/symbols.data"
+"$tracetta" flame -q --of=samples --to=folded "$work/symbols.data" -o "$work/symbols.folded"
+"$tracetta" convert -q --to=nettrace "$work/symbols.data" -o "$work/symbols.nettrace"
+same "samples_in_nettrace_keep_names_of_functions" "$work/symbols.folded" \
+    "$tracetta" flame -q --of=samples --to=folded "$work/symbols.nettrace" -o -

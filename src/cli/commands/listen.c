@@ -254,6 +254,7 @@ static void print_totals(const ttr_receiver_totals *totals)
     json_write_uint(&json, "garbage_bytes", totals->garbage);
     json_write_uint(&json, "garbage_datagrams", totals->garbage_datagrams);
     json_write_uint(&json, "refused", totals->refused);
+    json_write_uint(&json, "refused_packets", totals->refused_packets);
     json_write_uint(&json, "cut_off", totals->cut_off);
     json_close(&json, '}');
 }
@@ -274,6 +275,9 @@ static void report_totals(const struct call *call, const ttr_receiver_totals *to
     if (totals->garbage_datagrams)
         print_note(call, "%" PRIu64 " datagrams do not start with a packet",
                    totals->garbage_datagrams);
+    if (totals->refused_packets)
+        print_note(call, "%" PRIu64 " packets of senders that restarted too often were dropped",
+                   totals->refused_packets);
     if (totals->cut_off)
         print_note(call, "%" PRIu64 " connections were closed: silent, or without packets",
                    totals->cut_off);

@@ -7,6 +7,7 @@
 #include "cli/ui/json.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
+#include "cli/commands/stat_live.h"
 #include "cli/ui/messages.h"
 
 /* A value that --sort-by can name. */
@@ -305,6 +306,8 @@ int run_stat(struct call *call)
     struct inputs inputs;
     struct progress progress;
     ttr_error error = {0};
+    if (call->set.live)
+        return run_stat_live(call);
     int outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;

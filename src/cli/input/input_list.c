@@ -11,6 +11,7 @@
 #include "cli/input/file_stamp.h"
 #include "cli/input/format_query.h"
 #include "cli/input/interpretation.h"
+#include "cli/input/network_input.h"
 #include "cli/input/selection.h"
 #include "cli/input/symbolizer.h"
 #include "cli/ui/interrupt.h"
@@ -30,7 +31,7 @@ const char *inputs_get_name(const struct call *call)
 bool inputs_are_live(const struct call *call)
 {
     for (size_t i = 0; i < call->paths_n; i++)
-        if (strstr(call->path[i], "://"))
+        if (strstr(call->path[i], "://") || network_is_address(call->path[i]))
             return true;
     return false;
 }
@@ -77,13 +78,8 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                                const ttr_read_options *options, ttr_error *error)
 {
     struct stream *stream = &inputs->stream[inputs->streams_n];
-    if (!stream_open(stream, path)) {
-        error->status = TTR_E_IO;
-        error->sys = errno;
-        (void)snprintf(error->text, sizeof error->text, "cannot open %s: %s", path,
-                       strerror(errno));
+    if (!stream_open(stream, path, error))
         return NULL;
-    }
     inputs->streams_n++;
     return ttr_open_pull(inputs->t, stream_pull, stream,
                          strcmp(path, "-") == 0 ? "standard input" : path, options, error);
@@ -132,8 +128,8 @@ static void fill_options(ttr_read_options *options, const struct call *call,
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
-    /* Only cat prefers early events to exactly sorted ones. */
-    options->can_pull = call->command->verb == VERB_CAT ? stream_can_pull : NULL;
+    /* Only cat and live tables prefer early events to exactly sorted ones. */
+    options->can_pull = call->command->verb == VERB_CAT || call->set.live ? stream_can_pull : NULL;
 }
 
 /* Returns true if an option replaces the metadata of the trace by another file. */
@@ -259,6 +255,11 @@ bool inputs_are_idle(const struct inputs *inputs)
         if (stream_is_idle(&inputs->stream[i]))
             return true;
     return false;
+}
+
+bool inputs_wait(const struct inputs *inputs, unsigned ms)
+{
+    return inputs->streams_n != 1 || stream_can_pull(&inputs->stream[0], ms);
 }
 
 void inputs_close(struct inputs *inputs)

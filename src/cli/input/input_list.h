@@ -55,6 +55,10 @@ void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *ou
 /* Returns true if an input is a pipe that has no bytes to read at the moment. */
 bool inputs_are_idle(const struct inputs *inputs);
 
+/* Waits up to `ms` milliseconds for bytes of the only pipe or address. Returns true if reading
+ * would not wait, or there are other inputs. */
+bool inputs_wait(const struct inputs *inputs, unsigned ms);
+
 /* Prepares names of functions for a writer: sets a symbolizer, and reads inputs that may have
  * symbols at their end once before, if that is possible. Open the inputs with TTR_READ_SYMBOLS.
  * Returns OUTCOME_FINE, or the outcome after reporting an error. */

@@ -1,4 +1,4 @@
-/* Pipes, FIFOs and terminals as inputs. Ctrl-C ends such an input.
+/* Pipes, FIFOs, terminals and network addresses as inputs. Ctrl-C ends such an input.
  *
  * Ownership: the caller closes the stream after the reader that reads from it. */
 #ifndef TRACETTA_CLI_INPUT_PIPE_INPUT_H
@@ -8,16 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tracetta/error.h>
+
+struct network_input;
+
 struct stream {
-    int fd; /* -1 = not open */
+    int fd;                        /* -1 = not open */
+    struct network_input *network; /* NULL = `fd` is the input */
 };
 
-/* Returns true if a path must be read as a stream: FIFO, socket, terminal, or "-" unless it is a
- * file. */
+/* Returns true if a path must be read as a stream: FIFO, socket, terminal, address, or "-"
+ * unless it is a file. */
 bool stream_is_one(const char *path);
 
-/* Opens a path. Returns false with errno set. */
-bool stream_open(struct stream *stream, const char *path);
+/* Opens a path. Returns false with `error`. */
+bool stream_open(struct stream *stream, const char *path, ttr_error *error);
 
 /* Implements ttr_pull; ctx is the struct stream. Waits for bytes, or for Ctrl-C, which ends the
  * input. */

@@ -70,6 +70,7 @@ static const struct format_writer writer = {
     .losses = nettrace_losses,
     .losses_n = NETTRACE_LOSSES,
     .wants_order = true,
+    .wants_symbols = true,
     .state_size = sizeof(struct nettrace_writer),
     .create = nettrace_writer_create,
     .write = nettrace_writer_write,

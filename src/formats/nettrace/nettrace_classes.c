@@ -86,6 +86,13 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
     return key_map_put(&w->rows, hash, number) ? number : 0;
 }
 
+uint32_t nettrace_add_row_class(struct nettrace_writer *w, const struct buffer *row)
+{
+    const uint32_t number = ++w->classes_n;
+    append_metadata_row(w, number, row->bytes, row->n);
+    return row->failed ? 0 : number;
+}
+
 /* --- Classes of events that are encoded field by field --- */
 
 /* Returns the next free event id of a provider. `is_spare`: ids start at FIRST_SPARE, since a

@@ -25,6 +25,7 @@ void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc)
     pair_map_init(&w->ids, alloc);
     pair_map_init(&w->thread_of, alloc);
     pair_map_init(&w->of_track, alloc);
+    nettrace_samples_init(&w->samples, alloc);
     buffer_init(&w->signature, alloc);
     buffer_init(&w->payload, alloc);
     buffer_init(&w->scratch, alloc);
@@ -38,6 +39,7 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
     pair_map_free(&w->ids);
     pair_map_free(&w->thread_of);
     pair_map_free(&w->of_track);
+    nettrace_samples_free(&w->samples);
     buffer_free(&w->signature);
     buffer_free(&w->payload);
     buffer_free(&w->scratch);
@@ -49,17 +51,6 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
 }
 
 /* --- Start of the trace: clock and process --- */
-
-/* Returns the reader that emitted a nettrace event; NULL for events of other formats, and for
- * detached copies. */
-static const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer *out,
-                                                                const ttr_event *event)
-{
-    const struct schema *schema = context_schema(out->t, event->schema);
-    const struct nettrace_type *type = schema->ctx;
-    return schema->format == out->format && schema->ops == &nettrace_field_ops ? type->reader
-                                                                               : NULL;
-}
 
 /* Returns a numeric attribute of a source, stored under the key `name` or `other`; 0 if the source
  * has neither. */
@@ -173,27 +164,6 @@ static uint64_t get_event_ticks(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Threads of an event --- */
 
-/* Returns the index of the output thread that captured an event: for nettrace the thread of its
- * track, else the thread of the event. Returns SIZE_MAX if memory is exhausted. */
-static size_t find_capture_thread(struct ttr_writer *out, const ttr_event *event, size_t thread)
-{
-    struct nettrace_writer *w = out->ctx;
-    ttr_track track;
-    if (event->track && event->track == w->last_track &&
-        (w->is_capture || w->last_capture == thread))
-        return w->last_capture;
-    w->is_capture = nettrace_get_source_reader(out, event) != NULL;
-    size_t capture = thread;
-    if (w->is_capture && ttr_track_get(out->t, event->track, &track))
-        capture = nettrace_get_thread_index_of_tid(w, w->threads[thread].pid, track.number);
-    if (capture == SIZE_MAX ||
-        (event->track && !pair_map_put(&w->of_track, event->track, 0, (uint32_t)capture)))
-        return SIZE_MAX;
-    w->last_track = event->track;
-    w->last_capture = capture;
-    return capture;
-}
-
 /* Writes a sequence point if the thread of the event was renamed. Also counts thread names that
  * cannot be stored. */
 static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event *event,
@@ -206,22 +176,6 @@ static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event
     return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread)
                ? nettrace_write_sequence_point(out, error)
                : TTR_OK;
-}
-
-static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
-                               struct nettrace_header *header)
-{
-    struct nettrace_writer *w = out->ctx;
-    size_t thread = nettrace_thread_index(out, event->thread);
-    size_t capture = thread == SIZE_MAX ? SIZE_MAX : find_capture_thread(out, event, thread);
-    if (capture == SIZE_MAX)
-        return false;
-    header->thread = nettrace_declare_thread(out, thread);
-    header->capture = nettrace_declare_thread(out, capture);
-    w->threads[capture].missing = 0;
-    header->sequence = ++w->threads[capture].sequence;
-    header->cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UINT32_MAX;
-    return true;
 }
 
 /* --- Stacks and labels of an event --- */
@@ -429,10 +383,21 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
         return status;
     struct nettrace_header header = {.ticks = get_event_ticks(out, event),
                                      .flags = NETTRACE_IS_SORTED};
-    if (!set_header_threads(out, event, &header))
+    const bool is_code_sample =
+        !nettrace_get_source_reader(out, event) && nettrace_is_code_sample(out, event);
+    if ((is_code_sample && !nettrace_declare_sample_code(out, event, header.ticks)) ||
+        !nettrace_set_header_threads(out, event, &header))
         return fail_memory(error);
     w->sequence = header.sequence;
-    header.metadata = encode_content(out, event, &payload, &header.payload_size, &is_source_class);
+    if (is_code_sample) {
+        header.metadata = nettrace_encode_code_sample(out, event);
+        payload = w->payload.bytes;
+        header.payload_size = (uint32_t)w->payload.n;
+        count_event_losses(out, event, w->sequence, true);
+    } else {
+        header.metadata =
+            encode_content(out, event, &payload, &header.payload_size, &is_source_class);
+    }
     header.stack = intern_event_stack(out, event);
     if (nettrace_is_v6(w)) {
         header.labels = intern_event_labels(out, event, is_source_class);

@@ -16,6 +16,11 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                               .what = "samples of other formats",
                               .rule = "become samples of the runtime, or events with field "
                                       "\"kind\" if they have more than a stack"},
+    [NETTRACE_LOST_SAMPLE_FIELDS] = {.code = "sample.field",
+                                     .what =
+                                         "names and fields of samples, except stack and period,",
+                                     .rule = "are left out if the trace has symbols (version 6)",
+                                     .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_GAP] = {.code = "kind.gap",
                            .what = "gaps",
                            .rule = "become jumps in the sequence numbers of a thread"},

@@ -164,3 +164,51 @@ bool nettrace_threads_are_stale(struct ttr_writer *out)
         is_stale = nettrace_thread_is_renamed(out, w->blocks.declared[i]);
     return is_stale;
 }
+
+/* --- Threads of an event --- */
+
+const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer *out,
+                                                         const ttr_event *event)
+{
+    const struct schema *schema = context_schema(out->t, event->schema);
+    const struct nettrace_type *type = schema->ctx;
+    return schema->format == out->format && schema->ops == &nettrace_field_ops ? type->reader
+                                                                               : NULL;
+}
+
+/* Returns the index of the output thread that captured an event: for nettrace the thread of its
+ * track, else the thread of the event. Returns SIZE_MAX if memory is exhausted. */
+static size_t find_capture_thread(struct ttr_writer *out, const ttr_event *event, size_t thread)
+{
+    struct nettrace_writer *w = out->ctx;
+    ttr_track track;
+    if (event->track && event->track == w->last_track &&
+        (w->is_capture || w->last_capture == thread))
+        return w->last_capture;
+    w->is_capture = nettrace_get_source_reader(out, event) != NULL;
+    size_t capture = thread;
+    if (w->is_capture && ttr_track_get(out->t, event->track, &track))
+        capture = nettrace_get_thread_index_of_tid(w, w->threads[thread].pid, track.number);
+    if (capture == SIZE_MAX ||
+        (event->track && !pair_map_put(&w->of_track, event->track, 0, (uint32_t)capture)))
+        return SIZE_MAX;
+    w->last_track = event->track;
+    w->last_capture = capture;
+    return capture;
+}
+
+bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
+                                 struct nettrace_header *header)
+{
+    struct nettrace_writer *w = out->ctx;
+    size_t thread = nettrace_thread_index(out, event->thread);
+    size_t capture = thread == SIZE_MAX ? SIZE_MAX : find_capture_thread(out, event, thread);
+    if (capture == SIZE_MAX)
+        return false;
+    header->thread = nettrace_declare_thread(out, thread);
+    header->capture = nettrace_declare_thread(out, capture);
+    w->threads[capture].missing = 0;
+    header->sequence = ++w->threads[capture].sequence;
+    header->cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UINT32_MAX;
+    return true;
+}

@@ -39,6 +39,7 @@ enum nettrace_loss {
     NETTRACE_LOST_PAIR,
     NETTRACE_LOST_KIND,
     NETTRACE_LOST_SAMPLE,
+    NETTRACE_LOST_SAMPLE_FIELDS,
     NETTRACE_LOST_GAP,
     NETTRACE_LOST_GAP_UNKNOWN,
     NETTRACE_LOST_NAME,
@@ -142,6 +143,24 @@ struct nettrace_source_class {
     uint8_t layout_index;
 };
 
+/* Classes of samples of other formats and of the code at their addresses. */
+enum nettrace_universal_class {
+    NETTRACE_UNIVERSAL_PROCESS,
+    NETTRACE_UNIVERSAL_MAPPING,
+    NETTRACE_UNIVERSAL_SYMBOL,
+    NETTRACE_UNIVERSAL_CPU,
+    NETTRACE_UNIVERSAL_CLASSES
+};
+
+/* What was written of the code of samples. */
+struct nettrace_samples {
+    uint32_t class[NETTRACE_UNIVERSAL_CLASSES]; /* class numbers; 0 = not added yet */
+    uint32_t mappings_n, functions_n;           /* last ids */
+    struct pair_map known;     /* keys (address, process) that were looked up; processes */
+    struct pair_map mappings;  /* mappings of a process, to their ids */
+    struct pair_map functions; /* (start, hash of process and last address) that were written */
+};
+
 enum nettrace_mode { NETTRACE_UNDECIDED, NETTRACE_COPIES, NETTRACE_ENCODES };
 
 struct nettrace_writer {
@@ -178,6 +197,7 @@ struct nettrace_writer {
     size_t last_capture; /* index in `threads` of the capture thread of `last_track` */
     bool is_capture;     /* true if the track number is the id of the capture thread */
 
+    struct nettrace_samples samples;
     struct buffer signature, payload, scratch;
     uint64_t *frames;
     size_t frames_capacity;
@@ -204,6 +224,22 @@ TTR_MUST ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_even
                                           ttr_error *error);
 TTR_MUST ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error);
 
+/* --- nettrace_samples.c: samples of other formats, with code --- */
+
+void nettrace_samples_init(struct nettrace_samples *samples, const struct alloc *alloc);
+void nettrace_samples_free(struct nettrace_samples *samples);
+
+/* Returns whether an event is a sample that V6 stores as an event of Universal.Events. */
+bool nettrace_is_code_sample(const struct ttr_writer *out, const ttr_event *event);
+
+/* Appends events that declare the process, mappings and functions of a sample's stack, if they are
+ * new. Returns false if memory is exhausted. */
+TTR_MUST bool nettrace_declare_sample_code(struct ttr_writer *out, const ttr_event *event,
+                                           uint64_t ticks);
+
+/* Sets w->payload to that of a sample. Returns its class; 0 if memory is exhausted. */
+uint32_t nettrace_encode_code_sample(struct ttr_writer *out, const ttr_event *event);
+
 /* --- nettrace_signature.c: fields to payload and signature --- */
 
 /* Appends a description of the event's fields to w->signature, and their values to w->payload. */
@@ -222,6 +258,10 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
  * if it is new. Returns 0 if memory is exhausted. If the metadata would be too large, they are
  * written without fields, and the payload is cleared. */
 uint32_t nettrace_get_signature_class(struct ttr_writer *out, const ttr_event *event);
+
+/* Adds a class by its metadata row of V6, without size and number. Returns its number; 0 if memory
+ * is exhausted. */
+uint32_t nettrace_add_row_class(struct nettrace_writer *w, const struct buffer *row);
 
 /* Returns the class of a sample that has no content except a stack, as the runtime's profiler
  * writes it, and sets the payload. Returns 0 for other events. */
@@ -300,5 +340,15 @@ bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index);
 /* V6: returns whether the thread table should be cleared: a thread was renamed, or the table is
  * large. */
 bool nettrace_threads_are_stale(struct ttr_writer *out);
+
+/* Returns the reader that emitted a nettrace event; NULL for events of other formats, and for
+ * detached copies. */
+const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer *out,
+                                                         const ttr_event *event);
+
+/* Sets the threads, the sequence number and the CPU of a header, from those of an event. Returns
+ * false if memory is exhausted. */
+TTR_MUST bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
+                                          struct nettrace_header *header);
 
 #endif

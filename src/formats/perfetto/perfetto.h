@@ -22,6 +22,7 @@
 #include "formats/perfetto/perfetto_format.h"
 #include "formats/perfetto/perfetto_nest.h"
 #include "model/output.h"
+#include "model/schedule.h"
 
 /* Indices into the table of losses in perfetto.c. */
 enum perfetto_loss {
@@ -105,11 +106,11 @@ struct thread_state {
     uint64_t tid;   /* tid in the output; may differ from the tid of the thread */
     uint32_t process;
     bool is_known, is_in_tree;
-    bool is_running, is_runnable; /* state that was written last */
-    uint32_t cpu;                 /* CPU of a running thread */
-    int64_t running_since;        /* ns; of a running thread */
-    ttr_id name;                  /* name in the last written descriptor */
-    ttr_id tree_name;             /* name last written to the kernel process tree */
+    bool is_running;       /* state that was written last */
+    uint32_t cpu;          /* CPU of a running thread */
+    int64_t running_since; /* ns; of a running thread */
+    ttr_id name;           /* name in the last written descriptor */
+    ttr_id tree_name;      /* name last written to the kernel process tree */
 };
 
 struct counter_track {
@@ -127,11 +128,10 @@ struct async_track {
     uint64_t scope, id_scope, link; /* its keys in async_index and async_by_id */
 };
 
-/* State of a CPU, as the written packets have it. */
-struct cpu_state {
-    enum { CPU_UNKNOWN, CPU_THREAD, CPU_IDLE } runs;
-    ttr_id thread;   /* the running thread, with CPU_THREAD */
-    bool is_in_tree; /* the idle thread of the CPU was described */
+/* The idle thread of a CPU, as the written packets have it. */
+struct idle_state {
+    bool is_running;
+    bool is_in_tree; /* the thread was described */
 };
 
 /* Array of items that grows; new items are zero. */
@@ -175,7 +175,8 @@ struct perfetto {
     struct pair_map flows; /* (category, name and input, id) to the number of an open flow */
     uint32_t next_flow;
 
-    struct table cpus; /* struct cpu_state per CPU that switched threads */
+    struct schedule schedule; /* of all threads but idle ones */
+    struct table cpus;        /* struct idle_state per CPU that switched threads */
     size_t cpus_n;
     struct pair_map cpu_index; /* (CPU number, 0) to index in `cpus` */
 

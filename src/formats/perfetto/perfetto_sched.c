@@ -4,8 +4,8 @@
  *   wake     the thread becomes runnable
  *
  * A packet has one thread, its state, and the CPU of a running thread. Readers reject a thread that
- * runs twice without another state between, and a state "unknown". So the writer remembers which
- * thread runs on which CPU, and adds states if switches are missing in the trace:
+ * runs twice without another state between, and a state "unknown". The changes of state are those
+ * of model/schedule.h, which adds the ones that the trace lacks:
  *
  *   CPU 0   A runs      the trace switches from B to C      written: A runnable, B's state, C runs
  *   CPU 1   C runs      (C was on CPU 1)                    written: C runnable, C runs on CPU 0
@@ -134,13 +134,13 @@ static bool is_idle_thread(const struct perfetto *p, ttr_id id)
            thread.pid == 0;
 }
 
-/* Returns the state of a CPU, which is added if it is new; NULL if memory is exhausted. */
-static struct cpu_state *find_cpu(struct perfetto *p, uint32_t cpu)
+/* Returns the idle thread of a CPU, which is added if it is new; NULL if memory is exhausted. */
+static struct idle_state *find_or_add_idle_thread(struct perfetto *p, uint32_t cpu)
 {
     const uint32_t *known = pair_map_get(&p->cpu_index, cpu, 0);
     if (known)
-        return (struct cpu_state *)p->cpus.items + *known;
-    struct cpu_state *state = perfetto_table_item(p, &p->cpus, p->cpus_n, sizeof *state);
+        return (struct idle_state *)p->cpus.items + *known;
+    struct idle_state *state = perfetto_table_item(p, &p->cpus, p->cpus_n, sizeof *state);
     if (!state || !pair_map_put(&p->cpu_index, cpu, 0, (uint32_t)p->cpus_n)) {
         p->to->failed = true;
         return NULL;
@@ -161,79 +161,49 @@ static void stop_thread_task(struct perfetto *p, int64_t time, struct task task)
     struct thread_state *thread = find_thread(p, task.thread);
     if (!thread)
         return;
-    if (thread->is_running) {
-        struct cpu_state *cpu = find_cpu(p, thread->cpu);
-        if (cpu && cpu->runs == CPU_THREAD && cpu->thread == task.thread)
-            cpu->runs = CPU_UNKNOWN;
+    if (thread->is_running)
         task.cpu = thread->cpu;
-    }
     thread->is_running = false;
-    thread->is_runnable = task.state == STATE_RUNNABLE;
     write_task_state(p, time, &task);
-}
-
-/* Returns the time at which to end the run of a thread that starts another run at `time`: one ns
- * before, since readers count two states at one time as an error. */
-static int64_t end_task_before(struct perfetto *p, ttr_id id, int64_t time)
-{
-    const struct thread_state *thread = find_thread(p, id);
-    return thread && thread->running_since < time - 1 ? time - 1 : time;
-}
-
-/* Ends the state "running" of the thread on a CPU (or its idle thread), unless that is `outgoing`.
- * The trace then lacks a switch, and readers accept no unknown state. */
-static void stop_displaced_thread(struct perfetto *p, int64_t time, uint32_t number,
-                                  ttr_id outgoing, ttr_id incoming)
-{
-    struct cpu_state *cpu = find_cpu(p, number);
-    if (!cpu)
-        return;
-    if (cpu->runs == CPU_THREAD && cpu->thread == incoming)
-        time = end_task_before(p, incoming, time);
-    if (cpu->runs == CPU_THREAD && cpu->thread != outgoing)
-        stop_thread_task(
-            p, time, (struct task){.thread = cpu->thread, .state = STATE_RUNNABLE, .cpu = number});
-    else if (cpu->runs == CPU_IDLE)
-        write_task_state(p, time, &(struct task){.state = STATE_RUNNABLE, .cpu = number});
-    if (cpu->runs == CPU_IDLE)
-        cpu->runs = CPU_UNKNOWN;
-}
-
-static void start_idle_task(struct perfetto *p, int64_t time, const struct task *task)
-{
-    struct cpu_state *cpu = find_cpu(p, task->cpu);
-    if (!cpu || task->cpu >= IDLE_TIDS_MAX)
-        return;
-    if (!cpu->is_in_tree)
-        add_idle_thread_to_tree(p, task->cpu);
-    cpu->is_in_tree = true;
-    cpu->runs = CPU_IDLE;
-    write_task_state(
-        p, time,
-        &(struct task){.state = STATE_RUNNING, .cpu = task->cpu, .priority = task->priority});
 }
 
 static void start_thread_task(struct perfetto *p, int64_t time, const struct task *task)
 {
     struct thread_state *thread = find_thread(p, task->thread);
-    struct cpu_state *cpu = find_cpu(p, task->cpu);
-    if (!thread || !cpu)
+    if (!thread)
         return;
-    if (thread->is_running)
-        stop_thread_task(p, end_task_before(p, task->thread, time),
-                         (struct task){.thread = task->thread, .state = STATE_RUNNABLE});
     thread->is_running = true;
-    thread->is_runnable = false;
     thread->cpu = task->cpu;
     thread->running_since = time;
-    *cpu = (struct cpu_state){
-        .runs = CPU_THREAD, .thread = task->thread, .is_in_tree = cpu->is_in_tree};
     write_task_state(p, time, task);
+}
+
+static void stop_idle_task(struct perfetto *p, int64_t time, uint32_t cpu)
+{
+    struct idle_state *idle = find_or_add_idle_thread(p, cpu);
+    if (!idle || !idle->is_running)
+        return;
+    idle->is_running = false;
+    write_task_state(p, time, &(struct task){.state = STATE_RUNNABLE, .cpu = cpu});
+}
+
+static void start_idle_task(struct perfetto *p, int64_t time, const struct task *task)
+{
+    struct idle_state *idle = find_or_add_idle_thread(p, task->cpu);
+    if (!idle || task->cpu >= IDLE_TIDS_MAX)
+        return;
+    if (!idle->is_in_tree)
+        add_idle_thread_to_tree(p, task->cpu);
+    idle->is_in_tree = true;
+    idle->is_running = true;
+    write_task_state(
+        p, time,
+        &(struct task){.state = STATE_RUNNING, .cpu = task->cpu, .priority = task->priority});
 }
 
 /* --- Switches and wake-ups --- */
 
-static unsigned find_or_add_thread_state(struct perfetto *p, unsigned tag)
+static unsigned convert_thread_state(struct perfetto *p, unsigned tag)
 {
     static const uint8_t states[] = {
         [TTR_THREAD_NEW] = STATE_RUNNABLE,
@@ -281,13 +251,49 @@ static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
     return n;
 }
 
+/* Returns the time at which a thread leaves a run. If the event starts another run of the thread,
+ * that is one ns before the event, since readers count two states at one time as an error. */
+static int64_t get_stop_time(struct perfetto *p, ttr_id id, const ttr_event *event)
+{
+    const struct thread_state *thread = find_thread(p, id);
+    return id == event->thread && thread && thread->is_running &&
+                   thread->running_since < event->time - 1
+               ? event->time - 1
+               : event->time;
+}
+
+/* Writes the changes that a switch or wake-up implies. The trace may lack switches; readers accept
+ * no unknown state, so a thread without a recorded state becomes runnable. */
+static void write_changes(struct perfetto *p, const ttr_event *event, const struct task *out,
+                          const struct task *in)
+{
+    ttr_event active = *event; /* idle threads have a run per CPU, and no other states */
+    active.link = out->thread;
+    active.thread = in->thread;
+    if (!schedule_apply(&p->schedule, 0, &active)) {
+        p->to->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < p->schedule.changes_n; i++) {
+        const struct schedule_change *change = &p->schedule.change[i];
+        struct task task = {.thread = change->thread, .state = STATE_RUNNABLE, .cpu = event->cpu};
+        if (change->state == SCHEDULE_RUNNING)
+            start_thread_task(p, event->time, in);
+        else if (change->thread == out->thread && out->thread != in->thread)
+            stop_thread_task(p, event->time, *out);
+        else
+            stop_thread_task(p, get_stop_time(p, task.thread, &active), task);
+    }
+}
+
 bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
 {
-    struct task out = {.thread = get_known_thread(p, event->link)},
-                in = {.thread = get_known_thread(p, event->thread), .state = STATE_RUNNING};
+    struct task out = {.thread = get_known_thread(p, event->link), .cpu = event->cpu},
+                in = {.thread = get_known_thread(p, event->thread),
+                      .state = STATE_RUNNING,
+                      .cpu = event->cpu};
     if (!has_usable_cpu(event))
         return false;
-    in.cpu = out.cpu = event->cpu;
     int64_t outgoing, incoming;
     const unsigned priorities_n =
         ttr_switch_priorities(p->out->t, event, &outgoing, &incoming) ? 2 : 0;
@@ -295,15 +301,17 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
     in.priority = clamp_priority(incoming);
     perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE,
                               count_fields(p, event) - priorities_n);
-    stop_displaced_thread(p, event->time, event->cpu, out.thread, in.thread);
-    if (out.thread && out.thread != in.thread && !is_idle_thread(p, out.thread)) {
-        out.state = find_or_add_thread_state(p, event->tag);
-        stop_thread_task(p, event->time, out);
-    }
-    if (is_idle_thread(p, in.thread))
+    const bool goes_idle = is_idle_thread(p, in.thread);
+    if (is_idle_thread(p, out.thread))
+        out.thread = 0;
+    if (out.thread && out.thread != in.thread)
+        out.state = convert_thread_state(p, event->tag);
+    if (goes_idle)
+        in.thread = 0;
+    stop_idle_task(p, event->time, event->cpu);
+    write_changes(p, event, &out, &in);
+    if (goes_idle)
         start_idle_task(p, event->time, &in);
-    else if (in.thread)
-        start_thread_task(p, event->time, &in);
     return true;
 }
 
@@ -313,21 +321,20 @@ bool perfetto_write_wake(struct perfetto *p, const ttr_event *event)
         return false;
     perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
     const ttr_id woken = get_known_thread(p, event->thread);
-    const struct thread_state *thread = woken ? find_thread(p, woken) : NULL;
-    if (thread && !thread->is_running && !thread->is_runnable && !is_idle_thread(p, woken))
-        stop_thread_task(
-            p, event->time,
-            (struct task){.thread = woken, .state = STATE_RUNNABLE, .cpu = event->cpu});
+    if (!is_idle_thread(p, woken))
+        write_changes(p, event, &(struct task){0}, &(struct task){.thread = woken});
     return true;
 }
 
 void perfetto_init_sched(struct perfetto *p)
 {
+    schedule_init(&p->schedule, &p->out->t->counted);
     pair_map_init(&p->cpu_index, &p->out->t->counted);
 }
 
 void perfetto_free_sched(struct perfetto *p)
 {
+    schedule_free(&p->schedule);
     pair_map_free(&p->cpu_index);
-    alloc_free(&p->out->t->counted, p->cpus.items, p->cpus.n, sizeof(struct cpu_state));
+    alloc_free(&p->out->t->counted, p->cpus.items, p->cpus.n, sizeof(struct idle_state));
 }

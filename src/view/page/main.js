@@ -1,8 +1,8 @@
 // Start of the page: loads the trace, connects the header, keeps the view in the address.
 import { state, change, onChange, setRange, duration, relative } from './state.js';
 import { load, search, query, report, connection } from './wire.js';
-import { draw, warmUp, frames } from './canvas.js';
-import { layOut } from './tracks.js';
+import { draw, warmUp, frames, xOf, TOP, canvas } from './canvas.js';
+import { layOut, lines, lineOfRow } from './tracks.js';
 import { listen, goTo, showRow } from './input.js';
 import { listenPanel, showSql, showReportTables, showArea } from './panel.js';
 
@@ -142,8 +142,17 @@ async function start() {
   }
 }
 
+/** Middle of the selected slice on the screen. */
+function placeOfSelection() {
+  const item = state.selected;
+  const line = item && lineOfRow(item.row);
+  if (!item || !line) return null;
+  const box = canvas.getBoundingClientRect();
+  return { x: box.left + xOf(item.start + item.length / 2), y: box.top + TOP + line.y + line.height / 2 - state.scroll };
+}
+
 /** For tests. */
-Object.assign(globalThis, { tracettaPage: { state, frames, setRange, showArea, connection } });
+Object.assign(globalThis, { tracettaPage: { state, frames, setRange, showArea, connection, lines: () => lines, placeOfSelection } });
 
 start().catch((error) => {
   const status = document.getElementById('status');
