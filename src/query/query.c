@@ -9,8 +9,9 @@
 
 #define PROGRESS_STEPS 10000 /* instructions of SQLite between two calls of progress */
 #define NAME_MAX_BYTES 256u
-/* Bytes that SQLite may use, in all databases of the process together.  SQLite merges derived tables
- * into the statement around them, which can grow exponentially, before any progress is reported. */
+/* Bytes that SQLite may use, in all databases of the process together.  SQLite merges derived
+ * tables into the statement around them, which can grow exponentially, before any progress is
+ * reported. */
 #define SQLITE_MEMORY_MAX ((sqlite3_int64)2 << 30)
 #define SCHEMAS_MAX 10 /* as many as SQLite attaches */
 
