@@ -153,7 +153,7 @@ void remote_update_counts(struct remote *remote);
 void remote_report(struct remote *remote, ttr_source_stage stage);
 
 /* Adds the counts of a source to the sums. */
-void remote_sum(const struct remote *remote, ttr_receiver_totals *totals);
+void remote_add_to_totals(const struct remote *remote, ttr_receiver_totals *totals);
 
 /* Records the first failure of a receiver. */
 void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error);

@@ -13,26 +13,83 @@
 /* number of further streams listed for the same kind of oddity */
 #define OTHERS_SHOWN 4u
 
+/* number of counters of open spans; threads share a counter if there are more */
+#define OPEN_COUNTERS 1024u
+
+/* Begins minus ends so far, by thread. Ends may precede their begins in a file. A trace of a format
+ * without end mark (FXT) that is cut between two records shows nothing else. */
+struct open_spans {
+    int64_t by_thread[OPEN_COUNTERS];
+    int64_t async;
+    /* magic-trace writes the begins of inferred frames last, so ends without begins are a sign, too
+     */
+    bool is_magic_trace;
+};
+
 /* The result of checking one input: a file, or a directory with a report per file. */
 struct verdict {
     const char *path;
     const struct inputs *inputs;
     struct findings sum;
+    uint64_t open; /* spans that are open at the end of a trace without end mark */
     /* error that ended reading; TTR_AGAIN = the user interrupted it, TTR_OK = none */
     ttr_error error;
     int outcome;
 };
 
+static void count_open_spans(const ttr *t, struct open_spans *spans, const ttr_batch *batch)
+{
+    static const char magic_trace[] = "jane_tracing";
+    if (batch->n && !spans->is_magic_trace) {
+        const ttr_text name = ttr_text_get(t, ttr_batch_at(batch, 0)->provider);
+        spans->is_magic_trace =
+            name.n == sizeof magic_trace - 1 && memcmp(name.p, magic_trace, name.n) == 0;
+    }
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (event->kind == TTR_KIND_BEGIN)
+            spans->by_thread[event->thread % OPEN_COUNTERS]++;
+        else if (event->kind == TTR_KIND_END)
+            spans->by_thread[event->thread % OPEN_COUNTERS]--;
+        else if (event->kind == TTR_KIND_ASYNC_BEGIN)
+            spans->async++;
+        else if (event->kind == TTR_KIND_ASYNC_END)
+            spans->async--;
+    }
+}
+
+static uint64_t sum_open_spans(const struct open_spans *spans)
+{
+    uint64_t sum = spans->async > 0 ? (uint64_t)spans->async : 0;
+    for (size_t i = 0; i < OPEN_COUNTERS; i++) {
+        const int64_t open = spans->by_thread[i];
+        sum += open > 0 ? (uint64_t)open : spans->is_magic_trace ? (uint64_t)-open : 0;
+    }
+    return sum;
+}
+
+/* Returns true for a trace that ends between two records if it is cut there: nothing in the format
+ * marks the end. */
+static bool has_no_end_mark(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    return ttr_reader_report(reader, 0, &report) && strcmp(report.format, "fxt") == 0;
+}
+
 static void read_all_events(const struct call *call, struct inputs *inputs, struct verdict *verdict)
 {
     struct progress progress;
+    struct open_spans spans = {.async = 0};
     ttr_batch batch;
     ttr_status status;
+    const bool counts_spans = has_no_end_mark(inputs->reader);
     progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
     /* Streams are checked independently, so they need not be merged by time. */
     (void)ttr_reader_allow_stream_order(inputs->reader);
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
+        if (status == TTR_OK && counts_spans)
+            count_open_spans(inputs->t, &spans, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
     progress_end(&progress);
     if (status == TTR_OK || status == TTR_AGAIN)
@@ -40,6 +97,8 @@ static void read_all_events(const struct call *call, struct inputs *inputs, stru
             (ttr_error){.status = TTR_AGAIN, .offset = UINT64_MAX, .text = "interrupted"};
     else
         verdict->error.status = status == TTR_END ? TTR_OK : status;
+    if (status == TTR_END && counts_spans && !is_cut_at_end(inputs->reader))
+        verdict->open = sum_open_spans(&spans);
 }
 
 /* Returns true if damage was found. An interrupted check counts as undamaged. */
@@ -158,6 +217,9 @@ static void print_verdict_text(const struct call *call, const struct verdict *ve
                      format_lost_counts(sum->lost, sum->lost_packets, lost),
                      sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s,
                      sum->gaps == 1 ? "" : "s");
+    if (verdict->open)
+        (void)printf("  the trace may be cut at its end: %s span%s incomplete there\n",
+                     units_count(verdict->open).s, verdict->open == 1 ? " is" : "s are");
     if (verdict->error.status != TTR_OK) {
         (void)fputs("  reading ended early: ", stdout);
         print_status_word(message_error_text(&verdict->error, ctx));
@@ -199,6 +261,7 @@ static void write_verdict_json(struct json *json, const struct verdict *verdict)
     json_write_uint(json, "bytes", sum->bytes);
     json_write_uint(json, "good_bytes", good_bytes(sum));
     json_write_bool(json, "ends_early", is_cut_at_end(verdict->inputs->reader));
+    json_write_uint(json, "open_spans", verdict->open);
     json_write_uint(json, "events", sum->events);
     json_write_uint(json, "odd", sum->odd);
     write_damage_json(json, sum);

@@ -13,6 +13,7 @@
 #include <tracetta/profile.h>
 
 #include "cli/commands/command.h"
+#include "cli/commands/table_output.h"
 #include "cli/ui/messages.h"
 
 #define AT(member) offsetof(struct settings, member)
@@ -55,6 +56,10 @@ static const struct option_row table[] = {
      "use the tracefs that is mounted here; by default it is searched"},
     {"output", 'o', OPTION_TEXT, GROUP_VERB, AT(output), WRITES, "FILE", "@file",
      "write to this file, or to this folder if a trace is a folder; \"-\" is standard output"},
+    {"output", 'o', OPTION_TEXT, GROUP_VERB, AT(output), VERB_QUERY, "FILE", "@file",
+     "write parquet, arrow or sqlite to this file; \"-\" is standard output (default)"},
+    {"overwrite", 'f', OPTION_FLAG, GROUP_VERB, AT(overwrite), VERB_QUERY, NULL, NULL,
+     "replace an existing file"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_CONVERT, "FORMAT", "@outputs",
      "write this format; by default the suffix of the output decides"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_LISTEN, "FORMAT", "@writers",
@@ -85,7 +90,8 @@ static const struct option_row table[] = {
     {"inclusive", 0, OPTION_FLAG, GROUP_VERB, AT(inclusive), VERB_REPORT, NULL, NULL,
      "topn: order by the time in a function and all that it calls"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_QUERY, "FORMAT",
-     "table|csv|tsv|json|jsonl|markdown", "print the result in this format"},
+     "table|csv|tsv|json|jsonl|markdown|parquet|arrow|sqlite",
+     "print the result in this format, or write a file of this format"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_DIFF, "FORMAT", "table|markdown|json",
      "print the comparison in this format"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_ASSERT, "FORMAT", "text|json|junit",
@@ -175,6 +181,10 @@ static const struct option_row table[] = {
      "total|self|count|p50|p99|name", "order rows by the difference of a column (default total)"},
     {"aggregate", 'a', OPTION_FLAG, GROUP_VERB, AT(aggregate), VERB_TREE, NULL, NULL,
      "put spans with the same path of names together"},
+    {"slowest", 0, OPTION_COUNT, GROUP_VERB, AT(slowest), VERB_TREE, "N", NULL,
+     "print the N longest spans of all threads, with the spans around them, instead of a tree"},
+    {"tail", 0, OPTION_COUNT, GROUP_VERB, AT(tail), VERB_CAT, "N", NULL,
+     "print the last N events; files are read twice"},
     {"depth", 0, OPTION_COUNT, GROUP_VERB, AT(depth), VERB_TREE, "N", NULL,
      "print at most N levels"},
     {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_TREE, "DURATION", NULL,
@@ -214,9 +224,15 @@ static const struct option_row table[] = {
      "name)"},
     {"attach", 0, OPTION_WORDS, GROUP_VERB, AT(attach), VERB_RECORD, "PID", NULL,
      "record a running process instead of a command, from its next event on"},
+    {"rotate", 0, OPTION_WORDS, GROUP_VERB, AT(rotate), VERB_RECORD, "LIMIT", NULL,
+     "start another file, complete in itself, at a size (100MiB) or age (10min); 100MiB:5 keeps "
+     "the "
+     "last five files"},
+    {"live", 0, OPTION_MAYBE, GROUP_VERB, AT(live_output), VERB_RECORD, "ADDRESS", NULL,
+     "also print the events as they come, or send them to \"tracetta listen\" at ADDRESS"},
     {"fail-on-loss", 0, OPTION_FLAG, GROUP_VERB, AT(fail_on_loss), VERB_RECORD, NULL, NULL,
      "exit with status 1 if events were lost"},
-    {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,
+    {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF | VERB_RECORD, NULL, NULL,
      "compress the records of the file"},
     {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF, "SIZE", NULL,
      "stop when the file has this size (\"64MiB\")"},
@@ -509,7 +525,8 @@ static bool check_choice(const struct parse *parse, const struct option_row *row
                             row->name, value, row->choices);
         return false;
     }
-    if (strcmp(row->choices, "@outputs") == 0 && is_profile_format(value))
+    if (strcmp(row->choices, "@outputs") == 0 &&
+        (is_profile_format(value) || find_table_format(value, NULL)))
         return true;
     const bool is_read = strcmp(row->choices, "@readers") == 0;
     return is_format(value, is_read ? TTR_FORMAT_READS : TTR_FORMAT_WRITES) ||
