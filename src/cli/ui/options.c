@@ -429,7 +429,7 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
     return NULL;
 }
 
-/* Returns the name of the i-th option, "" (similar to no word) if another command has it, or NULL. */
+/* Returns the name of the i-th option; "" if another command has it; or NULL. */
 static const char *option_name_at(const void *ctx, size_t i)
 {
     const struct parse *parse = ctx;
