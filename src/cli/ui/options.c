@@ -51,8 +51,7 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
     return NULL;
 }
 
-/* Returns the name of the i-th option, "" if another command has it, NULL after the last. No word
- * is similar to "". */
+/* Returns the name of the i-th option; "" if another command has it; or NULL. */
 static const char *option_name_at(const void *ctx, size_t i)
 {
     const struct parse *parse = ctx;
