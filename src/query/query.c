@@ -9,6 +9,10 @@
 
 #define PROGRESS_STEPS 10000 /* instructions of SQLite between two calls of progress */
 #define NAME_MAX_BYTES 256u
+/* Bytes that SQLite may use, in all databases of the process together.  SQLite merges derived
+ * tables into the statement around them, which can grow exponentially, before any progress is
+ * reported. */
+#define SQLITE_MEMORY_MAX ((sqlite3_int64)2 << 30)
 #define SCHEMAS_MAX 10 /* as many as SQLite attaches */
 
 /* --- Errors --- */
@@ -198,6 +202,8 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
         ttr_query_free(query);
         return NULL;
     }
+    if (sqlite3_hard_heap_limit64(-1) == 0)
+        (void)sqlite3_hard_heap_limit64(SQLITE_MEMORY_MAX);
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_EXPR_DEPTH, 500);
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
     (void)sqlite3_set_authorizer(query->db, authorize_statement, query);

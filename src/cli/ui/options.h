@@ -115,6 +115,10 @@ static inline bool option_wants_value(const struct option_row *row)
     return row->value && row->type != OPTION_MAYBE;
 }
 
+/* All options (options_table.c). */
+extern const struct option_row option_table[];
+extern const size_t option_table_n;
+
 /* Returns the i-th option, or NULL after the last. */
 const struct option_row *option_at(size_t i);
 
