@@ -52,10 +52,11 @@ run_campaign()
     "$ASAN_BUILD/tests/campaigns/damage" "$1" && "$ASAN_BUILD/tests/campaigns/damage_folder" $(($1 / 10))
 }
 
-# run_msan: the test programs that use no library that MemorySanitizer cannot see into.
-run_msan()
+# msan_programs: the test programs that use no library that MemorySanitizer cannot see into.
+msan_programs()
 {
-    run_tests msan unit_base unit_layout unit_model
+    printf 'unit_%s\n' babeltrace2 base campaigns chrome csv encodings expression formats fxt heph interceptor jsonl layout \
+        meaning microsoft model perf perfetto perfscript profiles recover store text trace_dat trace_pipe_raw
 }
 
 install_to_prefix()
@@ -136,7 +137,7 @@ run_changed()
     build fast "${targets[@]}" && run_tests fast "${tests[@]}"
 }
 
-export -f build run_tests fuzz fuzz_all run_campaign run_msan install_to_prefix list_sources run_cppcheck run_clang_tidy changed_files changed_tests run_changed
+export -f build run_tests fuzz fuzz_all run_campaign msan_programs install_to_prefix list_sources run_cppcheck run_clang_tidy changed_files changed_tests run_changed
 
 # check_page_types: types of the viewer's page by TypeScript (npm package typescript; TSC names its program).
 check_page_types()

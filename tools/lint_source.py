@@ -29,7 +29,7 @@ class Source:
         self.code_lines = self.code.split("\n")
         self.functions = []
         self.prototypes = []
-        self.is_test = path.endswith("_test.c") or not path.startswith(("src/", "include/"))
+        self.is_test = path.endswith(("_test.c", "_test.h")) or not path.startswith(("src/", "include/"))
 
     def blank(self, match):
         lexeme = match.group()

@@ -6,7 +6,8 @@
  *         puts(ttr_result_text(result, 0).p);
  *
  * The language is SQLite's.  Each table of the store (store.h) is a table.  Added functions:
- * percentile(x, p), with p from 0 to 100, interpolating; median(x).  Statements can only read: no
+ * percentile(x, p), with p from 0 to 100, interpolating; median(x).  Beside columns of integers,
+ * '5ms' is a duration and '+2s' a time after the start of the trace.  Statements can only read: no
  * files are opened, and nothing outside of memory is written.
  *
  * Conventions as in tracetta.h.  A query and its results belong to one thread.  The store must not
@@ -24,16 +25,16 @@ typedef struct ttr_query ttr_query;
 typedef struct ttr_result ttr_result;
 
 /* Calls `see` with each identifier of a statement that is not a word of SQL: names of tables, of
- * columns, and of event classes.  Needs no store: call it to find out what to build. */
+ * columns, and of event classes; and with "*" if it uses all columns of a table.  Needs no store:
+ * call it to find out what to build. */
 TTR_API void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *name),
                              void *user_data);
 
 /* Creates a database over a store of the same context; NULL: without tables. */
 TTR_API ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error);
 
-/* Adds the tables of another store, of its context `t`, as schema: "SELECT * FROM a.slice".  At
- * most
- * 10.  The store must not be freed before the query. */
+/* Adds the tables of another store, of its context `t`, as schema, at most 10:
+ * "SELECT * FROM a.slice".  The store must not be freed before the query. */
 TTR_API TTR_MUST ttr_status ttr_query_attach(ttr_query *query, const char *schema, ttr *t,
                                              const ttr_store *store, ttr_error *error);
 TTR_API void ttr_query_free(ttr_query *query);
@@ -76,6 +77,41 @@ TTR_API ttr_text ttr_result_text(ttr_result *result, size_t column);
 
 /* Frees a result, before its query. */
 TTR_API void ttr_result_free(ttr_result *result);
+
+/* --- Tables for other programs --- */
+
+/* A table to write: its name, and the statement that returns its rows. */
+typedef struct ttr_query_table {
+    const char *name, *sql;
+} ttr_query_table;
+
+/* A flag of ttr_query_output in addition to TTR_WRITE_OVERWRITE: write a file per table,
+ * "NAME.parquet", into a folder. */
+#define TTR_QUERY_FOLDER 256u
+
+typedef struct ttr_query_output {
+    const char *path; /* "-" is stdout, for one table as parquet or arrow */
+    /* "parquet" (zstd, dictionaries, statistics), "arrow" (IPC file) or "sqlite" (a database with a
+     * table per statement) */
+    const char *format;
+    uint32_t flags;
+} ttr_query_output;
+
+/* Writes the rows of n statements.  With several tables, parquet and arrow need TTR_QUERY_FOLDER.
+ * The output has a temporary name until it is complete.  A statement without declared types runs
+ * twice.  Returns TTR_OK, TTR_AGAIN if `progress` stopped it (nothing is kept), or an error. */
+TTR_API TTR_MUST ttr_status ttr_query_write(ttr_query *query, const ttr_query_table *tables,
+                                            size_t n, const ttr_query_output *output,
+                                            ttr_error *error);
+
+struct ArrowArrayStream;
+
+/* Starts a stream of the rows of a statement in the C interface of Arrow
+ * (arrow.apache.org/docs/format/CStreamInterface.html), in batches of up to 65,536 rows: integers,
+ * doubles, texts, binaries.  The caller calls to->release, before it frees the query; arrays and
+ * schemas can outlive the query. */
+TTR_API TTR_MUST ttr_status ttr_query_arrow(ttr_query *query, const char *sql,
+                                            struct ArrowArrayStream *to, ttr_error *error);
 
 #ifdef __cplusplus
 }

@@ -32,9 +32,18 @@ typedef struct ttr_manager_options {
                            write to; NULL = one that session.h finds */
     enum ttr_manager_mode mode;
     size_t buffer_bytes; /* ring per thread; 0 = 512 KiB, at most 256 MiB; rounded up to 64 KiB */
-    const char *categories;  /* "net.*,-net.debug,disk:5"; NULL = all */
-    uint64_t zone_min_ns;    /* shorter zones are left out */
-    uint32_t max_programs;   /* connected at the same time; 0 = 256 */
+    const char *categories; /* "net.*,-net.debug,disk:5"; NULL = all */
+    uint64_t zone_min_ns;   /* shorter zones are left out */
+    uint32_t max_programs;  /* connected at the same time; 0 = 256 */
+    bool is_compressed;     /* each piece of the archive is a zstd frame */
+    int live_fd; /* second output for the same pieces, like a pipe, borrowed; 0 = none; its failure
+                    ends that output alone */
+    /* A rotation starts another file before a file exceeds rotate_bytes, or if it is rotate_ms old,
+     * with the descriptor that next_output returns; -1 continues the current file.  The caller
+     * closes the descriptors.  Each file is complete in itself. */
+    uint64_t rotate_bytes, rotate_ms; /* 0 = not; one piece of up to 66 KiB may exceed the size */
+    int (*next_output)(void *user_data);
+    void *user_data;
     const char *output_name; /* of the output, for ttr_session_get_info; NULL = none */
 } ttr_manager_options;
 

@@ -37,6 +37,9 @@ typedef struct ttr_store_options {
      * that is not a table gets a table with a row per event of that name, in which characters other
      * than letters, digits and "_" count as "_".  NULL: all tables, no event classes. */
     const char *const *names;
+    /* Names of columns and fields, in any case; ends with NULL.  Only these columns are filled.
+     * NULL: all columns. */
+    const char *const *columns;
 } ttr_store_options;
 
 /* Creates an empty store of a context, to be freed before it. */
@@ -53,13 +56,15 @@ typedef struct ttr_store_table {
     const char *name, *description;
     uint64_t rows;
     size_t columns;
-    bool is_class; /* a table of one event class */
+    bool is_class;  /* a table of one event class */
+    bool is_filled; /* false: options.names does not name it; it has no rows */
 } ttr_store_table;
 
 typedef struct ttr_store_column {
     const char *name, *description;
     ttr_store_type type;
     bool is_ordered; /* rows are in ascending order of it */
+    bool is_filled;  /* false: options.columns or options.names do not name it; it has no values */
 } ttr_store_column;
 
 /* Copies the i-th table; returns false after the last, and if the store is NULL. */

@@ -101,6 +101,16 @@ extern "C" {
         }                                                                                 \
     } while (0)
 
+/* The same with a text of n bytes, which must be valid until the zone ends. */
+#define TTR_ZONE_ARG_TEXT(name, text, n)                           \
+    do {                                                           \
+        if (ttr_trace_zone_here.site) {                            \
+            ttr_trace_zone_here.args = &ttr_trace_zone_args_here;  \
+            ttr_trace_zone_add(&ttr_trace_zone_args_here, name,    \
+                               ttr_trace_value_of_bytes(text, n)); \
+        }                                                          \
+    } while (0)
+
 /* Ends the innermost zone here and starts another one that lasts to the end of the block.  The end
  * of the first is the start of the second: one clock read. */
 #define TTR_LAP(...) TTR_TRACE_LAP_(TTR_TRACE_INFORMATION, __VA_ARGS__)
@@ -231,6 +241,8 @@ TTR_TRACE_API_ void ttr_trace_site_write(ttr_trace_site *site, uint64_t time, ui
 #ifdef TTR_TRACE_DISABLE
 #undef TTR_ZONE_ARG
 #define TTR_ZONE_ARG(name, value) ((void)0)
+#undef TTR_ZONE_ARG_TEXT
+#define TTR_ZONE_ARG_TEXT(name, text, n) ((void)0)
 #undef TTR_BLOB
 #define TTR_BLOB(category, name, bytes, n) ((void)0)
 #undef TTR_OBJECT

@@ -27,7 +27,8 @@ extern "C" {
 
 #define TTR_TRACE_HIDDEN_ __attribute__((visibility("hidden")))
 #define TTR_TRACE_API_ __attribute__((visibility("default")))
-#define TTR_TRACE_INLINE_ static inline __attribute__((always_inline, unused))
+#define TTR_TRACE_INLINE_ \
+    static inline __attribute__((always_inline, unused, no_instrument_function))
 #define TTR_TRACE_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 #define TTR_TRACE_PAGE 4096
 #define TTR_TRACE_ARGS_MAX 15

@@ -80,7 +80,7 @@ static void read_tmpdir(struct proc *proc)
             (void)snprintf(proc->tmpdir, sizeof proc->tmpdir, "%s", text + at + sizeof key - 1);
 }
 
-static bool is_same_as_ours(uint64_t pid, const char *file)
+static bool is_same_namespace_as_own(uint64_t pid, const char *file)
 {
     char path[64], ctx[64];
     struct stat its_stat, our_stat;
@@ -101,8 +101,8 @@ bool proc_read(struct proc *proc, uint64_t pid)
     (void)snprintf(root, sizeof root, "/proc/%" PRIu64 "/root/.", pid);
     /* If the root cannot be read, the process is assumed to share this file system: a socket in a
      * shared /tmp is then found. */
-    proc->has_other_files = access(root, X_OK) == 0 &&
-                            !(is_same_as_ours(pid, "root") && is_same_as_ours(pid, "ns/mnt"));
+    proc->has_other_files = access(root, X_OK) == 0 && !(is_same_namespace_as_own(pid, "root") &&
+                                                         is_same_namespace_as_own(pid, "ns/mnt"));
     return true;
 }
 

@@ -18,6 +18,8 @@
 #define NAMES_MAX 512u
 #define STACKS_MAX 32768u
 #define DEPTH_MAX 16u
+#define EVENTS_MAX 262144u
+#define IS_SWITCH 0x80000000u
 
 struct sum {
     uint64_t n, ns;
@@ -546,9 +548,85 @@ static void allocations_are_paired_by_address_and_thread(void **state)
     }
 }
 
+/* What an event showed when the complete trace was read. */
+struct seen_event {
+    int64_t time;
+    uint64_t tid;
+    bool has_thread;
+};
+
+/* Reads the events of a trace from a time on into `seen`, without added ones. Returns their number.
+ */
+static size_t read_events_from(ttr *t, const char *path, int64_t from, struct seen_event *seen,
+                               uint32_t *cpu_of)
+{
+    size_t n = 0;
+    ttr_batch batch;
+    ttr_filter filter;
+    ttr_filter_init(&filter);
+    filter.from_ns = from;
+    /* the filter drops the events that the reader returns from before the range */
+    ttr_reader *in = ttr_filter_new(ttr_sort(ttr_open(t, path, NULL, NULL), NULL), &filter, NULL);
+    assert_non_null(in);
+    in = ttr_interpret(in, NULL, NULL);
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            ttr_thread thread;
+            if (event->flags & TTR_EVENT_ADDED || event->time < from)
+                continue;
+            assert_true(n < EVENTS_MAX);
+            const bool has_thread = ttr_thread_get(t, event->thread, &thread);
+            seen[n] = (struct seen_event){event->time, has_thread ? thread.tid : 0, has_thread};
+            /* a wake-up has the CPU of the woken thread */
+            const uint32_t cpu = event->kind == TTR_KIND_WAKE ? event->tag : event->cpu;
+            cpu_of[n++] = event->kind == TTR_KIND_SWITCH ? cpu | IS_SWITCH : cpu;
+        }
+    ttr_close(in);
+    return n;
+}
+
+/* Reading from the middle: the thread of a CPU is unknown up to its first switch, and from there on
+ * as in the complete trace. */
+static void late_start_knows_threads_from_the_first_switch_on(void **state)
+{
+    static struct seen_event whole[EVENTS_MAX], late[EVENTS_MAX];
+    static uint32_t cpu_of[EVENTS_MAX];
+    char path[512];
+    (void)state;
+    if (!corpus_find("ctf", "tracecompass/many-threads", path, sizeof path))
+        return;
+    ttr *t = ttr_new(NULL);
+    const size_t n = read_events_from(t, path, INT64_MIN, whole, cpu_of);
+    ttr_free(t);
+    for (size_t cut = n / 5; cut < n; cut += n / 5) {
+        size_t first = cut, unknown = 0;
+        bool is_known[CPUS_MAX] = {false};
+        while (first > 0 && whole[first - 1].time == whole[cut].time)
+            first--;
+        t = ttr_new(NULL);
+        const size_t late_n = read_events_from(t, path, whole[cut].time, late, cpu_of);
+        assert_int_equal(late_n, n - first);
+        for (size_t i = 0; i < late_n; i++) {
+            const uint32_t cpu = cpu_of[i] & ~IS_SWITCH;
+            assert_in_range(cpu, 0, CPUS_MAX - 1);
+            is_known[cpu] |= (cpu_of[i] & IS_SWITCH) != 0;
+            assert_int_equal(late[i].time, whole[first + i].time);
+            unknown += !is_known[cpu] && !late[i].has_thread;
+            if (is_known[cpu] || late[i].has_thread) {
+                assert_int_equal(late[i].has_thread, whole[first + i].has_thread);
+                assert_int_equal(late[i].tid, whole[first + i].tid);
+            }
+        }
+        assert_in_range(unknown, 1, late_n);
+        ttr_free(t);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(late_start_knows_threads_from_the_first_switch_on),
         cmocka_unit_test(allocations_are_paired_by_address_and_thread),
         cmocka_unit_test(recorded_traces_equal_other_tools),
     };

@@ -94,7 +94,7 @@ static void copy_iter_begin(ttr_fields *fields)
     memcpy(fields->state, &iter, sizeof iter);
 }
 
-static size_t labels_size(uint32_t labels)
+static size_t get_labels_size(uint32_t labels)
 {
     return (labels * (size_t)4 + 7) / 8 * 8;
 }
@@ -114,7 +114,7 @@ static bool read_optional_parts(struct copy_iter *iter, struct cursor *from, ttr
     if (!bytes)
         return false;
     memcpy(&more, bytes, sizeof more);
-    iter->labels = cursor_read_bytes(from, labels_size(more.labels));
+    iter->labels = cursor_read_bytes(from, get_labels_size(more.labels));
     const uint8_t *type =
         more.flags & HAS_TYPE ? cursor_read_bytes(from, sizeof iter->chosen) : NULL;
     if (!iter->labels || (more.flags & HAS_TYPE && !type))
@@ -444,7 +444,7 @@ static void append_rare_properties(ttr *t, struct buffer *to, const ttr_field *f
         ttr_id id = intern_label(t, to, label);
         buffer_add(to, &id, sizeof id);
     }
-    buffer_add_zeros(to, labels_size(more.labels) - more.labels * (size_t)4);
+    buffer_add_zeros(to, get_labels_size(more.labels) - more.labels * (size_t)4);
     if (chosen)
         buffer_add(to, &chosen, sizeof chosen);
 }

@@ -140,6 +140,17 @@ struct packet_facts {
     uint64_t epoch_ns;        /* Unix time of time 0, in ns; valid with has_epoch */
 };
 
+/* The last counter of a stream. */
+struct packet_counter {
+    uint32_t stream, counter;
+};
+
+/* What a receiver lost while it wrote a file. */
+struct packet_losses {
+    uint64_t kernel_drops;                    /* datagrams that the kernel dropped */
+    uint64_t dropped_packets, dropped_events; /* by a full queue */
+};
+
 /* Packets of a format that need no earlier ones to be decoded, so that they can be sent and
  * received one by one. */
 struct format_transfer {
@@ -154,6 +165,11 @@ struct format_transfer {
     /* Adds a time to an event, and sets its stream. Does nothing to other packets. NULL = packets
      * of several sources cannot be merged. */
     void (*rebase)(uint8_t *packet, uint32_t stream, uint64_t delta_ns);
+    /* Optional: append packets of the receiver to a file of packets. write_counters: at the head of
+     * a file that continues another one, the last counters of its n streams. write_losses: at the
+     * end of a file, what the receiver lost. */
+    void (*write_counters)(struct buffer *to, const struct packet_counter *counters, size_t n);
+    void (*write_losses)(struct buffer *to, const struct packet_losses *losses);
     const uint8_t *merged_head; /* first packet of a trace with time 0 at 1970 */
     size_t merged_head_n;
 };

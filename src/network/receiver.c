@@ -158,7 +158,7 @@ void ttr_receiver_sum(const ttr_receiver *receiver, ttr_receiver_totals *totals)
     totals->size = size;
     for (size_t i = 0; i < receiver->sources_n; i++) {
         remote_update_counts(receiver->sources[i]);
-        remote_sum(receiver->sources[i], totals);
+        remote_add_to_totals(receiver->sources[i], totals);
     }
 }
 

@@ -40,6 +40,8 @@ struct remote_stream {
      * one, and in all that arrived */
     bool has_events;
     uint64_t events_first, events_end, events_seen;
+    bool is_written; /* an event of the stream was written, the last one with this counter */
+    uint32_t written;
 };
 
 /* A source: one sender with one epoch of its trace. It is listed in the receiver from its first
@@ -70,6 +72,7 @@ struct remote {
     size_t streams_n, streams_capacity;
     struct pair_map stream_index; /* (id, 0) to an index in `streams` */
     struct capture capture;
+    struct packet_losses noted;  /* losses before the current file */
     struct folder_capture parts; /* of a source that sends frames */
     char extension[16];          /* of its files, without the dot */
     ttr_received received;
@@ -153,7 +156,7 @@ void remote_update_counts(struct remote *remote);
 void remote_report(struct remote *remote, ttr_source_stage stage);
 
 /* Adds the counts of a source to the sums. */
-void remote_sum(const struct remote *remote, ttr_receiver_totals *totals);
+void remote_add_to_totals(const struct remote *remote, ttr_receiver_totals *totals);
 
 /* Records the first failure of a receiver. */
 void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error);
@@ -166,6 +169,9 @@ void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_e
 
 /* Prepares the output of a source and reports its begin. Returns false after a failure. */
 bool remote_open_output(struct remote *remote);
+
+/* Appends to the file what the receiver lost while the file was written. */
+void remote_write_losses(struct remote *remote);
 
 /* Adds a complete packet or bytes of a stream to the queue. */
 void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n);

@@ -73,12 +73,13 @@ void remote_free(struct remote *remote)
     ttr_error error = {0};
     if (remote->fd >= 0)
         (void)close(remote->fd);
+    remote_write_losses(remote);
     ttr_status status = capture_close(&remote->capture, &error);
     if (status != TTR_OK)
         receiver_fail(receiver, status, &error);
     if (remote->has_begun)
         remote_report(remote, TTR_SOURCE_ENDED);
-    remote_sum(remote, &receiver->ended);
+    remote_add_to_totals(remote, &receiver->ended);
     for (size_t i = 0; i < remote->streams_n; i++)
         counter_window_free(&remote->streams[i].window, &receiver->alloc);
     alloc_free(&receiver->alloc, remote->streams, remote->streams_capacity,

@@ -96,7 +96,7 @@ void remote_update_counts(struct remote *remote)
         received->garbage = remote->framer.garbage;
 }
 
-void remote_sum(const struct remote *remote, ttr_receiver_totals *totals)
+void remote_add_to_totals(const struct remote *remote, ttr_receiver_totals *totals)
 {
     const ttr_received *received = &remote->received;
     totals->bytes += received->bytes;

@@ -29,6 +29,15 @@ static const char *first_extension(const struct format *format, char *to, size_t
     return to;
 }
 
+/* Returns what the receiver has lost so far, as far as it concerns the source. */
+static struct packet_losses sum_losses(const struct remote *remote)
+{
+    return (struct packet_losses){.kernel_drops =
+                                      remote->is_stream ? 0 : remote->receiver->ended.kernel_drops,
+                                  .dropped_packets = remote->received.dropped,
+                                  .dropped_events = remote->received.dropped_events};
+}
+
 bool remote_open_output(struct remote *remote)
 {
     struct ttr_receiver *receiver = remote->receiver;
@@ -37,6 +46,7 @@ bool remote_open_output(struct remote *remote)
     remote->received.format = remote->format->name;
     remote->received.is_packets = remote->transfer != NULL;
     receiver->ended.sources++;
+    remote->noted = sum_losses(remote);
     if (receiver->folder) {
         capture_init(&remote->capture, receiver->folder, remote->peer, "");
         (void)first_extension(remote->format, remote->extension, sizeof remote->extension);
@@ -122,14 +132,80 @@ static ttr_status append_to_output(struct remote *remote, const uint8_t *bytes, 
     return status;
 }
 
+void remote_write_losses(struct remote *remote)
+{
+    const struct packet_losses sum = sum_losses(remote), before = remote->noted;
+    const struct packet_losses losses = {
+        .kernel_drops = sum.kernel_drops - before.kernel_drops,
+        .dropped_packets = sum.dropped_packets - before.dropped_packets,
+        .dropped_events = sum.dropped_events - before.dropped_events};
+    struct buffer packet;
+    ttr_error error = {0};
+    remote->noted = sum;
+    if (remote->capture.fd < 0 || !remote->transfer || !remote->transfer->write_losses ||
+        remote->receiver->status != TTR_OK || (!losses.kernel_drops && !losses.dropped_packets))
+        return;
+    buffer_init(&packet, &remote->receiver->alloc);
+    remote->transfer->write_losses(&packet, &losses);
+    ttr_status status = append_to_output(remote, packet.bytes, packet.n, &error);
+    if (status != TTR_OK)
+        receiver_fail(remote->receiver, status, &error);
+    buffer_free(&packet);
+}
+
+/* Stores the counters of packets that were written, for the head of the next file. */
+static void note_written(struct remote *remote, const uint8_t *bytes, size_t n)
+{
+    const struct format_transfer *transfer = remote->transfer;
+    const ttr_receiver_options *options = &remote->receiver->options;
+    if (!transfer || !transfer->write_counters || (!options->rotate_bytes && !options->rotate_ms))
+        return;
+    for (size_t at = 0, size; at < n; at += size) {
+        struct packet_facts facts = {0};
+        size = (size_t)transfer->get_size(bytes + at, UINT32_MAX);
+        (void)transfer->parse(bytes + at, size, &facts);
+        uint32_t i = facts.is_counted ? remote_find_stream(remote, facts.stream) : UINT32_MAX;
+        if (i == UINT32_MAX)
+            continue;
+        struct remote_stream *stream = &remote->streams[i];
+        if (!stream->is_written || (int32_t)(facts.counter - stream->written) > 0)
+            stream->written = facts.counter;
+        stream->is_written = true;
+    }
+}
+
+/* Appends the last counters of all streams to a new file. Their packet is not part of the size at
+ * which the file is rotated. */
+static ttr_status append_counters(struct remote *remote, ttr_error *error)
+{
+    struct packet_counter counters[RECEIVER_SOURCE_STREAMS];
+    struct buffer packet;
+    size_t n = 0;
+    if (!remote->transfer || !remote->transfer->write_counters)
+        return TTR_OK;
+    for (size_t i = 0; i < remote->streams_n; i++)
+        if (remote->streams[i].is_written)
+            counters[n++] =
+                (struct packet_counter){remote->streams[i].id, remote->streams[i].written};
+    buffer_init(&packet, &remote->receiver->alloc);
+    remote->transfer->write_counters(&packet, counters, n);
+    const uint64_t before = remote->capture.size;
+    ttr_status status = append_to_output(remote, packet.bytes, packet.n, error);
+    remote->capture.size = before;
+    buffer_free(&packet);
+    return status;
+}
+
 static ttr_status rotate_output(struct remote *remote, ttr_error *error)
 {
     size_t written;
+    remote_write_losses(remote);
     ttr_status status = capture_rotate(&remote->capture, error);
     if (status != TTR_OK)
         return status;
     remote->received.files++;
-    return capture_append(&remote->capture, remote->head.bytes, remote->head.n, &written, error);
+    status = capture_append(&remote->capture, remote->head.bytes, remote->head.n, &written, error);
+    return status == TTR_OK ? append_counters(remote, error) : status;
 }
 
 /* Returns the number of bytes, from the start of the queue, that the current file may have. */
@@ -153,6 +229,8 @@ static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
         size_t n = bytes_before_rotation(remote);
         if (status == TTR_OK)
             status = append_to_output(remote, remote->queue.bytes + remote->queue_at, n, error);
+        if (status == TTR_OK)
+            note_written(remote, remote->queue.bytes + remote->queue_at, n);
         remote->queue_at += n;
     }
     return status;

@@ -39,16 +39,29 @@ static bool is_temporary(const ttr_query *query, const char *name)
     return is_it;
 }
 
+/* Returns the schema of a table, or NULL if it has none of ours. */
+static ttr_query *find_schema(const struct leaf_planner *planner, const struct sql_select *select)
+{
+    ttr_query *query = planner->query;
+    if (select->schema == SQL_NONE || sql_name_equals(&planner->sql, select->schema, "main"))
+        return query;
+    for (query = query->schemas; query; query = query->next)
+        if (sql_name_equals(&planner->sql, select->schema, query->schema))
+            break;
+    return query;
+}
+
 /* Finds the table of the store that a SELECT reads.  Returns SIZE_MAX if there is none. */
 static size_t find_table(struct leaf_planner *planner, const struct sql_select *select)
 {
     ttr_store_table about;
-    const bool is_qualified = select->table != select->table_from;
-    if (!is_qualified && is_common_table(&planner->sql, select->table))
+    const bool is_qualified = select->schema != SQL_NONE;
+    planner->tables = find_schema(planner, select);
+    if (!planner->tables || (!is_qualified && is_common_table(&planner->sql, select->table)))
         return SIZE_MAX;
-    for (size_t i = 0; ttr_store_table_at(planner->query->store, i, &about); i++) {
+    for (size_t i = 0; ttr_store_table_at(planner->tables->store, i, &about); i++) {
         if (!sql_name_equals(&planner->sql, select->table, about.name) ||
-            (about.is_class && about.rows == 0))
+            (about.is_class && about.rows == 0) || !about.is_filled)
             continue;
         planner->table = about.name;
         return is_qualified || !is_temporary(planner->query, about.name) ? i : SIZE_MAX;
@@ -262,7 +275,7 @@ static bool is_in_order(const struct leaf_planner *planner)
     const struct vector_op *op = &leaf->program.ops[leaf->orders[0].op];
     ttr_store_column column;
     return leaf->orders_n == 1 && !leaf->orders[0].is_descending && op->kind == VECTOR_COLUMN &&
-           ttr_store_column_at(planner->query->store, leaf->program.table, op->column, &column) &&
+           ttr_store_column_at(planner->tables->store, leaf->program.table, op->column, &column) &&
            column.is_ordered;
 }
 
@@ -320,7 +333,7 @@ static struct leaf *new_leaf(struct leaf_planner *planner, size_t table)
         return NULL;
     leaf->number = ++planner->query->leaves_made;
     leaf->inner = SQL_NONE;
-    vector_init(&leaf->program, planner->query, &planner->sql, table);
+    vector_init(&leaf->program, planner->tables, &planner->sql, table);
     return leaf;
 }
 

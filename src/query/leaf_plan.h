@@ -8,6 +8,7 @@
 
 struct leaf_planner {
     ttr_query *query;
+    ttr_query *tables; /* schema of the table: the query, or one that is attached */
     struct sql sql;
     struct leaf *leaf;
     struct sql_select selects[PLAN_LEVELS_MAX]; /* [0] = the SELECT */

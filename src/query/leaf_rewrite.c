@@ -117,7 +117,7 @@ static void write_result_name(struct leaf_planner *planner, const struct sql_exp
     if (is->kind == SQL_COLUMN && planner->levels == 1)
         column = vector_find_column(&planner->leaf->program, is->name);
     if (column != SQL_NONE &&
-        ttr_store_column_at(planner->query->store, planner->leaf->program.table, column, &about)) {
+        ttr_store_column_at(planner->tables->store, planner->leaf->program.table, column, &about)) {
         sqlite3_str_appendf(planner->out, "AS \"%w\" ", about.name);
         return;
     }
@@ -199,7 +199,9 @@ void plan_write_rows(struct leaf_planner *planner)
 {
     const struct sql_select *select = &planner->selects[0];
     copy_tokens(planner, select->from, select->table_from);
-    sqlite3_str_appendf(planner->out, "main.\"%w\"(%u) AS ", planner->table, planner->leaf->number);
+    sqlite3_str_appendf(planner->out, "\"%w\".\"%w\"(%u) AS ",
+                        planner->tables->owner ? planner->tables->schema : "main", planner->table,
+                        planner->leaf->number);
     if (select->table_alias != SQL_NONE)
         copy_tokens(planner, select->table_alias, select->table_alias + 1);
     else

@@ -126,7 +126,7 @@ static bool add_block(struct leaf *leaf, const struct leaf_block *block)
 static enum leaf_result run_blocks(struct leaf *leaf)
 {
     struct vector_program *program = &leaf->program;
-    const ttr_query *query = program->query;
+    const ttr_query *query = program->query->owner ? program->query->owner : program->query;
     struct leaf_block block = {.n = 0};
     uint32_t blocks = 0;
     for (uint64_t row = leaf->from / VECTOR_ROWS * VECTOR_ROWS; row < leaf->to;

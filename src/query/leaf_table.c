@@ -31,7 +31,8 @@ struct leaf_cursor {
 
 struct leaf *leaf_find(const ttr_query *query, int64_t number)
 {
-    for (const ttr_result *result = query->results; result; result = result->next)
+    const ttr_query *owner = query->owner ? query->owner : query;
+    for (const ttr_result *result = owner->results; result; result = result->next)
         for (struct leaf *leaf = result->leaves; leaf; leaf = leaf->next)
             if (leaf->number == number)
                 return leaf;

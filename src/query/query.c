@@ -9,6 +9,10 @@
 
 #define PROGRESS_STEPS 10000 /* instructions of SQLite between two calls of progress */
 #define NAME_MAX_BYTES 256u
+/* Bytes that SQLite may use, in all databases of the process together.  SQLite merges derived
+ * tables into the statement around them, which can grow exponentially, before any progress is
+ * reported. */
+#define SQLITE_MEMORY_MAX ((sqlite3_int64)2 << 30)
 #define SCHEMAS_MAX 10 /* as many as SQLite attaches */
 
 /* --- Errors --- */
@@ -76,7 +80,10 @@ static bool copy_name(const char **p, char name[NAME_MAX_BYTES])
         for (n = 0; is_name_byte(at[n]); n++)
             ;
         *p = at + n;
-        if (sqlite3_keyword_check(at, (int)n))
+        /* These keywords are also columns of ours. */
+        if (sqlite3_keyword_check(at, (int)n) &&
+            sqlite3_strnicmp(at, "key", (int)n < 3 ? 3 : (int)n) &&
+            sqlite3_strnicmp(at, "offset", (int)n < 6 ? 6 : (int)n))
             return false;
     }
     if (n == 0 || n >= NAME_MAX_BYTES)
@@ -86,9 +93,27 @@ static bool copy_name(const char **p, char name[NAME_MAX_BYTES])
     return true;
 }
 
+/* Returns true if a "*" is all columns: not count(*) and not a product.  `before` is the text
+ * before it. */
+static bool is_star(const char *sql, const char *before)
+{
+    static const char *const words[] = {"select", "distinct", "all"};
+    while (before > sql && isspace((unsigned char)before[-1]))
+        before--;
+    if (before > sql && (before[-1] == ',' || before[-1] == '.' || before[-1] == '/'))
+        return true; /* also after a comment */
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t n = strlen(words[i]);
+        if ((size_t)(before - sql) >= n && sqlite3_strnicmp(before - n, words[i], (int)n) == 0)
+            return true;
+    }
+    return false;
+}
+
 void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *name),
                      void *user_data)
 {
+    const char *const start = sql;
     char name[NAME_MAX_BYTES];
     while (*sql) {
         const char *next = skip_quoted(sql), *begin = sql;
@@ -96,12 +121,14 @@ void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *n
             sql = next;
             continue;
         }
+        if ((*sql == '*' && is_star(start, sql)) || sqlite3_strnicmp(sql, "natural", 7) == 0)
+            see(user_data, "*");
         if (copy_name(&sql, name))
             see(user_data, name);
         if (sql == begin)
             sql++;
-        /* "1e5" and the rest of a number are not names. */
-        if (isdigit((unsigned char)*begin))
+        /* Words and the rest of a number, as in "1e5", are not names. */
+        if (is_name_byte(*begin))
             while (is_name_byte(*sql))
                 sql++;
     }
@@ -175,6 +202,8 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
         ttr_query_free(query);
         return NULL;
     }
+    if (sqlite3_hard_heap_limit64(-1) == 0)
+        (void)sqlite3_hard_heap_limit64(SQLITE_MEMORY_MAX);
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_EXPR_DEPTH, 500);
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
     (void)sqlite3_set_authorizer(query->db, authorize_statement, query);
@@ -188,8 +217,9 @@ static bool is_schema_name(const char *name)
     size_t n = 0;
     while (isalnum((unsigned char)name[n]) || name[n] == '_')
         n++;
-    return n > 0 && n < NAME_MAX_BYTES && !name[n] && !isdigit((unsigned char)name[0]) &&
-           sqlite3_stricmp(name, "main") != 0 && sqlite3_stricmp(name, "temp") != 0;
+    return n > 0 && n < sizeof((ttr_query *)0)->schema && !name[n] &&
+           !isdigit((unsigned char)name[0]) && sqlite3_stricmp(name, "main") != 0 &&
+           sqlite3_stricmp(name, "temp") != 0;
 }
 
 ttr_status ttr_query_attach(ttr_query *query, const char *schema, ttr *t, const ttr_store *store,
@@ -203,14 +233,20 @@ ttr_status ttr_query_attach(ttr_query *query, const char *schema, ttr *t, const 
     char *sql = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", schema);
     int result = tables && sql ? SQLITE_OK : SQLITE_NOMEM;
     if (result == SQLITE_OK) {
-        *tables = (ttr_query){.t = t, .store = store, .db = query->db};
+        *tables = (ttr_query){.t = t, .store = store, .db = query->db, .owner = query};
         (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, SCHEMAS_MAX);
         (void)sqlite3_set_authorizer(query->db, NULL, NULL);
         result = sqlite3_exec(query->db, sql, NULL, NULL, NULL);
     }
     if (result == SQLITE_OK) {
-        result = query_add_tables(tables, schema, free);
+        ttr_query *const added = tables;
+        (void)snprintf(added->schema, sizeof added->schema, "%s", schema);
+        result = query_add_tables(added, schema, free);
         tables = NULL; /* the database has it, also after an error */
+        if (result == SQLITE_OK) {
+            added->next = query->schemas;
+            query->schemas = added;
+        }
     }
     if (result != SQLITE_OK)
         set_error(error, convert_sqlite_status(result), 0, sqlite3_errmsg(query->db));
@@ -284,9 +320,21 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
         ttr_result_free(result);
         return NULL;
     }
+    char *expanded = query_expand_literals(query, sql);
+    if (expanded) {
+        (void)sqlite3_finalize(result->plain);
+        result->plain = NULL;
+        if (sqlite3_prepare_v2(query->db, expanded, -1, &result->plain, NULL) != SQLITE_OK) {
+            set_error(error, TTR_E_NOMEM, 0, sqlite3_errmsg(query->db));
+            sqlite3_free(expanded);
+            ttr_result_free(result);
+            return NULL;
+        }
+    }
     result->statement = result->plain;
     if (!query->has_no_leaves)
-        prepare_leaves(result, sql);
+        prepare_leaves(result, expanded ? expanded : sql);
+    sqlite3_free(expanded);
     return result;
 }
 
@@ -361,6 +409,16 @@ ttr_type ttr_result_type(const ttr_result *result, size_t column)
     default:
         return TTR_TYPE_NULL;
     }
+}
+
+ttr_type query_declared_type(const ttr_result *result, size_t column)
+{
+    const char *type = sqlite3_column_decltype(result->plain, (int)column);
+    return !type                          ? TTR_TYPE_NULL
+           : strcmp(type, "INTEGER") == 0 ? TTR_TYPE_INT
+           : strcmp(type, "REAL") == 0    ? TTR_TYPE_FLOAT
+           : strcmp(type, "TEXT") == 0    ? TTR_TYPE_TEXT
+                                          : TTR_TYPE_NULL;
 }
 
 int64_t ttr_result_int(const ttr_result *result, size_t column)

@@ -26,6 +26,10 @@ struct ttr_query {
     bool has_no_leaves;   /* SQLite computes everything */
     uint32_t leaves_made; /* number of the latest leaf */
     ttr_result *results;
+    ttr_query *schemas; /* that are attached, linked by `next` */
+    ttr_query *owner;   /* of an attached schema: the query that it is attached to */
+    ttr_query *next;
+    char schema[64]; /* name of an attached schema */
     ttr_progress progress;
     void *user_data;
 };
@@ -36,6 +40,15 @@ int query_add_tables(ttr_query *query, const char *schema, void (*free_query)(vo
 
 /* Returns the first row in which an ordered column is at least `value`. */
 uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, int64_t value);
+
+/* Replaces durations and times, such as '5ms' and '+2s', that are compared with columns of integers
+ * (query_literals.c).  Returns the statement, to be freed with sqlite3_free, or NULL if it has
+ * none. */
+char *query_expand_literals(const ttr_query *query, const char *text);
+
+/* Returns the type that a table declares for a column of a result: INT, FLOAT or TEXT;
+ * TTR_TYPE_NULL for results of expressions. */
+ttr_type query_declared_type(const ttr_result *result, size_t column);
 
 /* Adds the aggregate functions. Returns a status of SQLite. */
 int query_add_functions(sqlite3 *db);

@@ -122,7 +122,7 @@ static bool is_constraint_usable(const struct store_table *table, sqlite3_index_
 {
     const int column = info->aConstraint[i].iColumn;
     if (!info->aConstraint[i].usable || column < 0 || (size_t)column >= table->about.columns ||
-        !is_comparison(info->aConstraint[i].op))
+        !is_comparison(info->aConstraint[i].op) || !table->columns[column].is_filled)
         return false;
     if (table->columns[column].type == TTR_STORE_TEXT)
         return info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
@@ -388,6 +388,12 @@ static int start_scan(sqlite3_vtab_cursor *base, int number, const char *plan, i
     struct cursor *cursor = (struct cursor *)base;
     const struct store_table *table = get_cursor_table(cursor);
     const int has_leaf = number & 1;
+    if (!table->about.is_filled) {
+        base->pVtab->zErrMsg =
+            sqlite3_mprintf("table %s was not read from the trace: name it in the first statement",
+                            table->about.name);
+        return SQLITE_ERROR;
+    }
     cursor->row = 0;
     cursor->end = table->about.rows;
     cursor->conditions_n = 0;
@@ -434,6 +440,12 @@ static int return_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
         if (cursor->leaf)
             sqlite3_result_int64(context, cursor->leaf->number);
         return SQLITE_OK;
+    }
+    if (!table->columns[column].is_filled) {
+        cursor->base.pVtab->zErrMsg = sqlite3_mprintf(
+            "column %s.%s was not read from the trace: name it in the first statement",
+            table->about.name, table->columns[column].name);
+        return SQLITE_ERROR;
     }
     const int64_t value = get_column_value(cursor, (size_t)column, get_row(cursor), &is_full);
     double real;

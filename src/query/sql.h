@@ -108,6 +108,7 @@ struct sql_select {
     uint32_t results_n;
     uint32_t from_word;  /* token FROM */
     uint32_t table;      /* token of the table's name; SQL_NONE = a derived table */
+    uint32_t schema;     /* token; SQL_NONE = none */
     uint32_t table_from; /* tokens [table_from, table_to) are the table with schema and alias */
     uint32_t table_to;
     uint32_t table_alias; /* token; SQL_NONE = none */

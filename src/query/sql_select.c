@@ -82,10 +82,14 @@ static bool parse_table(struct sql *sql, struct sql_select *select)
         if (!skip_parentheses(sql))
             return false;
     } else {
-        if (sql_is_word(sql, sql->at, "main") && sql_is_symbol(sql, sql->at + 1, "."))
-            sql->at += 2;
         if (!sql_is_name(sql, sql->at))
             return false;
+        if (sql_is_symbol(sql, sql->at + 1, ".")) {
+            select->schema = sql->at;
+            sql->at += 2;
+            if (!sql_is_name(sql, sql->at))
+                return false;
+        }
         select->table = sql->at++;
     }
     if (!parse_alias(sql, &select->table_alias))
@@ -165,6 +169,7 @@ bool sql_parse_select(struct sql *sql, uint32_t token, struct sql_select *select
 {
     *select = (struct sql_select){.from = token,
                                   .table = SQL_NONE,
+                                  .schema = SQL_NONE,
                                   .table_alias = SQL_NONE,
                                   .derived = SQL_NONE,
                                   .where = SQL_NONE,

@@ -1,8 +1,13 @@
 /* The output of a manager: an FXT archive that is appended in complete pieces. */
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <zstd.h>
 
 #include "recorder/recorder.h"
 
@@ -38,6 +43,76 @@ static int write_all_parts(int fd, struct iovec *part, int parts)
     return 0;
 }
 
+/* --- Compression --- */
+
+#define ZSTD_LEVEL 1
+
+struct archive_zstd {
+    ZSTD_CCtx *context;
+    uint8_t *plain, *packed; /* the piece, and its frame */
+    size_t plain_size, packed_size;
+};
+
+bool archive_compress(struct archive *archive)
+{
+    archive->zstd = alloc_zero(alloc_default(), 1, sizeof *archive->zstd);
+    if (archive->zstd)
+        archive->zstd->context = ZSTD_createCCtx();
+    return archive->zstd && archive->zstd->context;
+}
+
+void archive_free(struct archive *archive)
+{
+    struct archive_zstd *zstd = archive->zstd;
+    if (!zstd)
+        return;
+    (void)ZSTD_freeCCtx(zstd->context);
+    alloc_free(alloc_default(), zstd->plain, zstd->plain_size, 1);
+    alloc_free(alloc_default(), zstd->packed, zstd->packed_size, 1);
+    alloc_free(alloc_default(), zstd, 1, sizeof *zstd);
+    archive->zstd = NULL;
+}
+
+/* Compresses parts to one frame. Returns its size, or 0 without memory. */
+static size_t compress_parts(struct archive_zstd *zstd, const struct iovec *part, size_t n,
+                             size_t bytes)
+{
+    const struct alloc *alloc = alloc_default();
+    if (!alloc_reserve(alloc, (void **)&zstd->plain, &zstd->plain_size, bytes, 1) ||
+        !alloc_reserve(alloc, (void **)&zstd->packed, &zstd->packed_size, ZSTD_compressBound(bytes),
+                       1))
+        return 0;
+    for (size_t i = 0, at = 0; i < n; at += part[i++].iov_len)
+        if (part[i].iov_len)
+            memcpy(zstd->plain + at, part[i].iov_base, part[i].iov_len);
+    const size_t size = ZSTD_compressCCtx(zstd->context, zstd->packed, zstd->packed_size,
+                                          zstd->plain, bytes, ZSTD_LEVEL);
+    return ZSTD_isError(size) ? 0 : size;
+}
+
+/* --- Writing --- */
+
+/* Writes a piece to the second output. A failure ends that output alone. */
+static void write_live(struct archive *archive, struct iovec *part, size_t n)
+{
+    if (archive->live_fd && write_all_parts(archive->live_fd, part, (int)n) != 0)
+        archive->live_fd = 0;
+}
+
+/* Writes the parts, compressed if the archive is. Returns the bytes in the file, or 0 with
+ * `reason` set. */
+static size_t write_file_piece(struct archive *archive, struct iovec *part, size_t n, size_t bytes)
+{
+    if (archive->zstd) {
+        const size_t size = compress_parts(archive->zstd, part, n, bytes);
+        struct iovec frame = {archive->zstd->packed, size};
+        archive->reason = size ? write_all_parts(archive->fd, &frame, 1) : ENOMEM;
+        return archive->reason ? 0 : size;
+    }
+    archive->reason = write_all_parts(archive->fd, part, (int)n);
+    return archive->reason ? 0 : bytes;
+}
+
 bool archive_write(struct archive *archive, const struct archive_part *parts, size_t n)
 {
     struct iovec list[ARCHIVE_PARTS_MAX];
@@ -48,9 +123,12 @@ bool archive_write(struct archive *archive, const struct archive_part *parts, si
         bytes += parts[i].n;
     }
     if (archive->reason == 0) {
-        archive->reason = write_all_parts(archive->fd, list, (int)n);
+        struct iovec copy[ARCHIVE_PARTS_MAX];
+        memcpy(copy, list, n * sizeof *list);
+        const size_t written = bytes ? write_file_piece(archive, list, n, bytes) : 0;
         if (archive->reason == 0) {
-            archive->whole += bytes;
+            archive->whole += written;
+            write_live(archive, copy, n);
             return true;
         }
         if (archive->is_regular &&
@@ -61,10 +139,37 @@ bool archive_write(struct archive *archive, const struct archive_part *parts, si
     return false;
 }
 
+bool archive_start(struct archive *archive, int fd)
+{
+    struct stat about;
+    const uint64_t magic = TRACE_FXT_MAGIC;
+    const struct archive_part head = {&magic, sizeof magic};
+    const off_t at = lseek(fd, 0, SEEK_CUR);
+    const int live_fd = archive->live_fd;
+    const bool is_next = archive->whole > 0;
+    archive->fd = fd;
+    archive->is_regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && at >= 0;
+    archive->start = at > 0 ? (uint64_t)at : 0;
+    archive->before += archive->whole;
+    archive->whole = 0;
+    archive->live_fd = is_next ? 0 : live_fd;
+    const bool is_written = archive_write(archive, &head, 1);
+    if (is_next)
+        archive->live_fd = live_fd;
+    return is_written;
+}
+
 void archive_rewrite(struct archive *archive, uint64_t at, uint64_t word)
 {
-    if (archive->is_regular &&
+    if (archive->is_regular && !archive->zstd &&
         pwrite(archive->fd, &word, sizeof word, (off_t)(archive->start + at)) != sizeof word &&
         archive->reason == 0)
         archive->reason = errno;
+}
+
+uint64_t recorder_now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }

@@ -39,6 +39,8 @@ static ttr_status check_options(const ttr_manager_options *options, ttr_error *e
     if (options->socket && strlen(options->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
         return fail(error, TTR_E_MISUSE, 0, "socket path is longer than 107 bytes: %s",
                     options->socket);
+    if ((options->rotate_bytes || options->rotate_ms) && !options->next_output)
+        return fail(error, TTR_E_MISUSE, 0, "a rotation needs next_output");
     if (options->buffer_bytes > BUFFER_MAX)
         return fail(error, TTR_E_MISUSE, 0, "buffer is larger than 256 MiB");
     return manager_check_filter(options->categories, error);
@@ -66,21 +68,15 @@ static ttr_status create_socket(ttr_manager *manager, const char *path, ttr_erro
 static ttr_status start_manager(ttr_manager *manager, const ttr_manager_options *options,
                                 ttr_error *error)
 {
-    struct stat about;
-    const uint64_t magic = TRACE_FXT_MAGIC;
-    const struct archive_part head = {&magic, sizeof magic};
     manager->copy = alloc_zero(manager->alloc, 1, TRACE_CHUNK);
     manager->strings = alloc_zero(manager->alloc, 1, TRACE_STRINGS_SIZE);
-    if (!manager->copy || !manager->strings)
+    if (!manager->copy || !manager->strings ||
+        (options->is_compressed && !archive_compress(&manager->archive)))
         return fail(error, TTR_E_NOMEM, 0, "out of memory");
     (void)snprintf(manager->categories, sizeof manager->categories, "%s",
                    options->categories ? options->categories : "");
     (void)snprintf(manager->output_name, sizeof manager->output_name, "%s",
                    options->output_name ? options->output_name : "");
-    const off_t at = lseek(options->fd, 0, SEEK_CUR);
-    manager->archive.is_regular =
-        fstat(options->fd, &about) == 0 && S_ISREG(about.st_mode) && at >= 0;
-    manager->archive.start = at > 0 ? (uint64_t)at : 0;
     trace_clock_choose(&manager->clock);
     manager->ticks_per_second = trace_clock_frequency(&manager->clock);
     manager->zone_min_ticks = (uint64_t)((long double)options->zone_min_ns *
@@ -95,7 +91,7 @@ static ttr_status start_manager(ttr_manager *manager, const ttr_manager_options 
         status = create_socket(manager, options->socket ? options->socket : socket, error);
     if (status != TTR_OK && manager->has_folder)
         session_folder_remove(socket);
-    if (status == TTR_OK && !archive_write(&manager->archive, &head, 1))
+    if (status == TTR_OK && !archive_start(&manager->archive, options->fd))
         return fail(error, TTR_E_IO, 0, "cannot write: %s", strerror(manager->archive.reason));
     return status;
 }
@@ -115,6 +111,7 @@ static void free_manager(ttr_manager *manager)
     alloc_free(alloc, manager->programs, manager->programs_capacity, sizeof *manager->programs);
     alloc_free(alloc, manager->frequencies, manager->frequencies_capacity,
                sizeof *manager->frequencies);
+    archive_free(&manager->archive);
     alloc_free(alloc, manager->copy, 1, TRACE_CHUNK);
     alloc_free(alloc, manager->strings, 1, TRACE_STRINGS_SIZE);
     alloc_free(alloc, manager, 1, sizeof *manager);
@@ -132,7 +129,12 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
     const size_t chunks = (options->buffer_bytes + TRACE_CHUNK - 1) / TRACE_CHUNK;
     manager->alloc = alloc_default();
     manager->listen_fd = -1;
-    manager->archive.fd = options->fd;
+    manager->archive.live_fd = options->live_fd;
+    manager->archive.started_ms = recorder_now_ms();
+    manager->rotate_bytes = options->rotate_bytes;
+    manager->rotate_ms = options->rotate_ms;
+    manager->next_output = options->next_output;
+    manager->user_data = options->user_data;
     manager->mode = options->mode;
     manager->chunks = chunks == 0                 ? TRACE_CHUNKS_DEFAULT
                       : chunks < TRACE_CHUNKS_MIN ? TRACE_CHUNKS_MIN
@@ -188,7 +190,7 @@ void ttr_manager_get_stats(const ttr_manager *manager, ttr_manager_stats *stats)
     stats->connected = 0;
     for (size_t i = 0; i < manager->programs_n; i++)
         stats->connected += manager->programs[i].is_welcomed;
-    stats->bytes = manager->archive.whole;
+    stats->bytes = manager->archive.before + manager->archive.whole;
     stats->unwritten = manager->archive.unwritten;
 }
 
@@ -213,7 +215,6 @@ ttr_status ttr_manager_close(ttr_manager *manager, ttr_error *error)
 {
     if (!manager)
         return TTR_OK;
-    const uint64_t frequency = trace_clock_frequency(&manager->clock);
     for (size_t i = 0; i < manager->programs_n; i++) {
         struct program *program = &manager->programs[i];
         if (program->is_welcomed)
@@ -221,8 +222,7 @@ ttr_status ttr_manager_close(ttr_manager *manager, ttr_error *error)
         program_end(manager, program);
     }
     manager->programs_n = 0;
-    for (size_t i = 0; i < manager->frequencies_n; i++)
-        archive_rewrite(&manager->archive, manager->frequencies[i], frequency);
+    rotation_complete_file(manager);
     const ttr_status status = manager_check_output(manager, error);
     free_manager(manager);
     return status;

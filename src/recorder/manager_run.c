@@ -1,6 +1,5 @@
 /* The loop of a manager: waits for programs and controllers, and serves them in turn. */
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -8,13 +7,6 @@
 
 #define GREETING_MS 5000u
 #define TICK_MS 100u /* time after which records of chunks that are not full are read */
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* Refuses connections that send no greeting in time. Counts programs that are disconnected because
  * of what they wrote to their memory. */
@@ -26,8 +18,8 @@ static void check_program_state(ttr_manager *manager, struct program *program)
         return;
     }
     if (program->accepted_ms == 0)
-        program->accepted_ms = now_ms();
-    if (now_ms() - program->accepted_ms <= GREETING_MS)
+        program->accepted_ms = recorder_now_ms();
+    if (recorder_now_ms() - program->accepted_ms <= GREETING_MS)
         return;
     (void)close(program->socket_fd);
     program->socket_fd = -1;
@@ -98,10 +90,10 @@ static bool wait_for_work(ttr_manager *manager, unsigned limit_ms, int wake_fd, 
 
 ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd, ttr_error *error)
 {
-    const uint64_t end = now_ms() + limit_ms;
+    const uint64_t end = recorder_now_ms() + limit_ms;
     bool is_woken = false, is_busy = false;
     do {
-        const uint64_t now = now_ms(), left = end > now ? end - now : 0;
+        const uint64_t now = recorder_now_ms(), left = end > now ? end - now : 0;
         const unsigned wait = is_busy ? 0 : (unsigned)(left < TICK_MS ? left : TICK_MS);
         if (!wait_for_work(manager, wait, wake_fd, &is_woken))
             return fail(error, TTR_E_NOMEM, 0, "out of memory");
@@ -109,6 +101,6 @@ ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd,
         for (size_t i = 0; i < manager->programs_n; i++)
             is_busy |= program_drain(manager, &manager->programs[i], false);
         remove_ended_programs(manager);
-    } while (!is_woken && !manager->is_stop_requested && now_ms() < end);
+    } while (!is_woken && !manager->is_stop_requested && recorder_now_ms() < end);
     return manager_check_output(manager, error);
 }

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zstd.h>
+
 #include "support/recorder_scene.h"
 #include "support/support.h"
 #include "trace/trace_protocol.h"
@@ -302,6 +304,109 @@ static void full_output_keeps_complete_pieces(void **state)
     close(full);
 }
 
+/* --- Outputs --- */
+
+static int next_files[64];
+static unsigned next_files_n;
+
+static int open_next_file(void *user_data)
+{
+    (void)user_data;
+    char path[] = "/tmp/tracetta-next-XXXXXX";
+    const int fd = next_files_n < 64 ? mkstemp(path) : -1;
+    if (fd >= 0) {
+        unlink(path);
+        next_files[next_files_n++] = fd;
+    }
+    return fd;
+}
+
+/* Reads a file of a rotation on its own. */
+static struct scene_reading read_file(int fd)
+{
+    const ssize_t n = pread(fd, scene.words, 1 << 22, 0);
+    assert_true(n >= 8 && n % 8 == 0);
+    scene.words_n = (size_t)n / 8;
+    return scene_read();
+}
+
+static void each_file_of_a_rotation_is_complete(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    next_files_n = 0;
+    scene.options.rotate_bytes = 200000;
+    scene.options.next_output = open_next_file;
+    scene.options.buffer_bytes = 64 * TRACE_CHUNK;
+    scene_open();
+    pid_t children[] = {scene_start(scene_write_slowly, 30000),
+                        scene_start(scene_write_slowly, 30000)};
+    scene_serve(children, 2);
+    scene_close(&stats);
+    uint64_t events = scene_read().events;
+    assert_in_range(next_files_n, 5, 40);
+    assert_true(scene.words_n * 8 <= 200000);
+    for (unsigned i = 0; i < next_files_n; i++) {
+        const struct scene_reading reading = read_file(next_files[i]);
+        assert_true(scene.words_n * 8 <= 200000);
+        assert_true(scene.words[0] == TRACE_FXT_MAGIC);
+        /* Two providers or one, each with its name, clock and the strings of its events. */
+        assert_true(reading.events > 0 && reading.threads_n >= 1);
+        events += reading.events;
+        close(next_files[i]);
+    }
+    assert_int_equal(events, 60000);
+    assert_int_equal(stats.events, 60000);
+}
+
+static void compressed_archive_has_the_same_events(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    scene.options.is_compressed = true;
+    scene.options.buffer_bytes = 64 * TRACE_CHUNK;
+    int plain[2];
+    assert_int_equal(pipe(plain), 0);
+    (void)fcntl(plain[1], F_SETPIPE_SZ, 1 << 20);
+    scene.options.live_fd = plain[1];
+    scene_open();
+    pid_t child = scene_start(scene_write_slowly, 10000);
+    scene_serve(&child, 1);
+    scene_close(&stats);
+    close(plain[1]);
+    static uint8_t live[1 << 20], unpacked[1 << 20];
+    size_t live_n = 0;
+    ssize_t n;
+    while ((n = read(plain[0], live + live_n, sizeof live - live_n)) > 0)
+        live_n += (size_t)n;
+    close(plain[0]);
+    const size_t size = ZSTD_decompress(unpacked, sizeof unpacked, scene.words, scene.words_n);
+    assert_false(ZSTD_isError(size));
+    /* The second output has the same words, and neither has a rewritten frequency. */
+    assert_int_equal(size, live_n);
+    assert_memory_equal(unpacked, live, size);
+    assert_true(stats.bytes < size / 2);
+    assert_int_equal(stats.bytes, scene.words_n);
+}
+
+static void closed_live_output_leaves_the_archive_complete(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    signal(SIGPIPE, SIG_IGN);
+    scene.options.live_fd = ends[1];
+    scene_open();
+    pid_t child = scene_start(scene_write_slowly, 1000);
+    scene_serve(&child, 1);
+    scene_close(&stats);
+    close(ends[1]);
+    signal(SIGPIPE, SIG_DFL);
+    assert_int_equal(scene_read().events, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +428,12 @@ int main(void)
                                         scene_tear_down),
         cmocka_unit_test_setup_teardown(hostile_memory_harms_no_other_program, scene_set_up,
                                         scene_tear_down),
+        cmocka_unit_test_setup_teardown(each_file_of_a_rotation_is_complete, scene_set_up,
+                                        scene_tear_down),
+        cmocka_unit_test_setup_teardown(compressed_archive_has_the_same_events, scene_set_up,
+                                        scene_tear_down),
+        cmocka_unit_test_setup_teardown(closed_live_output_leaves_the_archive_complete,
+                                        scene_set_up, scene_tear_down),
         cmocka_unit_test_setup_teardown(full_output_keeps_complete_pieces, scene_set_up,
                                         scene_tear_down),
     };

@@ -13,6 +13,7 @@
 #include "recorder/recorder.h"
 #include "trace/trace_fxt.h"
 
+#define HEAD_ROOM 1024u /* bytes of a piece before its records, without strings */
 #define CHUNK_INDEX_MAX (UINT64_MAX >> 20) /* positions of such chunks fit into 64 bits */
 
 static struct trace_ring_header *get_ring(const ttr_manager *manager, const struct program *program,
@@ -93,9 +94,11 @@ static void write_piece(ttr_manager *manager, struct program *program,
     uint64_t head[4 + 4 * TRACE_FXT_PROVIDER_WORDS];
     size_t words = 0, frequency = 0, after;
     const bool is_first = !program->has_head;
+    const struct trace_fxt_clock clock = {manager->ticks_per_second, manager->clock.unix_ticks,
+                                          manager->clock.unix_ns};
     if (is_first)
         words = trace_fxt_append_provider(head, program->provider, program->name, program->pid,
-                                          manager->ticks_per_second, &frequency);
+                                          &clock, &frequency);
     else
         words = trace_fxt_append_section(head, program->provider);
     after = words;
@@ -161,6 +164,7 @@ static void read_records(ttr_manager *manager, struct program *program,
                          const struct chunk_range *range)
 {
     const uint64_t from = range->from, to = range->to;
+    rotation_advance_if_due(manager, to - from + sizeof(struct trace_chunk_header) + HEAD_ROOM);
     struct piece_head head = read_piece_head(ring);
     memcpy(manager->copy, get_chunk(ring, from / TRACE_CHUNK, manager->chunks) + from % TRACE_CHUNK,
            to - from);

@@ -24,9 +24,13 @@
 struct archive {
     int fd;
     bool is_regular;
-    int reason;     /* errno of the first failed write; 0 = none */
-    uint64_t start; /* offset of the archive in the file */
-    uint64_t whole; /* bytes up to the end of the last complete piece */
+    int reason;                /* errno of the first failed write; 0 = none */
+    uint64_t start;            /* offset of the archive in the file */
+    uint64_t whole;            /* bytes up to the end of the last complete piece */
+    uint64_t before;           /* bytes of earlier files of a rotation */
+    uint64_t started_ms;       /* when the file was started */
+    int live_fd;               /* second output, which may fail; 0 = none */
+    struct archive_zstd *zstd; /* NULL = pieces are not compressed */
     uint64_t unwritten;
     bool is_reported; /* the caller knows of the failed write */
 };
@@ -43,7 +47,17 @@ struct archive_part {
  * its complete pieces. Returns false if it was not written. */
 bool archive_write(struct archive *archive, const struct archive_part *parts, size_t n);
 
-/* Overwrites a word that was written before, if the output is a regular file. */
+/* Starts an archive in a file. The head of a file that follows another one is not written to the
+ * second output. Returns false if it was not written. */
+bool archive_start(struct archive *archive, int fd);
+
+/* Frees what archive_write allocated. */
+void archive_free(struct archive *archive);
+
+/* Makes archive_write compress each piece as a frame of its own. Returns false without memory. */
+bool archive_compress(struct archive *archive);
+
+/* Overwrites a word that was written before, if the output is a regular file and not compressed. */
 void archive_rewrite(struct archive *archive, uint64_t at, uint64_t word);
 
 /* --- Validation (records.c) --- */
@@ -127,6 +141,9 @@ struct ttr_manager {
     enum ttr_manager_mode mode;
     uint32_t chunks;
     uint64_t zone_min_ticks, ticks_per_second;
+    uint64_t rotate_bytes, rotate_ms; /* 0 = not */
+    int (*next_output)(void *user_data);
+    void *user_data;
     char categories[MANAGER_FILTER_MAX]; /* filter; "" = all */
     char output_name[MANAGER_NAME_MAX];
     uint32_t rings;  /* per program */
@@ -169,6 +186,16 @@ bool control_answer(ttr_manager *manager, const struct program *controller,
 
 /* Reports the first failed write of the output, once. */
 ttr_status manager_check_output(ttr_manager *manager, ttr_error *error);
+
+/* Returns CLOCK_MONOTONIC in ms. */
+uint64_t recorder_now_ms(void);
+
+/* Writes the clock frequency, which is known better now, into the current file. */
+void rotation_complete_file(ttr_manager *manager);
+
+/* Starts the next file of a rotation if the current one is too old, or too large for `bytes` more.
+ */
+void rotation_advance_if_due(ttr_manager *manager, uint64_t bytes);
 
 /* Returns TTR_E_MISUSE for a filter that is malformed or too long. NULL is valid. */
 ttr_status manager_check_filter(const char *filter, ttr_error *error);

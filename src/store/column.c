@@ -4,18 +4,60 @@
 
 #include "store/store.h"
 
-void column_init(struct column *column, const struct alloc *alloc)
+#define CHUNK_FIRST ((size_t)64 << 10)
+#define CHUNK_MAX ((size_t)4 << 20)
+
+struct pool_chunk {
+    struct pool_chunk *next;
+    size_t n; /* bytes with this head */
+};
+
+void block_pool_init(struct block_pool *pool, const struct alloc *alloc)
 {
-    *column = (struct column){.alloc = alloc};
+    *pool = (struct block_pool){.alloc = alloc};
+}
+
+void block_pool_free(struct block_pool *pool)
+{
+    while (pool->chunks) {
+        struct pool_chunk *next = pool->chunks->next;
+        alloc_free(pool->alloc, pool->chunks, pool->chunks->n, 1);
+        pool->chunks = next;
+    }
+}
+
+/* Returns n bytes, a multiple of 8, or NULL if memory is exhausted.  Chunks grow up to a size that
+ * the kernel can map with huge pages. */
+static void *allocate_block(struct block_pool *pool, size_t n)
+{
+    struct pool_chunk *chunk = pool->chunks;
+    if (!chunk || chunk->n - pool->used < n) {
+        const size_t grown = !chunk ? CHUNK_FIRST : chunk->n < CHUNK_MAX ? 2 * chunk->n : CHUNK_MAX;
+        struct pool_chunk *added = alloc_large(pool->alloc, grown, 1);
+        if (!added)
+            return NULL;
+        *added = (struct pool_chunk){.next = chunk, .n = grown};
+        pool->chunks = chunk = added;
+        pool->used = sizeof *added;
+    }
+    void *block = (char *)chunk + pool->used;
+    pool->used += n;
+    return block;
+}
+
+void column_init(struct column *column, struct block_pool *pool)
+{
+    *column = (struct column){.pool = pool};
 }
 
 void column_free(struct column *column)
 {
-    for (size_t i = 0; i < column->blocks_n; i++)
-        alloc_free(column->alloc, column->blocks[i].data, STORE_BLOCK, column->blocks[i].width);
-    alloc_free(column->alloc, column->blocks, column->blocks_capacity, sizeof *column->blocks);
-    alloc_free(column->alloc, column->tail, column->tail ? STORE_BLOCK : 0, sizeof *column->tail);
-    *column = (struct column){.alloc = column->alloc};
+    const struct alloc *alloc = column->pool ? column->pool->alloc : NULL;
+    if (!alloc)
+        return;
+    alloc_free(alloc, column->blocks, column->blocks_capacity, sizeof *column->blocks);
+    alloc_free(alloc, column->tail, column->tail ? STORE_BLOCK : 0, sizeof *column->tail);
+    *column = (struct column){.pool = column->pool};
 }
 
 static uint8_t get_number_width(uint64_t range)
@@ -27,47 +69,31 @@ static uint8_t get_number_width(uint64_t range)
                                  : 8;
 }
 
-static void store_number(const struct column_block *block, size_t i, uint64_t number)
-{
-    uint8_t *to = (uint8_t *)block->data + i * block->width;
-    const uint8_t byte = (uint8_t)number;
-    const uint16_t half = (uint16_t)number;
-    const uint32_t word = (uint32_t)number;
-    switch (block->width) {
-    case 1:
-        memcpy(to, &byte, sizeof byte);
-        break;
-    case 2:
-        memcpy(to, &half, sizeof half);
-        break;
-    case 4:
-        memcpy(to, &word, sizeof word);
-        break;
-    default:
-        memcpy(to, &number, sizeof number);
-    }
-}
+/* Stores the differences of values to the base of the block; NULL is 0 if the block has any. */
+#define ENCODE(type)                                                                      \
+    do {                                                                                  \
+        type *to = block->data;                                                           \
+        for (size_t i = 0; i < STORE_BLOCK; i++)                                          \
+            to[i] = values[i] == TTR_STORE_NULL ? 0 : (type)((uint64_t)values[i] - base); \
+    } while (0)
 
-static uint64_t load_number(const struct column_block *block, size_t i)
+static void encode_block(const struct column_block *block, const int64_t *values)
 {
-    if (block->width == 0)
-        return 0;
-    const uint8_t *from = (const uint8_t *)block->data + i * block->width;
-    uint16_t half;
-    uint32_t word;
-    uint64_t number;
+    const uint64_t base = (uint64_t)block->base - block->has_null;
     switch (block->width) {
+    case 0:
+        break;
     case 1:
-        return *from;
+        ENCODE(uint8_t);
+        break;
     case 2:
-        memcpy(&half, from, sizeof half);
-        return half;
+        ENCODE(uint16_t);
+        break;
     case 4:
-        memcpy(&word, from, sizeof word);
-        return word;
+        ENCODE(uint32_t);
+        break;
     default:
-        memcpy(&number, from, sizeof number);
-        return number;
+        ENCODE(uint64_t);
     }
 }
 
@@ -88,41 +114,57 @@ static bool add_block(struct column *column)
     const uint64_t range = is_empty ? 0 : (uint64_t)high - (uint64_t)low + has_null;
     struct column_block block = {
         .base = is_empty ? 0 : low, .width = get_number_width(range), .has_null = has_null};
-    if (!alloc_reserve(column->alloc, (void **)&column->blocks, &column->blocks_capacity,
+    if (!alloc_reserve(column->pool->alloc, (void **)&column->blocks, &column->blocks_capacity,
                        column->blocks_n + 1, sizeof *column->blocks))
         return false;
-    if (block.width && !(block.data = alloc_zero(column->alloc, STORE_BLOCK, block.width)))
+    const size_t bytes = (size_t)STORE_BLOCK * block.width;
+    if (bytes && !(block.data = allocate_block(column->pool, bytes)))
         return false;
-    for (size_t i = 0; i < STORE_BLOCK && block.width; i++) {
-        const int64_t value = column->tail[i];
-        const uint64_t number = (uint64_t)value - (uint64_t)block.base + has_null;
-        store_number(&block, i, value == TTR_STORE_NULL ? 0 : number);
-    }
+    encode_block(&block, column->tail);
     column->blocks[column->blocks_n++] = block;
     column->tail_n = 0;
     return true;
 }
 
-bool column_append(struct column *column, int64_t value)
+bool column_make_room(struct column *column)
 {
-    if (!column->tail &&
-        !(column->tail = alloc_zero(column->alloc, STORE_BLOCK, sizeof *column->tail)))
-        return false;
-    if (column->tail_n == STORE_BLOCK && !add_block(column))
-        return false;
-    column->tail[column->tail_n++] = value;
-    column->rows++;
-    return true;
+    if (column->tail_n == STORE_BLOCK)
+        return add_block(column);
+    column->tail = alloc_zero(column->pool->alloc, STORE_BLOCK, sizeof *column->tail);
+    return column->tail != NULL;
 }
+
+#define DECODE(type)                                                                        \
+    do {                                                                                    \
+        const type *numbers = (const type *)block->data + from;                             \
+        if (block->has_null)                                                                \
+            for (size_t i = 0; i < n; i++)                                                  \
+                values[i] = numbers[i] ? (int64_t)(base + numbers[i] - 1) : TTR_STORE_NULL; \
+        else                                                                                \
+            for (size_t i = 0; i < n; i++)                                                  \
+                values[i] = (int64_t)(base + numbers[i]);                                   \
+    } while (0)
 
 /* Decodes a part of a block. */
 static void read_block(const struct column_block *block, size_t from, size_t n, int64_t *values)
 {
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t number = load_number(block, from + i);
-        values[i] = block->has_null && number == 0
-                        ? TTR_STORE_NULL
-                        : (int64_t)((uint64_t)block->base + number - block->has_null);
+    const uint64_t base = (uint64_t)block->base;
+    switch (block->width) {
+    case 0:
+        for (size_t i = 0; i < n; i++)
+            values[i] = block->has_null ? TTR_STORE_NULL : block->base;
+        break;
+    case 1:
+        DECODE(uint8_t);
+        break;
+    case 2:
+        DECODE(uint16_t);
+        break;
+    case 4:
+        DECODE(uint32_t);
+        break;
+    default:
+        DECODE(uint64_t);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include <tracetta/advanced.h>
 
@@ -109,15 +110,36 @@ static const struct column_info source_columns[] = {
     {"format", "name of the format", TEXT, false},
 };
 
+static const struct column_info bounds_columns[] = {
+    {"start_ts", "time of the first event in ns", INT, true},
+    {"end_ts", "time of the last event in ns", INT, false},
+};
+static const struct column_info metadata_columns[] = {
+    {"source", "input, a row of table source", INT, false},
+    {"name", "name of the attribute", TEXT, false},
+    {"str_value", "its value, if it is a text", TEXT, false},
+    {"int_value", "its value, if it is a number", INT, false},
+};
+static const struct column_info stats_columns[] = {
+    {"name", "what is counted", TEXT, false},
+    {"source", "input, a row of table source", INT, false},
+    {"value", "number", INT, false},
+};
+static const struct column_info damage_columns[] = {
+    {"source", "input, a row of table source", INT, false},
+    {"code", "identifier of the finding", TEXT, false},
+    {"severity", "remark, odd, or damage", TEXT, false},
+    {"count", "occurrences", INT, false},
+    {"bytes", "bytes that were not read", INT, false},
+    {"offset", "byte offset of the first occurrence", INT, false},
+    {"text", "description of the first occurrence", TEXT, false},
+};
+
 #define TABLE(name, description, columns)                               \
     {                                                                   \
         name, description, columns, sizeof(columns) / sizeof *(columns) \
     }
-static const struct {
-    const char *name, *description;
-    const struct column_info *infos;
-    size_t n;
-} definitions[STORE_TABLES] = {
+static const struct table_definition definitions[STORE_TABLES] = {
     [STORE_EVENT] = TABLE("event", "all events, in order of the trace", event_columns),
     [STORE_ARGS] = TABLE("args", "arguments of events, a row each", args_columns),
     [STORE_SLICE] = TABLE("slice", "spans and instants with their nesting", slice_columns),
@@ -130,6 +152,10 @@ static const struct {
     [STORE_LOG] = TABLE("log", "messages", log_columns),
     [STORE_LOSS] = TABLE("loss", "gaps: lost events and packets", loss_columns),
     [STORE_SOURCE] = TABLE("source", "inputs", source_columns),
+    [STORE_BOUNDS] = TABLE("trace_bounds", "times of the first and last event", bounds_columns),
+    [STORE_METADATA] = TABLE("metadata", "attributes of the inputs", metadata_columns),
+    [STORE_STATS] = TABLE("stats", "counts of each input", stats_columns),
+    [STORE_DAMAGE] = TABLE("damage", "findings of the readers", damage_columns),
 };
 
 /* Tables that are filled together. */
@@ -147,7 +173,7 @@ static bool is_table_selected(const ttr_store_options *options, const char *name
     if (!options || !options->names)
         return true;
     for (size_t i = 0; options->names[i]; i++)
-        if (strcmp(options->names[i], name) == 0)
+        if (strcasecmp(options->names[i], name) == 0)
             return true;
     return false;
 }
@@ -155,9 +181,39 @@ static bool is_table_selected(const ttr_store_options *options, const char *name
 static bool is_table_name(const char *name)
 {
     for (size_t i = 0; i < STORE_TABLES; i++)
-        if (strcmp(definitions[i].name, name) == 0)
+        if (strcasecmp(definitions[i].name, name) == 0)
             return true;
     return false;
+}
+
+/* Marks the columns of a table that options.columns does not name. */
+static void select_columns(const ttr_store *store, struct table *table)
+{
+    for (size_t i = 0; i < table->columns_n; i++)
+        table->columns[i].is_unwanted =
+            !table->is_wanted || !store_wants_column(store, table->infos[i].name);
+}
+
+/* Copies options.columns. Returns false if memory is exhausted. */
+static bool copy_wanted_columns(ttr_store *store, const char *const *columns)
+{
+    size_t n = 0;
+    while (columns && columns[n])
+        n++;
+    if (!columns)
+        return true;
+    store->wanted_columns = alloc_zero(store->alloc, n + 1, sizeof *store->wanted_columns);
+    if (!store->wanted_columns)
+        return false;
+    for (store->wanted_n = 0; store->wanted_n < n; store->wanted_n++) {
+        const size_t size = strlen(columns[store->wanted_n]) + 1;
+        char *copy = alloc_zero(store->alloc, size, 1);
+        if (!copy)
+            return false;
+        memcpy(copy, columns[store->wanted_n], size);
+        store->wanted_columns[store->wanted_n] = copy;
+    }
+    return true;
 }
 
 /* Adds a table for the events of a name. Returns false if memory is exhausted. */
@@ -165,15 +221,17 @@ static bool add_class(ttr_store *store, const char *name)
 {
     const ttr_id id = ttr_text_add(store->t, name, strlen(name));
     struct table *table = alloc_zero(store->alloc, 1, sizeof *table);
+    const struct table_definition definition = {ttr_text_get(store->t, id).p, "events of this name",
+                                                store_class_columns, STORE_CLASS_COLUMNS};
     if (!table || !id ||
         !alloc_reserve(store->alloc, (void **)&store->classes, &store->classes_capacity,
                        store->classes_n + 1, sizeof *store->classes) ||
-        !table_init(table, store->alloc, ttr_text_get(store->t, id).p, "events of this name",
-                    store_class_columns, STORE_CLASS_COLUMNS)) {
+        !table_init(table, &store->pool, &definition)) {
         alloc_free(store->alloc, table, 1, sizeof *table);
         return false;
     }
-    table->is_class = true;
+    table->is_class = table->is_wanted = true;
+    select_columns(store, table);
     store->classes[store->classes_n++] = table;
     return true;
 }
@@ -185,13 +243,22 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
         store->kinds[i] = ttr_text_add(store->t, name, strlen(name));
     }
     for (size_t i = 0; i < STORE_TABLES; i++) {
-        if (!table_init(&store->tables[i], store->alloc, definitions[i].name,
-                        definitions[i].description, definitions[i].infos, definitions[i].n))
+        if (!table_init(&store->tables[i], &store->pool, &definitions[i]))
             return false;
         store->tables[i].is_wanted = is_table_selected(options, definitions[i].name);
     }
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
+    for (size_t i = 0; i < STORE_TABLES; i++)
+        select_columns(store, &store->tables[i]);
+    /* Times in statements are relative to the start of the trace. */
+    struct table *bounds = &store->tables[STORE_BOUNDS];
+    bounds->is_wanted = true;
+    for (size_t i = 0; i < bounds->columns_n; i++)
+        bounds->columns[i].is_unwanted = false;
+    store->has_event_tables = store->tables[STORE_ARGS].is_wanted ||
+                              store->tables[STORE_LOG].is_wanted ||
+                              store->tables[STORE_LOSS].is_wanted;
     for (size_t i = 0; options && options->names && options->names[i]; i++)
         if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
             return false;
@@ -209,10 +276,14 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
     if (store) {
         store->t = t;
         store->alloc = alloc;
+        store->first = INT64_MAX;
+        store->last = TTR_STORE_NULL;
         pair_map_init(&store->track_ids, alloc);
         pair_map_init(&store->counter_ids, alloc);
         store->fields = ttr_field_buffer_new(t);
-        if (store->fields && add_tables(store, options))
+        block_pool_init(&store->pool, alloc);
+        if (store->fields && copy_wanted_columns(store, options ? options->columns : NULL) &&
+            add_tables(store, options))
             return store;
     }
     ttr_store_free(store);
@@ -234,10 +305,15 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->classes, store->classes_capacity, sizeof *store->classes);
     alloc_free(alloc, store->class_of_name, store->class_of_name_n, sizeof *store->class_of_name);
     alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
-    alloc_free(alloc, store->outer, store->outer_capacity, sizeof *store->outer);
+    alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
     alloc_free(alloc, store->cpus, store->cpus_capacity, sizeof *store->cpus);
     alloc_free(alloc, store->sched, store->sched_capacity, sizeof *store->sched);
+    for (size_t i = 0; i < store->wanted_n; i++)
+        alloc_free(alloc, store->wanted_columns[i], strlen(store->wanted_columns[i]) + 1, 1);
+    alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
+               sizeof *store->wanted_columns);
+    block_pool_free(&store->pool);
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
     ttr_field_buffer_free(store->fields);
@@ -284,28 +360,49 @@ static struct table *get_class_table(ttr_store *store, const ttr_event *event, b
     return *known > 1 ? store->classes[*known - 2] : NULL;
 }
 
-static bool add_event(ttr_store *store, const ttr_event *event)
+/* Adds an event to the table of its class, if there is one. */
+static bool add_to_class(ttr_store *store, const ttr_event *event)
 {
     bool is_full = false;
-    const bool is_switch = event->kind == TTR_KIND_SWITCH,
-               is_counter = event->kind == TTR_KIND_COUNTER;
-    struct table *class = store->classes_n ? get_class_table(store, event, &is_full) : NULL;
-    if (is_full || !store_add_event(store, event) ||
-        (store->tables[STORE_SLICE].is_wanted && !store_add_slice(store, event)) ||
-        (is_counter && store->tables[STORE_COUNTER].is_wanted &&
+    struct table *class = get_class_table(store, event, &is_full);
+    return !is_full && (!class || store_add_class_row(store, class, event));
+}
+
+static bool add_event(ttr_store *store, const ttr_event *event)
+{
+    const struct table *tables = store->tables;
+    if ((store->has_event_tables && !store_add_event(store, event)) ||
+        (store->classes_n && !add_to_class(store, event)) ||
+        (tables[STORE_SLICE].is_wanted && !store_add_slice(store, event)) ||
+        (event->kind == TTR_KIND_COUNTER && tables[STORE_COUNTER].is_wanted &&
          !store_add_counter(store, event)) ||
-        (is_switch && store->tables[STORE_SCHED].is_wanted && !store_add_switch(store, event)) ||
-        (class && !store_add_class_row(store, class, event)))
+        (event->kind == TTR_KIND_SWITCH && tables[STORE_SCHED].is_wanted &&
+         !store_add_switch(store, event)))
         return false;
     store->is_disordered |= store->events > 0 && event->time < store->latest;
     store->latest = event->time;
+    if (!(event->flags & TTR_EVENT_NO_TIME)) {
+        store->first = event->time < store->first ? event->time : store->first;
+        store->last = event->time > store->last ? event->time : store->last;
+    }
     store->events++;
     return true;
 }
 
-static bool end_tables(ttr_store *store)
+static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
-    return store_end_slices(store) && store_end_sched(store) && store_end_threads(store);
+    if (!store_add_events(store, batch))
+        return false;
+    for (uint32_t i = 0; i < batch->n; i++)
+        if (!add_event(store, ttr_batch_at(batch, i)))
+            return false;
+    return true;
+}
+
+static bool end_tables(ttr_store *store, ttr_reader *in)
+{
+    return store_end_slices(store) && store_end_sched(store) && store_end_threads(store) &&
+           store_end_reports(store, in);
 }
 
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
@@ -315,14 +412,13 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
     ttr_status status;
     bool is_full = false;
     while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
-        for (uint32_t i = 0; status == TTR_OK && i < batch.n && !is_full; i++)
-            is_full = !add_event(store, ttr_batch_at(&batch, i));
+        is_full = status == TTR_OK && !add_batch(store, &batch);
         if (is_full || (progress && !progress(user_data))) {
             status = TTR_AGAIN;
             break;
         }
     }
-    if (is_full || !end_tables(store))
+    if (is_full || !end_tables(store, in))
         return fail(error, TTR_E_NOMEM, 0, "out of memory");
     return status == TTR_END ? TTR_OK : status;
 }
@@ -345,7 +441,8 @@ bool ttr_store_table_at(const ttr_store *store, size_t i, ttr_store_table *about
                                .description = table->description,
                                .rows = table->rows,
                                .columns = table->columns_n,
-                               .is_class = table->is_class};
+                               .is_class = table->is_class,
+                               .is_filled = table->is_wanted};
     return true;
 }
 
@@ -361,7 +458,8 @@ bool ttr_store_column_at(const ttr_store *store, size_t i, size_t column, ttr_st
     *about = (ttr_store_column){.name = info->name,
                                 .description = info->description,
                                 .type = (ttr_store_type)info->type,
-                                .is_ordered = info->is_ordered && is_in_order};
+                                .is_ordered = info->is_ordered && is_in_order,
+                                .is_filled = table_wants(table, column)};
     return true;
 }
 

@@ -13,8 +13,19 @@
 
 #define STORE_BLOCK 1024u
 #define STORE_COLUMNS_MAX 512u
+#define FIELDS_CACHED 32u /* fields of an event class with known columns */
 
 /* --- Columns (column.c) --- */
+
+/* Memory of blocks, from chunks that are freed together. */
+struct block_pool {
+    const struct alloc *alloc;
+    struct pool_chunk *chunks; /* the first one has room */
+    size_t used;               /* bytes of the first chunk */
+};
+
+void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
+void block_pool_free(struct block_pool *pool);
 
 struct column_block {
     int64_t base;  /* smallest value */
@@ -25,7 +36,8 @@ struct column_block {
 
 /* Values that are appended and never change, in compressed blocks. */
 struct column {
-    const struct alloc *alloc;
+    struct block_pool *pool;
+    bool is_unwanted; /* appended values are dropped */
     struct column_block *blocks;
     size_t blocks_n, blocks_capacity;
     int64_t *tail; /* values of the last block, not compressed yet */
@@ -33,9 +45,24 @@ struct column {
     uint64_t rows;
 };
 
-void column_init(struct column *column, const struct alloc *alloc);
+/* The pool must outlive the column. */
+void column_init(struct column *column, struct block_pool *pool);
 void column_free(struct column *column);
-TTR_MUST bool column_append(struct column *column, int64_t value);
+
+/* Makes room for a value in the tail. */
+TTR_MUST bool column_make_room(struct column *column);
+
+TTR_MUST static inline bool column_append(struct column *column, int64_t value)
+{
+    if (column->is_unwanted)
+        return true;
+    if ((column->tail_n == STORE_BLOCK || !column->tail) && !column_make_room(column))
+        return false;
+    column->tail[column->tail_n++] = value;
+    column->rows++;
+    return true;
+}
+
 void column_read(const struct column *column, uint64_t row, size_t n, int64_t *values);
 
 /* --- Tables (table.c) --- */
@@ -55,14 +82,28 @@ struct table {
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
+    uint16_t fields[FIELDS_CACHED]; /* of a class table: column of the i-th field; 0 = unknown */
 };
 
-TTR_MUST bool table_init(struct table *table, const struct alloc *alloc, const char *name,
-                         const char *description, const struct column_info *infos, size_t n);
+/* What a table is made of. */
+struct table_definition {
+    const char *name, *description;
+    const struct column_info *infos;
+    size_t n;
+};
+
+TTR_MUST bool table_init(struct table *table, struct block_pool *pool,
+                         const struct table_definition *definition);
 void table_free(struct table *table, const struct alloc *alloc);
 
 /* Appends a row with a value per column that the table was made with. */
 TTR_MUST bool table_append(struct table *table, const int64_t *values);
+
+/* Returns true if a column of the table is filled. */
+static inline bool table_wants(const struct table *table, size_t column)
+{
+    return table->is_wanted && !table->columns[column].is_unwanted;
+}
 
 const struct column_info *table_column(const struct table *table, size_t i);
 
@@ -72,6 +113,7 @@ struct raw_slice {
     int64_t ts, end; /* INT64_MAX = open */
     uint64_t event;  /* row of its first event */
     uint32_t track, name, category, thread;
+    uint32_t outer; /* open slice below it on the stack + 1 */
 };
 
 struct raw_track {
@@ -93,6 +135,10 @@ enum store_table {
     STORE_LOG,
     STORE_LOSS,
     STORE_SOURCE,
+    STORE_BOUNDS,
+    STORE_METADATA,
+    STORE_STATS,
+    STORE_DAMAGE,
     STORE_TABLES
 };
 
@@ -105,6 +151,9 @@ struct running {
 struct ttr_store {
     ttr *t;
     const struct alloc *alloc;
+    struct block_pool pool;
+    char **wanted_columns; /* copies of the names; NULL = all */
+    size_t wanted_n;
     struct table tables[STORE_TABLES];
     struct table **classes; /* tables of event classes */
     size_t classes_n, classes_capacity;
@@ -113,13 +162,15 @@ struct ttr_store {
     ttr_field_buffer *fields;
     uint64_t events;
     uint32_t kinds[TTR_KIND_COUNT]; /* text ids of the names of kinds */
-    int64_t latest;                 /* greatest time so far */
+    int64_t latest;                 /* time of the latest event */
+    int64_t first, last;            /* smallest and greatest time, if there are events */
+    bool has_event_tables;          /* tables need each event: args, log or loss */
     bool is_disordered;             /* an event was earlier than the one before it */
     /* slices */
     struct raw_slice *slices;
     size_t slices_n, slices_capacity;
-    uint32_t *outer; /* per slice: open slice below it on the stack + 1 */
-    size_t outer_capacity;
+    uint32_t *thread_tracks; /* by thread: number of its track + 1; 0 = none */
+    size_t thread_tracks_n;
     struct raw_track *tracks;
     size_t tracks_n, tracks_capacity;
     struct pair_map track_ids;
@@ -135,7 +186,11 @@ struct ttr_store {
     size_t sched_n, sched_capacity;
 };
 
+/* Returns true if options.columns has a name, or is NULL. */
+bool store_wants_column(const ttr_store *store, const char *name);
+
 /* Builders; each returns false if memory is exhausted. */
+TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);
 TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
@@ -144,6 +199,7 @@ TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_switch(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_sched(ttr_store *store);
 TTR_MUST bool store_end_threads(ttr_store *store);
+TTR_MUST bool store_end_reports(ttr_store *store, ttr_reader *in);
 
 extern const struct column_info store_class_columns[];
 #define STORE_CLASS_COLUMNS 5u

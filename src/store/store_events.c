@@ -100,30 +100,81 @@ static bool add_loss(ttr_store *store, const ttr_event *event)
     return table_append(&store->tables[STORE_LOSS], row);
 }
 
-static bool add_class_row(ttr_store *store, const ttr_event *event)
+/* Columns of table event, in order. */
+enum event_column {
+    EVENT_ID,
+    EVENT_TS,
+    EVENT_DUR,
+    EVENT_KIND,
+    EVENT_CATEGORY,
+    EVENT_NAME,
+    EVENT_PROVIDER,
+    EVENT_THREAD,
+    EVENT_CPU,
+    EVENT_LEVEL,
+    EVENT_SOURCE,
+    EVENT_OFFSET,
+    EVENT_COLUMNS
+};
+
+/* Appends a value for each event of the batch, from `event` and its index i. */
+#define APPEND_EACH(value)                               \
+    for (uint32_t i = 0; i < batch->n; i++) {            \
+        const ttr_event *event = ttr_batch_at(batch, i); \
+        (void)event;                                     \
+        if (!column_append(to, value))                   \
+            return false;                                \
+    }                                                    \
+    return true
+
+static bool append_column(const ttr_store *store, const ttr_batch *batch, struct column *to,
+                          size_t column)
 {
-    const int64_t row[] = {
-        (int64_t)store->events,
-        event->time,
-        event->duration ? store_clamp(event->duration) : 0,
-        event->kind < TTR_KIND_COUNT ? store->kinds[event->kind] : TTR_STORE_NULL,
-        store_text_or_null(event->category),
-        store_text_or_null(event->name),
-        store_text_or_null(event->provider),
-        store_text_or_null(event->thread),
-        get_event_cpu(event),
-        event->level ? event->level : TTR_STORE_NULL,
-        event->source,
-        store_clamp(event->offset),
-    };
-    return table_append(&store->tables[STORE_EVENT], row);
+    switch (column) {
+    case EVENT_ID:
+        APPEND_EACH((int64_t)(store->events + i));
+    case EVENT_TS:
+        APPEND_EACH(event->time);
+    case EVENT_DUR:
+        APPEND_EACH(store_clamp(event->duration));
+    case EVENT_KIND:
+        APPEND_EACH(event->kind < TTR_KIND_COUNT ? store->kinds[event->kind] : TTR_STORE_NULL);
+    case EVENT_CATEGORY:
+        APPEND_EACH(store_text_or_null(event->category));
+    case EVENT_NAME:
+        APPEND_EACH(store_text_or_null(event->name));
+    case EVENT_PROVIDER:
+        APPEND_EACH(store_text_or_null(event->provider));
+    case EVENT_THREAD:
+        APPEND_EACH(store_text_or_null(event->thread));
+    case EVENT_CPU:
+        APPEND_EACH(get_event_cpu(event));
+    case EVENT_LEVEL:
+        APPEND_EACH(event->level ? event->level : TTR_STORE_NULL);
+    case EVENT_SOURCE:
+        APPEND_EACH(event->source);
+    default:
+        APPEND_EACH(store_clamp(event->offset));
+    }
+}
+
+bool store_add_events(ttr_store *store, const ttr_batch *batch)
+{
+    struct table *table = &store->tables[STORE_EVENT];
+    if (!table->is_wanted)
+        return true;
+    for (size_t column = 0; column < EVENT_COLUMNS; column++)
+        if (table_wants(table, column) &&
+            !append_column(store, batch, &table->columns[column], column))
+            return false;
+    table->rows += batch->n;
+    return true;
 }
 
 bool store_add_event(ttr_store *store, const ttr_event *event)
 {
     const struct table *tables = store->tables;
-    return (!tables[STORE_EVENT].is_wanted || add_class_row(store, event)) &&
-           (!tables[STORE_LOG].is_wanted || event->kind != TTR_KIND_LOG || add_log(store, event)) &&
+    return (!tables[STORE_LOG].is_wanted || event->kind != TTR_KIND_LOG || add_log(store, event)) &&
            (!tables[STORE_LOSS].is_wanted || event->kind != TTR_KIND_GAP ||
             add_loss(store, event)) &&
            (!tables[STORE_ARGS].is_wanted || add_args(store, event));
@@ -157,7 +208,8 @@ static size_t find_or_add_column(ttr_store *store, struct table *table, const tt
                        table->columns_n + 1, sizeof *table->columns))
         return SIZE_MAX;
     struct column *column = &table->columns[table->columns_n];
-    column_init(column, store->alloc);
+    column_init(column, &store->pool);
+    column->is_unwanted = !store_wants_column(store, text.p);
     for (uint64_t i = 0; i < table->rows; i++)
         if (!column_append(column, TTR_STORE_NULL))
             return SIZE_MAX;
@@ -176,6 +228,28 @@ static bool fill_row(struct table *table)
     return true;
 }
 
+/* Returns the column of the i-th field of an event, which usually is that of the event before. */
+static size_t find_field_column(ttr_store *store, struct table *table, size_t i,
+                                const ttr_field *field, ttr_store_type type)
+{
+    if (i < FIELDS_CACHED && table->fields[i]) {
+        const char *name = table_column(table, table->fields[i])->name;
+        if (strncmp(name, field->name.p, field->name.n) == 0 && name[field->name.n] == '\0')
+            return table->fields[i];
+    }
+    const size_t column = find_or_add_column(store, table, field, type);
+    if (i < FIELDS_CACHED && column != SIZE_MAX)
+        table->fields[i] = (uint16_t)column;
+    return column;
+}
+
+static ttr_store_type get_cell_type(uint8_t type)
+{
+    return type == TTR_TYPE_FLOAT                            ? TTR_STORE_REAL
+           : type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES ? TTR_STORE_TEXT
+                                                             : TTR_STORE_INT;
+}
+
 bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event)
 {
     const ttr_field *field;
@@ -183,20 +257,21 @@ bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event 
         (int64_t)store->events, event->time,
         event->kind == TTR_KIND_SPAN ? store_clamp(event->duration) : TTR_STORE_NULL,
         get_event_cpu(event), store_text_or_null(event->thread)};
+    size_t ordinal = 0;
     for (uint32_t n = ttr_event_fields(store->fields, event, &field); n > 0;
          n = ttr_event_fields_next(store->fields, &field))
-        for (uint32_t i = 0; i < n; i++) {
-            ttr_store_type type;
+        for (uint32_t i = 0; i < n; i++, ordinal++) {
+            ttr_store_type type = get_cell_type(field[i].value.type);
             if (field[i].depth > 0 || field[i].value.type == TTR_TYPE_ARRAY ||
                 field[i].value.type == TTR_TYPE_STRUCT)
                 continue;
-            const int64_t value = field_value(store->t, &field[i].value, &type);
-            const size_t column = find_or_add_column(store, table, &field[i], type);
+            const size_t column = find_field_column(store, table, ordinal, &field[i], type);
             if (column == SIZE_MAX)
                 return false;
             struct column *to = &table->columns[column];
-            if (to->rows > table->rows)
-                continue; /* a second field of that name */
+            if (to->is_unwanted || to->rows > table->rows)
+                continue; /* also: a second field of that name */
+            const int64_t value = field_value(store->t, &field[i].value, &type);
             if (table_column(table, column)->type != type && value != TTR_STORE_NULL)
                 continue; /* another type than in the first event */
             if (!column_append(to, value))

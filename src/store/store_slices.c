@@ -27,14 +27,37 @@ static uint32_t find_track(ttr_store *store, uint64_t a, uint64_t b, const struc
     return (uint32_t)store->tracks_n++;
 }
 
+/* Makes room in the list of tracks by thread. */
+static bool reserve_thread(ttr_store *store, ttr_id thread)
+{
+    if (thread < store->thread_tracks_n)
+        return true;
+    const size_t n = 2 * (size_t)thread + 64;
+    uint32_t *grown =
+        alloc_resize(store->alloc, store->thread_tracks, store->thread_tracks_n, n, sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + store->thread_tracks_n, 0, (n - store->thread_tracks_n) * sizeof *grown);
+    store->thread_tracks = grown;
+    store->thread_tracks_n = n;
+    return true;
+}
+
 static uint32_t find_thread_track(ttr_store *store, const ttr_event *event)
 {
-    ttr_track about = {0};
-    if (!event->thread)
+    struct raw_track made = {.thread = event->thread, .name = 0};
+    if (!event->thread) {
+        ttr_track about = {0};
         (void)ttr_track_get(store->t, event->track, &about);
-    const struct raw_track made = {.thread = event->thread, .name = about.name};
-    const uint64_t key = event->thread ? event->thread : (uint64_t)event->track << 32;
-    return find_track(store, key, 0, &made);
+        made.name = about.name;
+        return find_track(store, (uint64_t)event->track << 32, 0, &made);
+    }
+    if (!reserve_thread(store, event->thread))
+        return UINT32_MAX;
+    uint32_t *known = &store->thread_tracks[event->thread];
+    if (!*known)
+        *known = find_track(store, event->thread, 0, &made) + 1;
+    return *known - 1;
 }
 
 /* A track per provider and id: begin and end may have different names. */
@@ -44,14 +67,25 @@ static uint32_t find_async_track(ttr_store *store, const ttr_event *event)
     return find_track(store, event->link, (uint64_t)1 << 63 | event->provider, &made);
 }
 
+/* Doubles the room for slices, in huge pages if it is large. */
+static bool grow_slices(ttr_store *store)
+{
+    const size_t n = store->slices_capacity ? 2 * store->slices_capacity : 1024;
+    struct raw_slice *grown = n > UINT32_MAX ? NULL : alloc_large(store->alloc, n, sizeof *grown);
+    if (!grown)
+        return false;
+    if (store->slices_n)
+        memcpy(grown, store->slices, store->slices_n * sizeof *grown);
+    alloc_free(store->alloc, store->slices, store->slices_capacity, sizeof *grown);
+    store->slices = grown;
+    store->slices_capacity = n;
+    return true;
+}
+
 /* Adds a slice. Returns its number, or SIZE_MAX if memory is exhausted. */
 static size_t add_slice(ttr_store *store, const ttr_event *event, uint32_t track, int64_t end)
 {
-    if (track == UINT32_MAX ||
-        !alloc_reserve(store->alloc, (void **)&store->slices, &store->slices_capacity,
-                       store->slices_n + 1, sizeof *store->slices) ||
-        !alloc_reserve(store->alloc, (void **)&store->outer, &store->outer_capacity,
-                       store->slices_n + 1, sizeof *store->outer))
+    if (track == UINT32_MAX || (store->slices_n == store->slices_capacity && !grow_slices(store)))
         return SIZE_MAX;
     store->slices[store->slices_n] = (struct raw_slice){.ts = event->time,
                                                         .end = end,
@@ -60,7 +94,6 @@ static size_t add_slice(ttr_store *store, const ttr_event *event, uint32_t track
                                                         .name = event->name,
                                                         .category = event->category,
                                                         .thread = event->thread};
-    store->outer[store->slices_n] = 0;
     return store->slices_n++;
 }
 
@@ -69,7 +102,7 @@ static bool begin_slice(ttr_store *store, const ttr_event *event, uint32_t track
     const size_t i = add_slice(store, event, track, OPEN);
     if (i == SIZE_MAX)
         return false;
-    store->outer[i] = store->tracks[track].open;
+    store->slices[i].outer = store->tracks[track].open;
     store->tracks[track].open = (uint32_t)i + 1;
     return true;
 }
@@ -82,7 +115,7 @@ static bool end_slice(ttr_store *store, const ttr_event *event, uint32_t track)
     if (on->open) {
         struct raw_slice *slice = &store->slices[on->open - 1];
         slice->end = event->time > slice->ts ? event->time : slice->ts;
-        on->open = store->outer[on->open - 1];
+        on->open = slice->outer;
     }
     return true;
 }
@@ -120,13 +153,28 @@ static int compare_slices(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+/* Sorts slices.  Those of a trace in order of time are sorted but for equal starts: an insertion
+ * sort moves few. Returns early to sort all if many must move. */
 static void sort_slices(ttr_store *store)
 {
-    for (size_t i = 1; i < store->slices_n; i++)
-        if (compare_slices(&store->slices[i - 1], &store->slices[i]) > 0) {
-            qsort(store->slices, store->slices_n, sizeof *store->slices, compare_slices);
+    struct raw_slice *slices = store->slices;
+    size_t moves = 0;
+    for (size_t i = 1; i < store->slices_n; i++) {
+        if (compare_slices(&slices[i - 1], &slices[i]) <= 0)
+            continue;
+        const struct raw_slice moved = slices[i];
+        size_t k = i;
+        for (; k > 0 && compare_slices(&slices[k - 1], &moved) > 0 && moves < store->slices_n;
+             k--) {
+            slices[k] = slices[k - 1];
+            moves++;
+        }
+        slices[k] = moved;
+        if (moves >= store->slices_n) {
+            qsort(slices, store->slices_n, sizeof *slices, compare_slices);
             return;
         }
+    }
 }
 
 struct nesting {
@@ -155,38 +203,117 @@ static void compute_nesting(ttr_store *store, struct nesting *nesting)
     }
 }
 
-static bool write_slices(ttr_store *store, const struct nesting *nesting)
+/* Columns of table slice, in order. */
+enum slice_column {
+    SLICE_ID,
+    SLICE_TS,
+    SLICE_DUR,
+    SLICE_TRACK,
+    SLICE_CATEGORY,
+    SLICE_NAME,
+    SLICE_DEPTH,
+    SLICE_PARENT,
+    SLICE_EVENT,
+    SLICE_SELF,
+    SLICE_THREAD,
+    SLICE_TID,
+    SLICE_PID,
+    SLICE_THREAD_NAME,
+    SLICE_PROCESS_NAME,
+    SLICE_COLUMNS
+};
+
+/* Returns a value that depends on the thread. */
+static int64_t get_thread_value(const ttr_store *store, ttr_id id, size_t column)
 {
+    ttr_thread thread = {0};
+    (void)ttr_thread_get(store->t, id, &thread);
+    switch (column) {
+    case SLICE_TID:
+        return thread.tid_known ? store_clamp(thread.tid) : TTR_STORE_NULL;
+    case SLICE_PID:
+        return thread.pid_known ? store_clamp(thread.pid) : TTR_STORE_NULL;
+    case SLICE_THREAD_NAME:
+        return store_text_or_null(thread.thread_name);
+    default:
+        return store_text_or_null(thread.process_name);
+    }
+}
+
+/* Writes a column of thread values. */
+static bool write_thread_column(const ttr_store *store, struct column *to, size_t column)
+{
+    ttr_id known = 0;
+    int64_t value = TTR_STORE_NULL;
     for (size_t i = 0; i < store->slices_n; i++) {
-        const struct raw_slice *slice = &store->slices[i];
-        const bool is_open = slice->end == OPEN;
-        const int64_t dur = is_open ? -1 : slice->end - slice->ts;
-        const int64_t self = is_open ? TTR_STORE_NULL
-                             : nesting->nested[i] > (uint64_t)dur
-                                 ? 0
-                                 : dur - (int64_t)nesting->nested[i];
-        ttr_thread thread = {0};
-        (void)ttr_thread_get(store->t, slice->thread, &thread);
-        const int64_t row[] = {
-            (int64_t)i,
-            slice->ts,
-            dur,
-            slice->track,
-            store_text_or_null(slice->category),
-            store_text_or_null(slice->name),
-            nesting->depth[i],
-            nesting->parent[i] ? (int64_t)nesting->parent[i] - 1 : TTR_STORE_NULL,
-            (int64_t)slice->event,
-            self,
-            store_text_or_null(slice->thread),
-            thread.tid_known ? store_clamp(thread.tid) : TTR_STORE_NULL,
-            thread.pid_known ? store_clamp(thread.pid) : TTR_STORE_NULL,
-            store_text_or_null(thread.thread_name),
-            store_text_or_null(thread.process_name),
-        };
-        if (!table_append(&store->tables[STORE_SLICE], row))
+        /* Slices of one thread often follow each other. */
+        if (i == 0 || store->slices[i].thread != known)
+            value = get_thread_value(store, store->slices[i].thread, column);
+        known = store->slices[i].thread;
+        if (!column_append(to, value))
             return false;
     }
+    return true;
+}
+
+static int64_t get_self_time(const struct raw_slice *slice, uint64_t nested)
+{
+    const int64_t dur = slice->end - slice->ts;
+    if (slice->end == OPEN)
+        return TTR_STORE_NULL;
+    return nested > (uint64_t)dur ? 0 : dur - (int64_t)nested;
+}
+
+/* Writes a value for each slice, from `slice` and its index i. */
+#define WRITE_EACH(value)                                  \
+    for (size_t i = 0; i < store->slices_n; i++) {         \
+        const struct raw_slice *slice = &store->slices[i]; \
+        (void)slice;                                       \
+        if (!column_append(to, value))                     \
+            return false;                                  \
+    }                                                      \
+    return true
+
+static bool write_column(const ttr_store *store, const struct nesting *nesting, struct column *to,
+                         size_t column)
+{
+    switch (column) {
+    case SLICE_ID:
+        WRITE_EACH((int64_t)i);
+    case SLICE_TS:
+        WRITE_EACH(slice->ts);
+    case SLICE_DUR:
+        WRITE_EACH(slice->end == OPEN ? -1 : slice->end - slice->ts);
+    case SLICE_TRACK:
+        WRITE_EACH(slice->track);
+    case SLICE_CATEGORY:
+        WRITE_EACH(store_text_or_null(slice->category));
+    case SLICE_NAME:
+        WRITE_EACH(store_text_or_null(slice->name));
+    case SLICE_DEPTH:
+        WRITE_EACH(nesting->depth[i]);
+    case SLICE_PARENT:
+        WRITE_EACH(nesting->parent[i] ? (int64_t)nesting->parent[i] - 1 : TTR_STORE_NULL);
+    case SLICE_EVENT:
+        WRITE_EACH((int64_t)slice->event);
+    case SLICE_SELF:
+        WRITE_EACH(get_self_time(slice, nesting->nested[i]));
+    case SLICE_THREAD:
+        WRITE_EACH(store_text_or_null(slice->thread));
+    default:
+        return write_thread_column(store, to, column);
+    }
+}
+
+/* Writes the wanted columns, one after the other. */
+static bool write_slices(ttr_store *store, const struct nesting *nesting)
+{
+    struct table *table = &store->tables[STORE_SLICE];
+    table->rows = store->slices_n;
+    for (size_t column = 0; column < SLICE_COLUMNS; column++)
+        if (table_wants(table, column) &&
+            !write_column(store, nesting, &table->columns[column], column))
+            return false;
     return true;
 }
 
@@ -206,7 +333,10 @@ static bool write_tracks(ttr_store *store)
 
 bool store_end_slices(ttr_store *store)
 {
-    const size_t n = store->slices_n;
+    const struct table *table = &store->tables[STORE_SLICE];
+    const bool is_nested = table_wants(table, SLICE_DEPTH) || table_wants(table, SLICE_PARENT) ||
+                           table_wants(table, SLICE_SELF);
+    const size_t n = is_nested ? store->slices_n : 0;
     struct nesting nesting = {
         .parent = alloc_zero(store->alloc, n, sizeof *nesting.parent),
         .depth = alloc_zero(store->alloc, n, sizeof *nesting.depth),
@@ -215,16 +345,15 @@ bool store_end_slices(ttr_store *store)
     bool is_fine = nesting.parent && nesting.depth && nesting.nested;
     if (is_fine) {
         sort_slices(store);
-        compute_nesting(store, &nesting);
+        if (is_nested)
+            compute_nesting(store, &nesting);
         is_fine = write_slices(store, &nesting) && write_tracks(store);
     }
     alloc_free(store->alloc, nesting.parent, n, sizeof *nesting.parent);
     alloc_free(store->alloc, nesting.depth, n, sizeof *nesting.depth);
     alloc_free(store->alloc, nesting.nested, n, sizeof *nesting.nested);
     alloc_free(store->alloc, store->slices, store->slices_capacity, sizeof *store->slices);
-    alloc_free(store->alloc, store->outer, store->outer_capacity, sizeof *store->outer);
     store->slices = NULL;
-    store->outer = NULL;
-    store->slices_n = store->slices_capacity = store->outer_capacity = 0;
+    store->slices_n = store->slices_capacity = 0;
     return is_fine;
 }

@@ -17,7 +17,9 @@ static void check_column(const int64_t *values, size_t n)
 {
     struct column column;
     int64_t read[STORE_BLOCK + 10];
-    column_init(&column, alloc_default());
+    struct block_pool pool;
+    block_pool_init(&pool, alloc_default());
+    column_init(&column, &pool);
     for (size_t i = 0; i < n; i++)
         assert_true(column_append(&column, values[i]));
     for (size_t at = 0; at < n + 5; at += 97) {
@@ -26,6 +28,7 @@ static void check_column(const int64_t *values, size_t n)
             assert_int_equal(read[i], at + i < n ? values[at + i] : TTR_STORE_NULL);
     }
     column_free(&column);
+    block_pool_free(&pool);
 }
 
 static void column_returns_what_was_appended(void **state)
@@ -148,6 +151,8 @@ static void begins_and_ends_become_nested_slices(void **state)
         assert_int_equal(cell(store, "slice", "arg_set_id", i), event[i]);
     }
     assert_int_equal(cell(store, "event", "id", 5), 5);
+    assert_int_equal(cell(store, "trace_bounds", "start_ts", 0), 10);
+    assert_int_equal(cell(store, "trace_bounds", "end_ts", 0), 60);
     ttr_store_free(store);
 }
 
@@ -224,6 +229,26 @@ static void only_named_tables_are_filled(void **state)
     ttr_store_free(store);
 }
 
+static void unnamed_columns_have_no_values(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"SLICE", NULL}, *const columns[] = {"Dur", NULL};
+    const ttr_store_options options = {.size = sizeof options, .names = names, .columns = columns};
+    ttr_store_column about;
+    ttr_error error;
+    add(TTR_KIND_SPAN, "span", 1)->duration = 7;
+    const struct memory_events list = {.event = events, .n = events_n, .order = TTR_ORDER_TIME};
+    ttr_reader *reader = memory_reader(t, &list);
+    ttr_store *store = ttr_store_new(t, &options, &error);
+    assert_int_equal(ttr_store_read(store, reader, NULL, NULL, &error), TTR_OK);
+    assert_int_equal(cell(store, "slice", "dur", 0), 7);
+    assert_int_equal(cell(store, "slice", "name", 0), TTR_STORE_NULL);
+    for (size_t i = 0; ttr_store_column_at(store, 2, i, &about); i++)
+        assert_int_equal(about.is_filled, strcmp(about.name, "dur") == 0);
+    ttr_close(reader);
+    ttr_store_free(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +259,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(switches_become_times_on_processors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_named_tables_are_filled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unnamed_columns_have_no_values, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,24 @@
 /* Tables: named columns of equal length. */
+#include <strings.h>
+
 #include "store/store.h"
 
-bool table_init(struct table *table, const struct alloc *alloc, const char *name,
-                const char *description, const struct column_info *infos, size_t n)
+bool table_init(struct table *table, struct block_pool *pool,
+                const struct table_definition *definition)
 {
-    *table = (struct table){
-        .name = name, .description = description, .infos = infos, .infos_n = n, .columns_n = n};
-    if (!alloc_reserve(alloc, (void **)&table->columns, &table->columns_capacity, n,
-                       sizeof *table->columns))
+    const size_t n = definition->n;
+    *table = (struct table){.name = definition->name,
+                            .description = definition->description,
+                            .infos = definition->infos,
+                            .infos_n = n,
+                            .columns_n = n};
+    if (!alloc_reserve(pool->alloc, (void **)&table->columns, &table->columns_capacity, n,
+                       sizeof *table->columns)) {
+        table->columns_n = 0;
         return false;
+    }
     for (size_t i = 0; i < n; i++)
-        column_init(&table->columns[i], alloc);
+        column_init(&table->columns[i], pool);
     return true;
 }
 
@@ -35,4 +43,12 @@ bool table_append(struct table *table, const int64_t *values)
 const struct column_info *table_column(const struct table *table, size_t i)
 {
     return i < table->infos_n ? &table->infos[i] : &table->added[i - table->infos_n];
+}
+
+bool store_wants_column(const ttr_store *store, const char *name)
+{
+    bool is_wanted = !store->wanted_columns;
+    for (size_t i = 0; i < store->wanted_n && !is_wanted; i++)
+        is_wanted = strcasecmp(store->wanted_columns[i], name) == 0;
+    return is_wanted;
 }

@@ -7,9 +7,11 @@
 #include <stdint.h>
 
 struct trace_clock {
-    bool is_tsc;    /* ticks are of the time stamp counter */
-    uint64_t ticks; /* reading when the clock was chosen */
-    int64_t ns;     /* CLOCK_MONOTONIC at that moment; 0 = not chosen yet */
+    bool is_tsc;         /* ticks are of the time stamp counter */
+    uint64_t ticks;      /* reading when the clock was chosen */
+    int64_t ns;          /* CLOCK_MONOTONIC at that moment; 0 = not chosen yet */
+    uint64_t unix_ticks; /* a reading soon after that ... */
+    int64_t unix_ns;     /* ... and CLOCK_REALTIME at that moment */
 };
 
 /* Chooses the clock, at the first call. The manager and the process choose the same. */

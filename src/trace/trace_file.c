@@ -199,10 +199,13 @@ static void write_file_head(struct trace_file *file)
 {
     uint64_t head[1 + TRACE_FXT_PROVIDER_WORDS];
     size_t frequency;
+    const struct trace_fxt_clock clock = {trace_header()->ticks_per_second,
+                                          trace_session.clock.unix_ticks,
+                                          trace_session.clock.unix_ns};
     head[0] = TRACE_FXT_MAGIC;
-    const size_t words = 1 + trace_fxt_append_provider(
-                                 head + 1, PROVIDER_ID, program_invocation_short_name,
-                                 (uint64_t)getpid(), trace_header()->ticks_per_second, &frequency);
+    const size_t words =
+        1 + trace_fxt_append_provider(head + 1, PROVIDER_ID, program_invocation_short_name,
+                                      (uint64_t)getpid(), &clock, &frequency);
     file->initialization = (1 + frequency) * 8;
     struct iovec part = {head, words * 8};
     write_all_parts(file, &part, 1);

@@ -51,15 +51,17 @@ size_t trace_fxt_append_section(uint64_t *p, uint32_t provider)
 }
 
 size_t trace_fxt_append_provider(uint64_t *p, uint32_t provider, const char *name, uint64_t pid,
-                                 uint64_t ticks_per_second, size_t *frequency_word)
+                                 const struct trace_fxt_clock *clock, size_t *frequency_word)
 {
     const size_t n = strnlen(name, TRACE_FXT_NAME_MAX);
     size_t words = 1 + append_text_words(p + 1, name, n);
     p[0] = (uint64_t)words << 4 | UINT64_C(1) << 16 | (uint64_t)provider << 20 | (uint64_t)n << 52;
     words += trace_fxt_append_section(p + words, provider);
-    p[words++] = 1 | UINT64_C(2) << 4;
+    p[words++] = 1 | UINT64_C(4) << 4;
     *frequency_word = words;
-    p[words++] = ticks_per_second;
+    p[words++] = clock->ticks_per_second;
+    p[words++] = clock->ticks;
+    p[words++] = (uint64_t)clock->unix_ns;
     return words + append_object_record(p + words, 1, pid, name, 0, 0);
 }
 

@@ -10,10 +10,17 @@
 #define TRACE_FXT_NAME_MAX 63u       /* bytes of a name; longer ones are cut */
 #define TRACE_FXT_PROVIDER_WORDS 32u /* maximum of each of the records below */
 
-/* A provider: its information, the start of its section, the frequency, the name of the process.
- * `frequency_word` is set to the word with the frequency. */
+/* A clock, as an initialization record has it: frequency, a reading, and the Unix time of it. */
+struct trace_fxt_clock {
+    uint64_t ticks_per_second, ticks;
+    int64_t unix_ns;
+};
+
+/* A provider: its information, the start of its section, its clock, the name of the process.
+ * `frequency_word` is set to the word with the frequency.  The initialization record has the two
+ * words with the Unix time that magic-trace introduced. */
 size_t trace_fxt_append_provider(uint64_t *p, uint32_t provider, const char *name, uint64_t pid,
-                                 uint64_t ticks_per_second, size_t *frequency_word);
+                                 const struct trace_fxt_clock *clock, size_t *frequency_word);
 
 /* Start of a section of a provider: one word. */
 size_t trace_fxt_append_section(uint64_t *p, uint32_t provider);

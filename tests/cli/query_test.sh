@@ -65,6 +65,25 @@ verdict "tricky_statements_have_equal_results_with_leaves" $? "$(tail -n 5 "$wor
 says "explain_shows_leaves" "groups of slice: SELECT name" "$tracetta" query -q --format=tsv "$work/t.fxt" "EXPLAIN QUERY PLAN SELECT name, count(*) FROM slice GROUP BY 1"
 refuses "table_with_an_argument_is_refused" 2 "has no arguments" "$tracetta" query -q "$work/t.fxt" "SELECT * FROM slice(5)"
 
+says "stats_count_the_events" "^3000$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT value FROM stats WHERE name = 'events'"
+# Durations and times are numbers beside columns of integers.
+while IFS='|' read -r name condition number; do
+    query --format=tsv "SELECT count(*) FROM slice s WHERE $condition" >"$work/found" 2>&1
+    query --format=tsv "SELECT count(*) FROM slice s WHERE $number" >"$work/expected" 2>&1
+    cmp -s "$work/expected" "$work/found" && [ "$(tail -n 1 "$work/found")" -gt 0 ]
+    verdict "$name" $? "$(cat "$work/found" "$work/expected")"
+done <<'LITERALS'
+duration_is_a_literal|dur >= '5us'|dur >= 5000
+time_counts_from_the_start|ts > '+0.1ms'|ts > 100000 + (SELECT start_ts FROM trace_bounds)
+duration_can_be_on_the_left|'1ms' > s.dur|dur < 1000000
+between_has_two_literals|ts BETWEEN '+0s' AND '+100us'|ts <= 100000 + (SELECT start_ts FROM trace_bounds)
+LITERALS
+says "texts_stay_texts" "^1	0$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT '5ms' = '5ms' a, count(*) b FROM slice WHERE name = '5ms'"
+head -c 20000 "$work/t.fxt" >"$work/cut.fxt"
+"$tracetta" query -q --format=tsv "$work/cut.fxt" "SELECT code FROM damage WHERE severity = 'damage'" >"$work/found" 2>/dev/null
+grep -q '^fxt[.]truncated' "$work/found"
+verdict "damage_is_a_table" $? "$(cat "$work/found")"
+
 says "percentile_interpolates" "^25\.5$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT percentile(column1, 50) FROM (VALUES (1), (50), (2), (49))"
 says "json_is_a_list_of_objects" '"n": 1' "$tracetta" query -q --format=json "$work/t.fxt" "SELECT 1 n"
 says "markdown_has_a_rule" '^\| --- \| --- \|$' "$tracetta" query -q --format=markdown "$work/t.fxt" "SELECT 1 a, 'b|c' b"

@@ -5,7 +5,10 @@ source "$(dirname "$0")/cli.sh" "$1"
 shop=$(realpath "$2")
 loop=$(realpath "$3")
 module=$(realpath "$4")
-cxx=${5:-}
+instrumented=$(realpath "$5")
+preload=$(realpath "$6")
+compat=$(realpath "$7")
+cxx=${8:-}
 [ -z "$cxx" ] || cxx=$(realpath "$cxx")
 cd "$work" || exit 1
 
@@ -44,6 +47,29 @@ run "$tracetta" record -q -o loop.fxt -- "$loop" "$module" 300
 [ $run_status = 0 ] && [ "$(events --name=loaded loop.fxt)" = 300 ] && [ "$(events --name=call loop.fxt)" = 300 ]
 verdict "library_that_is_loaded_300_times_is_recorded" $? "$(events --name=loaded loop.fxt)"
 
+# --- Clocks ---
+
+# times OPTION...: the first and the last time of the events that the options of cat select, in ns.
+times()
+{
+    "$tracetta" cat -q --sort --format=jsonl "$@" 2>/dev/null | sed -n 's/.*"time_ns":\([0-9]*\).*/\1/p' | sed -n '1p;$p' | tr '\n' ' '
+}
+before=$(date +%s%N)
+run "$tracetta" record -q -o clock.fxt -- "$shop" 90
+after=$(date +%s%N)
+read -r first last <<<"$(times --name=served clock.fxt)"
+[ "${first:-0}" -gt "$before" ] && [ "${last:-0}" -lt "$after" ] && [ "$first" -lt "$last" ]
+verdict "archive_has_unix_times" $? "$before < $first < $last < $after"
+run "$tracetta" record -q -o both.fxt -- "$tracetta" record perf -q -e cpu-clock -F 1000 -o both.data -- "$shop" 900
+if [ $run_status = 0 ] && [ -s both.data ]; then
+    read -r first last <<<"$(times --name=served both.fxt)"
+    read -r sample end <<<"$(times --kind=sample both.data)"
+    [ "${sample:-0}" -lt "${last:-0}" ] && [ "${end:-0}" -gt "${first:-0}" ] && [ $((sample - first)) -gt -1000000000 ] && [ $((end - last)) -lt 1000000000 ]
+    verdict "samples_of_perf_are_on_the_same_clock" $? "events $first $last, samples $sample $end"
+else
+    skip "samples_of_perf_are_on_the_same_clock" "$(head -n 1 .err)"
+fi
+
 # --- Other formats ---
 
 run "$tracetta" record -q -o shop.jsonl -- "$shop" 90
@@ -55,9 +81,43 @@ verdict "to_selects_the_format" $? "exit status $run_status"
 run "$tracetta" record -q -o shop.jsonl -- touch ran
 [ $run_status = 125 ] && [ ! -e ran ] && [ ! -e shop.jsonl.events.fxt ]
 verdict "existing_output_stops_before_the_program_runs" $? "exit status $run_status"
-run "$tracetta" record --to=perfetto -o - -- touch ran
-[ $run_status = 2 ] && [ ! -e ran ]
-verdict "other_formats_are_not_written_to_a_pipe" $? "exit status $run_status"
+run bash -c "'$tracetta' record -q --to=jsonl -o - -- '$shop' 90 2>/dev/null | grep -c '\"served\"'"
+[ "$(cat .out)" -ge 90 ]
+verdict "other_format_is_written_to_a_pipe_as_events_come" $? "$(cat .out) events"
+run "$tracetta" record --to=ctf -o - -- touch ran
+[ $run_status != 0 ] && [ ! -e ran ]
+verdict "format_of_a_folder_is_not_written_to_a_pipe" $? "exit status $run_status"
+
+# --- Live, rotation, compression ---
+
+run "$tracetta" record -q --live -o live.fxt -- "$shop" 90
+[ $run_status = 0 ] && [ "$(grep -c ' served' .out)" -ge 90 ] && [ "$(events --name=served live.fxt)" -ge 90 ]
+verdict "live_events_are_printed_and_recorded" $? "exit status $run_status, $(grep -c ' served' .out) printed"
+"$tracetta" listen unix:$work/live.socket -o received --duration=20s -q &
+listener=$!
+for _ in $(seq 50); do [ -S live.socket ] && break; sleep 0.1; done
+run "$tracetta" record -q --live=unix:$work/live.socket -o live2.fxt -- "$shop" 90
+sleep 0.5
+kill -TERM $listener
+wait $listener
+[ $run_status = 0 ] && [ "$(events --name=served received)" -ge 90 ]
+verdict "live_events_are_sent" $? "exit status $run_status, $(events --name=served received) events: $(cat .err)"
+run "$tracetta" record -q --rotate=100KiB:3 -o turn.fxt -- "$shop" 9000
+kept=$(ls turn*.fxt | wc -l)
+[ $run_status = 0 ] && [ "$kept" = 3 ] && [ ! -e turn.fxt ]
+verdict "rotation_keeps_the_last_files" $? "exit status $run_status, $(ls turn*.fxt | tr '\n' ' ')"
+bad=0
+for file in turn*.fxt; do
+    "$tracetta" check -q "$file" >/dev/null 2>&1 && [ "$(stat -c %s "$file")" -le 102400 ] || bad=1
+    [ "$(events "$file")" -gt 0 ] || bad=1
+done
+verdict "each_file_of_a_rotation_reads_alone" $bad ""
+run "$tracetta" record -q -o packed.fxt.zst -- "$shop" 900
+[ $run_status = 0 ] && [ "$(events --name=served packed.fxt.zst)" -ge 900 ] && [ "$(od -An -tx4 -N4 packed.fxt.zst)" = " fd2fb528" ]
+verdict "suffix_zst_compresses_the_archive" $? "exit status $run_status, $(events --name=served packed.fxt.zst)"
+run "$tracetta" record --rotate=sometimes -o none4.fxt -- touch ran
+[ $run_status = 2 ] && [ ! -e none4.fxt ]
+verdict "rotation_without_a_limit_is_refused" $? "exit status $run_status"
 
 # --- Exit statuses and signals ---
 
@@ -133,6 +193,25 @@ verdict "process_that_ended_cannot_be_attached" $? "exit status $run_status"
 run "$tracetta" record --attach=1 -o none3.fxt -- true
 [ $run_status = 2 ]
 verdict "attach_and_a_command_exclude_each_other" $? "exit status $run_status"
+
+# --- Programs without trace points ---
+
+run "$tracetta" record -q -o functions.fxt -- "$instrumented"
+[ $run_status = 0 ] && [ "$(events --name=outer_step --kind=begin functions.fxt)" = 1000 ] && [ "$(events --name=inner_step --kind=end functions.fxt)" = 1000 ]
+verdict "functions_are_recorded_with_their_names" $? "exit status $run_status, $(events --name=outer_step functions.fxt), $(events --name=inner_step functions.fxt)"
+succeeds "calls_of_functions_nest" "$tracetta" check functions.fxt
+run "$tracetta" record -q --category=heap,locks,io -o preload.fxt -- env LD_PRELOAD="$preload" "$instrumented"
+[ $run_status = 0 ] && [ "$(events --name=malloc preload.fxt)" -ge 100 ] && [ "$(events --name=free preload.fxt)" -ge 100 ]
+verdict "allocations_are_recorded_by_preload" $? "exit status $run_status, $(events --name=malloc preload.fxt)"
+[ "$(events --name='mutex wait' preload.fxt)" = 1 ] && [ "$(events --name=write preload.fxt)" -ge 1 ]
+verdict "waits_and_writes_are_recorded_by_preload" $? "$(events --name='mutex wait' preload.fxt), $(events --name=write preload.fxt)"
+run "$tracetta" record -q -o compat.fxt -- "$compat"
+[ $run_status = 0 ] && [ "$(events --name='load level' --kind=span compat.fxt)" = 10 ] && [ "$(events --name=decode compat.fxt)" = 10 ]
+verdict "macros_of_tracy_record_zones" $? "exit status $run_status"
+"$tracetta" cat --name='load level' compat.fxt | grep -q 'value.*9.*text.*castle'
+verdict "values_and_texts_of_tracy_are_arguments" $? "$("$tracetta" cat --name='load level' compat.fxt | tail -1)"
+[ "$(events --name=zone --kind=begin compat.fxt)" = 5 ] && [ "$(events --name=monsters --kind=counter compat.fxt)" = 10 ] && [ ! -e spall.fxt ]
+verdict "functions_of_spall_record_zones" $? "$(events --name=zone compat.fxt)"
 
 # --- Losses and full disks ---
 

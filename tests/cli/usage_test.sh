@@ -47,7 +47,7 @@ refuses "options_before_both_words_work" 2 "expected one of -a" "$tracetta" -q r
 verdict "options_of_babeltrace2_have_a_section_of_their_own" $? ""
 [ "$("$tracetta" help cat | grep -n '^With --style=babeltrace2:' | cut -d: -f1)" -gt 100 ]
 verdict "which_is_after_the_first_screens" $? ""
-for pair in grep:cat head:cat tail:cat ls:info top:report view:cat print:cat show:cat repair:recover export:convert profile:flame flamegraph:flame \
+for pair in grep:cat head:cat tail:cat ls:info top:report print:cat show:cat repair:recover export:convert profile:flame flamegraph:flame \
     filter:convert trim:convert cut:convert; do
     refuses "synonym_${pair%:*}_names_the_command" 2 "unknown command \"${pair%:*}\": use ${pair#*:}.*, as in: tracetta ${pair#*:}" "$tracetta" "${pair%:*}" x
 done

@@ -51,6 +51,37 @@ trace = json.load(open(sys.argv[1])); print(len(trace["profiles"]), trace["profi
     fi
 }
 
+# has_totals NAME PROFILE TRACE OPTION...: one case; the table of functions has the times of the folded stacks, which flame makes with OPTION.
+has_totals()
+{
+    local name=$1 profile=$2 trace=$3
+    shift 3
+    case_count=$((case_count + 1))
+    "$tracetta" flame -qf "$@" --to=folded "$trace" -o "$work/case.folded"
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --virtual-time-budget=10000 --dump-dom \
+        "http://127.0.0.1:$port/index.html#view=sandwich&profileURL=http://127.0.0.1:$port/$profile" 2>"$work/browser.log" >"$work/page.html"
+    if python3 "$(dirname "$0")/speedscope_totals.py" "$work/page.html" "$work/case.folded" >"$work/totals.txt"; then
+        echo "ok $case_count - speedscope shows the totals of $name"
+    else
+        echo "not ok $case_count - speedscope shows the totals of $name"
+        sed 's/^/# /' "$work/totals.txt" | head -20
+    fi
+}
+
+# Functions of one name differ by their arguments in Chrome traces, so these are left out.
+magic=${TTR_CORPUS:-nowhere}/fxt/magic-trace-2022.fxt
+"$tracetta" convert -qf --to=chrome "$magic" -o "$work/magic.json"
+python3 -c 'import json, sys
+trace = json.load(open(sys.argv[1]))
+for event in trace["traceEvents"]:
+    if event["ph"] in "BE":
+        event.pop("args", None)
+json.dump(trace, open(sys.argv[1], "w"))' "$work/magic.json"
+has_totals "magic-trace as Chrome JSON" magic.json "$magic"
+"$tracetta" flame -qf "$magic" -o "$work/magic.speedscope.json"
+has_totals "magic-trace" magic.speedscope.json "$magic"
+"$tracetta" flame -qf --merge "$corpus/recorded/load100.nettrace.xz" -o "$work/load.speedscope.json"
+has_totals "load100" load.speedscope.json "$corpus/recorded/load100.nettrace.xz" --states
 opens "" recorded/mix_default.nettrace.xz
 opens "" only_managed_samples.nettrace.xz
 opens --merge recorded/mix_default.nettrace.xz

@@ -20,7 +20,7 @@ struct scene {
     ttr_manager_options options;
     uint64_t *committed; /* a page that is shared with the children */
     uint64_t *words;     /* of the archive, after scene_close */
-    size_t words_n;
+    size_t words_n;      /* of a compressed archive: bytes */
 };
 extern struct scene scene;
 

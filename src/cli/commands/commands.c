@@ -61,9 +61,13 @@ static const char *const stat_examples[] = {"tracetta stat trace.fxt",
                                             "tracetta stat --sort-by=p99 --limit=10 trace.fxt",
                                             "show the ten spans with the longest tail", NULL};
 
-static const char *const tree_examples[] = {
-    "tracetta tree --aggregate trace.fxt", "show the time of each call path",
-    "tracetta tree --min=1ms --thread=main trace.fxt", "show the long spans of one thread", NULL};
+static const char *const tree_examples[] = {"tracetta tree --aggregate trace.fxt",
+                                            "show the time of each call path",
+                                            "tracetta tree --min=1ms --thread=main trace.fxt",
+                                            "show the long spans of one thread",
+                                            "tracetta tree --slowest 5 trace.fxt",
+                                            "show the five longest spans and where they are",
+                                            NULL};
 
 static const char *const flame_examples[] = {
     "tracetta flame app.nettrace -o app.svg",
@@ -128,6 +132,8 @@ static const char *const query_examples[] = {
     "count the events of one class by one of their fields",
     "tracetta query --format=csv --file=report.sql app.nettrace > report.csv",
     "run a script",
+    "tracetta query trace.fxt -o slow.parquet \"SELECT * FROM slice WHERE dur > 1000000\"",
+    "write the rows for DuckDB, pandas or Spark",
     NULL};
 
 static const char *const diff_examples[] = {
@@ -240,7 +246,9 @@ static const struct command commands[] = {
      "the target cannot hold is counted and reported. If a filter selects no event, the output is "
      "valid and empty, and the exit status is 1.\n\n"
      "Profiles (speedscope, folded, pprof, firefox, svg) are written as by \"tracetta flame\", "
-     "which has more options for them.",
+     "which has more options for them.\n\n"
+     "parquet and arrow write a folder with a file per table of \"tracetta query\", and sqlite a "
+     "database with these tables.",
      convert_examples, run_convert},
     {"merge", VERB_MERGE, "FILE FILE... -o OUTPUT", 1, SIZE_MAX, NULL,
      "put traces on one time line",

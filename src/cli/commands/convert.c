@@ -24,6 +24,7 @@
 #include "cli/ui/progress.h"
 #include "cli/commands/copy_report.h"
 #include "cli/commands/profiles.h"
+#include "cli/commands/table_output.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
 
@@ -257,7 +258,9 @@ int run_convert(struct call *call)
     if (!path && !call->set.dry_run)
         return report_misuse("convert",
                              "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
-    const char *profile = find_profile_format(call);
+    const char *profile = find_profile_format(call), *tables = find_table_format(format, path);
+    if (tables)
+        return convert_to_tables(call, tables);
     if (profile)
         return convert_profile(call, profile);
     if (!format && call->set.output)

@@ -8,6 +8,7 @@
 
 #include "cli/commands/query_output.h"
 #include "cli/commands/query_session.h"
+#include "cli/commands/table_output.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 
@@ -145,6 +146,21 @@ static void list_tables(const struct query_session *session)
 
 /* --- Running --- */
 
+/* Writes the rows of the only statement to a file. */
+static int write_statement(const struct work *work, ttr_query *query, const char *format)
+{
+    ttr_error error = {0};
+    const char *rest = NULL;
+    ttr_result *result = work->library.prepare(query, work->sql, &rest, &error);
+    if (!result)
+        return query_session_report_sql(&work->schemas[0].session, work->sql, &error);
+    const size_t columns = work->library.columns(result);
+    work->library.free(result);
+    if (columns == 0 || rest[strspn(rest, " \t\r\n;")])
+        return report_misuse("query", "%s needs one statement that returns rows", format);
+    return write_query_result(work->call, &work->library, query, work->sql, format);
+}
+
 /* Runs all statements of the text. */
 static int run_statements(struct work *work, ttr_query *query)
 {
@@ -209,6 +225,13 @@ static int answer_statements(struct work *work)
     ttr_query *query = work->schemas[0].name ? make_query_of_schemas(work) : first->query;
     if (!query)
         return OUTCOME_INPUT;
+    const char *format = find_table_format(work->call->set.format,
+                                           work->call->set.format ? NULL : work->call->set.output);
+    if (format)
+        return write_statement(work, query, format);
+    if (work->call->set.output)
+        return report_misuse("query", "--output is for parquet, arrow and sqlite: others are "
+                                      "printed");
     term_page(&work->call->term, &work->call->set);
     return run_statements(work, query);
 }

@@ -30,6 +30,7 @@ int load_query_library(const struct call *call, struct query_library *library)
         {"ttr_result_real", &library->get_real},
         {"ttr_result_text", &library->get_text},
         {"ttr_result_free", &library->free},
+        {"ttr_query_write", &library->write},
     };
     if (load_optional_library(LIBRARY_QUERY, functions, sizeof functions / sizeof *functions,
                               reason))
@@ -49,6 +50,10 @@ void query_session_begin(struct query_session *session, const struct call *call,
 static void add_wanted_name(void *user_data, const char *name)
 {
     struct query_session *session = user_data;
+    if (strcmp(name, "*") == 0) {
+        session->has_all_columns = true;
+        return;
+    }
     if (!session->names)
         session->names = calloc(NAMES_MAX + 1, sizeof *session->names);
     if (!session->names || session->names_n == NAMES_MAX)
@@ -77,11 +82,11 @@ static int fill_store(struct query_session *session)
     struct call *call = &session->call;
     struct progress progress;
     ttr_error error = {0};
-    const ttr_store_options options = {.size = sizeof options,
-                                       .names = !session->library ? NULL
-                                                : session->names
-                                                    ? (const char *const *)session->names
-                                                    : none};
+    const char *const *names = !session->library || session->wants_all ? NULL
+                               : session->names ? (const char *const *)session->names
+                                                : none;
+    const ttr_store_options options = {
+        .size = sizeof options, .names = names, .columns = session->has_all_columns ? NULL : names};
     session->store = ttr_store_new(session->inputs.t, &options, &error);
     ttr_status status = session->store ? TTR_OK : error.status;
     if (status == TTR_OK) {

@@ -27,6 +27,7 @@ struct query_library {
     __typeof__(ttr_result_real) *get_real;
     __typeof__(ttr_result_text) *get_text;
     __typeof__(ttr_result_free) *free;
+    __typeof__(ttr_query_write) *write;
 };
 
 struct query_session {
@@ -34,8 +35,10 @@ struct query_session {
     const struct query_library *library; /* NULL: the tables are only listed */
     struct inputs inputs;
     bool is_open;
-    char **names; /* tables to fill; ends with NULL */
+    bool wants_all; /* all tables are filled */
+    char **names;   /* tables to fill; ends with NULL */
     size_t names_n;
+    bool has_all_columns; /* a statement uses all columns of a table */
     ttr_store *store;
     ttr_query *query; /* NULL without a library */
 };

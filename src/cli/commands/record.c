@@ -19,6 +19,7 @@
 
 #include "cli/commands/command.h"
 #include "cli/commands/convert.h"
+#include "cli/commands/record_output.h"
 #include "cli/dotnet/dotnet_choice.h"
 #include "cli/dotnet/launch.h"
 #include "cli/dotnet/recording.h"
@@ -38,12 +39,15 @@ struct work {
     struct call *call;
     struct recording recording; /* the output */
     struct launch launch;
+    struct record_rotation rotation;
+    struct record_live live;
     ttr_manager *manager;
     ttr_manager_stats stats;
-    char variable[160]; /* "NAME=path of the socket" */
-    char *categories;   /* the values of --category, joined by commas */
-    const char *format; /* of the output, if the events are converted at the end; else NULL */
-    char *events_path;  /* FXT file that is converted then */
+    char variable[160];      /* "NAME=path of the socket" */
+    char *categories;        /* the values of --category, joined by commas */
+    const char *format;      /* of the output, if the events are converted at the end; else NULL */
+    const char *live_format; /* of standard output, to which events are converted as they come */
+    char *events_path;       /* FXT file that is converted then */
     bool has_failed;
     int forwarded; /* signal that was sent to the program */
 };
@@ -96,11 +100,20 @@ static int choose_output_format(struct work *work)
     const char *format = call->set.to ? call->set.to : guess_output_format(output);
     if (!format || strcmp(format, "fxt") == 0)
         return OUTCOME_FINE;
-    if (strcmp(output, "-") == 0 || !convert_can_write(format))
+    if (call->set.rotate.n)
+        return report_misuse(call->command->name, "--rotate needs FXT: convert the files later");
+    if (!convert_can_write(format))
         return report_misuse(call->command->name,
-                             "%s cannot be written to \"%s\" while events come: record FXT, then "
-                             "use \"tracetta convert\"",
-                             format, output);
+                             "%s cannot be written while events come: record FXT, then use "
+                             "\"tracetta convert\"",
+                             format);
+    if (strcmp(output, "-") == 0 && convert_is_folder(format))
+        return report_misuse(call->command->name,
+                             "a %s trace is a folder: use -o FOLDER instead of -o -", format);
+    if (strcmp(output, "-") == 0) {
+        work->live_format = format;
+        return check_output_path(call, output, format);
+    }
     if (!call->set.overwrite && access(output, F_OK) == 0) {
         report_failure_text(output, "exists already; --overwrite (-f) replaces it");
         return OUTCOME_OUTPUT;
@@ -117,11 +130,43 @@ static int choose_output_format(struct work *work)
     return OUTCOME_FINE;
 }
 
+/* Starts a process that converts the events to standard output as they come. */
+static int open_converter(struct work *work)
+{
+    const char *const words[] = {"convert", "-", "--to", work->live_format, "-o", "-", "-q", NULL};
+    work->recording.path = "-";
+    if (!record_live_start(&work->live, words))
+        return report_unwritable_output("-", errno);
+    work->recording.fd = dup(work->live.fd);
+    return OUTCOME_FINE;
+}
+
+/* Starts the process of --live. */
+static int open_live(struct work *work)
+{
+    const char *address = work->call->set.live_output;
+    const char *const print[] = {"cat", "-", "--no-pager", NULL}, *const send[] = {"send", "-",
+                                                                                   address, NULL};
+    if (!address)
+        return OUTCOME_FINE;
+    if (work->live_format || strcmp(work->recording.path, "-") == 0)
+        return report_misuse(work->call->command->name,
+                             "--live and an output to \"-\" exclude each other: use -o FILE");
+    if (!record_live_start(&work->live, address[0] ? send : print))
+        return report_unwritable_output("--live", errno);
+    return OUTCOME_FINE;
+}
+
 /* Opens the file that the events are written to. Returns the outcome. */
 static int open_output(struct work *work)
 {
     const struct settings *set = &work->call->set;
     const char *path = set->output ? set->output : DEFAULT_OUTPUT;
+    const int parsed = record_rotation_parse(&work->rotation, work->call, path);
+    if (parsed != OUTCOME_FINE)
+        return parsed;
+    if (work->live_format)
+        return open_converter(work);
     const int outcome = recording_open(
         &work->recording, work->events_path ? work->events_path : path, set->overwrite);
     if (outcome == OUTCOME_FINE && work->recording.is_regular &&
@@ -150,6 +195,15 @@ static void convert_events(struct work *work)
 
 /* --- The session --- */
 
+/* Returns true with --zstd, or if the output is named like a compressed FXT file. */
+static bool is_compressed(const struct work *work)
+{
+    const char *output = work->call->set.output;
+    const size_t n = output ? strlen(output) : 0;
+    return !work->format && !work->live_format &&
+           (work->call->set.zstd || (n > 4 && strcmp(output + n - 4, ".zst") == 0));
+}
+
 static int open_manager(struct work *work)
 {
     const struct settings *set = &work->call->set;
@@ -162,6 +216,12 @@ static int open_manager(struct work *work)
                                          .buffer_bytes = set->ring_size,
                                          .categories = work->categories,
                                          .zone_min_ns = (uint64_t)set->min_duration,
+                                         .is_compressed = is_compressed(work),
+                                         .live_fd = work->live_format ? 0 : work->live.fd,
+                                         .rotate_bytes = work->rotation.bytes,
+                                         .rotate_ms = work->rotation.ms,
+                                         .next_output = record_rotation_next,
+                                         .user_data = &work->rotation,
                                          .output_name = set->output ? set->output : DEFAULT_OUTPUT};
     work->manager = ttr_manager_open(&options, &error);
     if (work->manager) {
@@ -179,7 +239,8 @@ static int start_program(struct work *work)
 {
     (void)unsetenv(SOCKET_VARIABLE); /* of a recording that this command itself runs in */
     if (launch_start(&work->launch, work->call->path, work->call->paths_n, work->variable,
-                     strcmp(work->recording.path, "-") == 0))
+                     strcmp(work->recording.path, "-") == 0 ||
+                         (work->call->set.live_output && !work->call->set.live_output[0])))
         return OUTCOME_FINE;
     report_failure_text(work->call->path[0], "cannot be run: %s", strerror(errno));
     return OUTCOME_INPUT;
@@ -308,6 +369,21 @@ static void run_manager(struct work *work)
 
 /* --- The end --- */
 
+/* Waits until the second process has read all events. */
+static void end_live(struct work *work)
+{
+    if (work->live_format && work->recording.fd >= 0) {
+        (void)close(work->recording.fd);
+        work->recording.fd = -1;
+    }
+    record_rotation_end(&work->rotation);
+    const int status = record_live_end(&work->live);
+    if (status <= OUTCOME_NO)
+        return;
+    work->has_failed = true;
+    print_note(work->call, "the live output failed");
+}
+
 static void print_summary(const struct work *work)
 {
     const struct call *call = work->call;
@@ -376,6 +452,8 @@ int run_record(struct call *call)
     if (outcome == OUTCOME_FINE)
         outcome = open_output(&work);
     if (outcome == OUTCOME_FINE)
+        outcome = open_live(&work);
+    if (outcome == OUTCOME_FINE)
         outcome = open_manager(&work);
     if (outcome == OUTCOME_FINE)
         outcome = call->set.attach.n ? attach_processes(&work) : start_program(&work);
@@ -383,6 +461,7 @@ int run_record(struct call *call)
     if (is_started)
         run_manager(&work);
     close_manager(&work);
+    end_live(&work);
     free(work.categories);
     if (is_started) {
         print_summary(&work);

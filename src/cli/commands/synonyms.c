@@ -24,7 +24,6 @@
 static const struct synonym synonyms[] = {
     {"print", "cat", CAT},
     {"show", "cat", CAT},
-    {"view", "cat", CAT},
     {"less", "cat", CAT},
     {"more", "cat", CAT},
     {"text", "cat", CAT},

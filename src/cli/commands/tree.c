@@ -9,6 +9,7 @@
 #include "cli/input/selection.h"
 #include "cli/ui/json.h"
 #include "cli/commands/span_paths.h"
+#include "cli/commands/tree_slowest.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
@@ -317,7 +318,9 @@ int run_tree(struct call *call)
     if (tree) {
         term_page(&call->term, &call->set);
         const ttr_tree_span *spans;
-        outcome = show_tree(call, &inputs, tree);
+        outcome = call->set.slowest ? print_slowest_spans(call, inputs.t, tree,
+                                                          sum_findings(inputs.reader).is_anchored)
+                                    : show_tree(call, &inputs, tree);
         outcome = selection_check_matches(call, ttr_tree_spans(tree, &spans) > 0, outcome);
         outcome = warn_about_findings(call, inputs.reader, outcome);
     }

@@ -78,6 +78,21 @@ static ttr_status write_up_to_limit(struct copy_loop *copy_loop, const ttr_batch
     return status;
 }
 
+/* Writes the events of a batch that are not skipped. */
+static ttr_status write_after_skip(struct copy_loop *copy_loop, const ttr_batch *batch,
+                                   ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
+        const ttr_batch one = {.event = ttr_batch_at(batch, i), .n = 1};
+        if (one.event->kind != TTR_KIND_DEFINITION && copy_loop->skip > 0)
+            copy_loop->skip--;
+        else
+            status = ttr_write(copy_loop->out, &one, error);
+    }
+    return status;
+}
+
 /* Writes a batch, up to the limit of printed events. */
 static ttr_status write_batch(struct copy_loop *copy_loop, const ttr_batch *batch, uint64_t *left,
                               ttr_error *error)
@@ -87,6 +102,8 @@ static ttr_status write_batch(struct copy_loop *copy_loop, const ttr_batch *batc
         return write_up_to_limit(copy_loop, batch, left, error);
     if (copy_loop->see)
         copy_loop->see(copy_loop->ctx, batch);
+    if (copy_loop->skip > 0)
+        return write_after_skip(copy_loop, batch, error);
     return batch->n ? ttr_write(copy_loop->out, batch, error) : TTR_OK;
 }
 

@@ -22,6 +22,7 @@ struct copy_loop {
     ttr_writer *out;
     const char *path;   /* path of the output, for messages */
     uint64_t limit;     /* limit of the events to print; 0 = none */
+    uint64_t skip;      /* events at the start that are not written */
     size_t own_options; /* number of format options at the end of the list that the user did not
                          * give */
     bool is_live;       /* flush after every batch, because a user is watching */

@@ -34,6 +34,8 @@ static void write_choices(FILE *to, const char *choices)
     for (size_t i = 0;
          strcmp(choices, "@outputs") == 0 && ttr_profile_format_get(i, &profile_format); i++)
         (void)fprintf(to, "%s ", profile_format.name);
+    if (strcmp(choices, "@outputs") == 0)
+        (void)fputs("parquet arrow sqlite ", to);
     uint32_t ability = strcmp(choices, "@readers") == 0 ? TTR_FORMAT_READS : TTR_FORMAT_WRITES;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
         if (info.abilities & ability)

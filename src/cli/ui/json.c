@@ -2,6 +2,7 @@
 #include "cli/ui/json.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/ui/term.h"
@@ -146,6 +147,24 @@ void json_write_float(struct json *json, const char *key, double value)
     (void)fprintf(json->to, "%.6g", value);
 }
 
+/* Writes a number with the fewest digits that parse to it; JSON has no infinity and no NaN. */
+static void write_number(struct json *json, double value)
+{
+    char text[40];
+    if (!(value - value == 0)) {
+        (void)fputs("null", json->to);
+        return;
+    }
+    for (int digits = 6; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    (void)fputs(text, json->to);
+    if (!strpbrk(text, ".e"))
+        (void)fputs(".0", json->to); /* still a number with a fraction for readers with types */
+}
+
 void json_write_member(struct json *json, ttr_text key, const ttr_value *value)
 {
     write_separator(json, NULL);
@@ -160,6 +179,9 @@ void json_write_member(struct json *json, ttr_text key, const ttr_value *value)
         return;
     case TTR_TYPE_INT:
         (void)fprintf(json->to, "%" PRId64, value->v.s);
+        return;
+    case TTR_TYPE_FLOAT:
+        write_number(json, value->v.f);
         return;
     case TTR_TYPE_TEXT:
         write_quoted(json, value->text);

@@ -34,8 +34,8 @@ void json_write_bool(struct json *json, const char *key, bool value);
  * also writes it as ISO 8601 under the key "..._time". */
 void json_write_time(struct json *json, const char *key, int64_t ns);
 
-/* Writes a member of which the key may have any bytes: a number, text or boolean; null for other
- * types. */
+/* Writes a member of which the key may have any bytes: a number (null if it is infinite), text or
+ * boolean; null for other types. */
 void json_write_member(struct json *json, ttr_text key, const ttr_value *value);
 
 /* Writes a number with up to six digits. */

@@ -32,11 +32,13 @@ struct settings {
     bool live;
     uint64_t view_port;
     bool once, no_open, html;
-    const char *script;    /* file with SQL statements */
-    const char *ring_mode; /* streaming, circular or oneshot */
-    const char *trigger;   /* name of the trigger that writes a snapshot; NULL = any */
-    uint64_t ring_size;    /* bytes per thread */
-    struct words attach;   /* running processes to record */
+    const char *script;      /* file with SQL statements */
+    const char *ring_mode;   /* streaming, circular or oneshot */
+    const char *trigger;     /* name of the trigger that writes a snapshot; NULL = any */
+    uint64_t ring_size;      /* bytes per thread */
+    struct words attach;     /* running processes to record */
+    struct words rotate;     /* limits of each file of a recording */
+    const char *live_output; /* address that gets the events live; "" = they are printed */
     bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_separator;      /* "--" was given */
@@ -57,6 +59,7 @@ struct settings {
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     const char *where; /* condition on events in SQL */
     const char *key, *threshold;
+    uint64_t slowest, tail;
     struct moment start, end;
     uint64_t max_record, max_temporary, limit, depth, jobs, retry_us;
     int64_t min_duration;
@@ -111,6 +114,10 @@ static inline bool option_wants_value(const struct option_row *row)
 {
     return row->value && row->type != OPTION_MAYBE;
 }
+
+/* All options (options_table.c). */
+extern const struct option_row option_table[];
+extern const size_t option_table_n;
 
 /* Returns the i-th option, or NULL after the last. */
 const struct option_row *option_at(size_t i);

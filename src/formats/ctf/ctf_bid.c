@@ -1,4 +1,4 @@
-/* Recognizes CTF metadata files by their first bytes (decision 29 in docs/formats/ctf-rfc-v1.1.md),
+/* Recognizes CTF metadata files by their first bytes (decision 29 in src/formats/ctf/rfc-v1.1.md),
  * and stream files by their magic number. */
 #include <string.h>
 

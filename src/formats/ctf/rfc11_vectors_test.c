@@ -1,5 +1,5 @@
 /* Golden vectors of RFC v1.1: complete traces written byte by byte from the RFC and
- * docs/formats/ctf-rfc-v1.1.md. Compressed and encrypted bytes come from other programs; their
+ * src/formats/ctf/rfc-v1.1.md. Compressed and encrypted bytes come from other programs; their
  * commands are in the files. Folders rfc11-bad-* contain damage. */
 #include "support/support.h"
 #include "support/vectors_files.h"

@@ -170,6 +170,22 @@ ttr_status heph_open(struct input *in, ttr_error *error);
 ttr_status heph_read_batch(struct input *in, ttr_error *error);
 void heph_close(struct input *in);
 
+/* Returns the index in reader->counters of a stream; adds it with its track if it is new. Returns
+ * UINT32_MAX if out of memory. */
+TTR_MUST uint32_t heph_add_stream(struct input *in, uint32_t stream);
+
+/* --- heph_receiver.c: metadata packets of a receiver (network.md) --- */
+
+/* Options that "tracetta listen" writes. COUNTERS: pairs of a stream and its last counter in the
+ * previous file. LOSSES: datagrams dropped by the kernel, packets and events dropped by a full
+ * queue (64 bits each). */
+#define HEPH_OPTION_COUNTERS "tracetta.counters"
+#define HEPH_OPTION_LOSSES "tracetta.losses"
+
+/* Applies the value of an option of a receiver. Sets *is_known to false for any other option. */
+TTR_MUST ttr_status heph_apply_receiver_option(struct input *in, ttr_text name, struct cursor value,
+                                               bool *is_known, ttr_error *error);
+
 /* --- heph_transfer.c: packets over a network --- */
 extern const struct format_transfer heph_transfer;
 

@@ -42,22 +42,26 @@ static const struct heph_name *intern_description(struct input *in, const uint8_
     return slot;
 }
 
-static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substream,
-                             struct heph_thread *slot)
+uint32_t heph_add_stream(struct input *in, uint32_t stream)
 {
     struct heph_reader *reader = in->ctx;
     bool is_new = false;
     uint32_t index = heph_counters_add_stream(&reader->counters, stream, &is_new);
+    if (index == UINT32_MAX || !is_new)
+        return index;
+    ttr_id track = context_add_track(in->base.t, &(ttr_track){.number = stream, .source = in->id});
+    reader->counters.streams[index].track = track;
+    return track && heph_set_stream_name(in, stream) ? index : UINT32_MAX;
+}
+
+static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substream,
+                             struct heph_thread *slot)
+{
+    struct heph_reader *reader = in->ctx;
+    uint32_t index = heph_add_stream(in, stream);
     ttr_id thread = context_thread(in->base.t, in->id, stream, substream);
     if (index == UINT32_MAX || !thread)
         return false;
-    if (is_new) {
-        ttr_id track =
-            context_add_track(in->base.t, &(ttr_track){.number = stream, .source = in->id});
-        reader->counters.streams[index].track = track;
-        if (!track || !heph_set_stream_name(in, stream))
-            return false;
-    }
     reader->has_substreams |= substream != 0;
     *slot = (struct heph_thread){
         .stream = stream, .substream = substream, .index = index, .thread = thread};

@@ -113,7 +113,7 @@ static bool read_undecoded_rest(struct field_iter *iter, ttr_field *field)
     return true;
 }
 
-static bool next_field(ttr_fields *fields, ttr_field *field)
+static bool read_next_field(ttr_fields *fields, ttr_field *field)
 {
     struct field_iter *iter = (struct field_iter *)fields->state;
     *field = (ttr_field){.depth = 0};
@@ -139,13 +139,13 @@ static bool next_field(ttr_fields *fields, ttr_field *field)
 static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;
-    while (n < room && next_field(fields, &field[n]))
+    while (n < room && read_next_field(fields, &field[n]))
         n++;
     fields->ops = n < room ? NULL : fields->ops;
     return n;
 }
 
 const struct field_ops heph_field_ops = {
-    .begin = flat_fields_begin, .next = next_field, .decode_batch = read_fields};
+    .begin = flat_fields_begin, .next = read_next_field, .decode_batch = read_fields};
 const struct field_ops heph_nested_ops = {
-    .begin = nested_fields_begin, .next = next_field, .decode_batch = read_fields};
+    .begin = nested_fields_begin, .next = read_next_field, .decode_batch = read_fields};

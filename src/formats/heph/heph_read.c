@@ -115,14 +115,18 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
     uint32_t name = intern_add(&in->base.t->strings, option.p, n);
     if (name == UINT32_MAX)
         return fail_memory(error);
-    ttr_status status = TTR_OK;
+    bool is_known;
+    ttr_status status =
+        heph_apply_receiver_option(in, (ttr_text){(const char *)option.p, n}, c, &is_known, error);
+    if (status != TTR_OK)
+        return status;
     if (heph_parse_epoch(packet, size, &epoch))
         status = heph_apply_epoch(in, epoch, error); /* may move the window */
     else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, reader->offset, "heph.bad-epoch",
                              "the epoch has %zu bytes, expected 8; it is not used",
                              cursor_left(&c));
-    else
+    else if (!is_known)
         input_add_diagnostic(
             in, TTR_SEVERITY_REMARK, reader->offset, "heph.unknown-option",
             "the option \"%.*s\" is none of format 0.1.0; its %zu bytes are passed over",

@@ -2,6 +2,8 @@
  * 0.1.0 is accepted, because a single packet does not show its layout. */
 #include "formats/heph/heph.h"
 
+#include <string.h>
+
 static const struct heph_layout *get_heph_layout(void)
 {
     return heph_find_layout("0.1", NULL, 0);
@@ -44,6 +46,41 @@ static void shift_packet_time(uint8_t *packet, uint32_t stream, uint64_t delta_n
     store_u64be(packet + layout->end, add_clamped(load_u64be(packet + layout->end), delta_ns));
 }
 
+/* Appends the start of a metadata packet with an option of `n` bytes. Returns the address of the
+ * option's value, or NULL if memory is out. */
+static uint8_t *append_option(struct buffer *to, const char *name, size_t n)
+{
+    const size_t name_n = strlen(name), size = HEPH_FRAME_SIZE + 2 + name_n + n;
+    uint8_t *at = size <= UINT32_MAX ? buffer_room(to, size) : NULL;
+    if (!at)
+        return NULL;
+    store_u32be(at, HEPH_MAGIC_METADATA);
+    store_u32be(at + 4, (uint32_t)size);
+    store_u16be(at + HEPH_FRAME_SIZE, (uint16_t)name_n);
+    memcpy(at + HEPH_FRAME_SIZE + 2, name, name_n);
+    buffer_commit(to, size);
+    return at + size - n;
+}
+
+static void write_counters(struct buffer *to, const struct packet_counter *counters, size_t n)
+{
+    uint8_t *at = append_option(to, HEPH_OPTION_COUNTERS, 8 * n);
+    for (size_t i = 0; at && i < n; i++) {
+        store_u32be(at + 8 * i, counters[i].stream);
+        store_u32be(at + 8 * i + 4, counters[i].counter);
+    }
+}
+
+static void write_losses(struct buffer *to, const struct packet_losses *losses)
+{
+    uint8_t *at = append_option(to, HEPH_OPTION_LOSSES, 24);
+    if (!at)
+        return;
+    store_u64be(at, losses->kernel_drops);
+    store_u64be(at + 8, losses->dropped_packets);
+    store_u64be(at + 16, losses->dropped_events);
+}
+
 /* An epoch packet with time 0 at 1970. */
 static const uint8_t merged_head[HEPH_EPOCH_PACKET] = {0x75, 0xD1, 0x1D, 0x4D, 0,   0,   0,  23,
                                                        0,    5,    'e',  'p',  'o', 'c', 'h'};
@@ -54,6 +91,8 @@ const struct format_transfer heph_transfer = {
     .get_size = get_packet_size,
     .parse = parse_packet_facts,
     .rebase = shift_packet_time,
+    .write_counters = write_counters,
+    .write_losses = write_losses,
     .merged_head = merged_head,
     .merged_head_n = sizeof merged_head,
 };

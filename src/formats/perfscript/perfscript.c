@@ -420,7 +420,7 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
     const struct tracepoint *tp = is_sample ? NULL : tracepoint_get_from_event(out->t, event);
     if (writer->is_trace_cmd && tp &&
-        !perfscript_learn_name(&writer->names, out->t, event, tracepoint_get_name(tp)))
+        !perfscript_record_thread_name(&writer->names, out->t, event, tracepoint_get_name(tp)))
         out->buffer.failed = true;
     bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !writer->is_trace_cmd;
     add_line_columns(out, event, has_chain);

@@ -19,7 +19,8 @@ bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_te
 /* Stores the name that an event gives to a thread, unless the thread has one: (tid, source) to a
  * string. trace-cmd prints such names for threads that its table of names lacks. Returns false if
  * memory is exhausted. */
-bool perfscript_learn_name(struct pair_map *names, ttr *t, const ttr_event *event, ttr_text name);
+bool perfscript_record_thread_name(struct pair_map *names, ttr *t, const ttr_event *event,
+                                   ttr_text name);
 
 /* --- perfscript_code.c: addresses and callchains --- */
 

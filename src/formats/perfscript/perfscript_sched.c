@@ -127,7 +127,8 @@ static const struct {
     {"task_newtask", "pid", "comm"},           {"task_rename", "pid", "newcomm"},
 };
 
-bool perfscript_learn_name(struct pair_map *names, ttr *t, const ttr_event *event, ttr_text name)
+bool perfscript_record_thread_name(struct pair_map *names, ttr *t, const ttr_event *event,
+                                   ttr_text name)
 {
     const struct words words = {t, event, NULL};
     ttr_field comm;

@@ -464,7 +464,7 @@ static struct diagnostics *merger_get_diagnostics(ttr_reader *base)
 
 /* Returns the format of all inputs if they have the same and its writer keeps sources separate
  * (reader.per_source_format). Otherwise returns NULL. */
-static const struct format *common_per_source_format(ttr_reader *const *in, size_t n)
+static const struct format *get_common_per_source_format(ttr_reader *const *in, size_t n)
 {
     const struct format *apart = n ? in[0]->per_source_format : NULL;
     for (size_t i = 1; i < n; i++)
@@ -505,7 +505,7 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->by_report = by_report;
     merger->n = n;
     merger->ending = TTR_END;
-    merger->base.per_source_format = common_per_source_format(in, n);
+    merger->base.per_source_format = get_common_per_source_format(in, n);
     pending_names_init(&merger->renames, t);
     for (size_t i = 0; i < n; i++)
         reader_set_pending_names(list[i], &merger->renames, (uint32_t)i);

@@ -126,7 +126,7 @@ struct ctf_stream_class {
 /* RFC v1.1: default alignment of basic types. */
 enum ctf_alignment {
     CTF_ALIGN_UNKNOWN =
-        0, /* not declared; found by probing (decision 15 in docs/formats/ctf-rfc-v1.1.md) */
+        0, /* not declared; found by probing (decision 15 in src/formats/ctf/rfc-v1.1.md) */
     CTF_ALIGN_PACKED,
     CTF_ALIGN_NATURAL_64,
     CTF_ALIGN_NATURAL_32

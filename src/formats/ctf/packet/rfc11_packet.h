@@ -11,7 +11,7 @@
  * first byte of the header: the content is [48, content_size), padding follows up to packet_size. A
  * writer compresses, then encrypts, then computes the checksum over the content as stored. The
  * header is never encrypted. A "section" is the RFC's name for a stream class. (RFC section 5;
- * docs/formats/ctf-rfc-v1.1.md lists the decisions for points that the text leaves open.)
+ * src/formats/ctf/rfc-v1.1.md lists the decisions for points that the text leaves open.)
  *
  * Ownership: plain data; buffers are the caller's. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_RFC11_PACKET_H

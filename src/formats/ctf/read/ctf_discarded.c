@@ -2,7 +2,7 @@
  *
  * CTF 1.8 and 2: events_discarded is the counter at the end of its packet. So the events that it
  * counts were lost between the end of the previous packet and the end of this one. RFC v1.1: it is
- * the counter at the packet's begin (docs/formats/ctf-rfc-v1.1.md, decision 10), unless the
+ * the counter at the packet's begin (src/formats/ctf/rfc-v1.1.md, decision 10), unless the
  * metadata declare otherwise (decision 54). If the first counter of a stream is not 0, events were
  * lost earlier. How many of them within this trace is only known if the packet is the stream's
  * first. */

@@ -221,7 +221,7 @@ static void find_best_chain(struct salvage *salvage, uint32_t bad, struct chain 
 /* --- Changes of the batch --- */
 
 /* Subtracts one step of the timestamp field from the ticks of event `bad` and all later ones. */
-static ttr_status undo_wrap(struct salvage *salvage, uint32_t bad)
+static ttr_status correct_time_wrap(struct salvage *salvage, uint32_t bad)
 {
     struct ctf_reader *reader = salvage->reader;
     const struct ctf_stream_decoder *kind = reader->stream->kind;
@@ -377,7 +377,7 @@ ttr_status ctf_skip_damaged_events(struct ctf_reader *reader, uint32_t before,
     find_best_chain(&salvage, bad, &best);
     if (best.n == 0) {
         reader->is_damaged |= is_late;
-        return is_late && !is_bad ? undo_wrap(&salvage, bad) : TTR_OK;
+        return is_late && !is_bad ? correct_time_wrap(&salvage, bad) : TTR_OK;
     }
     const uint64_t begin = get_bad_event_bit(reader, best.kept);
     ctf_read_again_from(reader, &(struct ctf_restart){best.kept, best.begin, best.ticks});

@@ -1,5 +1,5 @@
 /* Packets of RFC v1.1 that differ from the metadata in byte order or session id
- * (docs/formats/ctf-rfc-v1.1.md, decisions 7 and 8). Both are damage, which strict mode refuses;
+ * (src/formats/ctf/rfc-v1.1.md, decisions 7 and 8). Both are damage, which strict mode refuses;
  * otherwise the packets are read.
  *
  * "Native" byte order (4.1.3) is that of the packet, and all types and layouts depend on it. So the

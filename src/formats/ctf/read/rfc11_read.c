@@ -1,5 +1,5 @@
 /* Functions of the reader that only RFC v1.1 needs: packet headers, and content that may be
- * compressed, encrypted and checksummed (docs/formats/ctf-rfc-v1.1.md, decisions 7 to 9, 25 to 27,
+ * compressed, encrypted and checksummed (src/formats/ctf/rfc-v1.1.md, decisions 7 to 9, 25 to 27,
  * 30). */
 #include "formats/ctf/read/rfc11_read.h"
 

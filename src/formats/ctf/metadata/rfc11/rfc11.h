@@ -1,5 +1,5 @@
 /* RFC v1.1: functions on descriptions that readers and writers of its streams need in addition to
- * ctf_description.h. docs/formats/ctf-rfc-v1.1.md defines the language.
+ * ctf_description.h. src/formats/ctf/rfc-v1.1.md defines the language.
  *
  * Ownership: all data are in the description's arena. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_RFC11_RFC11_H

@@ -5,7 +5,7 @@
  *                 "section" block | "event" block }
  *   block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"]
  *
- * docs/formats/ctf-rfc-v1.1.md has the complete grammar. Unknown attributes and blocks are skipped
+ * src/formats/ctf/rfc-v1.1.md has the complete grammar. Unknown attributes and blocks are skipped
  * with a diagnostic. The complete RFC is supported. Floats, which it calls "unneeded" (4.1.7), are
  * an extension. */
 #include <stdio.h>

@@ -1,0 +1,42 @@
+/* Rotation of the archive: a new file before the current one is too large or too old. */
+#include "recorder/recorder.h"
+
+/* Makes the next piece of a program contain all that a new file needs. */
+static void write_again(const ttr_manager *manager, struct program *program)
+{
+    program->has_head = false;
+    program->strings_done = 0;
+    program->next_string = 1;
+    for (uint32_t i = 0; program->rings && i < manager->rings; i++)
+        program->rings[i].name = 0;
+}
+
+void rotation_complete_file(ttr_manager *manager)
+{
+    const uint64_t frequency = trace_clock_frequency(&manager->clock);
+    for (size_t i = 0; i < manager->frequencies_n; i++)
+        archive_rewrite(&manager->archive, manager->frequencies[i], frequency);
+    manager->frequencies_n = 0;
+}
+
+/* Each file is complete in itself: providers, strings and names are written again. */
+void rotation_advance_if_due(ttr_manager *manager, uint64_t bytes)
+{
+    struct archive *archive = &manager->archive;
+    const uint64_t now = manager->rotate_ms ? recorder_now_ms() : 0;
+    const bool is_full = manager->rotate_bytes && archive->whole + bytes > manager->rotate_bytes &&
+                         archive->whole > 8;
+    const bool is_old = manager->rotate_ms && now - archive->started_ms >= manager->rotate_ms;
+    if ((!is_full && !is_old) || archive->reason != 0)
+        return;
+    rotation_complete_file(manager);
+    const int fd = manager->next_output(manager->user_data);
+    if (fd < 0) { /* the current file goes on */
+        manager->rotate_bytes = manager->rotate_ms = 0;
+        return;
+    }
+    archive->started_ms = now;
+    (void)archive_start(archive, fd);
+    for (size_t i = 0; i < manager->programs_n; i++)
+        write_again(manager, &manager->programs[i]);
+}
