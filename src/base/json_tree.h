@@ -30,8 +30,9 @@ struct json_limits {
 
 struct json_tree {
     struct json_value *root;
-    /* counts and first offsets, as in struct json_reader */
-    uint64_t commas, commas_offset, replaced, replaced_offset;
+    uint64_t commas, commas_offset; /* number of trailing commas, offset of the first */
+    /* number of U+FFFD inserted for invalid characters, offset of the first */
+    uint64_t replaced, replaced_offset;
 };
 
 /* Reads a text that consists of one value. Fails as json_reader_next does. */

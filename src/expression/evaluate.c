@@ -308,8 +308,9 @@ static struct value find_text(ttr_text text, ttr_text part)
     }
 }
 
-/* Returns the characters [first, first + count) of a text, counted from 1, or from the end if
- * `first` is negative; a negative count ends there instead. */
+/* Implements substr of SQLite: returns the `count` characters of a text from number `first` on.
+ * Characters are counted from 1, or from the end if `first` is negative. If `count` is negative,
+ * returns the -count characters before `first`. */
 static struct value cut_text(ttr_text text, int64_t first, int64_t count)
 {
     const int64_t all = count_characters(text);

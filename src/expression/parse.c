@@ -125,7 +125,7 @@ static struct node *parse_in(struct parser *parser, const char *at, struct node 
     }
     if (!parser_expect(parser, ")"))
         return NULL;
-    if (n == 1) /* nothing is in an empty list */
+    if (n == 1) /* the list is empty: `x IN ()` is false for every x */
         return parser_literal(parser, at, value_int(is_negated), LITERAL_TRUTH);
     return parser_node(parser,
                        (struct node){.kind = NODE_IN,

@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void fill_elements(
     }
 }
 
-/* long: one case per load */
+/* long function: one case per kind of load */
 static inline __attribute__((always_inline)) void write_elements(const struct op *op,
                                                                  const uint8_t *p, ttr_field *field,
                                                                  uint32_t n, bool is_prepared)
@@ -138,8 +138,8 @@ static OUT_OF_LINE void prepare_fields(const struct fast_step *step, ttr_field *
         step_copy_field(to, &step->op->field);
         if (step->code != FAST_ELEMENTS)
             continue;
-        /* A count that no array can have. It makes decode_elements prepare the elements and later
-         * fields. */
+        /* No array can have this count, so decode_elements sees a changed count. It then prepares
+         * the elements and the later fields. */
         to->value.count = UINT32_MAX;
         return;
     }

@@ -291,7 +291,7 @@ static inline uint8_t load_u8(const uint8_t *p)
 }
 
 /* Decodes the field of one step into `field`. */
-/* long: one case per load */
+/* long function: one case per kind of load */
 static inline bool return_step(struct layout_iter *iter, const struct op *op, ttr_field *field)
 {
     const uint8_t *base = iter->run.bits.base;

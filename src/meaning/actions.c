@@ -1,4 +1,4 @@
-/* Actions of spans and counters. */
+/* Actions of rules that begin or end a span, emit a complete span, or set a counter. */
 #include <stdio.h>
 #include <string.h>
 

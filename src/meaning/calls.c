@@ -102,8 +102,9 @@ static bool is_end_of_other_call(const struct meaning *meaning, const ttr_event 
            open->name != known[CALL_EXECVEAT] && name != known[CALL_SKIPPED];
 }
 
-/* The exit of `clone` in the child has no entry, nor has the second record of an exit. An exit
- * with an entry before the trace stays an instant, too. */
+/* Ends the span of a system call at its exit. An exit without an open span stays an instant: the
+ * exit of `clone` in the child, a second record of the same exit, and the exit of a call that was
+ * entered before the trace began. */
 enum action_result meaning_end_call(struct meaning *meaning, const struct machine *machine,
                                     const struct compiled_rule *compiled, ttr_event *event)
 {

@@ -35,7 +35,7 @@ enum {
     CALL_EXECVE, /* returns in another program */
     CALL_EXECVEAT,
     CALL_RT_SIGRETURN, /* never returns */
-    CALL_SKIPPED,      /* number -1 */
+    CALL_SKIPPED,      /* number -1: a tracer or seccomp skipped the call */
     CALL_NAMES_N
 };
 

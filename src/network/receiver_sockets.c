@@ -155,7 +155,8 @@ static void receive_bytes(struct remote *remote)
     (void)remote_accept_bytes(remote);
 }
 
-/* Returns true if no source of datagrams has a full queue that must not drop packets. */
+/* Returns true if each source of datagrams has room in its queue, or may drop packets. One socket
+ * receives the datagrams of all sources, so one full queue stops them all. */
 static bool can_receive_datagrams(const struct ttr_receiver *receiver)
 {
     for (size_t i = 0; i < receiver->sources_n; i++)

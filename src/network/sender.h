@@ -24,10 +24,10 @@ struct ttr_sender {
     const struct format_transfer *transfer; /* of its packets; NULL = sent byte by byte */
     struct packet_framer framer;
     struct buffer batch;  /* complete packets that are not sent yet */
-    struct buffer head;   /* packets that are repeated */
+    struct buffer head;   /* packets that are sent again at intervals, for new receivers */
     size_t head_max;      /* limit of `head` in bytes */
     struct buffer resend; /* last bytes sent over a connection */
-    uint64_t head_ms;     /* time of the last repetition */
+    uint64_t head_ms;     /* time at which `head` was last sent */
     uint64_t epoch_ns;    /* epoch of the packets in `head` */
     uint64_t begin_ns, paced_events;
     uint64_t first_time_ns; /* time of the first event, if has_time */

@@ -11,11 +11,11 @@
 #define VALUE_MAP_DIRECT (1u << 20) /* values below it are indexes */
 
 struct value_map {
-    uint32_t *direct; /* number + 1; 0 = none */
+    uint32_t *direct; /* by small value: the number of the value + 1; 0 = none */
     size_t direct_n;
     struct value_map_slot *slots;
     size_t slots_n, used;
-    uint32_t n; /* numbers so far */
+    uint32_t n; /* number of different values so far */
 };
 
 void value_map_free(struct value_map *map);

@@ -165,7 +165,7 @@ void dictionary_evaluate(struct vector_program *program, struct vector_dictionar
 /* Returns true if an expression has functions of single values alone: no aggregates or windows. */
 bool dictionary_is_scalar(const struct sql *sql, uint32_t expression);
 
-/* Computes an expression without columns.  Returns false if it is not constant. */
+/* Computes an expression that has no columns.  Returns false if its value is not constant. */
 bool dictionary_constant(struct vector_program *program, uint32_t expression, uint8_t *type,
                          int64_t *value);
 

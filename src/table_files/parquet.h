@@ -17,8 +17,8 @@ struct parquet_chunk {
     size_t dictionary_n;     /* bytes of the dictionary page; 0 = none */
     uint64_t uncompressed_n; /* bytes of the pages before compression, heads included */
     uint64_t nulls;
-    struct bytes min, max; /* of the statistics */
-    bool has_range;
+    struct bytes min, max; /* smallest and largest value, for the statistics of the chunk */
+    bool has_range;        /* `min` and `max` are valid */
 };
 
 /* Encodes a column. Returns false if memory is exhausted. */

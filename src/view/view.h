@@ -57,7 +57,7 @@ struct view_track {
     uint32_t first_row, rows;
     uint32_t label; /* name id */
     uint32_t group; /* name id: process, "CPUs", "Counters" */
-    uint64_t id;    /* track_id, utid or cpu in the tables */
+    uint64_t id;    /* track_id, utid or cpu of the store's tables, by `kind` */
     uint64_t items;
     uint64_t deeper;  /* slices below VIEW_DEPTH_MAX, which have no row */
     int64_t pid, tid; /* -1 = unknown */

@@ -29,7 +29,7 @@ struct diff_row {
     double values[2][DIFF_COLUMNS_MAX];
     double *samples[2]; /* durations, a random selection if there are many */
     size_t samples_n[2], seen[2];
-    double rank; /* square of the standardised rank sum; negative = not tested */
+    double rank; /* square of the standardised rank sum of the samples; negative = not tested */
 };
 
 struct diff_table {

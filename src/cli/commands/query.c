@@ -161,7 +161,7 @@ static int write_statement(const struct work *work, ttr_query *query, const char
     return write_query_result(work->call, &work->library, query, work->sql, format);
 }
 
-/* Runs all statements of the text. */
+/* Runs the statements of the text in order and prints their results. Stops at the first error. */
 static int run_statements(struct work *work, ttr_query *query)
 {
     const char *sql = work->sql;

@@ -1,4 +1,5 @@
-/* Decides whether events are interpreted, and wraps the inputs. */
+/* Decides whether events become spans and counters by their meaning (tracetta/meaning.h). If so,
+ * adds the stage that does this after the reader of the inputs. */
 #include "cli/input/interpretation.h"
 
 #include <string.h>

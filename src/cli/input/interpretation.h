@@ -12,7 +12,8 @@ bool interpretation_is_enabled(const struct call *call, ttr_reader *reader);
 ttr_reader *interpretation_wrap_reader(const struct call *call, ttr_reader *reader,
                                        ttr_error *error);
 
-/* Wraps the reader of the inputs. Returns OUTCOME_FINE, or the outcome after reporting an error. */
+/* Replaces inputs->reader by a reader that returns its events as spans and counters. Returns
+ * OUTCOME_FINE, or the outcome after reporting an error. */
 int interpretation_begin(struct inputs *inputs, const struct call *call);
 
 #endif

@@ -12,8 +12,9 @@ struct progress {
     ttr *t;
     ttr_reader *reader; /* reader that is observed */
     const char *what;   /* "reading" */
-    uint64_t written;   /* events written; a sorter returns the first event after reading
-                         * everything */
+    /* number of events written; 0 while a sorter reads, since it returns events only after reading
+     * all of its inputs */
+    uint64_t written;
     uint64_t begin_ns, next_ns;
     uint64_t read_all_ns; /* progress_now() when the input had been read completely; 0 before */
     uint32_t calls;

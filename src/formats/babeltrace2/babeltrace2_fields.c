@@ -223,7 +223,7 @@ static inline uint32_t get_print_style(const ttr_value *value)
            (uint32_t)value->base << 24;
 }
 
-/* Caches the text at buffer offset `from` and following as separator. */
+/* Caches the text from buffer offset `from` to the end of the buffer as the separator for `key`. */
 static void cache_separator(const struct bt2_output *output, uint64_t key,
                             struct babeltrace2_separator separator, size_t from)
 {

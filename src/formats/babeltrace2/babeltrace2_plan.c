@@ -418,7 +418,7 @@ static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const ui
 /* Appends the values of an event. Returns NULL if the event does not fit the plan. */
 static char *run_plan_ops(const struct plan_run *run, char *to)
 {
-    /* long: one case per operation */
+    /* long function: one case per operation */
     const uint8_t *const base = run->record.base, *const end = run->record.end,
                          *p = run->record.begin;
     const struct plan_op *op = run->plan->op;

@@ -31,7 +31,8 @@
 /* size of an event header up to the description, in bytes; _OLD: in the layout without substream */
 #define HEPH_EVENT_HEADER 42u
 #define HEPH_EVENT_HEADER_OLD 34u
-#define HEPH_EPOCH_PACKET 23u /* bytes of option "epoch" with its u64 value */
+/* size in bytes of a metadata packet that contains the option "epoch" with its u64 value */
+#define HEPH_EPOCH_PACKET 23u
 
 #define HEPH_TYPE_UINT 1u
 #define HEPH_TYPE_INT 2u

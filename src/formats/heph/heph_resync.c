@@ -16,7 +16,8 @@
 #define LOOKAHEAD_SIZE 65536u /* bytes loaded before an invalid packet is examined */
 #define ZERO_PIECE_SIZE 16384u
 
-/* Budget for examining bytes repeatedly, in units of about eight bytes. */
+/* Budget of searches, which examine bytes repeatedly: WORK_START steps, plus WORK_PER_BYTE for each
+ * byte before the current offset. A step examines about eight bytes. */
 #define WORK_PER_BYTE 16u
 #define WORK_START (UINT64_C(4) << 20)
 

@@ -1,8 +1,8 @@
 /* Event classes of the writer: events with equal provider, name, signature, level, opcode and
  * keywords share one metadata record.
  *
- * Event ids are numbered from 1 for each provider. If another nettrace trace has events of a
- * provider, those keep their ids, and other events of it are numbered from FIRST_SPARE. */
+ * Event ids are numbered from 1 for each provider. Events copied from a nettrace trace keep their
+ * ids. Events of the same provider from other formats are then numbered from FIRST_SPARE. */
 #include <string.h>
 
 #include "base/hash.h"

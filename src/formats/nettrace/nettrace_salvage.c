@@ -330,8 +330,7 @@ bool nettrace_salvage_block(struct nettrace_reader *reader, const struct nettrac
 
 /* --- One damaged time --- */
 
-/* Returns the number of bytes of the varint of an event's ticks. The delta is the last varint
- * before labels, activities and size. */
+/* Returns the size in bytes of the varint of `x`. */
 static unsigned count_varint_bytes(uint64_t x)
 {
     unsigned n = 1;

@@ -189,7 +189,7 @@ static bool emit_build_id(const ttr_event *event, struct record_iter *iter, ttr_
     const struct record_item *item = &device[iter->part++];
     field->name = (ttr_text){item->name, strlen(item->name)};
     if (iter->part < sizeof device / sizeof *device)
-        iter->item--; /* the next call emits the next member */
+        iter->item--; /* repeats this item: the next call emits the next member of the device */
     return emit_fixed_item(event, iter, item, field);
 }
 

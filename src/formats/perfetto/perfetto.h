@@ -125,7 +125,8 @@ struct async_track {
     uint32_t next;  /* index of the next free track with the same process and name */
     uint32_t process;
     ttr_id name, provider, thread;
-    uint64_t scope, id_scope, link; /* its keys in async_index and async_by_id */
+    uint64_t scope, id_scope; /* first key of the track in async_index, in async_by_id */
+    uint64_t link;            /* second key of the track in both */
 };
 
 /* The idle thread of a CPU, as the written packets have it. */
@@ -180,7 +181,7 @@ struct perfetto {
     size_t cpus_n;
     struct pair_map cpu_index; /* (CPU number, 0) to index in `cpus` */
 
-    uint64_t *stack; /* addresses, then frames of the current call stack */
+    uint64_t *stack; /* current call stack: addresses, which are replaced by iids of frames */
     size_t stack_n, stack_capacity;
     bool is_stack_timed; /* some frame of the stack depends on the time */
     uint32_t symbols_n;  /* number of symbols in the context when addresses were last looked up */

@@ -106,7 +106,7 @@ struct trace_dat_reader {
     uint64_t page_lost;   /* number of lost events that pages record; they were emitted as gaps */
 };
 
-/* Notes the name of another buffer than the main one. */
+/* Widens the printed column of buffer names to this name of a buffer. The main buffer has none. */
 static inline void trace_dat_note_instance(struct trace_dat_reader *reader, ttr_text name)
 {
     if (name.n > reader->options.instance_width)

@@ -43,7 +43,7 @@ struct batch_merge {
     ttr_event *events; /* array of `capacity` events; the first `used` have been read */
     uint64_t *ranks;   /* ranks, indexed like `events` */
     size_t capacity, used;
-    struct batch_input *input; /* state by input */
+    struct batch_input *input; /* states of the inputs, in the order of `in` */
     /* numbers of the inputs that have events, in the order in which their events are in `events` */
     uint32_t *placed;
     size_t placed_n;

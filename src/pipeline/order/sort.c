@@ -107,7 +107,9 @@ struct sorter {
     ttr_event out[BATCH];
     /* queue of name changes, which apply when their time is reached */
     struct pending_names renames;
-    ttr_batch rest;    /* rest of a batch that was split at a name change, for the next read */
+    /* Rest of a batch for the next read. A batch is split where a thread changes its name, so that
+     * events before have the old name. */
+    ttr_batch rest;
     ttr_status ending; /* TTR_END, or the status of the first input that failed */
     ttr_error ending_error;
 };

@@ -83,13 +83,13 @@ extern const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT];
 /* Members of an entry in the list of a "tracetta:listed" event, in this order. */
 enum ctf_listed_member {
     CTF_LISTED_NAME, /* string, escaped; "" for array elements */
-    /* CTF_LISTED_ATTRIBUTE or a ttr_group; 8 bits, like the members up to the hint */
-    CTF_LISTED_PART,
-    CTF_LISTED_TYPE, /* ttr_type */
-    CTF_LISTED_DEPTH,
-    CTF_LISTED_BITS,
-    CTF_LISTED_BASE,
-    CTF_LISTED_HINT, /* ttr_display */
+    /* CTF_LISTED_PART to CTF_LISTED_HINT are numbers of 8 bits */
+    CTF_LISTED_PART,  /* CTF_LISTED_ATTRIBUTE or a ttr_group */
+    CTF_LISTED_TYPE,  /* ttr_type */
+    CTF_LISTED_DEPTH, /* number of enclosing arrays and structs */
+    CTF_LISTED_BITS,  /* size of the value in bits */
+    CTF_LISTED_BASE,  /* base in which the number is printed */
+    CTF_LISTED_HINT,  /* ttr_display */
     /* 64 bits: a number, the bits of a float, or the number of members of an array or struct */
     CTF_LISTED_VALUE,
     CTF_LISTED_TEXT, /* string: the value of a text field */

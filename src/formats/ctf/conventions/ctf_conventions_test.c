@@ -299,7 +299,7 @@ static void assert_same_dump(enum ctf_version version, const struct buffer *expe
 /* Encodes the builder's event, decodes it and compares. Returns the counted losses. */
 static void check_event(struct attributes *s, struct buffer *expected)
 {
-    /* long: encodes, decodes and compares in one sequence */
+    /* long function: encodes, decodes and compares in one sequence */
     struct buffer body, found;
     ttr_batch batch;
     ttr_error error;
@@ -451,7 +451,7 @@ static void put_lists(ttr_builder *b)
 
 static void put_everything(ttr_builder *b)
 {
-    /* long: one field of each type */
+    /* long function: one field of each type */
     static const uint8_t id[16] = {1, 2, 3, 255}, other[16] = {9};
     ttr_event_begin(b, TTR_KIND_SPAN, 5, "a,b", "na\xffme _x");
     ttr_event_set_provider(b, "prov:1");

@@ -411,7 +411,8 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return header;
     framing = frame_context(trace, section, &roles, from, &bits, error);
     if (frame->has_doubtful_magic && framing != CTF_FRAME_FAILED) {
-        header = check_packet_header(trace, &roles); /* sets the text again */
+        /* frame_context may have overwritten frame->text: repeats the check to write it again */
+        header = check_packet_header(trace, &roles);
         frame->has_doubtful_magic = framing == CTF_FRAME_OK;
         return header;
     }

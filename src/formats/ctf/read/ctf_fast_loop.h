@@ -104,8 +104,8 @@ static inline uint64_t ctf_fast_loop_get_bit(const struct ctf_fast_loop *run, ui
 }
 
 /* Decodes plain events and appends them after the first some->n events of the batch. Stops at the
- * start of the first event that is not plain. `there` is the number of loadable bytes from
- * run->bytes, at least run->end. */
+ * start of the first event that is not plain. `there` is the number of bytes from run->bytes that
+ * may be loaded. It may exceed run->end, which is the number of bytes that events may have. */
 void ctf_fast_loop_read(struct ctf_fast_loop *run, uint64_t there,
                         struct reader_partial_read *some);
 

@@ -136,8 +136,8 @@ struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
     const struct ctf_stream_decoder *kind;
-    /* this stream; RFC v1.1: for packets of the other byte order, the stream of the metadata's byte
-     * order, with which it shares track and counters */
+    /* stream whose track and counters are used: this one. Of RFC v1.1, packets in the other byte
+     * order have a stream of their own; it uses those of the stream in the metadata's byte order. */
     struct ctf_stream *first;
     uint64_t number; /* stream instance id; if packets have none, the index of the file */
     bool has_number;

@@ -506,9 +506,9 @@ static uint64_t hash_scalar_shape(const ttr_value *value)
 
 static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
 
-/* Adds the labels of an enumeration to the example number `element`. Returns false if a version
- * cannot express these labels. */
-static bool copy_example_labels(const struct type *type, ttr_value *element)
+/* Adds the labels of an enumeration to `element`, the number from which the type of the elements is
+ * made. Returns false if a version of CTF cannot express these labels. */
+static bool copy_element_labels(const struct type *type, ttr_value *element)
 {
     if ((type->hint != TTR_DISPLAY_ENUM && type->hint != TTR_DISPLAY_NONE) ||
         type->labels->n == 0 || is_convention_enumeration(type) ||

@@ -76,8 +76,9 @@ bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_ou
     return shortest && *shortest <= section.n;
 }
 
-/* Records that readers would assign a file to the section `section`, if such a section existed. The
- * section that the file was written for has a name of n bytes. */
+/* Records a name that no later section may have: readers assign files to sections by their names,
+ * and a section `section` would get the file of another section. The name of that other section,
+ * for which the file was written, has n bytes. */
 static bool record_section_files(struct ctf_writer *w, const struct ctf_trace_out *trace,
                                  ttr_text section, size_t n)
 {

@@ -231,8 +231,8 @@ struct ctf2_ranges {
     uint32_t n;
 };
 
-/* Reads a non-empty set of ranges: [[low, high], ...]. Ranges beyond the numbers of that sign are
- * an error, or, if `clips`, limited to these numbers. */
+/* Reads a non-empty set of ranges: [[low, high], ...]. `sign` is that of the numbers: they must fit
+ * in uint64_t, in int64_t, or in one of the two. Others are an error, or clipped if `clips`. */
 TTR_MUST ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json,
                                     enum ctf2_sign sign, bool clips, struct ctf2_ranges *ranges);
 

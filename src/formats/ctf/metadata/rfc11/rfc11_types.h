@@ -15,9 +15,9 @@
 /* Rule by which the alignment of a type is determined. */
 enum rfc11_rule {
     RULE_FIXED = 0, /* type.align is final */
-    RULE_BASIC,     /* as declared, else by `natural` and the trace's default */
-    RULE_COMPOUND,  /* the largest alignment of its members, at least the declared one */
-    RULE_HEADER     /* by `natural`, regardless of the alignment of its members */
+    RULE_BASIC,     /* the declared alignment, else `natural` or the trace's default */
+    RULE_COMPOUND,  /* the largest alignment of the members, at least the declared one */
+    RULE_HEADER     /* struct of a header: `natural`, whatever the alignment of the members */
 };
 
 struct rfc11_type {
