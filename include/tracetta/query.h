@@ -42,10 +42,11 @@ TTR_API void ttr_query_free(ttr_query *query);
 /* Called regularly while a statement runs; returning false ends it with TTR_AGAIN. */
 TTR_API void ttr_query_set_progress(ttr_query *query, ttr_progress progress, void *user_data);
 
-/* SELECTs that filter, group or order one table are computed over its columns ("leaves"), which is
- * faster than SQLite by far and gives the same rows.  Turns this off or on for the statements that
- * are prepared later; it is on at first.  EXPLAIN QUERY PLAN shows the leaves of a statement. */
-TTR_API void ttr_query_set_leaves(ttr_query *query, bool has_leaves);
+/* Turns column scans on or off for the statements that are prepared later; they are on at first.
+ * With them, the library computes SELECTs that filter, group or order one table over its columns.
+ * SQLite returns the same rows, but is much slower.  EXPLAIN QUERY PLAN shows the column scans of a
+ * statement as "leaves". */
+TTR_API void ttr_query_enable_column_scans(ttr_query *query, bool is_enabled);
 
 /* Compiles the first statement of a text.  Returns NULL with `error`: TTR_E_MISUSE for an error in
  * the statement, with the byte of the text in error->offset if it is known.  *rest is the text

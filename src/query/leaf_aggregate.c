@@ -51,7 +51,7 @@ static bool find_percent(struct leaf_planner *planner, const struct sql_expressi
         return false;
     const int64_t value = program->ops[op].constant;
     aggregate->percent =
-        program->ops[op].type == TTR_STORE_REAL ? vector_real(value) : (double)value;
+        program->ops[op].type == TTR_STORE_REAL ? vector_bits_to_real(value) : (double)value;
     return aggregate->percent >= 0 && aggregate->percent <= 100;
 }
 

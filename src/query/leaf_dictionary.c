@@ -180,7 +180,7 @@ static int64_t result_value(struct vector_program *program, sqlite3_stmt *statem
     if (is == SQLITE_INTEGER && type == TTR_STORE_INT) {
         value = sqlite3_column_int64(statement, 0);
     } else if (is == SQLITE_FLOAT && type == TTR_STORE_REAL) {
-        value = vector_bits(sqlite3_column_double(statement, 0));
+        value = vector_real_to_bits(sqlite3_column_double(statement, 0));
     } else if (is == SQLITE_TEXT && type == TTR_STORE_TEXT) {
         const void *text = sqlite3_column_text(statement, 0);
         const int n = sqlite3_column_bytes(statement, 0);

@@ -119,7 +119,7 @@ static void sum_reals(struct leaf_aggregate *aggregate, bool is_real, const int6
         if (x == NONE)
             continue;
         aggregate->count[groups[k]]++;
-        aggregate->real[groups[k]] += is_real ? vector_real(x) : (double)x;
+        aggregate->real[groups[k]] += is_real ? vector_bits_to_real(x) : (double)x;
     }
 }
 
@@ -304,12 +304,12 @@ static int64_t aggregate_value(const struct leaf_aggregate *aggregate, size_t gr
     case LEAF_COUNT_DISTINCT:
         return aggregate->count[group];
     case LEAF_TOTAL:
-        return vector_bits(sum);
+        return vector_real_to_bits(sum);
     case LEAF_AVG:
-        return has_values ? vector_bits(sum / (double)aggregate->count[group]) : NONE;
+        return has_values ? vector_real_to_bits(sum / (double)aggregate->count[group]) : NONE;
     case LEAF_SUM:
         if (!aggregate->is_whole)
-            return has_values ? vector_bits(sum) : NONE;
+            return has_values ? vector_real_to_bits(sum) : NONE;
         return has_values ? aggregate->integer[group] : NONE;
     case LEAF_PERCENTILE:
         return aggregate->integer[group];

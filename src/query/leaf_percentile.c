@@ -129,8 +129,9 @@ static void select_value(int64_t *list, ptrdiff_t left, ptrdiff_t right, ptrdiff
 
 static double real_value(const struct leaf *leaf, const struct leaf_values *values, int64_t value)
 {
-    return leaf->program.ops[values->op].type == TTR_STORE_REAL ? vector_real(order_real(value))
-                                                                : (double)value;
+    return leaf->program.ops[values->op].type == TTR_STORE_REAL
+               ? vector_bits_to_real(order_real(value))
+               : (double)value;
 }
 
 int64_t leaf_percentile(struct leaf *leaf, const struct leaf_aggregate *aggregate, size_t group)
@@ -152,7 +153,7 @@ int64_t leaf_percentile(struct leaf *leaf, const struct leaf_aggregate *aggregat
             next = list[i] < next ? list[i] : next;
     }
     const double a = real_value(leaf, values, list[low]), b = real_value(leaf, values, next);
-    const int64_t bits = vector_bits(a + part * (b - a));
+    const int64_t bits = vector_real_to_bits(a + part * (b - a));
     leaf->program.is_inexact |= bits == TTR_STORE_NULL;
     return bits;
 }

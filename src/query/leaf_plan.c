@@ -119,8 +119,8 @@ static bool plan_conditions(struct leaf_planner *planner)
     return where == SQL_NONE || add_conditions(planner, 0, where);
 }
 
-/* Compiles results and conditions of the derived tables. */
-static bool plan_derived(struct leaf_planner *planner)
+/* Compiles the results and conditions of the derived tables (subqueries in FROM). */
+static bool plan_derived_tables(struct leaf_planner *planner)
 {
     struct leaf *leaf = planner->leaf;
     for (uint32_t level = 1; level < planner->levels; level++) {
@@ -234,7 +234,7 @@ static bool plan_keys(struct leaf_planner *planner)
 static bool plan_group(struct leaf_planner *planner)
 {
     planner->leaf->kind = LEAF_GROUP;
-    return plan_derived(planner) && plan_conditions(planner) && plan_keys(planner) &&
+    return plan_derived_tables(planner) && plan_conditions(planner) && plan_keys(planner) &&
            plan_write_group(planner);
 }
 

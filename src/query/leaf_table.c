@@ -165,14 +165,14 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
         const ttr_text text = ttr_text_get(leaf->program.query->t, (ttr_id)value);
         sqlite3_result_text64(context, text.p, text.n, SQLITE_STATIC, SQLITE_UTF8);
     } else if (type == TTR_STORE_REAL) {
-        sqlite3_result_double(context, vector_real(value));
+        sqlite3_result_double(context, vector_bits_to_real(value));
     } else {
         sqlite3_result_int64(context, value);
     }
     return SQLITE_OK;
 }
 
-static int put_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+static int get_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
     *row = (sqlite3_int64)((const struct leaf_cursor *)base)->row;
     return SQLITE_OK;
@@ -190,7 +190,7 @@ static const sqlite3_module module = {
     .xNext = next,
     .xEof = is_at_end,
     .xColumn = put_column,
-    .xRowid = put_rowid,
+    .xRowid = get_row_id,
 };
 
 int leaf_add_table(ttr_query *query)

@@ -101,7 +101,7 @@ int vector_compare(const ttr *t, uint8_t type, int64_t a, int64_t b)
         return a < b ? -1 : 1;
     if (type == TTR_STORE_TEXT)
         return compare_texts(t, a, b);
-    const double left = vector_real(a), right = vector_real(b);
+    const double left = vector_bits_to_real(a), right = vector_bits_to_real(b);
     return left < right ? -1 : left > right;
 }
 
@@ -123,7 +123,8 @@ static int compare_numbers(uint8_t left, int64_t a, uint8_t right, int64_t b)
 {
     if (left == right)
         return vector_compare(NULL, left, a, b);
-    return left == INT ? compare_mixed(a, vector_real(b)) : -compare_mixed(b, vector_real(a));
+    return left == INT ? compare_mixed(a, vector_bits_to_real(b))
+                       : -compare_mixed(b, vector_bits_to_real(a));
 }
 
 static bool holds(uint8_t op, int order)
@@ -262,13 +263,13 @@ static void evaluate_integers(struct vector_program *program, struct vector_op *
 
 static double number_of(uint8_t type, int64_t value)
 {
-    return type == REAL ? vector_real(value) : (double)value;
+    return type == REAL ? vector_bits_to_real(value) : (double)value;
 }
 
 /* Converts a result to bits: NaN is NULL, as in SQLite; -0.0 cannot be represented. */
 static int64_t real_result(struct vector_program *program, double value)
 {
-    const int64_t bits = vector_bits(value);
+    const int64_t bits = vector_real_to_bits(value);
     if (value != value)
         return NONE;
     program->is_inexact |= bits == NONE;
@@ -303,7 +304,8 @@ static int64_t truth(uint8_t type, int64_t value)
 {
     if (value == NONE)
         return NONE;
-    return type == REAL ? vector_real(value) < 0 || vector_real(value) > 0 : value != 0;
+    return type == REAL ? vector_bits_to_real(value) < 0 || vector_bits_to_real(value) > 0
+                        : value != 0;
 }
 
 static void evaluate_logic(struct vector_program *program, struct vector_op *op)
@@ -387,14 +389,14 @@ static void evaluate_function(struct vector_program *program, struct vector_op *
     const int64_t *a = vector_evaluate(program, operands[0]);
     const uint8_t type = program->ops[operands[0]].type;
     for (uint32_t i = 0; i < program->n; i++) {
-        const bool is_negative = type == REAL ? vector_real(a[i]) < 0 : a[i] < 0;
+        const bool is_negative = type == REAL ? vector_bits_to_real(a[i]) < 0 : a[i] < 0;
         op->values[i] = a[i];
         if (a[i] == NONE)
             continue;
         if (op->kind == VECTOR_TO_REAL)
             op->values[i] = real_result(program, number_of(type, a[i]));
         else if (op->kind == VECTOR_NEGATE || (op->kind == VECTOR_ABS && is_negative))
-            op->values[i] = type == REAL ? real_result(program, -vector_real(a[i])) : -a[i];
+            op->values[i] = type == REAL ? real_result(program, -vector_bits_to_real(a[i])) : -a[i];
     }
     for (uint32_t k = 1; k < op->operands_n; k++)
         combine(program, op, vector_evaluate(program, operands[k]));

@@ -119,7 +119,7 @@ void vector_apply(struct vector_program *program, uint32_t condition, uint8_t *m
 /* Compares two values of a type as ORDER BY does: NULL is the smallest.  Returns -1, 0 or 1. */
 int vector_compare(const ttr *t, uint8_t type, int64_t a, int64_t b);
 
-static inline double vector_real(int64_t bits)
+static inline double vector_bits_to_real(int64_t bits)
 {
     union {
         int64_t bits;
@@ -128,7 +128,7 @@ static inline double vector_real(int64_t bits)
     return value.real;
 }
 
-static inline int64_t vector_bits(double real)
+static inline int64_t vector_real_to_bits(double real)
 {
     union {
         double real;

@@ -267,9 +267,9 @@ void ttr_query_free(ttr_query *query)
 
 /* --- Results --- */
 
-void ttr_query_set_leaves(ttr_query *query, bool has_leaves)
+void ttr_query_enable_column_scans(ttr_query *query, bool is_enabled)
 {
-    query->has_no_leaves = !has_leaves;
+    query->has_no_leaves = !is_enabled;
 }
 
 static void unlink_result(ttr_result *result)

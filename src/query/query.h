@@ -23,7 +23,7 @@ struct ttr_query {
     ttr *t;
     const ttr_store *store;
     sqlite3 *db;
-    bool has_no_leaves;   /* SQLite computes everything */
+    bool has_no_leaves;   /* column scans are off: SQLite computes all statements */
     uint32_t leaves_made; /* number of the latest leaf */
     ttr_result *results;
     ttr_query *schemas; /* that are attached, linked by `next` */

@@ -616,9 +616,9 @@ struct counts {
 static void run_statement(ttr_query *query, struct counts *counts)
 {
     ttr_error error = {0}, other = {0};
-    ttr_query_set_leaves(query, true);
+    ttr_query_enable_column_scans(query, true);
     ttr_result *with = ttr_query_prepare(query, text, NULL, &error);
-    ttr_query_set_leaves(query, false);
+    ttr_query_enable_column_scans(query, false);
     ttr_result *without = ttr_query_prepare(query, text, NULL, &other);
     const char *difference = NULL;
     if (with && without)
