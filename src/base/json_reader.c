@@ -111,7 +111,7 @@ static void encode_character(struct character *character, uint32_t point)
     }
 }
 
-static void set_replacement(struct character *character)
+static void set_replacement_character(struct character *character)
 {
     encode_character(character, 0xfffd);
     character->is_replaced = true;
@@ -129,7 +129,7 @@ static ttr_status read_unicode(struct cursor *c, struct character *character, tt
         encode_character(character, unit);
         return TTR_OK;
     }
-    set_replacement(character);
+    set_replacement_character(character);
     if (unit > 0xdbff || cursor_left(c) < 2 || c->p[0] != '\\' || c->p[1] != 'u')
         return TTR_OK;
     struct cursor ahead = *c;
@@ -171,7 +171,7 @@ static ttr_status read_character(struct cursor *c, struct character *character, 
     }
     size_t length = utf8_char_length(c->p, cursor_left(c));
     if (length == 0) {
-        set_replacement(character);
+        set_replacement_character(character);
         return cursor_skip(c, 1) ? TTR_OK : TTR_E_TRUNCATED;
     }
     *character = (struct character){.n = length};

@@ -201,7 +201,7 @@ static size_t read_prefix(const struct old_folder *old, uint8_t *bytes)
 
 /* Returns true for "stream" and "stream_12". Converters use these names for streams without a name,
  * so such a file is accepted without checking its content. */
-static bool is_stream_name(const char *name)
+static bool is_file_of_unnamed_stream(const char *name)
 {
     static const char word[] = "stream";
     const char *rest = name + sizeof word - 1;
@@ -217,7 +217,7 @@ static bool is_unrelated_file(struct old_folder *old, const char *name)
 {
     if (strcmp(name, old->mark->name) == 0)
         return false;
-    if (!is_stream_name(name) && is_text_file(old->path))
+    if (!is_file_of_unnamed_stream(name) && is_text_file(old->path))
         return true;
     if (!old->mark->is_part)
         return false;

@@ -91,7 +91,7 @@ static bool report_value(struct bit_offsets *offsets, const struct type *type, u
     return !offsets->bits.failed;
 }
 
-uint64_t bit_offsets_number_start(const struct type *type, uint64_t at)
+uint64_t bit_offsets_align_number(const struct type *type, uint64_t at)
 {
     uint64_t mask = (UINT64_C(1) << type->align) - 1;
     at = (at + mask) & ~mask;
@@ -114,7 +114,7 @@ static uint64_t read_number(const struct bit_offsets *offsets, const struct type
 
 static bool visit_number(struct bit_offsets *offsets, const struct type *type, uint64_t path)
 {
-    uint64_t begin = bit_offsets_number_start(type, offsets->bits.at);
+    uint64_t begin = bit_offsets_align_number(type, offsets->bits.at);
     if (begin > offsets->bits.end || type->bits == 0 || type->bits > offsets->bits.end - begin)
         return false;
     offsets->bits.at = begin;
@@ -166,7 +166,7 @@ static bool read_count(struct bit_offsets *offsets, const struct type *type, uin
     *count = type->count;
     if (type->has_inline_length) {
         skip_padding(offsets, type->minimum_align);
-        uint64_t begin = bit_offsets_number_start(type->length_type, offsets->bits.at);
+        uint64_t begin = bit_offsets_align_number(type->length_type, offsets->bits.at);
         if (begin > offsets->bits.end || type->length_type->bits == 0 ||
             type->length_type->bits > 64 || type->length_type->bits > offsets->bits.end - begin)
             return false;

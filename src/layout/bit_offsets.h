@@ -42,6 +42,6 @@ TTR_MUST bool bit_offsets_visit_root(struct bit_offsets *offsets, enum type_root
 
 /* Returns the bit offset of a number of this type if the preceding value ends at `at`: pads to its
  * alignment and, for a gcc bitfield, to its storage unit. */
-uint64_t bit_offsets_number_start(const struct type *type, uint64_t at);
+uint64_t bit_offsets_align_number(const struct type *type, uint64_t at);
 
 #endif

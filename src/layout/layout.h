@@ -140,7 +140,7 @@ struct layout_iter {
         /* the fast program for the record; valid while `unbegun` != 0 */
         const struct fast_program *fast_program;
     };
-    /* flags of layout_iter_start_flags while the iteration has not started (then only
+    /* flags of layout_get_iter_flags while the iteration has not started (then only
      * `fast_program` is valid), else 0 */
     uint64_t unbegun;
     const struct op *program;
@@ -171,13 +171,13 @@ uint32_t layout_decode_complete(const struct layout *layout, struct arena *scrat
                                 ttr_fields *fields, struct field_cache *cache);
 
 /* Returns the program that an iteration by ttr_fields starts with, for schema.start. */
-const void *layout_iter_start(const struct layout *layout);
+const void *layout_get_iter_program(const struct layout *layout);
 
 struct layout_schema;
 
 /* Returns the flags for schema.start_with: LAYOUT_IN_PAYLOAD if the record is in the event's
  * payload, and body_mask in the bits above that flag. */
-uint64_t layout_iter_start_flags(const struct layout_schema *schema);
+uint64_t layout_get_iter_flags(const struct layout_schema *schema);
 #define LAYOUT_TO_LOCATE UINT64_C(1)
 #define LAYOUT_IN_PAYLOAD UINT64_C(2)
 #define LAYOUT_MASK_SHIFT 2u

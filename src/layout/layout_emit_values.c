@@ -473,7 +473,7 @@ bool emit_skip_elements(struct compiler *c, const struct folded_element *each,
 }
 
 /* Emits a check that the length of a UTF-16 or UTF-32 text is a multiple of 2 or 4 bytes. */
-static bool emit_unit_check(struct compiler *c, const struct type *type, uint8_t slot)
+static bool emit_text_length_check(struct compiler *c, const struct type *type, uint8_t slot)
 {
     struct step *step = emit_moving(c, STEP_CHECK_UNITS);
     if (!step)
@@ -496,7 +496,7 @@ bool emit_bytes(struct compiler *c, const struct type *type)
         return false;
     if (!emit_returns_fields(c))
         return (!is_counted || is_inline || !is_text || !has_wide_characters(type) ||
-                emit_unit_check(c, type, count.slot)) &&
+                emit_text_length_check(c, type, count.slot)) &&
                emit_skip_elements(c, &byte, &count, 0);
     if (type->count > COMPILE_BITS / 8)
         return compiler_refuse(c, "it is larger than 2^60 bits");

@@ -496,19 +496,19 @@ static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->ctx;
     struct layout_iter *iter = (struct layout_iter *)fields->state;
-    iter->unbegun = schema->layout ? layout_iter_start_flags(schema) : 0;
+    iter->unbegun = schema->layout ? layout_get_iter_flags(schema) : 0;
     if (schema->layout)
         iter->fast_program = schema->layout->fast_program;
     else
         begin_empty_iteration(iter);
 }
 
-const void *layout_iter_start(const struct layout *layout)
+const void *layout_get_iter_program(const struct layout *layout)
 {
     return layout->fast_program ? (const void *)layout->fast_program : layout->iter;
 }
 
-uint64_t layout_iter_start_flags(const struct layout_schema *schema)
+uint64_t layout_get_iter_flags(const struct layout_schema *schema)
 {
     return schema->is_in_payload
                ? (uint64_t)schema->body_mask << LAYOUT_MASK_SHIFT | LAYOUT_IN_PAYLOAD

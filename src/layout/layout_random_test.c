@@ -529,8 +529,8 @@ static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
                                 .body_mask = 0xff};
     const struct schema known = {.ops = &layout_field_ops,
                                  .ctx = &ctx,
-                                 .start = layout_iter_start(table->layout),
-                                 .start_with = layout_iter_start_flags(&ctx)};
+                                 .start = layout_get_iter_program(table->layout),
+                                 .start_with = layout_get_iter_flags(&ctx)};
     const ttr_id schema = context_add_schema(table->t, &known);
     for (unsigned i = 0; i < 8 * n; i++) {
         const uint32_t cut = any(&both->maker, 4) ? 0 : (uint32_t)any(&both->maker, BYTES),

@@ -47,8 +47,8 @@ struct layout_byte_shape {
     /* distance in bytes from the start of the element count to the end of the part of `first`
      * bytes */
     uint32_t count_bytes;
-    uint32_t count_mask;  /* mask of the element count in the 32 bits loaded there; 0 = no array */
-    uint32_t no_text;     /* all bits are set if the record has no text, else 0 */
+    uint32_t count_mask; /* mask of the element count in the 32 bits loaded there; 0 = no array */
+    uint32_t no_text;    /* all bits are set if the record has no text, else 0 */
 };
 
 #define LAYOUT_BYTE_SHAPE_NONE UINT32_MAX

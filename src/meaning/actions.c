@@ -140,8 +140,9 @@ static enum action_result store_recorded_name(struct act *act)
                : ACTION_OUT_OF_MEMORY;
 }
 
-/* Returns the name of a span by its event; 0 if memory runs out. */
-static ttr_id get_name_of_event(const struct act *act, uint64_t key)
+/* Returns the name of the span of act->event: the event's name field, or the name that is known for
+ * a number, `key` if the event has no such field. Returns 0 if memory runs out. */
+static ttr_id get_span_name(const struct act *act, uint64_t key)
 {
     ttr *t = act->meaning->base.t;
     const struct compiled_rule *compiled = act->compiled;
@@ -166,7 +167,7 @@ static ttr_id get_name_of_event(const struct act *act, uint64_t key)
 
 static ttr_id choose_span_name(const struct act *act, uint64_t key)
 {
-    return act->compiled->name ? act->compiled->name : get_name_of_event(act, key);
+    return act->compiled->name ? act->compiled->name : get_span_name(act, key);
 }
 
 /* Makes the event the begin or end of a span. */

@@ -248,8 +248,9 @@ void meaning_report_unused_pairs(struct meaning *meaning);
 /* --- threads.c --- */
 
 /* Applies a rule of scheduling or of threads to an event. */
-enum action_result meaning_apply_thread(struct meaning *meaning, struct machine *machine,
-                                        const struct compiled_rule *compiled, ttr_event *event);
+enum action_result meaning_apply_thread_rule(struct meaning *meaning, struct machine *machine,
+                                             const struct compiled_rule *compiled,
+                                             ttr_event *event);
 
 /* Forgets the running threads that a gap makes unknown, and ends the spans of their CPUs. */
 TTR_MUST bool meaning_apply_gap(struct meaning *meaning, struct machine *machine,

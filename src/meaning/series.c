@@ -19,7 +19,7 @@ struct series_schema {
 };
 
 /* The wrapped functions find their own `ctx` in the iteration, only while they run. */
-static void begin_series(ttr_fields *fields)
+static void begin_series_fields(ttr_fields *fields)
 {
     const struct series_schema *series = fields->ctx;
     fields->ctx = series->ctx;
@@ -79,7 +79,7 @@ static bool read_next_series(ttr_fields *fields, ttr_field *field)
     return false;
 }
 
-static const struct field_ops series_ops = {.begin = begin_series, .next = read_next_series};
+static const struct field_ops series_ops = {.begin = begin_series_fields, .next = read_next_series};
 
 ttr_id series_schema_add(struct meaning *meaning, const struct compiled_rule *compiled,
                          const ttr_event *event)

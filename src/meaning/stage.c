@@ -155,7 +155,7 @@ static inline enum action_result apply_rule(struct meaning *meaning,
         return meaning_begin_call(meaning, source->machine, compiled, event);
     if (action == RULE_CALL_END)
         return meaning_end_call(meaning, source->machine, compiled, event);
-    return action < RULE_NAME ? meaning_apply_thread(meaning, source->machine, compiled, event)
+    return action < RULE_NAME ? meaning_apply_thread_rule(meaning, source->machine, compiled, event)
                               : meaning_apply_span(meaning, source->machine, compiled, event);
 }
 

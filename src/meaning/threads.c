@@ -219,7 +219,7 @@ static enum action_result convert_exit(const struct act *act)
 }
 
 /* The tid may be reused from now on. */
-static enum action_result convert_free(const struct act *act)
+static enum action_result convert_process_free(const struct act *act)
 {
     uint64_t tid;
     if (!read_number(act, 0, &tid) || tid == 0)
@@ -251,15 +251,15 @@ static enum action_result convert_snapshot(const struct act *act)
     return ACTION_DONE;
 }
 
-enum action_result meaning_apply_thread(struct meaning *meaning, struct machine *machine,
-                                        const struct compiled_rule *compiled, ttr_event *event)
+enum action_result meaning_apply_thread_rule(struct meaning *meaning, struct machine *machine,
+                                             const struct compiled_rule *compiled, ttr_event *event)
 {
     static enum action_result (*const actions[])(const struct act *act) = {
-        [RULE_SWITCH] = convert_switch,  [RULE_WAKE] = convert_wake,
-        [RULE_WAKE_LATE] = convert_wake, [RULE_WAKE_NEW] = convert_wake,
-        [RULE_FORK] = convert_fork,      [RULE_EXEC] = convert_exec,
-        [RULE_RENAME] = convert_rename,  [RULE_EXIT] = convert_exit,
-        [RULE_FREE] = convert_free,      [RULE_SNAPSHOT] = convert_snapshot,
+        [RULE_SWITCH] = convert_switch,     [RULE_WAKE] = convert_wake,
+        [RULE_WAKE_LATE] = convert_wake,    [RULE_WAKE_NEW] = convert_wake,
+        [RULE_FORK] = convert_fork,         [RULE_EXEC] = convert_exec,
+        [RULE_RENAME] = convert_rename,     [RULE_EXIT] = convert_exit,
+        [RULE_FREE] = convert_process_free, [RULE_SNAPSHOT] = convert_snapshot,
     };
     struct rule_record record = {.t = meaning->base.t, .event = event};
     const struct act act = {meaning, machine, compiled, event, &record};

@@ -96,7 +96,7 @@ void ttr_progress_set(ttr *t, ttr_progress progress, void *ctx)
     t->progress_ctx = ctx;
 }
 
-void context_share_descriptors(ttr *t, const ttr *with)
+void context_share_descriptor_pool(ttr *t, const ttr *with)
 {
     descriptor_pool_unref(t->descriptor_pool);
     t->descriptor_pool = descriptor_pool_ref(with->descriptor_pool);

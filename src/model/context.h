@@ -254,7 +254,7 @@ static inline bool context_should_continue(const ttr *t)
 
 /* Makes a context share the descriptor pool of context `with`, which must outlive it. Call before
  * opening inputs. */
-void context_share_descriptors(ttr *t, const ttr *with);
+void context_share_descriptor_pool(ttr *t, const ttr *with);
 
 /* Publish an offer, withdraw it, or find one by format and key. context_find_offer returns NULL if
  * there is none. The key is a hash, so the format must also compare the data. */

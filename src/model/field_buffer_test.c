@@ -23,8 +23,8 @@ static ttr_id schema_of(struct table *table, struct layout_schema *ctx, const ch
                                   .body_mask = 0xff};
     const struct schema schema = {.ops = &layout_field_ops,
                                   .ctx = ctx,
-                                  .start = layout_iter_start(table->layout),
-                                  .start_with = layout_iter_start_flags(ctx)};
+                                  .start = layout_get_iter_program(table->layout),
+                                  .start_with = layout_get_iter_flags(ctx)};
     return context_add_schema(table->t, &schema);
 }
 

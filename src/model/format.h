@@ -165,11 +165,11 @@ struct format_transfer {
     /* Adds a time to an event, and sets its stream. Does nothing to other packets. NULL = packets
      * of several sources cannot be merged. */
     void (*rebase)(uint8_t *packet, uint32_t stream, uint64_t delta_ns);
-    /* Appends a packet with the last counters of n streams. The receiver writes it at the start of a
-     * file that continues another one. NULL = the format has no such packet. */
+    /* Appends a packet with the last counters of n streams. The receiver writes it at the start of
+     * a file that continues another one. NULL = the format has no such packet. */
     void (*write_counters)(struct buffer *to, const struct packet_counter *counters, size_t n);
-    /* Appends a packet with the losses of the receiver, which writes it at the end of a file. NULL =
-     * the format has no such packet. */
+    /* Appends a packet with the losses of the receiver, which writes it at the end of a file. NULL
+     * = the format has no such packet. */
     void (*write_losses)(struct buffer *to, const struct packet_losses *losses);
     const uint8_t *merged_head; /* first packet of a trace with time 0 at 1970 */
     size_t merged_head_n;

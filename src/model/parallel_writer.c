@@ -224,7 +224,7 @@ static void *helper_main(void *ctx)
                                  .max_temporary = of->max_temporary};
     ttr *t = ttr_new(&options);
     if (t)
-        context_share_descriptors(t, of);
+        context_share_descriptor_pool(t, of);
     ttr_reader *in =
         t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.ctx, t) : NULL;
     ttr_batch batch;

@@ -110,7 +110,7 @@ static void write_initial_tasks(struct ttr_perf *perf, const ttr_perf_config *wi
                           .id = dummy->list[0].id,
                           .build_ids = &perf->build_ids};
     buffer_init(&tasks.text, perf->alloc);
-    tasks_write_kernel(&tasks);
+    tasks_write_kernel_mappings(&tasks);
     tasks_write_processes(&tasks, wish->pid);
     buffer_free(&tasks.text);
 }

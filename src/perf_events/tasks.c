@@ -187,7 +187,7 @@ static bool find_kernel_text(uint64_t *start, uint64_t *end)
     return *start && *end > *start;
 }
 
-void tasks_write_kernel(struct tasks *tasks)
+void tasks_write_kernel_mappings(struct tasks *tasks)
 {
     uint64_t start, end;
     if (!find_kernel_text(&start, &end))

@@ -22,6 +22,6 @@ void tasks_write_processes(struct tasks *tasks, uint64_t pid);
 
 /* Writes the code mappings of the kernel and its modules. Does nothing if kernel addresses are
  * hidden (kptr_restrict). */
-void tasks_write_kernel(struct tasks *tasks);
+void tasks_write_kernel_mappings(struct tasks *tasks);
 
 #endif

@@ -62,7 +62,7 @@ struct where {
 
 /* Returns the entry of an id in a byte table, which grows as needed. Returns NULL if memory runs
  * out. */
-static uint8_t *get_byte_text(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
+static uint8_t *get_byte_of_id(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
 {
     size_t before = *n;
     if (id >= before) {
@@ -317,8 +317,8 @@ static size_t add_debug_info(void *ctx, const ttr_event *event, const ttr_field 
     struct debug_info *info = ctx;
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
     uint8_t *verdict =
-        is_class ? get_byte_text(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
-    uint8_t *change = get_byte_text(info, &info->change, &info->change_n, event->name);
+        is_class ? get_byte_of_id(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
+    uint8_t *change = get_byte_of_id(info, &info->change, &info->change_n, event->name);
     if (!change || (is_class && !verdict))
         return FIELD_INJECTOR_FAILED;
     if ((verdict && *verdict == NO) || event->kind == TTR_KIND_GAP)

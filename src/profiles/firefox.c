@@ -172,7 +172,7 @@ static uint32_t write_stack_table(struct profile_out *out, struct json *json, ui
 /* Iterator over the samples of a thread. */
 struct sample_iter {
     const struct profile_out *out;
-    struct profile_line line;
+    struct profile_timeline line;
     uint32_t lane, at;
     int64_t origin, end;
     bool has_line;
@@ -190,8 +190,8 @@ static void sample_iter_init(struct sample_iter *s, const struct profile_out *ou
                               .end = out->lane[lane].last_ns,
                               .has_line = out->profile->flags & TTR_PROFILE_TIMELINE &&
                                           out->profile->unit == TTR_PROFILE_NS};
-    profile_line_begin(&s->line, out->profile, lane);
-    if (s->has_line && !profile_line_next(&s->line))
+    profile_timeline_begin(&s->line, out->profile, lane);
+    if (s->has_line && !profile_timeline_next(&s->line))
         s->line.time = s->end;
 }
 
@@ -204,7 +204,7 @@ static bool sample_iter_next(struct sample_iter *s)
         s->time_ms = (double)((uint64_t)time - (uint64_t)s->origin) / 1e6;
         if (time >= s->end)
             return false;
-        if (!profile_line_next(&s->line))
+        if (!profile_timeline_next(&s->line))
             s->line.time = s->end;
         s->weight = (double)((uint64_t)s->line.time - (uint64_t)time) / 1e6;
         return true;

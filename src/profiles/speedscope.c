@@ -96,7 +96,7 @@ static ttr_status write_evented_profile(struct profile_out *out, struct json *js
                                         ttr_error *error)
 {
     const ttr_profile_thread *about = &out->lane[lane];
-    struct profile_line line;
+    struct profile_timeline line;
     uint32_t frame = process_frame_index(out, lane),
              nodes[2] = {TTR_PROFILE_NONE, TTR_PROFILE_NONE};
     uint64_t last = 0, origin = (uint64_t)out->lane[0].first_ns;
@@ -113,8 +113,8 @@ static ttr_status write_evented_profile(struct profile_out *out, struct json *js
     write_frame_event(out, json, true, frame + 1, first);
     ttr_status status = TTR_OK;
     last = first;
-    profile_line_begin(&line, out->profile, lane);
-    while (status == TTR_OK && !out->is_stopped && profile_line_next(&line)) {
+    profile_timeline_begin(&line, out->profile, lane);
+    while (status == TTR_OK && !out->is_stopped && profile_timeline_next(&line)) {
         last = (uint64_t)line.time - origin;
         nodes[1] = profile_shallow_node(out, line.node);
         write_stack_change(out, json, nodes, last < end ? last : end);

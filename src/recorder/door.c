@@ -155,7 +155,7 @@ size_t ttr_traceable_find(ttr_traceable *programs, size_t n)
 /* --- Attaching --- */
 
 /* Sets the enable bytes of a process that are in the memory of a session that ended. */
-static void set_old_flags(uint64_t pid, int value)
+static void set_enable_bytes_of_ended_session(uint64_t pid, int value)
 {
     const int fd = open_memory(pid, TRACE_FLAGS_NAME);
     uint8_t *flags = fd >= 0 ? map_sealed(fd, FLAGS_SIZE) : NULL;
@@ -176,7 +176,7 @@ static void knock(const ttr_manager *manager, struct trace_door *door, uint64_t 
     __atomic_store_n(&door->is_knocked, 1, __ATOMIC_SEQ_CST);
     memset((uint8_t *)door + TRACE_PAGE, TTR_TRACE_KNOCK, (size_t)modules * TRACE_PAGE);
     if (__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
-        set_old_flags(pid, TTR_TRACE_KNOCK);
+        set_enable_bytes_of_ended_session(pid, TTR_TRACE_KNOCK);
 }
 
 static ttr_status refuse_process(uint64_t pid, int reason, ttr_error *error)
@@ -223,7 +223,7 @@ void doors_close(ttr_manager *manager)
         if (__atomic_exchange_n(&door->is_knocked, 0, __ATOMIC_SEQ_CST)) {
             memset((uint8_t *)door + TRACE_PAGE, 0, (size_t)TRACE_MODULES_MAX * TRACE_PAGE);
             if (__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
-                set_old_flags(manager->doors[i].pid, 0);
+                set_enable_bytes_of_ended_session(manager->doors[i].pid, 0);
         }
         (void)munmap(door, DOOR_SIZE);
     }

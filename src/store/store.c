@@ -251,8 +251,8 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
         store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
     for (size_t i = 0; i < STORE_TABLES; i++)
         select_columns(store, &store->tables[i]);
-    /* Statements compute times relative to the start of the trace, which is in the table `bounds`. So
-     * this table is always loaded. */
+    /* Statements compute times relative to the start of the trace, which is in the table `bounds`.
+     * So this table is always loaded. */
     struct table *bounds = &store->tables[STORE_BOUNDS];
     bounds->is_wanted = true;
     for (size_t i = 0; i < bounds->columns_n; i++)

@@ -194,7 +194,7 @@ static ttr_status write_description(struct file *file, const struct batch *batch
                       : table_files_fail(error, TTR_E_IO, "cannot be written: %s", strerror(errno));
 }
 
-static void free_places(struct file *file, size_t columns_n)
+static void free_chunk_places(struct file *file, size_t columns_n)
 {
     for (size_t i = 0; i < file->groups_n * columns_n; i++) {
         bytes_free(&file->places[i].min);
@@ -219,7 +219,7 @@ ttr_status parquet_write(ttr_query *query, const char *sql, FILE *to, ttr_error 
     if (status == TTR_END)
         status = write_description(&file, batch, error);
     ttr_result_free(result);
-    free_places(&file, batch->columns_n);
+    free_chunk_places(&file, batch->columns_n);
     batch_free(batch);
     return status;
 }

@@ -87,7 +87,7 @@ void trace_door_set_recorded(bool is_recorded, const char *socket)
 }
 
 /* The pages of the parent stay mapped until trace_door_map replaces them. */
-void trace_door_forget(void)
+void trace_door_forget_after_fork(void)
 {
     if (!door)
         return;

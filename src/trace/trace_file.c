@@ -263,7 +263,7 @@ int trace_file_open(struct trace_file **made, const char *path)
     return reason;
 }
 
-void trace_file_forget(void)
+void trace_file_close_after_fork(void)
 {
     if (!the_file)
         return;

@@ -85,7 +85,7 @@ void trace_count_lost(void);
 int32_t trace_string_add(const char *text);
 
 /* Copies the table to the memory of a new session. Requires the lock. */
-void trace_strings_share(void);
+void trace_strings_copy_to_session(void);
 
 /* --- trace_threads.c --- */
 
@@ -152,7 +152,7 @@ void trace_door_map(struct ttr_trace_module *module, uint32_t page);
 void trace_door_set_recorded(bool is_recorded, const char *socket);
 
 /* Forgets the door of the parent in the child of a fork. */
-void trace_door_forget(void);
+void trace_door_forget_after_fork(void);
 
 /* Returns true once if a manager asks the process to connect to its socket. */
 bool trace_door_answer(char socket[108]);
@@ -172,7 +172,7 @@ int trace_file_flush(struct trace_file *file);
 int trace_file_close(struct trace_file *file);
 
 /* Closes the parent's file in the child of a fork. */
-void trace_file_forget(void);
+void trace_file_close_after_fork(void);
 
 /* Writes the records of a ring of the calling thread up to its commit position. Called when a chunk
  * is full. `may_wait` is false in signal handlers: then nothing is written while another thread

@@ -35,13 +35,13 @@ static void replace_shared_memory(void)
 static void after_fork_in_child(void)
 {
     struct ttr_trace_thread *thread = &ttr_trace_thread;
-    trace_door_forget();
+    trace_door_forget_after_fork();
     replace_shared_memory();
     if (trace_session.socket_fd >= 0)
         trace_disconnect();
     else
         trace_modules_disable();
-    trace_file_forget();
+    trace_file_close_after_fork();
     trace_session.memory = NULL;
     trace_session.file = NULL;
     trace_session.threads = NULL;

@@ -65,7 +65,7 @@ int32_t trace_string_add(const char *text)
     return index;
 }
 
-void trace_strings_share(void)
+void trace_strings_copy_to_session(void)
 {
     share_strings_from(0);
 }

@@ -29,6 +29,6 @@ void trace_threads_reset(void)
 
 void trace_session_begin(void)
 {
-    trace_strings_share();
+    trace_strings_copy_to_session();
     trace_threads_reset();
 }

@@ -48,9 +48,9 @@ struct plan {
 /* A slice, thread state or counter value, as the tables of the store have it. */
 struct plan_item {
     int64_t start, length; /* ns */
-    uint32_t name;  /* name id; of a counter value, the bits of a float */
-    uint32_t track; /* index of the track in the plan + 1; 0 = not shown */
-    uint32_t depth; /* nesting depth of a slice */
+    uint32_t name;         /* name id; of a counter value, the bits of a float */
+    uint32_t track;        /* index of the track in the plan + 1; 0 = not shown */
+    uint32_t depth;        /* nesting depth of a slice */
 };
 
 /* Calls `see` with each item in the order of the sources. Returns false if `see` does. */

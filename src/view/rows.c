@@ -153,7 +153,8 @@ static bool make_arrays(ttr_view *view, struct build *build)
 
 /* Returns the exact times of a block, which are made from its items if it had none; NULL if memory
  * is exhausted. */
-static struct view_wide *widen_block(ttr_view *view, uint64_t block, uint64_t first, size_t n)
+static struct view_wide *get_exact_block_times(ttr_view *view, uint64_t block, uint64_t first,
+                                               size_t n)
 {
     if (!view->block_wides[block]) {
         if (view->wides_n == view->wides_capacity) {
@@ -218,7 +219,8 @@ static bool copy_item(struct plan *plan, uint64_t i, const struct plan_item *ite
         view->block_starts[block] = start;
     const uint64_t offset = (uint64_t)(start - view->block_starts[block]);
     if (view->block_wides[block] || offset > UINT32_MAX || length > UINT32_MAX) {
-        struct view_wide *wide = widen_block(view, block, at - n % VIEW_BLOCK, n % VIEW_BLOCK);
+        struct view_wide *wide =
+            get_exact_block_times(view, block, at - n % VIEW_BLOCK, n % VIEW_BLOCK);
         if (!wide)
             return false;
         wide->starts[n % VIEW_BLOCK] = start;

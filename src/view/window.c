@@ -81,8 +81,8 @@ static void open_box(struct painter *painter, int64_t from)
 }
 
 /* Adds slices that end at `to` and of which the longest is known. */
-static void fold_slices(struct painter *painter, int64_t from, int64_t to, uint64_t n,
-                        const union view_summary *summary)
+static void add_slices_to_pixel(struct painter *painter, int64_t from, int64_t to, uint64_t n,
+                                const union view_summary *summary)
 {
     if (painter->box.n > 0 && from >= painter->box.edge)
         flush_box(painter);
@@ -125,7 +125,7 @@ static void add_item(struct painter *painter, uint64_t i)
     }
     if (length >= painter->pixel)
         flush_box(painter);
-    fold_slices(painter, start, start + length, 1, &summary);
+    add_slices_to_pixel(painter, start, start + length, 1, &summary);
     if (length >= painter->pixel)
         flush_box(painter);
 }
@@ -184,7 +184,7 @@ static void paint(struct painter *painter)
         if (next > b && starts[next] - starts[b] >= 0 && starts[next] > painter->window->from) {
             const union view_summary summary = summarise(painter, b, next);
             const uint64_t last = next * VIEW_BLOCK < row->n ? next * VIEW_BLOCK : row->n;
-            fold_slices(painter, starts[b], starts[next], last - b * VIEW_BLOCK, &summary);
+            add_slices_to_pixel(painter, starts[b], starts[next], last - b * VIEW_BLOCK, &summary);
             b = next;
             continue;
         }

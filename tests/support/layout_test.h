@@ -157,8 +157,8 @@ static inline void expect_in_payload(struct table *table, const struct layout_cu
         ttr_fields fields = {.event = &event,
                              .ops = &layout_field_ops,
                              .ctx = &schema,
-                             .state = {(uintptr_t)layout_iter_start(table->layout),
-                                       layout_iter_start_flags(&schema)}};
+                             .state = {(uintptr_t)layout_get_iter_program(table->layout),
+                                       layout_get_iter_flags(&schema)}};
         const struct layout_iter *walk = (const struct layout_iter *)fields.state;
         taken.n = 0;
         taken.p[0] = 0;

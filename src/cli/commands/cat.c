@@ -80,7 +80,7 @@ int run_cat(struct call *call)
     copy_loop.see = is_babeltrace2 && !call->set.quiet ? style_report_gaps : NULL;
     outcome = copy_loop_open(&copy_loop, style.format, has_color ? TTR_WRITE_COLOR : 0);
     if (outcome == OUTCOME_FINE && !copy_loop.is_live && !skip)
-        inputs_share(&inputs, call, copy_loop.out);
+        inputs_enable_parallel_writing(&inputs, call, copy_loop.out);
     if (outcome == OUTCOME_FINE)
         outcome = copy_loop_run(&copy_loop);
     outcome = copy_loop_finish(&copy_loop, outcome);

@@ -265,7 +265,7 @@ static void write_verdict_json(struct json *json, const struct verdict *verdict)
     json_write_uint(json, "events", sum->events);
     json_write_uint(json, "odd", sum->odd);
     write_damage_json(json, sum);
-    write_extent_json(json, verdict->inputs->reader);
+    write_streams_read_json(json, verdict->inputs->reader);
     write_regions_json(json, verdict->inputs->reader);
     write_notes_json(json, verdict->inputs);
     if (verdict->error.status != TTR_OK)

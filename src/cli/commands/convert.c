@@ -296,7 +296,7 @@ int run_convert(struct call *call)
     const bool is_stream_order =
         outcome == OUTCOME_FINE && ttr_writer_allow_stream_order(copy_loop.out, copy_loop.in);
     if (outcome == OUTCOME_FINE && !is_copy && !is_stream_order && inputs.reader == opened)
-        inputs_share(&inputs, call, copy_loop.out);
+        inputs_enable_parallel_writing(&inputs, call, copy_loop.out);
     if (outcome == OUTCOME_FINE)
         outcome = convert_run(&copy_loop, format, begin_ns);
     outcome = inputs_warn_if_changed(&inputs, call, outcome);

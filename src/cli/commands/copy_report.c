@@ -73,7 +73,7 @@ void copy_report_print(const struct copy_loop *copy_loop, const char *format, ui
     json_write_uint(&json, "bytes", copy_loop->bytes);
     json_write_uint(&json, "took_ns", took_ns);
     write_damage_json(&json, &findings);
-    write_extent_json(&json, copy_loop->in);
+    write_streams_read_json(&json, copy_loop->in);
     write_losses_json(&json, copy_loop);
     json_open(&json, "inputs", '[');
     traces_walk_begin(&walk, copy_loop->in);

@@ -299,8 +299,8 @@ void counter_table_end(struct counter_table *table)
     json_close(&table->json, '}');
 }
 
-/* Replaces the value in the row of a counter, which is added if it is new. Formats other than a table
- * print the value at once. */
+/* Replaces the value in the row of a counter, which is added if it is new. Formats other than a
+ * table print the value at once. */
 static void store_counter_value(struct counter_table *table, const struct counter_sample *said,
                                 ttr_text tags, double value)
 {

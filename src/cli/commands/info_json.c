@@ -146,7 +146,7 @@ void write_info_json(struct json *json, const struct subject *subject)
     json_write_uint(json, "bytes", subject->findings.bytes);
     json_write_uint(json, "disk_bytes", subject->findings.disk_size);
     write_numbers_json(json, subject);
-    write_extent_json(json, subject->inputs.reader);
+    write_streams_read_json(json, subject->inputs.reader);
     write_sessions_json(json, subject);
     write_clocks_json(json, subject->inputs.reader);
     write_notes_json(json, &subject->inputs);

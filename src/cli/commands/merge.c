@@ -42,7 +42,7 @@ static void count_batch(void *ctx, const ttr_batch *batch)
     }
 }
 
-static void print_input_share(const ttr_report *report, const struct share *share)
+static void print_share_of_input(const ttr_report *report, const struct share *share)
 {
     const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
     bool is_unix = clock && clock->is_anchored;
@@ -70,7 +70,7 @@ static void print_input_share(const ttr_report *report, const struct share *shar
         (void)fputs("    events  none\n", stderr);
 }
 
-static void add_share(struct share *sum, const struct share *share)
+static void add_to_share_sum(struct share *sum, const struct share *share)
 {
     if (share->events == 0)
         return;
@@ -88,7 +88,7 @@ static struct share sum_shares(ttr_reader *reader, const struct shares *shares,
     ttr_report report = {.size = sizeof report};
     struct share sum = {0};
     for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
-        add_share(&sum, &shares->share[report.source]);
+        add_to_share_sum(&sum, &shares->share[report.source]);
     return sum;
 }
 
@@ -114,7 +114,7 @@ static void explain_input_numbers(const struct call *call, ttr_reader *reader,
         return;
     while (traces_read_next(reader, &trace)) {
         const struct share sum = sum_shares(reader, shares, &trace);
-        print_input_share(&trace.report, &sum);
+        print_share_of_input(&trace.report, &sum);
     }
 }
 

@@ -319,7 +319,7 @@ static void begin_copy(struct recovery *recovery, const ttr_recover_step *step)
     ttr_report report = {.size = sizeof report};
     if (step->pass == 0 && ttr_reader_report(step->reader, 0, &report))
         inputs_warn_about_idle(&recovery->ctx, step->reader, report.format, 0);
-    interrupt_remove_on_exit(ttr_writer_temporary_path(step->writer));
+    interrupt_set_temporary_path(ttr_writer_temporary_path(step->writer));
     begin_progress(recovery, step, recovery->call->command->name);
 }
 
@@ -337,7 +337,7 @@ static bool finish_trace(struct recovery *recovery, const ttr_recover_step *step
     const struct call *call = &recovery->ctx;
     struct copy_loop copy_loop = {.call = call, .out = step->writer};
     struct findings found = sum_findings(step->reader);
-    interrupt_remove_on_exit(NULL);
+    interrupt_set_temporary_path(NULL);
     copy_loop_report_losses(&copy_loop);
     if (step->is_partial && strcmp(step->output, "-") != 0)
         report_failure_text(step->output,
@@ -361,7 +361,7 @@ static bool finish_trace(struct recovery *recovery, const ttr_recover_step *step
 static void end_trace(struct recovery *recovery)
 {
     end_progress(recovery);
-    interrupt_remove_on_exit(NULL);
+    interrupt_set_temporary_path(NULL);
     free_sidecar(&recovery->sidecar);
     recovery->failed += recovery->outcome > OUTCOME_NO;
     if (recovery->outcome > recovery->worst)
@@ -388,7 +388,7 @@ static bool handle_step(void *user_data, const ttr_recover_step *step)
     case TTR_RECOVER_COPIED:
         return finish_trace(recovery, step);
     case TTR_RECOVER_VERIFYING:
-        interrupt_remove_on_exit(NULL);
+        interrupt_set_temporary_path(NULL);
         begin_progress(recovery, step, "verifying");
         break;
     case TTR_RECOVER_CHECKED:

@@ -231,7 +231,7 @@ bool is_cut_at_end(ttr_reader *reader)
     return false;
 }
 
-void write_extent_json(struct json *json, ttr_reader *reader)
+void write_streams_read_json(struct json *json, ttr_reader *reader)
 {
     const struct extent extent = find_extent(reader);
     json_write_bool(json, "interrupted", interrupt_was_received() != 0);

@@ -42,7 +42,7 @@ void report_interruption(const struct call *call, ttr_reader *reader);
 bool is_cut_at_end(ttr_reader *reader);
 
 /* Prints the members "interrupted" and "streams_read". */
-void write_extent_json(struct json *json, ttr_reader *reader);
+void write_streams_read_json(struct json *json, ttr_reader *reader);
 
 /* Prints the members "lost", "lost_packets", "gaps" and "damage". */
 void write_damage_json(struct json *json, const struct findings *findings);

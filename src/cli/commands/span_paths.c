@@ -105,8 +105,8 @@ static bool link_path_siblings(struct paths *paths)
     return true;
 }
 
-/* Returns the span that follows span i in depth-first order. */
-static uint32_t find_next_span(const ttr_tree_span *spans, uint32_t i)
+/* Returns the span after span i in depth-first order; TTR_TREE_NONE after the last. */
+static uint32_t find_next_span_depth_first(const ttr_tree_span *spans, uint32_t i)
 {
     if (spans[i].first_child != TTR_TREE_NONE)
         return spans[i].first_child;
@@ -143,7 +143,8 @@ bool span_paths_build(struct paths *paths, const ttr_tree *tree)
     uint32_t *path_of = calloc((size_t)n + 1, sizeof *path_of);
     bool is_fine = path_of != NULL;
     for (uint32_t k = 0; is_fine && k < roots_n; k++)
-        for (uint32_t i = roots[k]; is_fine && i != TTR_TREE_NONE; i = find_next_span(spans, i))
+        for (uint32_t i = roots[k]; is_fine && i != TTR_TREE_NONE;
+             i = find_next_span_depth_first(spans, i))
             is_fine = add_span(paths, spans, i, path_of);
     free(path_of);
     return is_fine && link_path_siblings(paths);

@@ -148,7 +148,7 @@ static void write_stat_json(const struct call *call, const ttr *t, ttr_reader *r
     json_write_string(&json, "schema", "tracetta.stat/1");
     json_write_uint(&json, "events", findings.events);
     write_damage_json(&json, &findings);
-    write_extent_json(&json, reader);
+    write_streams_read_json(&json, reader);
     json_write_uint(&json, "unmatched", ttr_stat_unmatched(stat));
     json_write_uint(&json, "disordered", ttr_stat_disordered(stat));
     json_open(&json, "rows", '[');

@@ -56,7 +56,7 @@ int copy_loop_open(struct copy_loop *copy_loop, const char *format, uint32_t fla
     if (!copy_loop->out)
         return copy_loop_output_failed(copy_loop, &error);
     inputs_warn_about_idle(copy_loop->call, copy_loop->in, format, copy_loop->own_options);
-    interrupt_remove_on_exit(ttr_writer_temporary_path(copy_loop->out));
+    interrupt_set_temporary_path(ttr_writer_temporary_path(copy_loop->out));
     return OUTCOME_FINE;
 }
 
@@ -149,7 +149,7 @@ int copy_loop_run(struct copy_loop *copy_loop)
     if (stop == STOP_OUTPUT) {
         int outcome = copy_loop_output_failed(copy_loop, &error);
         ttr_writer_abort(copy_loop->out);
-        interrupt_remove_on_exit(NULL);
+        interrupt_set_temporary_path(NULL);
         copy_loop->out = NULL;
         return outcome;
     }
@@ -203,7 +203,7 @@ int copy_loop_finish(struct copy_loop *copy_loop, int outcome)
         is_kept = false;
     } else {
         if (is_kept)
-            interrupt_remove_on_exit(NULL);
+            interrupt_set_temporary_path(NULL);
         copy_loop_report_losses(copy_loop);
     }
     copy_loop->bytes = ttr_writer_bytes(copy_loop->out);
@@ -213,7 +213,7 @@ int copy_loop_finish(struct copy_loop *copy_loop, int outcome)
                             "holds only what came before the failure (%" PRIu64 " events)",
                             copy_loop->events);
     ttr_writer_abort(copy_loop->out);
-    interrupt_remove_on_exit(NULL);
+    interrupt_set_temporary_path(NULL);
     copy_loop->out = NULL;
     return outcome;
 }

@@ -49,7 +49,8 @@ static size_t list_implied(const struct call *call, struct implied implied[IMPLI
     implied[1] = (struct implied){TTR_OPTION_METADATA, call->set.metadata_file};
     for (size_t i = 0; i < IMPLIED_N; i++)
         if (implied[i].value)
-            size += strlen(format_query_option(implied[i].role)) + strlen(implied[i].value) + 2;
+            size += strlen(format_query_find_option_of_role(implied[i].role)) +
+                    strlen(implied[i].value) + 2;
     return size;
 }
 
@@ -85,7 +86,7 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     for (size_t i = 0; list && i < IMPLIED_N; i++) {
         if (!implied[i].value)
             continue;
-        const char *option = format_query_option(implied[i].role);
+        const char *option = format_query_find_option_of_role(implied[i].role);
         const size_t size = strlen(option) + strlen(implied[i].value) + 2;
         (void)snprintf(text, size, "%s=%s", option, implied[i].value);
         list[n++] = text;

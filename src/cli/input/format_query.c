@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *format_query_owner(ttr_option_role role)
+const char *format_query_find_format_of_role(ttr_option_role role)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
@@ -12,9 +12,9 @@ const char *format_query_owner(ttr_option_role role)
     return "";
 }
 
-const char *format_query_option(ttr_option_role role)
+const char *format_query_find_option_of_role(ttr_option_role role)
 {
-    return ttr_format_option_for(format_query_owner(role), role);
+    return ttr_format_option_for(format_query_find_format_of_role(role), role);
 }
 
 bool format_query_is_option(const char *given, ttr_option_role role)

@@ -8,10 +8,10 @@
 #include <tracetta/formats.h>
 
 /* Returns the first option that has a role, as "FORMAT.KEY"; NULL = none. */
-const char *format_query_option(ttr_option_role role);
+const char *format_query_find_option_of_role(ttr_option_role role);
 
 /* Returns the name of the first format that has an option with this role, "" = none. */
-const char *format_query_owner(ttr_option_role role);
+const char *format_query_find_format_of_role(ttr_option_role role);
 
 /* Returns true if an option that the user gave ("KEY=VALUE" or "FORMAT.KEY=VALUE") has a role. */
 bool format_query_is_option(const char *given, ttr_option_role role);

@@ -113,7 +113,8 @@ static void warn_about_other_formats(const struct call *call, const char *path, 
         if (!report.format || ttr_format_option_for(report.format, role))
             return;
     print_note(call, "%s: warning: --%s is for %s: %s", path,
-               is_metadata ? "metadata" : "stream-intersection", format_query_owner(role),
+               is_metadata ? "metadata" : "stream-intersection",
+               format_query_find_format_of_role(role),
                is_metadata ? "this trace is read as it is" : "all of this trace is read");
 }
 
@@ -611,7 +612,7 @@ static ttr_reader *reopen_inputs(void *ctx, ttr *t)
     return reader;
 }
 
-void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out)
+void inputs_enable_parallel_writing(struct inputs *inputs, const struct call *call, ttr_writer *out)
 {
     inputs->call = call;
     if (call->set.jobs > 1 && call->set.limit == 0 && can_read_again(inputs, call))

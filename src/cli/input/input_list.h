@@ -50,7 +50,8 @@ void inputs_warn_about_opened(const struct call *call, const char *path, ttr_rea
 
 /* Lets other threads format output too, as --jobs requests, if the input can be opened again. The
  * writer must be finished before inputs_close. */
-void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
+void inputs_enable_parallel_writing(struct inputs *inputs, const struct call *call,
+                                    ttr_writer *out);
 
 /* Returns true if an input is a pipe that has no bytes to read at the moment. */
 bool inputs_are_idle(const struct inputs *inputs);

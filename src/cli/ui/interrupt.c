@@ -142,7 +142,7 @@ int interrupt_get_wake_fd(void)
     return wake[0];
 }
 
-void interrupt_remove_on_exit(const char *path)
+void interrupt_set_temporary_path(const char *path)
 {
     temporary = path;
 }

@@ -26,6 +26,6 @@ bool interrupt_dump_was_received(void);
 
 /* Sets a file or folder to remove if the command ends at once; NULL for none. The path is
  * borrowed. */
-void interrupt_remove_on_exit(const char *path);
+void interrupt_set_temporary_path(const char *path);
 
 #endif

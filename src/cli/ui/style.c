@@ -62,7 +62,7 @@ static bool add_retry(struct style *style)
     if (us == 0)
         return true;
     (void)snprintf(seconds, sizeof seconds, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
-    return add_option(style, format_query_option(TTR_OPTION_POLL_SECONDS), seconds);
+    return add_option(style, format_query_find_option_of_role(TTR_OPTION_POLL_SECONDS), seconds);
 }
 
 static bool add_options(struct style *style)

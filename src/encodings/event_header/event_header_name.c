@@ -26,7 +26,7 @@ static bool parse_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *numb
 
 /* Removes the suffix that the kernel adds ('.' and hexadecimal digits) and stores its digits in
  * `shape`. Returns the name without the suffix. */
-static ttr_text cut_kernel_suffix(ttr_text text, ttr_text *shape)
+static ttr_text split_kernel_suffix(ttr_text text, ttr_text *shape)
 {
     size_t dot = text.n, at;
     uint64_t number;
@@ -71,7 +71,7 @@ bool event_header_parse_name(ttr_text text, struct event_header_name *name)
         .provider = {"", 0}, .options = {"", 0}, .group = {"", 0}, .shape = {"", 0}};
     if (text.n >= EVENT_HEADER_NAME_MAX || memchr(text.p, 0, text.n))
         return false;
-    text = cut_kernel_suffix(text, &name->shape);
+    text = split_kernel_suffix(text, &name->shape);
     size_t at = text.n;
     while (at > 0 && text.p[at - 1] != '_')
         at--;

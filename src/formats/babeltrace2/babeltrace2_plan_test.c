@@ -32,8 +32,8 @@ static void add_schema(struct table *table, ttr *t, const struct type *type,
     printed->schema =
         context_add_schema(t, &(struct schema){.ops = &layout_field_ops,
                                                .ctx = &printed->ctx,
-                                               .start = layout_iter_start(layout),
-                                               .start_with = layout_iter_start_flags(&printed->ctx),
+                                               .start = layout_get_iter_program(layout),
+                                               .start_with = layout_get_iter_flags(&printed->ctx),
                                                .event_class = &printed->event_class});
     assert_true(printed->ctx.is_in_payload && printed->schema);
 }

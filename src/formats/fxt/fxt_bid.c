@@ -28,8 +28,9 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n)
     return starts_with_magic(bytes, n, false) || starts_with_magic(bytes, n, true);
 }
 
-/* Returns the bid for one byte order if the trace has no magic number. */
-static unsigned compute_bid_from_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
+/* Returns the likelihood (a BID_... constant, or 0) that bytes without a magic number are records
+ * of FXT in this byte order. */
+static unsigned rate_records_as_fxt(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
 {
     struct fxt_span span = {bytes, n / FXT_WORD_BYTES, is_big};
     if (span.words < CHAIN_SHORT || fxt_load_u64(bytes, is_big) == 0)
@@ -50,16 +51,16 @@ unsigned fxt_bid(const struct peek *peek)
 {
     if (fxt_has_magic(peek->bytes, peek->n))
         return BID_MAGIC;
-    unsigned little = compute_bid_from_records(peek->bytes, peek->n, peek->is_whole, false);
-    return little ? little : compute_bid_from_records(peek->bytes, peek->n, peek->is_whole, true);
+    unsigned little = rate_records_as_fxt(peek->bytes, peek->n, peek->is_whole, false);
+    return little ? little : rate_records_as_fxt(peek->bytes, peek->n, peek->is_whole, true);
 }
 
 bool fxt_is_big_endian(const uint8_t *bytes, size_t n, bool is_whole)
 {
     if (fxt_has_magic(bytes, n))
         return starts_with_magic(bytes, n, true);
-    return !compute_bid_from_records(bytes, n, is_whole, false) &&
-           compute_bid_from_records(bytes, n, is_whole, true);
+    return !rate_records_as_fxt(bytes, n, is_whole, false) &&
+           rate_records_as_fxt(bytes, n, is_whole, true);
 }
 
 static bool ends_with(const char *text, const char *end)

@@ -77,7 +77,7 @@ static void set_argument_value(struct fxt_writer *w, const ttr_value *value,
     }
 }
 
-static bool is_stream_type(uint8_t type)
+static bool is_text_or_bytes_type(uint8_t type)
 {
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
@@ -109,7 +109,7 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
     uint32_t room = w->args_room - w->args_words;
     room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
     uint32_t words = 1 + fxt_ref_stream_words(arg->name.ref);
-    if (words + !is_stream_type(field->value.type) > room ||
+    if (words + !is_text_or_bytes_type(field->value.type) > room ||
         (words == room && field->value.text.n)) {
         fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;

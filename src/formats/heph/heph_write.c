@@ -80,7 +80,7 @@ static uint32_t *get_stream_counter(struct ttr_writer *out, uint32_t stream)
 
 /* Returns true if the pid can be used as stream: it fits in 32 bits, and no process of another
  * source uses this number. */
-static bool claim_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
+static bool claim_stream_of_pid(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     if (pid > UINT32_MAX)
         return false;
@@ -114,7 +114,7 @@ static struct thread_address resolve_address(struct ttr_writer *out, const ttr_e
         address.thread.pid = track.number;
     address.pid = address.thread.pid;
     address.substream = address.thread.tid;
-    address.is_spare = !claim_stream(writer, address.pid, event->source);
+    address.is_spare = !claim_stream_of_pid(writer, address.pid, event->source);
     address.stream = address.is_spare ? assign_spare_stream(writer, address.pid, event->source)
                                       : (uint32_t)address.pid;
     return address;
@@ -554,7 +554,7 @@ static void copy_packet(struct ttr_writer *out, const ttr_event *event)
         return;
     }
     uint32_t stream = load_u32be(event->payload + 8), *counter = get_stream_counter(out, stream);
-    (void)claim_stream(writer, stream, event->source);
+    (void)claim_stream_of_pid(writer, stream, event->source);
     if (counter)
         *counter = event->sequence + 1;
     out->events++;
@@ -570,7 +570,7 @@ static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
     choose_epoch(out, event);
     return reader->layout->substream && !writer->is_old && !(event->flags & TTR_EVENT_CLAMPED) &&
            (uint64_t)event->time - event->ticks == writer->epoch &&
-           claim_stream(writer, load_u32be(event->payload + 8), event->source);
+           claim_stream_of_pid(writer, load_u32be(event->payload + 8), event->source);
 }
 
 /* Copies a packet with a new counter, because events of its stream may be missing in the output. */

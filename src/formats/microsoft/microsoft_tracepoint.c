@@ -148,7 +148,7 @@ static void add_number(struct field_json *json, const struct declared *declared,
     microsoft_add_value(json->to, json->t, &value);
 }
 
-static void add_characters(struct buffer *to, const uint8_t *p, size_t n)
+static void append_quoted_characters(struct buffer *to, const uint8_t *p, size_t n)
 {
     buffer_add_byte(to, '"');
     for (size_t i = 0; i < n && p[i]; i++)
@@ -169,7 +169,7 @@ static void add_field(struct field_json *json, const struct tracepoint *tp,
     field_json_append_field_name(json,
                                  &(ttr_field){.name = field->name, .name_id = field->name_id});
     if (declared.look == LOOK_TEXT) {
-        add_characters(json->to, p, n);
+        append_quoted_characters(json->to, p, n);
     } else if (declared.look == LOOK_BYTES && (!declared.is_array || declared.element == 1)) {
         microsoft_add_bytes(json->to, p, n);
     } else if (declared.is_array) {

@@ -592,7 +592,8 @@ ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid);
 
 /* V6: returns the thread that a process declares at an index without a tid. Returns 0 if memory is
  * exhausted. */
-ttr_id nettrace_unnumbered_thread(struct nettrace_reader *reader, uint64_t index, uint64_t pid);
+ttr_id nettrace_get_thread_without_tid(struct nettrace_reader *reader, uint64_t index,
+                                       uint64_t pid);
 
 /* V6: define the thread at an index, remove one thread, remove all threads.
  * nettrace_thread_define() returns false if memory is exhausted. */

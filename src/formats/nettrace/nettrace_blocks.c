@@ -60,7 +60,7 @@ static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
             break; /* the kind is unknown, so its size is unknown too */
     }
     ttr_id thread = has_tid ? context_thread(t, reader->in->id, pid, tid)
-                            : nettrace_unnumbered_thread(reader, index, pid);
+                            : nettrace_get_thread_without_tid(reader, index, pid);
     ttr_id text = thread && name.n && !row->failed ? intern_add(&t->strings, name.p, name.n) : 0;
     if (text && text != UINT32_MAX)
         context_name_thread(t, thread, text);

@@ -247,8 +247,8 @@ static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uin
 
 /* Looks up track and thread of a run if the thread numbers in its header changed. Returns false if
  * memory is exhausted. */
-static bool resolve_run_threads(struct nettrace_reader *reader, struct nettrace_run *run,
-                                uint64_t capture, uint64_t thread)
+static bool resolve_threads_of_run(struct nettrace_reader *reader, struct nettrace_run *run,
+                                   uint64_t capture, uint64_t thread)
 {
     if (!run->track || run->capture_id != capture) {
         size_t thread_index = nettrace_capture_index(reader, capture);
@@ -413,7 +413,7 @@ static NETTRACE_INLINE enum run_state emit_run(struct chain_output *chain, struc
     do {
         bool is_other = h->flags & NETTRACE_HAS_ANY_THREAD || !run->track;
         if (NETTRACE_UNLIKELY(is_other) &&
-            !resolve_run_threads(reader, run, h->capture, h->thread)) {
+            !resolve_threads_of_run(reader, run, h->capture, h->thread)) {
             reader->failed = fail_memory(reader->error);
             return RUN_FAILS;
         }

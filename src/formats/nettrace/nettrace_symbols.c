@@ -45,7 +45,7 @@ uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id)
 }
 
 /* Appends z16 text as UTF-8. Sets c->failed if its zero is missing. */
-static void append_z16_as_utf8(struct buffer *to, struct cursor *c)
+static void append_utf16_as_utf8(struct buffer *to, struct cursor *c)
 {
     size_t units = 0, room = cursor_left(c) / 2;
     while (units < room && load_u16le(c->p + 2 * units) != 0)
@@ -86,7 +86,7 @@ static bool add_module(struct nettrace_reader *reader, const ttr_event *event, b
     (void)cursor_skip(&c, (is_of_domain ? 16u : 8u) + 8u);
     buffer_clear(&reader->symbol);
     if (!c.failed)
-        append_z16_as_utf8(&reader->symbol, &c);
+        append_utf16_as_utf8(&reader->symbol, &c);
     if (c.failed)
         return true;
     if (reader->symbol.failed)
@@ -110,11 +110,11 @@ static bool add_method(struct nettrace_reader *reader, const ttr_event *event, b
     (void)cursor_skip(&c, 8);
     buffer_clear(name);
     if (!c.failed)
-        append_z16_as_utf8(name, &c);
+        append_utf16_as_utf8(name, &c);
     buffer_add_byte(name, '.');
-    append_z16_as_utf8(name, &c);
+    append_utf16_as_utf8(name, &c);
     size_t arguments = name->n;
-    append_z16_as_utf8(name, &c);
+    append_utf16_as_utf8(name, &c);
     if (c.failed)
         return true; /* a truncated payload declares no symbol; the event itself is still emitted */
     if (name->failed)

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-ttr_id nettrace_unnumbered_thread(struct nettrace_reader *reader, uint64_t index, uint64_t pid)
+ttr_id nettrace_get_thread_without_tid(struct nettrace_reader *reader, uint64_t index, uint64_t pid)
 {
     struct pair_map *map = &reader->threads.unnumbered;
     const uint32_t *known = pair_map_get(map, index, pid);
@@ -26,7 +26,7 @@ ttr_id nettrace_unnumbered_thread(struct nettrace_reader *reader, uint64_t index
 static ttr_id find_or_add_thread(struct nettrace_reader *reader, uint64_t index)
 {
     const uint32_t *known = pair_map_get(&reader->threads.by_index, index, 0);
-    return known ? *known : nettrace_unnumbered_thread(reader, index, reader->pid);
+    return known ? *known : nettrace_get_thread_without_tid(reader, index, reader->pid);
 }
 
 static void reset_sequence_counters(struct nettrace_reader *reader, uint64_t id)

@@ -305,8 +305,8 @@ ttr_status perf_open(struct input *in, ttr_error *error);
 bool perf_features_fix_halves(uint64_t *words);
 void perf_close(struct input *in);
 
-/* Decides whether the reader can sort events: sets reader->sorts if a FINISHED_ROUND record is in the
- * first 16 MiB, or if the file is shorter than that. */
+/* Decides whether the reader can sort events: sets reader->sorts if a FINISHED_ROUND record is in
+ * the first 16 MiB, or if the file is shorter than that. */
 TTR_MUST ttr_status perf_choose_order(struct perf_reader *reader);
 
 /* --- perf_folder.c: folders of many files --- */

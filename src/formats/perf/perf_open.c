@@ -286,8 +286,8 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
 
 /* --- Can records be sorted? --- */
 
-/* Searches ROUND_SEARCH_MAX bytes for a FINISHED_ROUND record. *is_found is also true if the file ends
- * earlier, since all of its records can then be sorted at once. */
+/* Searches ROUND_SEARCH_MAX bytes for a FINISHED_ROUND record. *is_found is also true if the file
+ * ends earlier, since all of its records can then be sorted at once. */
 static ttr_status search_round_end(struct perf_reader *reader, bool *is_found)
 {
     uint8_t header[12];

@@ -264,8 +264,8 @@ static int64_t get_stop_time(struct perfetto *p, ttr_id id, const ttr_event *eve
 
 /* Writes the changes that a switch or wake-up implies. The trace may lack switches; readers accept
  * no unknown state, so a thread without a recorded state becomes runnable. */
-static void write_changes(struct perfetto *p, const ttr_event *event, const struct task *out,
-                          const struct task *in)
+static void write_state_changes(struct perfetto *p, const ttr_event *event, const struct task *out,
+                                const struct task *in)
 {
     ttr_event active = *event; /* idle threads have a run per CPU, and no other states */
     active.link = out->thread;
@@ -309,7 +309,7 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
     if (goes_idle)
         in.thread = 0;
     stop_idle_task(p, event->time, event->cpu);
-    write_changes(p, event, &out, &in);
+    write_state_changes(p, event, &out, &in);
     if (goes_idle)
         start_idle_task(p, event->time, &in);
     return true;
@@ -322,7 +322,7 @@ bool perfetto_write_wake(struct perfetto *p, const ttr_event *event)
     perfetto_count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
     const ttr_id woken = get_known_thread(p, event->thread);
     if (!is_idle_thread(p, woken))
-        write_changes(p, event, &(struct task){0}, &(struct task){.thread = woken});
+        write_state_changes(p, event, &(struct task){0}, &(struct task){.thread = woken});
     return true;
 }
 

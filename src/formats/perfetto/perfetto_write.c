@@ -365,8 +365,8 @@ static void write_gap(struct perfetto *p, const ttr_event *event)
                          "lost events");
 }
 
-/* Returns whether an object event only repeats the descriptor of its process or thread. */
-static bool is_complete_in_track(const struct perfetto *p, const ttr_event *event)
+/* Returns true if an object event only repeats the descriptor of its process or thread. */
+static bool is_descriptor_repetition(const struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
@@ -390,7 +390,7 @@ static void write_object(struct perfetto *p, const ttr_event *event)
         p->to->failed |= !symbols_add_object(p->out->t, event);
         return;
     }
-    if (is_complete_in_track(p, event) || (is_name && has_no_time))
+    if (is_descriptor_repetition(p, event) || (is_name && has_no_time))
         return;
     if (has_no_time) {
         perfetto_count_loss(p, LOSS_NO_TIME);

@@ -354,7 +354,7 @@ static size_t count_ready(const struct collected *collected_events, int64_t floo
 
 /* Switches to returning events if enough collected events are final: more than half, or more than
  * an eighth if memory is full. */
-static void check_collected(struct sorter *sorter, int64_t floor, bool is_full)
+static void return_collected_if_final(struct sorter *sorter, int64_t floor, bool is_full)
 {
     struct collected *collected_events = &sorter->collected_events;
     sort_collected(collected_events);
@@ -396,7 +396,7 @@ static ttr_status decide_next_state(struct sorter *sorter, ttr_error *error)
         if (sorter->is_spilled)
             status = finish_runs_if_full(sorter, floor, error);
         else
-            check_collected(sorter, floor, is_full);
+            return_collected_if_final(sorter, floor, is_full);
         if (status != TTR_OK || sorter->state != COLLECTING)
             return status;
     }

@@ -150,7 +150,7 @@ static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event
     state->time =
         state->leaf == PROFILE_NONE || event->time > state->time ? event->time : state->time;
     state->leaf = node;
-    return profile_line_put(profile, at, event->time, node);
+    return profile_timeline_append(profile, at, event->time, node);
 }
 
 /* Returns true for a sample outside of managed code, if only those inside are wanted. */
@@ -170,7 +170,7 @@ static bool leave_managed_code(struct ttr_profile *profile, const ttr_event *eve
         return true;
     add_weight_of_previous_sample(profile, *at, event->time);
     profile->state[*at].leaf = PROFILE_NONE;
-    return profile_line_put(profile, *at, event->time, PROFILE_NONE);
+    return profile_timeline_append(profile, *at, event->time, PROFILE_NONE);
 }
 
 static bool add_sample_event(struct ttr_profile *profile, const ttr_event *event)
@@ -261,7 +261,7 @@ static bool add_chosen_stack(struct ttr_profile *profile, const ttr_event *event
     lane->last_ns = event->time > lane->last_ns ? event->time : lane->last_ns;
     state->leaf = is_off_cpu ? node : PROFILE_NONE;
     state->time = event->time;
-    return profile_line_put(profile, at, event->time, node);
+    return profile_timeline_append(profile, at, event->time, node);
 }
 
 static bool add_chosen_event(struct ttr_profile *profile, const ttr_event *event)
@@ -375,7 +375,7 @@ static bool finish_profile(struct ttr_profile *profile)
 {
     for (size_t i = 0; i < profile->lanes_n; i++)
         if (!profile->is_of_spans &&
-            !profile_line_put(profile, i, profile->lane[i].last_ns, PROFILE_NONE))
+            !profile_timeline_append(profile, i, profile->lane[i].last_ns, PROFILE_NONE))
             return false;
     return profile_finish(profile);
 }

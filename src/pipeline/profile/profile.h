@@ -126,19 +126,20 @@ TTR_MUST bool profile_finish(struct ttr_profile *profile);
 
 /* Appends to a thread's timeline: from `time` (ns, not decreasing) on the thread is in node `met`;
  * PROFILE_NONE = idle. Does nothing without TTR_PROFILE_TIMELINE. */
-TTR_MUST bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time,
-                               uint32_t met);
+TTR_MUST bool profile_timeline_append(struct ttr_profile *profile, size_t lane, int64_t time,
+                                      uint32_t met);
 
-struct profile_line {
+struct profile_timeline {
     const struct ttr_profile *profile;
     const uint8_t *at, *end;
     int64_t time;
     uint32_t node; /* PROFILE_NONE = idle */
 };
 
-void profile_line_begin(struct profile_line *line, const struct ttr_profile *profile, size_t lane);
+void profile_timeline_begin(struct profile_timeline *line, const struct ttr_profile *profile,
+                            size_t lane);
 
 /* Decodes the next change of a timeline: time and node. Returns false after the last. */
-bool profile_line_next(struct profile_line *line);
+bool profile_timeline_next(struct profile_timeline *line);
 
 #endif

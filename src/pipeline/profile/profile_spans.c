@@ -36,14 +36,14 @@ static bool enter_span(struct spans *spans, uint32_t at)
     lane->weight = saturate_add_u64(lane->weight, span->self);
     lane->first_ns = span->begin_ns < lane->first_ns ? span->begin_ns : lane->first_ns;
     lane->last_ns = get_span_end(span) > lane->last_ns ? get_span_end(span) : lane->last_ns;
-    return profile_line_put(profile, spans->lane, span->begin_ns, node);
+    return profile_timeline_append(profile, spans->lane, span->begin_ns, node);
 }
 
 static bool leave_span(struct spans *spans, uint32_t at)
 {
     const ttr_tree_span *span = &spans->span[at];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
-    return profile_line_put(spans->profile, spans->lane, get_span_end(span), parent);
+    return profile_timeline_append(spans->profile, spans->lane, get_span_end(span), parent);
 }
 
 /* Adds a list of root spans and all spans below them. Does not recurse, since a file may nest spans

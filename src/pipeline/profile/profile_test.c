@@ -387,12 +387,12 @@ static void timeline_has_each_change(void **state)
     } wanted[] = {{0, "a"},  {10, "a;b"}, {20, "a"},  {30, "a;b"},
                   {45, "a"}, {100, ""},   {200, "a"}, {203, ""}};
     struct world world;
-    struct profile_line line;
+    struct profile_timeline line;
     size_t n = 0;
     begin(&world);
     add_spans(&world);
     profile(&world, TTR_PROFILE_TIMELINE);
-    for (profile_line_begin(&line, world.profile, 0); profile_line_next(&line); n++) {
+    for (profile_timeline_begin(&line, world.profile, 0); profile_timeline_next(&line); n++) {
         char path[64] = "";
         assert_true(n < 8);
         if (line.node != TTR_PROFILE_NONE)

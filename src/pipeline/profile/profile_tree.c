@@ -71,7 +71,7 @@ uint32_t profile_find_or_add_call(struct ttr_profile *profile, uint32_t parent, 
  * then on, plus 1, as variable-length numbers. Nodes are numbered as collected; the numbers are
  * translated when the profile is read. */
 
-bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time, uint32_t met)
+bool profile_timeline_append(struct ttr_profile *profile, size_t lane, int64_t time, uint32_t met)
 {
     struct profile_state *state = &profile->state[lane];
     if (!(profile->flags & TTR_PROFILE_TIMELINE) ||
@@ -91,20 +91,21 @@ bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time, ui
     return true;
 }
 
-void profile_line_begin(struct profile_line *line, const struct ttr_profile *profile, size_t lane)
+void profile_timeline_begin(struct profile_timeline *line, const struct ttr_profile *profile,
+                            size_t lane)
 {
     const struct buffer *bytes = &profile->state[lane].line;
-    *line = (struct profile_line){.profile = profile,
-                                  .at = bytes->bytes,
-                                  /* an offset from NULL is undefined, even if it is 0 */
-                                  .end = bytes->n ? bytes->bytes + bytes->n : bytes->bytes,
-                                  .time = profile->lane[lane].first_ns,
-                                  .node = PROFILE_NONE};
+    *line = (struct profile_timeline){.profile = profile,
+                                      .at = bytes->bytes,
+                                      /* an offset from NULL is undefined, even if it is 0 */
+                                      .end = bytes->n ? bytes->bytes + bytes->n : bytes->bytes,
+                                      .time = profile->lane[lane].first_ns,
+                                      .node = PROFILE_NONE};
 }
 
-/* Decodes a variable-length number that profile_line_put encoded. Needs no check, because the bytes
- * are not input. */
-static uint64_t read_next_number(struct profile_line *line)
+/* Decodes a variable-length number that profile_timeline_append encoded. Needs no check, because
+ * the bytes are not input. */
+static uint64_t read_next_number(struct profile_timeline *line)
 {
     uint64_t x = 0;
     unsigned shift = 0;
@@ -113,7 +114,7 @@ static uint64_t read_next_number(struct profile_line *line)
     return x | (uint64_t)*line->at++ << shift;
 }
 
-bool profile_line_next(struct profile_line *line)
+bool profile_timeline_next(struct profile_timeline *line)
 {
     if (line->at == line->end)
         return false;

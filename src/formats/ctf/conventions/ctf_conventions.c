@@ -555,8 +555,9 @@ void ctf_conventions_apply_attribute(enum ctf_attribute attribute, uint64_t numb
 
 /* Returns the thread of a pid and tid, or of one of them if the other is unknown. Returns 0 if both
  * are unknown and, with *failed set, if memory is out. */
-static ttr_id find_attribute_thread(const struct ctf_conventions_threads *threads,
-                                    enum ctf_attribute pid, ttr *t, uint16_t source, bool *failed)
+static ttr_id find_thread_of_attributes(const struct ctf_conventions_threads *threads,
+                                        enum ctf_attribute pid, ttr *t, uint16_t source,
+                                        bool *failed)
 {
     uint64_t process = threads->number[pid], thread = threads->number[pid + 1];
     if (!threads->has_attribute[pid] && !threads->has_attribute[pid + 1])
@@ -572,10 +573,11 @@ bool ctf_conventions_apply_threads(const struct ctf_conventions_threads *threads
                                    uint16_t source, ttr_event *event)
 {
     bool failed = false;
-    event->thread = find_attribute_thread(threads, CTF_ATTRIBUTE_PID, t, source, &failed);
+    event->thread = find_thread_of_attributes(threads, CTF_ATTRIBUTE_PID, t, source, &failed);
     if (threads->has_attribute[CTF_ATTRIBUTE_OTHER_PID] ||
         threads->has_attribute[CTF_ATTRIBUTE_OTHER_TID])
-        event->link = find_attribute_thread(threads, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
+        event->link =
+            find_thread_of_attributes(threads, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
     return !failed;
 }
 

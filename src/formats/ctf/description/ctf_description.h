@@ -174,7 +174,7 @@ struct ctf_description {
 
 /* Reports whether counters of discarded events count up to the end of their packet. If not, they
  * count up to its start. */
-static inline bool ctf_discarded_is_at_end(const struct ctf_description *description)
+static inline bool ctf_counts_discarded_to_packet_end(const struct ctf_description *description)
 {
     return description->version != CTF_RFC_1_1 || description->rfc_discarded_at_end;
 }

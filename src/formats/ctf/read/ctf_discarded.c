@@ -18,8 +18,8 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_counters *before = ctf_get_counters(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const bool is_at_end =
-        tag == TTR_GAP_EVENTS && ctf_discarded_is_at_end(&reader->trace->class->description);
+    const bool is_at_end = tag == TTR_GAP_EVENTS &&
+                           ctf_counts_discarded_to_packet_end(&reader->trace->class->description);
     bool is_clamped = false;
     int64_t begin =
         packet->has_begin ? ctf_ticks_to_ns(line, packet->begin, &is_clamped) : reader->time;

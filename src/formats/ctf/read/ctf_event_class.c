@@ -117,7 +117,7 @@ static const struct event_class *new_class_description(struct ctf_reader *reader
 bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
                          const struct event_class *about)
 {
-    const void *start = schema->base.layout ? layout_iter_start(schema->base.layout) : NULL;
+    const void *start = schema->base.layout ? layout_get_iter_program(schema->base.layout) : NULL;
     bool is_listed = schema->event && reader->trace->class->has_conventions &&
                      ctf_is_listed_class(schema->event);
     schema->id = context_add_schema(
@@ -125,7 +125,7 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
         &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops,
                          .ctx = schema,
                          .start = start,
-                         .start_with = layout_iter_start_flags(&schema->base),
+                         .start_with = layout_get_iter_flags(&schema->base),
                          .format = reader->trace->format,
                          .event_class = is_listed ? NULL : about});
     return schema->id != 0;

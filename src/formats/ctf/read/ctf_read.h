@@ -137,7 +137,8 @@ struct ctf_stream {
     const struct ctf_stream_class *class;
     const struct ctf_stream_decoder *kind;
     /* stream whose track and counters are used: this one. Of RFC v1.1, packets in the other byte
-     * order have a stream of their own; it uses those of the stream in the metadata's byte order. */
+     * order have a stream of their own; it uses those of the stream in the metadata's byte order.
+     */
     struct ctf_stream *first;
     uint64_t number; /* stream instance id; if packets have none, the index of the file */
     bool has_number;

@@ -220,11 +220,12 @@ struct ctf_reader {
     uint64_t offset; /* file offset of bits.base */
     /* `at`: end of the last event; `end`: end of the content or of the window */
     struct bits bits;
-    uint64_t content_end;   /* end of the packet's content, in bits from bits.base */
-    uint64_t next;          /* file offset of the next packet */
-    uint64_t previous_size; /* size of the previous packet in bytes; 0 = none yet */
+    uint64_t content_end;    /* end of the packet's content, in bits from bits.base */
+    uint64_t next;           /* file offset of the next packet */
+    uint64_t previous_size;  /* size of the previous packet in bytes; 0 = none yet */
     uint64_t last_read_from; /* of reads up to a time limit: file offset where the last one began */
-    /* of reads up to a time limit: if the window has fewer bytes left, it is moved before the read */
+    /* of reads up to a time limit: if the window has fewer bytes left, it is moved before the read
+     */
     uint64_t stride;
     uint64_t ticks;
     int64_t time;         /* time of the last event, ns */

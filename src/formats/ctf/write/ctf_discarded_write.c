@@ -25,7 +25,7 @@ static bool is_rfc_stream(const struct ctf_stream_out *stream)
 
 static bool stream_counts_discarded_to_end(const struct ctf_stream_out *stream)
 {
-    return ctf_discarded_is_at_end(&stream->trace->description);
+    return ctf_counts_discarded_to_packet_end(&stream->trace->description);
 }
 
 struct ctf_pending_gaps *ctf_pending_gaps_get(struct ttr_writer *out, uint16_t source)

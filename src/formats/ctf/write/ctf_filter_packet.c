@@ -335,7 +335,7 @@ static void copy_value(void *ctx, const struct type *type, uint64_t at, uint64_t
     struct packet_filter *r = ctx;
     bool is_number = type->kind < TYPE_VAR_UINT || type->kind == TYPE_NULL;
     if (is_number)
-        bit_writer_add_zeros(&r->put, bit_offsets_number_start(type, r->put.at) - r->put.at);
+        bit_writer_add_zeros(&r->put, bit_offsets_align_number(type, r->put.at) - r->put.at);
     else
         bit_writer_align(&r->put, type->align > 3 && !type->has_inline_length ? type->align : 3);
     copy_bits(r, r->source, at, bits, type->is_big_endian);

@@ -519,7 +519,7 @@ static bool copy_element_labels(const struct type *type, ttr_value *element)
     return true;
 }
 
-bool ctf_items_make_example(const ttr_value *array, ttr_value *element)
+bool ctf_items_make_empty_array_element(const ttr_value *array, ttr_value *element)
 {
     const struct type *type = (union kept_type){.text = array->text.p}.type;
     bool is_wide = !type || type->bits > 64;
@@ -543,7 +543,7 @@ bool ctf_items_make_example(const ttr_value *array, ttr_value *element)
     }
     element->bits = (uint8_t)type->bits;
     if (type->labels)
-        return !is_wide && type->kind != TYPE_FLOAT && copy_example_labels(type, element);
+        return !is_wide && type->kind != TYPE_FLOAT && copy_element_labels(type, element);
     return !is_wide && type->hint == 0 &&
            (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
@@ -591,7 +591,7 @@ static uint64_t hash_array_shape(const struct flattening *f, ttr_field *array, s
 {
     ttr_value likeness;
     bool is_empty = array->value.count == 0,
-         is_known = is_empty && ctf_items_make_example(&array->value, &likeness);
+         is_known = is_empty && ctf_items_make_empty_array_element(&array->value, &likeness);
     uint64_t first = is_known ? hash_scalar_shape(&likeness)
                      : is_empty && array->value.hint != CTF_ITEM_FIXED
                          ? hash_empty_array_shape(f, &array->value)

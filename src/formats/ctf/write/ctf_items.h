@@ -116,7 +116,7 @@ size_t ctf_items_count_nested(const struct ctf_items *items, size_t at);
 /* Sets `element` to an example element of an empty array, from the element type that the source
  * declares. Returns false if that type is unknown, or is not a number or string that all versions
  * can express. */
-bool ctf_items_make_example(const ttr_value *array, ttr_value *element);
+bool ctf_items_make_empty_array_element(const ttr_value *array, ttr_value *element);
 
 /* --- ctf_flatten_list.c --- */
 

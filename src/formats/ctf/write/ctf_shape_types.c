@@ -6,7 +6,7 @@
  * the stack to the arena. Scalars and roots are cached by hash (`by_key`), so all classes share
  * them.
  *
- * Order of calls: ctf_types_get_root -> add_member_of_value per member -> make_value_type |
+ * Order of calls: ctf_types_get_root -> add_member_of_value per member -> make_type_of_next_item |
  * make_variable_length_type -> make_struct_type (structs), make_element_type (arrays),
  * make_scalar_type. Names: ctf_type_names.c.
  *
@@ -336,7 +336,7 @@ static size_t push_member(struct ctf_types *types)
 
 /* --- Values --- */
 
-static const struct type *make_value_type(struct ctf_types *types);
+static const struct type *make_type_of_next_item(struct ctf_types *types);
 
 static bool has_variable_length(const ttr_value *value)
 {
@@ -379,7 +379,7 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
     ttr_value likeness;
     uint32_t count = array->count;
     const size_t following = types->at;
-    if (count == 0 && ctf_items_make_example(array, &likeness))
+    if (count == 0 && ctf_items_make_empty_array_element(array, &likeness))
         return make_scalar_type(types, &likeness);
     if (count == 0 && array->text.n == 0)
         return ctf_types_get_number(types, TYPE_UINT, 8, 10);
@@ -388,7 +388,7 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
     types->path[types->path_n++] = name;
     const struct type *type;
     if (!has_variable_length(get_current_value(types)))
-        type = make_value_type(types);
+        type = make_type_of_next_item(types);
     else
         type = is_rfc_target(types)
                    ? make_variable_length_type(types, (ttr_text){"", 0}, (ttr_text){"", 0})
@@ -545,7 +545,7 @@ static void add_member_of_value(struct ctf_types *types, uint64_t structure, ttr
         return;
     }
     types->path[types->path_n++] = ctx;
-    const struct type *type = make_value_type(types);
+    const struct type *type = make_type_of_next_item(types);
     types->path_n--;
     types->member[at].type = type;
 }
@@ -660,7 +660,7 @@ static const struct type *make_fixed_array(struct ctf_types *types, const ttr_va
     return type;
 }
 
-static const struct type *make_value_type(struct ctf_types *types)
+static const struct type *make_type_of_next_item(struct ctf_types *types)
 {
     if (types->failed || types->at >= types->items->n) {
         types->failed = true;

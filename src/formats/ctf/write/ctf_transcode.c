@@ -201,8 +201,9 @@ static bool needs_empty_gap_packet(const struct transcode_job *job,
                                    const struct ctf_stream_out *stream,
                                    const struct ctf_pending_gaps *missing)
 {
-    const bool was_to_end = ctf_discarded_is_at_end(&job->schema->trace->class->description),
-               is_to_end = ctf_discarded_is_at_end(&job->trace->description);
+    const bool was_to_end =
+                   ctf_counts_discarded_to_packet_end(&job->schema->trace->class->description),
+               is_to_end = ctf_counts_discarded_to_packet_end(&job->trace->description);
     return !was_to_end && is_to_end && missing->events && stream->kind->has_discarded &&
            packet_has_duration(job->about);
 }

@@ -438,7 +438,7 @@ static bool counts_discarded_to_packet_end(const struct ctf_description *from)
     bool counts = from->version == CTF_RFC_1_1;
     for (size_t i = 0; i < from->streams_n && !counts; i++)
         counts = tsdl_has_role(from->streams[i]->packet_context, CTF_ROLE_DISCARDED);
-    return counts && ctf_discarded_is_at_end(from);
+    return counts && ctf_counts_discarded_to_packet_end(from);
 }
 
 bool ctf_trace_out_init_from_source(struct ctf_trace_out *trace, ttr *t,

@@ -78,7 +78,7 @@ static ttr_status find_member_in_options(struct location_search *search, const s
     return TTR_OK;
 }
 
-static unsigned get_location_target(const struct type *type)
+static unsigned get_target_kind_of_type(const struct type *type)
 {
     switch (type->kind) {
     case TYPE_UINT:
@@ -117,7 +117,7 @@ static ttr_status find_member_in_type(struct location_search *search, const stru
     }
     if (at < search->reference->names_n)
         return fail_location(search, at, "is not a structure and has no members");
-    unsigned target = get_location_target(type);
+    unsigned target = get_target_kind_of_type(type);
     if (!target)
         return fail_location(search, at, "is neither a number without fraction nor a boolean");
     search->found |= target;

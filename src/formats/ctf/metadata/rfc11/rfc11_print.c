@@ -57,7 +57,7 @@ static bool fail_inexpressible(struct printer *p, ttr_text field, const char *wh
     return false;
 }
 
-static bool fail_print_memory(struct printer *p)
+static bool fail_printer_out_of_memory(struct printer *p)
 {
     p->status = fail_memory(p->error);
     return false;
@@ -282,12 +282,12 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
     bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
                     !rfc11_names_find(&p->named, type->name);
     if (!pair_map_put(&p->visited, (uintptr_t)type, 0, has_name))
-        return fail_print_memory(p);
+        return fail_printer_out_of_memory(p);
     if (!has_name)
         return true;
     /* The value of the entry is not used, so any pointer will do. */
     if (!rfc11_names_add(&p->named, &p->arena, type->name, p))
-        return fail_print_memory(p);
+        return fail_printer_out_of_memory(p);
     (void)print_format(p, "type ");
     print_name_or_string(p, type->name);
     (void)print_format(p, " { ");

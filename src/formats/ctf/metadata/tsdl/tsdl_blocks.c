@@ -336,8 +336,8 @@ static const char *const stream_attributes[] = {"id", "packet.context", "event.h
                                                 "event.context", NULL};
 enum { STREAM_ID, STREAM_PACKET_CONTEXT, STREAM_EVENT_HEADER, STREAM_EVENT_CONTEXT };
 
-static bool find_stream_position(struct tsdl_resolver *resolver, struct ctf_stream_class *stream,
-                                 const struct assigned_type *assigned)
+static bool place_stream_roots(struct tsdl_resolver *resolver, struct ctf_stream_class *stream,
+                               const struct assigned_type *assigned)
 {
     struct tsdl_root_position place = {.stream = stream};
     place.root = ROOT_PACKET_CONTEXT;
@@ -423,7 +423,7 @@ static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_sta
     if (!stream)
         return false;
     stream->offset = ctf_compute_text_offset(resolver->reading->text, block->at);
-    return find_stream_position(resolver, stream, values.assigned);
+    return place_stream_roots(resolver, stream, values.assigned);
 }
 
 static const char *const event_attributes[] = {"name",          "id",      "stream_id", "loglevel",

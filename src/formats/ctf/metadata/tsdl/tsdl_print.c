@@ -84,14 +84,14 @@ static void print_block_start(struct tsdl_printer *p, const char *keyword)
 static void print_block_end(struct tsdl_printer *p)
 {
     p->indent = 0;
-    tsdl_print_line(p);
+    tsdl_print_line_break(p);
     tsdl_print_format(p, "};\n");
 }
 
 /* Prints the start of an attribute: the name and `=`. */
 static void print_attribute_start(struct tsdl_printer *p, const char *name)
 {
-    tsdl_print_line(p);
+    tsdl_print_line_break(p);
     tsdl_print_format(p, "%s = ", name);
 }
 
@@ -164,7 +164,7 @@ static void print_environment_block(struct tsdl_printer *p)
     print_block_start(p, "env");
     for (size_t i = 0; i < description->environment_n; i++) {
         const struct ctf_environment *entry = &description->environment[i];
-        tsdl_print_line(p);
+        tsdl_print_line_break(p);
         print_entry_name(p, entry->name);
         tsdl_print_format(p, " = ");
         if (entry->is_number)

@@ -106,7 +106,7 @@ bool tsdl_print_refuse_memory(struct tsdl_printer *p);
 /* Append formatted text, a quoted string, or a new line with its indentation. */
 void tsdl_print_format(struct tsdl_printer *p, const char *format, ...) TTR_PRINTF(2, 3);
 void tsdl_print_text(struct tsdl_printer *p, ttr_text text);
-void tsdl_print_line(struct tsdl_printer *p);
+void tsdl_print_line_break(struct tsdl_printer *p);
 void tsdl_print_string(struct tsdl_printer *p, ttr_text text);
 
 /* Reports whether a name is a valid identifier. */

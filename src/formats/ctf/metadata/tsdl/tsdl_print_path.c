@@ -390,7 +390,7 @@ static void print_label(struct tsdl_printer *p, const struct type *type, ttr_tex
     for (uint32_t i = 0; i < n; i++) {
         if (!clip_range_to_type(type, ranges[i], &range))
             continue;
-        tsdl_print_line(p);
+        tsdl_print_line_break(p);
         if (tsdl_is_identifier(name))
             tsdl_print_text(p, name);
         else
@@ -483,7 +483,7 @@ bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
         print_complement_of_ranges(p, type, ranges, n);
     }
     p->indent--;
-    tsdl_print_line(p);
+    tsdl_print_line_break(p);
     tsdl_print_format(p, "}");
     return true;
 }

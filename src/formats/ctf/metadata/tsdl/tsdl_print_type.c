@@ -177,7 +177,7 @@ static bool print_declaration(struct tsdl_printer *p, const struct type *type, t
     const struct type *element = get_checked_element(p, type);
     if (!element)
         return false;
-    tsdl_print_line(p);
+    tsdl_print_line_break(p);
     p->arrays += tsdl_is_list(type);
     bool is_fine = print_specifier(p, element);
     p->arrays -= tsdl_is_list(type);
@@ -262,7 +262,7 @@ static bool print_members_and_brace(struct tsdl_printer *p, const struct type *t
     }
     p->indent--;
     p->frames_n--;
-    tsdl_print_line(p);
+    tsdl_print_line_break(p);
     tsdl_print_format(p, "}");
     return true;
 }
@@ -343,11 +343,11 @@ static bool print_optional_variant(struct tsdl_printer *p, const struct type *ty
     if (!print_variant_start(p, type))
         return false;
     p->indent++;
-    tsdl_print_line(p);
+    tsdl_print_line_break(p);
     tsdl_print_format(p, "struct { } absent;");
     bool is_fine = print_option(p, &present);
     p->indent--;
-    tsdl_print_line(p);
+    tsdl_print_line_break(p);
     tsdl_print_format(p, "}");
     return is_fine;
 }
@@ -394,7 +394,7 @@ bool tsdl_print_root(struct tsdl_printer *p, const char *name, enum type_root ro
         return true;
     p->root = root;
     p->frames_n = p->names_n = p->arrays = 0;
-    tsdl_print_line(p);
+    tsdl_print_line_break(p);
     tsdl_print_format(p, "%s := ", name);
     if (!print_specifier(p, type))
         return false;

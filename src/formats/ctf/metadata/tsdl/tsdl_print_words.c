@@ -50,7 +50,7 @@ void tsdl_print_text(struct tsdl_printer *p, ttr_text text)
         buffer_add(p->to, text.p, text.n);
 }
 
-void tsdl_print_line(struct tsdl_printer *p)
+void tsdl_print_line_break(struct tsdl_printer *p)
 {
     tsdl_print_format(p, "\n");
     for (unsigned i = 0; i < p->indent; i++)
