@@ -110,13 +110,13 @@ struct field_place {
 /* A field by its name. */
 struct field_column {
     char *name;
-    struct field_place *places; /* by schema id */
+    struct field_place *places; /* positions of the fields, indexed by schema id */
     size_t places_n;
 };
 
 struct node {
     uint8_t kind;     /* enum node_kind */
-    uint8_t affinity; /* of literals, columns and casts; that of fields is in their values */
+    uint8_t affinity; /* affinity of a literal, column or cast; that of fields is in their values */
     uint8_t detail;   /* enum column, enum function, or LITERAL_TRUTH */
     bool is_negated;  /* NOT BETWEEN, NOT IN, NOT LIKE, NOT GLOB */
     bool has_operand, has_else; /* CASE */
@@ -144,7 +144,7 @@ struct expression {
     size_t fields_n, fields_capacity;
     struct node **cached; /* nodes with `known` */
     size_t cached_n, cached_capacity;
-    ttr_status failure; /* of the current chunk: TTR_OK, TTR_E_NOMEM or TTR_E_LIMIT */
+    ttr_status failure; /* error of the current chunk: TTR_OK, TTR_E_NOMEM or TTR_E_LIMIT */
 };
 
 /* --- parse.c --- */

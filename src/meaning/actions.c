@@ -15,7 +15,7 @@ struct act {
     const struct compiled_rule *compiled;
     ttr_event *event;
     struct rule_record *record;
-    ttr_id thread, track;   /* of the lane; one of them is 0 */
+    ttr_id thread, track;   /* thread or track of the lane; the other is 0 */
     struct span_lane *lane; /* NULL if the lane is unknown */
 };
 
@@ -266,7 +266,8 @@ static enum action_result convert_to_async_event(struct act *act)
     const uint32_t *open = pair_map_get(&meaning->async, rule->group, link);
     if (is_begin == (open != NULL) || (is_begin && meaning->async.used >= ASYNC_MAX))
         return ACTION_DONE;
-    const ttr_id name = open ? *open : choose_span_name(act, link); /* of the begin */
+    /* name of the begin, which the end repeats */
+    const ttr_id name = open ? *open : choose_span_name(act, link);
     if (!name || (is_begin && !pair_map_put(&meaning->async, rule->group, link, name)))
         return ACTION_OUT_OF_MEMORY;
     if (!is_begin)

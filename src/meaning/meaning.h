@@ -95,7 +95,7 @@ struct source_state {
 struct meaning {
     ttr_reader base;
     ttr_reader *in;
-    ttr_batch batch; /* of `in` */
+    ttr_batch batch; /* current batch of `in` */
     uint32_t first;  /* events of `batch` from here to `at` are interpreted, and not returned yet */
     uint32_t at;     /* next event of `batch` to interpret */
     ttr_event *owed; /* ends to return before event `first` */
@@ -104,13 +104,13 @@ struct meaning {
     size_t sources_n;
     struct machine **machine;
     size_t machines_n, machines_capacity;
-    struct task *task; /* by ttr_id */
+    struct task *task; /* states of threads, indexed by ttr_id */
     size_t tasks_n;
-    struct span_lane *track; /* by track: spans of the caller's rules on unknown threads */
+    struct span_lane *track; /* spans of the caller's rules on unknown threads, indexed by track */
     size_t tracks_n;
     struct compiled_rule *rule;
     size_t rules_n, rules_capacity;
-    uint32_t *rule_of; /* by schema: rule of its events, see stage.c */
+    uint32_t *rule_of; /* rule of the events of each schema, indexed by schema id; see stage.c */
     size_t rule_of_n;
     struct pair_map rule_by_name; /* (schema, name), for schemas that several classes share */
     struct cpu_position cpu_position[MEANING_CPU_POSITIONS]; /* cache, by schema */

@@ -21,7 +21,7 @@ struct input;
  * them, which `n` does not count. */
 struct peek {
     const uint8_t *bytes;
-    size_t n;      /* at most 64 KiB */
+    size_t n;      /* number of bytes, at most 64 KiB */
     bool is_whole; /* `bytes` is the complete file */
     const char *path;
 };
@@ -36,7 +36,7 @@ struct found_folder {
 /* All folders of one format found below a directory. */
 struct found_folders {
     const struct found_folder *list;
-    size_t n; /* at least 1 */
+    size_t n; /* number of folders, at least 1 */
     /* the directory contains other traces, too; a folder that cannot be read is then reported as
      * damage, without failing */
     bool has_others;
@@ -78,7 +78,7 @@ struct format_reader {
      * error.
      */
     ttr_status (*next)(struct input *in, ttr_error *error);
-    void (*close)(struct input *in); /* also called after a failed open */
+    void (*close)(struct input *in); /* closes the input; also called after a failed open */
     /* `next` stops before the first event at or after in->until: it sets in->is_stopped, and may
      * then return no events. */
     bool stops;
@@ -147,8 +147,9 @@ struct packet_counter {
 
 /* What a receiver lost while it wrote a file. */
 struct packet_losses {
-    uint64_t kernel_drops;                    /* datagrams that the kernel dropped */
-    uint64_t dropped_packets, dropped_events; /* by a full queue */
+    uint64_t kernel_drops; /* datagrams that the kernel dropped */
+    /* numbers of packets and events that were dropped because a queue was full */
+    uint64_t dropped_packets, dropped_events;
 };
 
 /* Packets of a format that need no earlier ones to be decoded, so that they can be sent and

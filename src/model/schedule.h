@@ -71,7 +71,7 @@ struct schedule {
     struct schedule_cpu *cpu;
     size_t cpus_n, cpus_capacity;
     struct pair_map cpu_of;         /* (machine, number of the CPU) to index in `cpu` */
-    struct schedule_thread *thread; /* by ttr_id */
+    struct schedule_thread *thread; /* states of threads, indexed by ttr_id */
     size_t threads_n;
     /* the changes of the last event, borrowed until the next schedule_apply */
     struct schedule_change *change;

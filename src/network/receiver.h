@@ -49,8 +49,8 @@ struct remote_stream {
 struct remote {
     struct ttr_receiver *receiver;
     const struct format *format; /* NULL until the first bytes of a connection are recognised */
-    const struct format_transfer
-        *transfer; /* of its packets; NULL = bytes are stored as they come */
+    /* functions for packets of the format; NULL = bytes are stored as they come */
+    const struct format_transfer *transfer;
     struct address address;
     char peer[ADDRESS_TEXT_MAX];
     int fd;                      /* connection; -1 = datagrams, or the connection has ended */
@@ -64,7 +64,7 @@ struct remote {
     bool is_discarding;          /* after a reconnection: discard events that have arrived */
     uint64_t discard_until;      /* value of received.bytes at which discarding ends */
     uint64_t begun_ms, heard_ms; /* socket_now_ms of the first and the last bytes */
-    struct packet_framer framer; /* of a connection */
+    struct packet_framer framer; /* splits the bytes of a connection into packets */
     struct buffer queue;         /* complete packets to write */
     size_t queue_at;             /* bytes of the queue that were written */
     struct buffer head;          /* packets that are repeated at the head of each file */
@@ -73,8 +73,8 @@ struct remote {
     struct pair_map stream_index; /* (id, 0) to an index in `streams` */
     struct capture capture;
     struct packet_losses noted;  /* losses before the current file */
-    struct folder_capture parts; /* of a source that sends frames */
-    char extension[16];          /* of its files, without the dot */
+    struct folder_capture parts; /* files of a source that sends frames */
+    char extension[16];          /* extension of its files, without the dot */
     ttr_received received;
 };
 

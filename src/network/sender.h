@@ -21,7 +21,8 @@ struct ttr_sender {
     char text[ADDRESS_TEXT_MAX];
     int fd; /* -1 = not connected */
     const struct format *format;
-    const struct format_transfer *transfer; /* of its packets; NULL = sent byte by byte */
+    /* functions for packets of `format`; NULL = the trace is sent byte by byte */
+    const struct format_transfer *transfer;
     struct packet_framer framer;
     struct buffer batch;  /* complete packets that are not sent yet */
     struct buffer head;   /* packets that are sent again at intervals, for new receivers */

@@ -34,7 +34,7 @@ struct sent_folder {
     ttr *t;
     ttr_reader *reader;
     uint64_t session;
-    struct sent_file *files; /* by source id */
+    struct sent_file *files; /* files that were sent, indexed by source id */
     size_t files_n;
     uint32_t numbers; /* numbers of files in use */
     struct buffer frame;

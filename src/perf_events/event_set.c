@@ -158,8 +158,8 @@ struct suggestion {
 struct suggestion_list {
     const char *word;
     bool has_colon;
-    struct suggestion list[SUGGESTIONS_MAX]; /* by ascending edit distance; a distance of 0 marks a
-                                              * free slot */
+    struct suggestion list[SUGGESTIONS_MAX]; /* names in order of edit distance; a distance of 0
+                                              * marks a free slot */
 };
 
 static void rate_suggested_word(struct suggestion_list *suggestion_list, const char *name)

@@ -36,7 +36,7 @@ struct module_map {
     struct module_map_process *process;
     size_t processes_n, processes_room;
     struct intern known; /* binary descriptions encoded as strings */
-    ttr_binary *binary;  /* by id in `known`; [0] is unused */
+    ttr_binary *binary;  /* binaries, indexed by id in `known`; [0] is unused */
     size_t binaries_n, binaries_room;
     struct buffer key;
     uint32_t serial;

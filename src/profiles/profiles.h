@@ -32,7 +32,7 @@ struct profile_out {
     uint32_t *shallow;
     ttr_profile_node *copied_nodes;
     uint32_t all_nodes_n; /* number of entries of both */
-    uint32_t calls;       /* of profile_flush_if_full */
+    uint32_t calls;       /* number of calls of profile_flush_if_full */
     bool is_stopped;      /* the progress callback ended the work */
     bool can_stop;        /* copy of profile_writer.can_stop */
 };

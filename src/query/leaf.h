@@ -38,21 +38,21 @@ enum leaf_function {
 /* Values of a percentile, kept until the end; percentiles of the same values share them. */
 struct leaf_values {
     uint32_t op, filter; /* operations; filter: SQL_NONE = none */
-    uint32_t *group;     /* of each value; NULL if there is one group */
+    uint32_t *group;     /* number of the group of each value; NULL if there is one group */
     int64_t *value;
     size_t n, capacity, group_capacity;
-    size_t *start; /* after sorting by group: of each group, and the end */
+    size_t *start; /* after sorting by group: start of each group in `value`, and the end */
 };
 
 struct leaf_aggregate {
     uint8_t function; /* enum leaf_function */
-    uint8_t type;     /* of its result; ttr_store_type */
+    uint8_t type;     /* ttr_store_type of the result */
     uint32_t op;      /* argument; SQL_NONE for count(*) */
-    uint32_t filter;  /* SQL_NONE = none */
+    uint32_t filter;  /* condition of FILTER; SQL_NONE = none */
     bool is_whole;    /* a total or average of integers that is computed from their exact sum */
     double percent;
-    size_t values; /* of a percentile: index in leaf->values */
-    /* per group */
+    size_t values; /* percentile: index of its values in leaf->values */
+    /* results so far, indexed by group */
     int64_t *count;
     int64_t *integer; /* sum, minimum or maximum */
     double *real;     /* sum */
@@ -61,9 +61,9 @@ struct leaf_aggregate {
 
 struct leaf_key {
     uint32_t op;
-    bool is_descending; /* in the order of the groups */
+    bool is_descending; /* groups are returned in descending order of this key */
     struct value_map map, combined;
-    int64_t *values; /* per group */
+    int64_t *values; /* value of the key in each group */
 };
 
 struct leaf_order {
@@ -95,9 +95,9 @@ struct leaf {
     uint64_t limit; /* rows; UINT64_MAX = all */
     uint64_t *rows;
     size_t rows_n, rows_capacity;
-    int64_t *order_values; /* of a top-N: orders_n per row */
-    char *description;     /* for EXPLAIN */
-    struct leaf *next;     /* of the same statement */
+    int64_t *order_values; /* top-N: values by which the rows are ordered, orders_n per row */
+    char *description;     /* text that EXPLAIN QUERY PLAN prints */
+    struct leaf *next;     /* next leaf of the statement */
 };
 
 void leaf_free(struct leaf *leaf);

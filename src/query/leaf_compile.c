@@ -12,7 +12,7 @@ struct compiler {
     struct vector_program *program;
     const struct vector_scope *scope;
     unsigned depth;
-    bool is_result; /* of a derived table, which may use windows */
+    bool is_result; /* compiles a result of a derived table, which may use windows */
 };
 
 static uint32_t compile(struct compiler *compiler, uint32_t expression);

@@ -49,16 +49,16 @@ struct vector_op {
     uint8_t type; /* ttr_store_type */
     uint8_t op;   /* enum sql_operator of comparisons and arithmetic */
     bool is_negated;
-    bool is_lead;                    /* of VECTOR_LAG */
-    uint32_t operands, operands_n;   /* in `operands` of the program */
-    size_t column;                   /* of VECTOR_COLUMN */
-    int64_t constant;                /* of VECTOR_CONSTANT */
-    struct vector_dictionary *words; /* of VECTOR_DICTIONARY */
-    uint32_t expression;             /* of VECTOR_DICTIONARY, to find equal ones */
-    struct value_map partitions;     /* of VECTOR_LAG */
-    int64_t *last;                   /* per partition: value, or row of VECTOR_LAG with is_lead */
+    bool is_lead;                  /* VECTOR_LAG: the operation is LEAD, not LAG */
+    uint32_t operands, operands_n; /* first index and number of its operands in program->operands */
+    size_t column;                 /* VECTOR_COLUMN: index of the column */
+    int64_t constant;              /* VECTOR_CONSTANT: its value */
+    struct vector_dictionary *words; /* VECTOR_DICTIONARY: its function */
+    uint32_t expression;             /* VECTOR_DICTIONARY: its expression, to find equal ones */
+    struct value_map partitions;     /* VECTOR_LAG: numbers of the partitions */
+    int64_t *last;                   /* last value of each partition; its last row if is_lead */
     size_t last_capacity;
-    int64_t *all;     /* per row of the table: results of a lead */
+    int64_t *all;     /* is_lead: results, indexed by row of the table */
     int64_t *values;  /* VECTOR_ROWS results */
     uint64_t is_done; /* first row of the block of the results, + 1 */
 };
@@ -66,7 +66,7 @@ struct vector_op {
 struct vector_program {
     ttr_query *query;
     const struct sql *sql;
-    size_t table; /* of the store */
+    size_t table; /* index of the table in the store */
     uint64_t rows;
     struct vector_op ops[VECTOR_OPS_MAX];
     uint32_t ops_n;
@@ -83,8 +83,8 @@ struct vector_program {
 
 /* Names that an expression can use. */
 struct vector_scope {
-    const struct sql_select *select;  /* its table, or derived table, has the columns */
-    const struct vector_scope *inner; /* of the derived table; NULL = a table */
+    const struct sql_select *select;  /* SELECT whose table, or derived table, has the columns */
+    const struct vector_scope *inner; /* scope of the derived table; NULL = a table */
 };
 
 void vector_init(struct vector_program *program, ttr_query *query, const struct sql *sql,

@@ -13,7 +13,7 @@
  * tables into the statement around them, which can grow exponentially, before any progress is
  * reported. */
 #define SQLITE_MEMORY_MAX ((sqlite3_int64)2 << 30)
-#define SCHEMAS_MAX 10 /* as many as SQLite attaches */
+#define SCHEMAS_MAX 10 /* the number that SQLite can attach */
 
 /* --- Errors --- */
 

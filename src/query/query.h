@@ -14,8 +14,8 @@ struct ttr_result {
     ttr_query *query;
     sqlite3_stmt *plain;     /* the statement as it was written */
     sqlite3_stmt *statement; /* the one that runs: `plain`, or one with leaves */
-    struct leaf *leaves;     /* of the statement; NULL = none */
-    bool is_started;         /* its leaves have been computed */
+    struct leaf *leaves;     /* leaves of the statement; NULL = none */
+    bool is_started;         /* `leaves` have been computed */
     ttr_result *next;
 };
 
@@ -26,8 +26,8 @@ struct ttr_query {
     bool has_no_leaves;   /* column scans are off: SQLite computes all statements */
     uint32_t leaves_made; /* number of the latest leaf */
     ttr_result *results;
-    ttr_query *schemas; /* that are attached, linked by `next` */
-    ttr_query *owner;   /* of an attached schema: the query that it is attached to */
+    ttr_query *schemas; /* attached schemas, linked by `next` */
+    ttr_query *owner;   /* query to which this schema is attached; NULL if this is not a schema */
     ttr_query *next;
     char schema[64]; /* name of an attached schema */
     ttr_progress progress;

@@ -19,7 +19,7 @@
 struct store_table {
     sqlite3_vtab base;
     const ttr_query *query;
-    size_t index; /* of the table in the store */
+    size_t index; /* index of the table in the store */
     ttr_store_table about;
     ttr_store_column columns[]; /* about.columns of them */
 };

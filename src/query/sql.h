@@ -76,22 +76,23 @@ enum sql_operator {
 };
 
 struct sql_expression {
-    uint8_t kind;              /* enum sql_expression_kind */
-    uint8_t op;                /* enum sql_operator */
-    bool is_negated;           /* NOT LIKE, NOT IN, NOT BETWEEN */
-    bool has_base;             /* CASE x WHEN */
-    bool has_else;             /* CASE ... ELSE */
-    bool is_star;              /* count(*); of a literal: NULL that has no token of its own */
-    bool is_distinct;          /* count(DISTINCT x) */
-    bool is_window;            /* has OVER (PARTITION BY ... ORDER BY ...) */
-    uint32_t from, to;         /* tokens [from, to) */
-    uint32_t name;             /* token of a column's name, of a function or of a type */
-    uint32_t table;            /* token of a column's table; SQL_NONE = not given */
-    uint32_t operand;          /* first operand; SQL_NONE = none */
-    uint32_t last;             /* last operand */
-    uint32_t next;             /* next operand of the same expression */
-    uint32_t filter;           /* FILTER (WHERE ...); SQL_NONE = none */
-    uint32_t partition, order; /* of a window: one expression each; SQL_NONE = none */
+    uint8_t kind;      /* enum sql_expression_kind */
+    uint8_t op;        /* enum sql_operator */
+    bool is_negated;   /* NOT LIKE, NOT IN, NOT BETWEEN */
+    bool has_base;     /* CASE x WHEN */
+    bool has_else;     /* CASE ... ELSE */
+    bool is_star;      /* count(*); of a literal: NULL that has no token of its own */
+    bool is_distinct;  /* count(DISTINCT x) */
+    bool is_window;    /* has OVER (PARTITION BY ... ORDER BY ...) */
+    uint32_t from, to; /* tokens [from, to) */
+    uint32_t name;     /* token of a column's name, of a function or of a type */
+    uint32_t table;    /* token of a column's table; SQL_NONE = not given */
+    uint32_t operand;  /* first operand; SQL_NONE = none */
+    uint32_t last;     /* last operand */
+    uint32_t next;     /* next operand of the same expression */
+    uint32_t filter;   /* FILTER (WHERE ...); SQL_NONE = none */
+    /* window: its PARTITION BY and ORDER BY expression; SQL_NONE = none */
+    uint32_t partition, order;
 };
 
 struct sql_result {
@@ -136,7 +137,7 @@ struct sql {
     struct sql_expression *expressions;
     uint32_t expressions_n, expressions_capacity;
     uint32_t at;    /* token of the parser */
-    uint32_t depth; /* of nested expressions */
+    uint32_t depth; /* depth of nested expressions */
 };
 
 /* Splits the first statement of a text into tokens; comments and blanks are left out.  The text

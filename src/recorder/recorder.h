@@ -113,8 +113,9 @@ struct program {
     uint32_t next_string;
     struct ring_state *rings;
     char name[TRACE_MESSAGE_TEXT];
-    bool is_controller;           /* sends requests instead of events */
-    struct trace_message request; /* of a controller, not answered yet; kind 0 = none */
+    bool is_controller; /* sends requests instead of events */
+    /* request of a controller that is not answered yet; kind 0 = none */
+    struct trace_message request;
     uint64_t uid;
     struct program_category *categories;
     size_t categories_n, categories_capacity;
@@ -146,7 +147,7 @@ struct ttr_manager {
     void *user_data;
     char categories[MANAGER_FILTER_MAX]; /* filter; "" = all */
     char output_name[MANAGER_NAME_MAX];
-    uint32_t rings;  /* per program */
+    uint32_t rings;  /* number of rings per program */
     bool has_folder; /* the folder of the socket was made by session_folder_make */
     bool is_stop_requested;
     struct program *programs;
@@ -156,7 +157,7 @@ struct ttr_manager {
     uint32_t next_provider;
     uint64_t *frequencies; /* offsets of the clock frequencies of all programs in the archive */
     size_t frequencies_n, frequencies_capacity;
-    struct program_door *doors; /* of programs that were asked to connect */
+    struct program_door *doors; /* doors of programs that were asked to connect */
     size_t doors_n, doors_capacity;
     bool is_triggered;
     char trigger[TRACE_MESSAGE_TEXT];

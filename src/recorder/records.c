@@ -26,7 +26,8 @@ static size_t get_text_words(uint64_t ref)
  * it is invalid. */
 static size_t get_argument_words(uint64_t header)
 {
-    static const uint8_t words[] = {1, 1, 1, 2, 2, 2, 0, 2, 2, 1}; /* by type; 0 = text */
+    static const uint8_t words[] = {
+        1, 1, 1, 2, 2, 2, 0, 2, 2, 1}; /* number of words of an argument by its type; 0 = text */
     const unsigned type = header & 15;
     if (type >= sizeof words || header >> 16 & 0x8000)
         return 0;

@@ -75,14 +75,14 @@ struct column_info {
 
 struct table {
     const char *name, *description;
-    const struct column_info *infos; /* of the columns that are known when the table is made */
-    struct column_info *added;       /* of a class table: the columns of its fields */
+    const struct column_info *infos; /* columns that are known when the table is made */
+    struct column_info *added;       /* class table: the columns of its fields */
     size_t infos_n, added_n, added_capacity;
     struct column *columns;
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
-    uint16_t fields[FIELDS_CACHED]; /* of a class table: column of the i-th field; 0 = unknown */
+    uint16_t fields[FIELDS_CACHED]; /* class table: column of the i-th field; 0 = unknown */
 };
 
 /* What a table is made of. */
@@ -145,7 +145,7 @@ enum store_table {
 struct running {
     int64_t ts;
     uint32_t thread;
-    uint64_t row; /* of the last switch; UINT64_MAX = none */
+    uint64_t row; /* row of the last switch; UINT64_MAX = none */
 };
 
 struct ttr_store {
@@ -157,7 +157,8 @@ struct ttr_store {
     struct table tables[STORE_TABLES];
     struct table **classes; /* tables of event classes */
     size_t classes_n, classes_capacity;
-    uint32_t *class_of_name; /* by text id: 0 = not looked up, 1 = none, else index + 2 */
+    uint32_t *class_of_name; /* class table of each name, indexed by text id: 0 = not looked up, 1 =
+                                none, else index + 2 */
     size_t class_of_name_n;
     ttr_field_buffer *fields;
     uint64_t events;
@@ -169,7 +170,7 @@ struct ttr_store {
     /* slices */
     struct raw_slice *slices;
     size_t slices_n, slices_capacity;
-    uint32_t *thread_tracks; /* by thread: number of its track + 1; 0 = none */
+    uint32_t *thread_tracks; /* number of the track of each thread, + 1; 0 = none */
     size_t thread_tracks_n;
     struct raw_track *tracks;
     size_t tracks_n, tracks_capacity;

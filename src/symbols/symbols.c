@@ -58,7 +58,7 @@ struct ttr_symbols {
     struct symbol_file **shared; /* all open files; several binaries may share one */
     size_t shared_n, shared_room;
     char *text[TEXTS];     /* texts of the last result */
-    char *first[PROBLEMS]; /* by problem: path of the first binary with it */
+    char *first[PROBLEMS]; /* path of the first binary with each problem */
     char **reported;       /* sorted paths of the binaries that had a problem */
     size_t reported_n, reported_room, count[PROBLEMS];
 };

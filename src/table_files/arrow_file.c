@@ -22,7 +22,7 @@ struct block {
 struct file {
     FILE *to;
     uint64_t offset;
-    struct block *blocks; /* of the batches */
+    struct block *blocks; /* positions of the batches in the file */
     size_t blocks_n;
 };
 

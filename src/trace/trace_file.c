@@ -31,7 +31,7 @@ struct ring_progress {
 };
 
 struct trace_file {
-    pthread_mutex_t lock;        /* of everything below; held while writing */
+    pthread_mutex_t lock;        /* protects all members below; held while writing */
     int fd;                      /* -1 = closed */
     int reason;                  /* errno of the first failed write; 0 = none */
     uint64_t initialization;     /* offset of the initialization record's frequency */

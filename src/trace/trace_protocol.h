@@ -36,13 +36,13 @@
 struct trace_door {
     uint64_t magic;
     uint32_t version;     /* TRACE_VERSION */
-    uint32_t pid;         /* of the process, as it sees itself */
+    uint32_t pid;         /* pid of the process, as it sees itself */
     uint32_t modules;     /* atomic; pages of enable bytes that were ever in use */
     uint32_t is_recorded; /* atomic; 1 = the process has a session */
     uint32_t is_knocked;  /* atomic; 1 = `socket` is valid, and the enable bytes are set */
     uint32_t pad;
-    char socket[108];  /* of the manager that knocks */
-    char session[108]; /* of the manager that records the process */
+    char socket[108];  /* socket of the manager that knocks */
+    char session[108]; /* socket of the manager that records the process */
 };
 
 enum trace_message_kind {

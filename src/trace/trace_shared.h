@@ -67,7 +67,7 @@ struct trace_header {
     uint32_t sleeping;   /* atomic; 1 = the manager waits for the wake-up descriptor */
     uint32_t uses_tsc;   /* 1 = ticks are of the time stamp counter; read at the start */
     uint32_t pad;
-    struct trace_drops lost; /* of threads without a ring, and of points without strings */
+    struct trace_drops lost; /* losses of threads without a ring, and of points without strings */
 };
 
 struct trace_ring_header {

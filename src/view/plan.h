@@ -10,7 +10,7 @@
 
 /* A row while its items are counted. */
 struct plan_row {
-    uint32_t track; /* of the plan */
+    uint32_t track; /* index of the track in the plan */
     uint32_t depth;
     uint64_t n;
 };
@@ -18,7 +18,7 @@ struct plan_row {
 /* The rows of a track by depth or lane, and the end of the last slice in each lane. */
 struct plan_track {
     uint32_t *rows;
-    int64_t *ends; /* of an asynchronous track; NULL = depths are rows */
+    int64_t *ends; /* asynchronous track: end times of its rows; NULL = depths are rows */
     size_t rows_n, capacity;
     struct view_track about;
 };
@@ -35,9 +35,9 @@ struct plan {
     size_t tracks_n, tracks_capacity;
     struct plan_row *rows;
     size_t rows_n, rows_capacity;
-    struct plan_thread *threads; /* by utid */
+    struct plan_thread *threads; /* threads, indexed by utid */
     size_t threads_n;
-    uint32_t *row_of; /* per item of all sources */
+    uint32_t *row_of; /* rows of the items of all sources */
     uint64_t items;
     /* track of the plan + 1, by track of the store, by CPU, by thread (states), by counter */
     uint32_t *track_of_slice, *track_of_cpu, *track_of_state, *track_of_counter;

@@ -24,7 +24,7 @@
 
 struct build {
     struct plan plan;    /* first: copy_item gets it */
-    uint32_t *final_row; /* by row of the plan */
+    uint32_t *final_row; /* row in the view, indexed by row of the plan */
     uint64_t *filled;    /* items so far, by final row */
     int64_t *ends;       /* end of the last item, by final row */
 };
@@ -34,7 +34,8 @@ struct build {
 struct track_order {
     const struct plan_track *track;
     uint32_t index;
-    uint64_t group_items; /* of all tracks of its group: busy processes come first */
+    uint64_t
+        group_items; /* number of items in all tracks of the group: busy processes come first */
 };
 
 static int kind_order(uint8_t kind)
@@ -101,7 +102,8 @@ static bool order_rows(ttr_view *view, struct build *build)
 {
     const struct plan *plan = &build->plan;
     struct track_order *order = calloc(plan->tracks_n + 1, sizeof *order);
-    uint64_t *items = calloc(view->texts_n + 1, sizeof *items); /* by name of the group */
+    /* number of items of each group, indexed by name id */
+    uint64_t *items = calloc(view->texts_n + 1, sizeof *items);
     view->tracks = calloc(plan->tracks_n + 1, sizeof *view->tracks);
     view->rows = calloc(plan->rows_n + 1, sizeof *view->rows);
     build->final_row = calloc(plan->rows_n + 1, sizeof *build->final_row);

@@ -12,7 +12,7 @@
 
 struct found {
     uint64_t count;
-    uint32_t row; /* of the hit */
+    uint32_t row; /* row of the hit */
     int64_t start, length;
     uint32_t name;
     bool is_any;

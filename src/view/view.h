@@ -81,8 +81,9 @@ struct ttr_view {
     int64_t start; /* time of the first event; all other times are relative to it */
     int64_t end;   /* relative */
     /* items of all rows, row after row */
-    uint32_t *offsets; /* start after that of the block; see view_block */
-    uint32_t *lengths; /* of a counter: the bits of its value as a float */
+    uint32_t
+        *offsets; /* starts of the items, relative to the start of their block; see view_block */
+    uint32_t *lengths; /* lengths of the items; of a counter, the bits of its values as float */
     uint32_t *names;
     uint64_t items_n;
     /* blocks of all rows, and one more start after the last block of each row: the row's end */
@@ -106,7 +107,7 @@ struct ttr_view {
     } * texts;
     size_t texts_n, texts_capacity;
     struct reply text_bytes;
-    uint32_t *name_of_text; /* by text id of the context: name id + 1 */
+    uint32_t *name_of_text; /* name id + 1 of each text, indexed by text id of the context */
     size_t name_of_text_n;
     uint32_t overview[VIEW_OVERVIEW];
     /* SQL */
@@ -195,7 +196,7 @@ struct request {
 };
 
 struct answer {
-    int status; /* of HTTP */
+    int status; /* HTTP status code */
     const char *type;
     struct reply body;
 };

@@ -22,7 +22,7 @@ struct share {
 };
 
 struct shares {
-    struct share *share; /* by ttr_event.source */
+    struct share *share; /* shares of the inputs, indexed by ttr_event.source */
 };
 
 static void count_batch(void *ctx, const ttr_batch *batch)

@@ -43,11 +43,13 @@ struct work {
     struct record_live live;
     ttr_manager *manager;
     ttr_manager_stats stats;
-    char variable[160];      /* "NAME=path of the socket" */
-    char *categories;        /* the values of --category, joined by commas */
-    const char *format;      /* of the output, if the events are converted at the end; else NULL */
-    const char *live_format; /* of standard output, to which events are converted as they come */
-    char *events_path;       /* FXT file that is converted then */
+    char variable[160]; /* "NAME=path of the socket" */
+    char *categories;   /* the values of --category, joined by commas */
+    /* format of the output, if the events are converted at the end; else NULL */
+    const char *format;
+    /* format of standard output, if the events are converted as they come; else NULL */
+    const char *live_format;
+    char *events_path; /* FXT file that is converted then */
     bool has_failed;
     int forwarded; /* signal that was sent to the program */
 };
@@ -237,7 +239,7 @@ static int open_manager(struct work *work)
 
 static int start_program(struct work *work)
 {
-    (void)unsetenv(SOCKET_VARIABLE); /* of a recording that this command itself runs in */
+    (void)unsetenv(SOCKET_VARIABLE); /* set if this command itself runs in a recording */
     if (launch_start(&work->launch, work->call->path, work->call->paths_n, work->variable,
                      strcmp(work->recording.path, "-") == 0 ||
                          (work->call->set.live_output && !work->call->set.live_output[0])))

@@ -10,11 +10,11 @@ struct call;
 
 struct record_rotation {
     const struct call *call;
-    const char *path;   /* of the first file */
+    const char *path;   /* path of the first file */
     uint64_t bytes, ms; /* limits of a file; 0 = none */
     uint64_t kept;      /* number of files that are kept; 0 = all */
-    uint64_t number;    /* of the current file, from 1 */
-    int fd;             /* of the current file, unless it is the first; -1 = none */
+    uint64_t number;    /* number of the current file, from 1 */
+    int fd;             /* descriptor of the current file, unless it is the first; -1 = none */
 };
 
 /* Parses the values of --rotate: SIZE[:COUNT] and TIME[:COUNT]. Returns the outcome. */

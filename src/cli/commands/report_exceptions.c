@@ -15,7 +15,7 @@ struct thrown {
 struct exceptions {
     struct thrown *row;
     size_t n, room;
-    uint32_t *row_of; /* by string id of the type: its row, plus 1 */
+    uint32_t *row_of; /* row of each exception type, plus 1; indexed by string id of the type */
     size_t types_n;
     uint64_t count;
 };

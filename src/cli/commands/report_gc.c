@@ -37,7 +37,7 @@ struct pausing {
 struct gc {
     struct collection *row;
     size_t n, room;
-    struct pausing *thread; /* by thread id: the pause that the thread has requested */
+    struct pausing *thread; /* pauses that threads have requested, indexed by thread id */
     size_t threads_room;
     /* pauses for collections: number, total and longest time in ns */
     uint64_t pauses, pause, longest;

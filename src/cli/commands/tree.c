@@ -36,7 +36,7 @@ struct forest {
     struct paths paths;
     uint32_t shown;
     struct progress_grace grace;
-    bool is_stopped; /* by a signal, before all rows were printed */
+    bool is_stopped; /* a signal stopped the command before all rows were printed */
     uint64_t last;   /* bit n is set: the current row at depth n is the last of its siblings */
     bool is_unix;
 };
@@ -190,7 +190,7 @@ static void write_node_json(const struct forest *forest, struct json *json, cons
 struct drawing {
     struct forest *forest;
     struct json *json;
-    uint32_t *row_of; /* by node: number of its printed row */
+    uint32_t *row_of; /* number of the printed row of each node */
 };
 
 static void draw_node(struct drawing *drawing, uint32_t i)

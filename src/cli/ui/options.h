@@ -25,9 +25,10 @@ struct settings {
     bool environment, no_stacks, no_resume;
     struct words events; /* kernel events to record */
     uint64_t pid, frequency, max_size;
-    uint64_t rotate_size, queue_size, max_packet, max_sources; /* of a receiver */
+    uint64_t rotate_size, queue_size, max_packet; /* limits of a receiver in bytes */
+    uint64_t max_sources;                         /* limit of a receiver: number of sources */
     const char *rotate_time, *idle, *when_full;
-    uint64_t rate, datagram_size; /* of a sender */
+    uint64_t rate, datagram_size; /* sender: events per second, and bytes of a datagram */
     bool realtime;
     bool live;
     uint64_t view_port;

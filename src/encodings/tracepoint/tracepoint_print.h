@@ -228,7 +228,7 @@ struct tracepoint_item {
     int16_t width, precision; /* -1 if not specified */
     /* node: the argument; star: the argument for "*", or NODE_NONE */
     uint32_t node, star;
-    ttr_text text; /* for ITEM_TEXT */
+    ttr_text text; /* ITEM_TEXT: the text to print */
 };
 
 struct tracepoint_program {

@@ -410,7 +410,7 @@ struct nettrace_reader {
     /* number of decoded events of the current block, including those with undefined metadata */
     uint32_t known_events;
     bool has_bad_metadata; /* some metadata of the current block end before the event id */
-    struct nettrace_segments segments; /* of the current block; none if it is undamaged */
+    struct nettrace_segments segments; /* segments of the current block; none if it is undamaged */
     /* blocks with the exact times of their events in the header, and blocks with others */
     uint64_t blocks_exact, blocks_inexact;
     uint32_t fruitless_salvages; /* searches in undamaged blocks with large events */

@@ -176,7 +176,7 @@ struct perfetto {
     struct pair_map flows; /* (category, name and input, id) to the number of an open flow */
     uint32_t next_flow;
 
-    struct schedule schedule; /* of all threads but idle ones */
+    struct schedule schedule; /* states of all threads but idle ones */
     struct table cpus;        /* struct idle_state per CPU that switched threads */
     size_t cpus_n;
     struct pair_map cpu_index; /* (CPU number, 0) to index in `cpus` */

@@ -63,8 +63,8 @@ struct merger {
     ttr_reader base;
     ttr_reader **in;
     ttr_reader **by_report;      /* the readers of `in`, ordered for reports (group_readers) */
-    struct copied_input *copied; /* by input, in copy mode; else NULL */
-    struct shared_input *shared; /* by input, in select mode; else NULL */
+    struct copied_input *copied; /* copy mode: states of the inputs; else NULL */
+    struct shared_input *shared; /* select mode: states of the inputs; else NULL */
     size_t n;
     struct input_queue queue;
     size_t

@@ -65,7 +65,7 @@ const struct sort_limits sort_limits_default = {.run_events = 32768,
 /* Events in memory. Buffers are reused after a spill. */
 struct collected {
     ttr_event *event;
-    size_t *payload_at; /* by event: offset of its payload in `bytes` */
+    size_t *payload_at; /* offsets of the payloads of the events in `bytes` */
     struct order_key *key, *spare;
     size_t n, event_room, at_room, key_room, spare_room;
     struct buffer bytes;

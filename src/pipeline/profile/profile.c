@@ -40,7 +40,7 @@ static uint64_t get_field_number(const ttr *t, const ttr_event *event, const cha
 
 /* Addresses of a stack, from the innermost frame to the outermost. */
 struct stack {
-    const uint64_t *address; /* in memory of the reader, or in profile->address */
+    const uint64_t *address; /* addresses in memory of the reader, or in profile->address */
     uint32_t n;
 };
 

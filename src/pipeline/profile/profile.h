@@ -80,7 +80,7 @@ struct ttr_profile {
     size_t address_room;
     ttr_progress progress; /* false ends the search for names; may be NULL */
     void *progress_ctx;
-    const char *of, *weight_field; /* see ttr_profile_options */
+    const char *of, *weight_field; /* options of the same names in ttr_profile_options */
     ttr_symbolizer locate;         /* asks the program for functions by address; may be NULL */
     void *locate_own;
     ttr_id sampler, states[3]; /* string ids: name of the .NET sampler, names of thread states */
@@ -93,7 +93,7 @@ struct ttr_profile {
     size_t frames_n, frame_room;
     ttr_profile_node *node;
     size_t nodes_n, node_room;
-    uint32_t *renumber; /* by index in `met`: number of the node, for timelines */
+    uint32_t *renumber; /* numbers of the nodes for timelines, indexed like `met` */
     size_t renumber_n;
 };
 

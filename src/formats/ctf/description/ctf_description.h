@@ -34,7 +34,7 @@ enum ctf_role {
     CTF_ROLE_STREAM_CLASS_ID,
     CTF_ROLE_STREAM_ID, /* number of the data stream ("stream_instance_id") */
     /* roles in the packet context */
-    CTF_ROLE_PACKET_SIZE, /* in bits; RFC: in bytes (sizes_in_bytes) */
+    CTF_ROLE_PACKET_SIZE, /* size of the packet in bits; RFC: in bytes (sizes_in_bytes) */
     CTF_ROLE_CONTENT_SIZE,
     CTF_ROLE_TIME_BEGIN,
     CTF_ROLE_TIME_END,
@@ -97,7 +97,7 @@ struct ctf_event_class {
     struct layout *times;
     ttr_id name_id, provider_id;
     const struct ctf_thread_fields
-        *thread_fields; /* which fields contain the thread; NULL until needed */
+        *thread_fields; /* fields that contain the thread; NULL until needed */
     /* true if ctf_conventions_prepare has already replaced the types of this class */
     bool are_conventions_prepared;
 };

@@ -223,7 +223,7 @@ struct ctf_reader {
     uint64_t content_end;    /* end of the packet's content, in bits from bits.base */
     uint64_t next;           /* file offset of the next packet */
     uint64_t previous_size;  /* size of the previous packet in bytes; 0 = none yet */
-    uint64_t last_read_from; /* of reads up to a time limit: file offset where the last one began */
+    uint64_t last_read_from; /* file offset where the last read up to a time limit began */
     /* of reads up to a time limit: if the window has fewer bytes left, it is moved before the read
      */
     uint64_t stride;
