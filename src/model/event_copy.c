@@ -4,7 +4,7 @@
  *
  * Reading (event_copy_field_ops): copy_iter_begin places a cursor after the ids, the stack and the
  * packet's fields; copy_iter_next decodes one field, or the next element of a row. The declared
- * type of a field is found by its name among the members of the enclosing type (follow_types),
+ * type of a field is found by its name among the members of the enclosing type (set_declared_type),
  * starting after the member found last.
  *
  * Writing: event_copy_add appends the ids, the stack, the packet's fields and all fields of an
@@ -197,7 +197,7 @@ static const struct type *find_member_type(const struct type *outer, const ttr_f
 
 /* Sets iter->type for a field: its declared type is found by name among the members of the
  * enclosing type. */
-static void follow_types(struct copy_iter *iter, const ttr_field *field)
+static void set_declared_type(struct copy_iter *iter, const ttr_field *field)
 {
     static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD,
                                     [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
@@ -256,7 +256,7 @@ static bool read_row_element(struct copy_iter *iter, ttr_field *field)
     field->value.v.u = extend_value(field->value.type, load_u64le(low), iter->width);
     if (--iter->repeats == 0 && !cursor_skip(&iter->at, iter->following))
         return false;
-    follow_types(iter, field);
+    set_declared_type(iter, field);
     return true;
 }
 
@@ -320,7 +320,7 @@ static bool copy_iter_next(ttr_fields *fields, ttr_field *field)
         return begin_row(iter, head.count, field);
     if (!read_value(iter, &iter->at, &head, field))
         return false;
-    follow_types(iter, field);
+    set_declared_type(iter, field);
     return true;
 }
 

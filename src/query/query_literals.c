@@ -24,7 +24,7 @@ static double get_unit(const char *text, size_t n)
 }
 
 /* Returns the time of the first event, or 0 if the store has none. */
-static int64_t find_start(const ttr_store *store)
+static int64_t find_trace_start(const ttr_store *store)
 {
     ttr_store_table table;
     int64_t start = 0;
@@ -49,7 +49,7 @@ static bool parse_literal(const ttr_query *query, const char *text, size_t n, in
     const double ns = strtod(number, &end) * unit;
     if (unit < 1 || *end || ns >= 9e18)
         return false;
-    const int64_t start = *text == '+' ? find_start(query->store) : 0;
+    const int64_t start = *text == '+' ? find_trace_start(query->store) : 0;
     return !__builtin_add_overflow(*text == '-' ? -(int64_t)ns : (int64_t)ns, start, value);
 }
 

@@ -453,7 +453,8 @@ static bool find_line_row(const struct dwarf_index *index, struct unit *unit, ui
     return found->source != NULL;
 }
 
-static void find_line(const struct dwarf_index *index, uint64_t address, struct dwarf_found *found)
+static void find_source_line(const struct dwarf_index *index, uint64_t address,
+                             struct dwarf_found *found)
 {
     for (uint32_t i = 0; (i = find_span(&index->spans, address, i)) != UINT32_MAX; i++) {
         if (find_call(index, &index->unit[i], address, found) != INLINED_NO ||
@@ -468,5 +469,5 @@ void dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_
     Dwarf_Die *function = find_function(index, address);
     if (function)
         set_function_name(index, function, address, found);
-    find_line(index, address, found);
+    find_source_line(index, address, found);
 }

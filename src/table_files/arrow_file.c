@@ -224,7 +224,7 @@ static ttr_status write_batch(struct file *file, const struct batch *batch, ttr_
 
 /* --- Start and end --- */
 
-static ttr_status write_start(struct file *file, const struct batch *batch, ttr_error *error)
+static ttr_status write_file_header(struct file *file, const struct batch *batch, ttr_error *error)
 {
     struct flat flat = {.p = NULL};
     uint32_t head_n;
@@ -279,7 +279,7 @@ ttr_status arrow_write(ttr_query *query, const char *sql, FILE *to, ttr_error *e
     struct batch *batch = batch_new(query, sql, &result, error);
     if (!batch)
         return error->status;
-    ttr_status status = write_start(&file, batch, error);
+    ttr_status status = write_file_header(&file, batch, error);
     while (status == TTR_OK && (status = batch_read(batch, result, error)) == TTR_OK)
         status = write_batch(&file, batch, error);
     if (status == TTR_END)

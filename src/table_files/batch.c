@@ -38,8 +38,8 @@ static int widen(int type, ttr_type value)
 }
 
 /* Finds the types of columns that no table declares, by running the statement. */
-static ttr_status find_types(ttr_query *query, const char *sql, int *types, size_t n,
-                             ttr_error *error)
+static ttr_status find_column_types(ttr_query *query, const char *sql, int *types, size_t n,
+                                    ttr_error *error)
 {
     ttr_status status;
     ttr_result *result = ttr_query_prepare(query, sql, NULL, error);
@@ -115,7 +115,7 @@ struct batch *batch_new(ttr_query *query, const char *sql, ttr_result **result, 
         are_declared &= types[i] >= 0;
     }
     if (types && *result && !are_declared)
-        status = find_types(query, sql, types, n, error);
+        status = find_column_types(query, sql, types, n, error);
     if (types && *result && status == TTR_OK && !(batch = allocate_batch(*result, types)))
         status = table_files_fail(error, TTR_E_NOMEM, "out of memory");
     if (!types)

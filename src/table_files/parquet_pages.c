@@ -38,7 +38,7 @@ static void add_run(struct bytes *to, uint32_t value, uint32_t n, unsigned width
     bytes_add_number(to, value, (width + 7) / 8);
 }
 
-/* Packs values, of which the last group of 8 may be incomplete. */
+/* Appends values as `width` bits each, in groups of 8. The last group may be incomplete. */
 static void add_packed(struct bytes *to, const uint32_t *values, uint32_t n, unsigned width)
 {
     const uint32_t groups = (n + 7) / 8;

@@ -38,7 +38,7 @@ static const char *value_of(const char *line, const char *end, const char *name)
                : NULL;
 }
 
-static bool parse_line(const char *line, const char *end, struct http_head *head)
+static bool parse_header_line(const char *line, const char *end, struct http_head *head)
 {
     const char *value;
     char text[64];
@@ -82,7 +82,7 @@ bool http_parse_head(const char *bytes, size_t n, struct http_head *head)
         const char *end = feed > line && feed[-1] == '\r' ? feed - 1 : feed;
         if (end == line)
             return !is_first;
-        if (is_first ? !parse_request_line(line, end, head) : !parse_line(line, end, head))
+        if (is_first ? !parse_request_line(line, end, head) : !parse_header_line(line, end, head))
             return false;
         line = feed + 1;
     }

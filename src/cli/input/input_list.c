@@ -379,7 +379,7 @@ static bool can_read_twice(const struct call *call)
     return can;
 }
 
-/* Returns true if reading the inputs involves no sorting. Otherwise --sort would sort twice. */
+/* Returns true if the inputs are read without sorting. Otherwise --sort would sort them twice. */
 static bool can_merge_in_order(ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};

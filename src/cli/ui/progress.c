@@ -71,7 +71,8 @@ static void show_json(const struct progress *progress, const struct position *at
 
 /* Prints the progress line. A sorter reads everything before it returns events, so the rate of
  * events counts from then on. */
-static void show_line(const struct progress *progress, const struct position *at, double seconds)
+static void show_progress_line(const struct progress *progress, const struct position *at,
+                               double seconds)
 {
     double part = find_part(progress, at);
     bool is_all_read = at->size && at->used == at->size;
@@ -115,7 +116,7 @@ bool progress_step(void *ctx)
     if (progress->is_json)
         show_json(progress, &at, seconds);
     else
-        show_line(progress, &at, seconds);
+        show_progress_line(progress, &at, seconds);
     progress->is_shown = !progress->is_json;
     progress->next_ns = now + (progress->is_json ? JSON_STEP_NS : TTY_STEP_NS);
     return true;

@@ -11,7 +11,7 @@ struct cpu_ids {
     size_t n;
 };
 
-static struct chrome_line make_line(char phase, int64_t time_ns, const struct cpu_ids *ids)
+static struct chrome_line make_event_line(char phase, int64_t time_ns, const struct cpu_ids *ids)
 {
     return (struct chrome_line){.phase = phase,
                                 .time_ns = time_ns,
@@ -25,7 +25,7 @@ static struct chrome_line make_line(char phase, int64_t time_ns, const struct cp
 static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
                            const char *what)
 {
-    struct chrome_line line = make_line('M', time_ns, ids);
+    struct chrome_line line = make_event_line('M', time_ns, ids);
     line.name = (ttr_text){what, strlen(what)};
     chrome_begin_line(out, &line);
 }
@@ -120,7 +120,7 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
     output_count_loss(out, CHROME_SWITCH, event->offset);
-    struct chrome_line line = make_line('E', chrome_line_time(ctx, event), &ids);
+    struct chrome_line line = make_event_line('E', chrome_line_time(ctx, event), &ids);
     const uint32_t *known = pair_map_get(&ctx->cpus, cpu, 0);
     if (known) {
         line.rank = chrome_next_rank(&ctx->cpu_rank[*known], line.time_ns);

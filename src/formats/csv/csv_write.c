@@ -233,7 +233,7 @@ static char *emit_flags(char *at, unsigned flags)
     return before == ',' ? emit_constant(at, ",") : at;
 }
 
-static char *emit_bytes16(char *at, const uint8_t *bytes)
+static char *emit_activity_id(char *at, const uint8_t *bytes)
 {
     static const char digits[] = "0123456789abcdef";
     *at++ = ',';
@@ -251,8 +251,8 @@ static char *emit_rare_columns(char *at, const ttr *t, const ttr_event *event)
     bool has_number = ttr_event_number(t, event, &number, &version);
     at = emit_comma_u64(at, event->keyword != 0, event->keyword);
     at = emit_comma_u64(at, event->opcode != 0, event->opcode);
-    at = emit_bytes16(at, event->activity);
-    at = emit_bytes16(at, event->related);
+    at = emit_activity_id(at, event->activity);
+    at = emit_activity_id(at, event->related);
     at = emit_comma_u64(at, has_number, number);
     return emit_comma_u64(at, has_number, version);
 }

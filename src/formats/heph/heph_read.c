@@ -16,7 +16,7 @@
 
 /* Loads the bytes that decide the layout and the epoch. Of a pipe these are the packets up to the
  * first event, because the next packet may come late. */
-static ttr_status load_start(struct input *in, ttr_error *error)
+static ttr_status load_first_packets(struct input *in, ttr_error *error)
 {
     const struct heph_reader *reader = in->ctx;
     uint64_t need = reader->is_pipe ? HEPH_FRAME_SIZE : OPEN_BYTES;
@@ -67,7 +67,7 @@ ttr_status heph_open(struct input *in, ttr_error *error)
     if (!reader->schema || !reader->nested)
         return fail_memory(error);
     reader->is_pipe = !source_is_seekable(in->source) && source_disk_size(in->source) == 0;
-    ttr_status status = load_start(in, error);
+    ttr_status status = load_first_packets(in, error);
     if (status == TTR_OK)
         status = read_options(in, error);
     return status == TTR_OK ? heph_find_epoch(in, error) : status;

@@ -52,10 +52,11 @@ struct jsonl {
     struct field_json fields, context;
     /* fields of the event's context as JSON, until the payload fields are written */
     struct buffer context_text;
-    struct title titles[TITLES];                   /* cache, indexed by a hash of name and kind */
-    struct thread_text thread_texts[THREAD_TEXTS]; /* cache, indexed by a hash of the thread */
-    uint64_t second;                               /* Unix second that `second_text` is valid for */
-    uint8_t second_n;                              /* bytes of second_text; 0 = not valid */
+    struct title titles[TITLES]; /* cached line starts, indexed by a hash of name and kind */
+    /* cached texts of threads, indexed by a hash of the thread */
+    struct thread_text thread_texts[THREAD_TEXTS];
+    uint64_t second;  /* Unix second that `second_text` is valid for */
+    uint8_t second_n; /* bytes of second_text; 0 = not valid */
     char second_text[TEXT_CACHE_PADDING];
     bool has_text_times; /* option times=string: times are JSON strings */
 };
@@ -294,7 +295,7 @@ static inline char *emit_four_hex_bytes(char *at, uint32_t x)
     return at + 8;
 }
 
-static inline char *emit_bytes16(char *at, const char *key, const uint8_t *bytes)
+static inline char *emit_activity_id(char *at, const char *key, const uint8_t *bytes)
 {
     if (!bytes)
         return at;
@@ -312,8 +313,8 @@ static char *emit_rare_keys(char *at, const ttr *t, const ttr_event *event)
         at = emit_u64(emit_constant(at, ",\"keyword\":"), event->keyword);
     if (event->opcode)
         at = emit_u64(emit_constant(at, ",\"opcode\":"), event->opcode);
-    at = emit_bytes16(at, ",\"activity\":\"", event->activity);
-    at = emit_bytes16(at, ",\"related\":\"", event->related);
+    at = emit_activity_id(at, ",\"activity\":\"", event->activity);
+    at = emit_activity_id(at, ",\"related\":\"", event->related);
     if (!ttr_event_number(t, event, &number, &version))
         return at;
     at = emit_u64(emit_constant(at, ",\"event_id\":"), number);

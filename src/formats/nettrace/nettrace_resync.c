@@ -49,6 +49,7 @@ static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p
                       : h.payload_size >= METADATA_MIN;
 }
 
+/* Returns the offset of the next event of V1 or V2, which have no blocks; n if none is found. */
 static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_t *p, size_t n)
 {
     for (size_t at = 1; at < n; at++)

@@ -277,7 +277,7 @@ static int compare_by_provider(const void *one, const void *other)
 
 /* Sorts all types declared so far by provider for the description. Returns false if memory is
  * exhausted. */
-static bool sort_types(struct nettrace_reader *reader)
+static bool sort_types_by_provider(struct nettrace_reader *reader)
 {
     struct nettrace_types *types = &reader->types;
     if (types->sorted_n == types->all_n)
@@ -295,7 +295,7 @@ bool nettrace_describe_type(struct input *in, size_t i, struct event_class *abou
 {
     struct nettrace_reader *reader = in->ctx;
     struct nettrace_types *types = &reader->types;
-    if (i >= types->all_n || !sort_types(reader))
+    if (i >= types->all_n || !sort_types_by_provider(reader))
         return false;
     const struct nettrace_type *type = types->sorted[i];
     *about = (struct event_class){.name = ttr_text_get(reader->t, type->name),

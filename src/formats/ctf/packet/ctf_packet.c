@@ -233,7 +233,7 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
     const bool has_uuids = roles->uuid_n >= 16 && trace->class->description.has_uuid;
     const bool has_trace_uuid =
         has_uuids && memcmp(roles->uuid, trace->class->description.uuid, 16) == 0;
-    /* the UUID of the trace proves more than the magic number, which must be damaged */
+    /* a packet with the UUID of the trace belongs to it, so a wrong magic number is damage */
     roles->frame->has_bad_magic = roles->has_magic && roles->magic != CTF_MAGIC && has_trace_uuid;
     roles->frame->has_doubtful_magic =
         roles->has_magic && roles->magic != CTF_MAGIC && !roles->uuid_n;

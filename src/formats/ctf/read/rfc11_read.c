@@ -106,8 +106,8 @@ static void copy_packet_header(const struct rfc11_packet *rfc, bool has_time,
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* Checks the declared sizes and sets the flags of impossible ones. The content then ends after the
- * last event. */
+/* Checks the declared sizes of a packet. If one is impossible, sets its flag; the content then ends
+ * after the last event. */
 static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->declared_content = frame->packet.content;

@@ -88,8 +88,8 @@ static ttr_status read_attribute_namespace(struct ctf2_parser *parser,
         event->log_level = number;
         event->has_log_level = true;
     } else if (level) {
-        ctf2_note(parser, TTR_SEVERITY_REMARK, level, "ctf.unknown-log-level",
-                  "the log level \"%.60s\" is not known", level->token.text);
+        ctf2_add_note(parser, TTR_SEVERITY_REMARK, level, "ctf.unknown-log-level",
+                      "the log level \"%.60s\" is not known", level->token.text);
     }
     return uri && uri->token.kind == JSON_TEXT ? ctf2_get_text(parser, uri, &event->emf_uri)
                                                : TTR_OK;

@@ -65,9 +65,9 @@ static ttr_status get_length_in_bits(struct ctf2_parser *parser, const struct js
         return ctf2_refuse(parser, TTR_E_LIMIT, json,
                            "numbers of more than %u bits are not supported", BITS_MAX);
     if (type->kind == TYPE_FLOAT && bits > 64)
-        ctf2_note(parser, TTR_SEVERITY_REMARK, json, "ctf.wide-float",
-                  "floating point numbers of %u bits are given as the nearest ones of 64",
-                  (unsigned)bits);
+        ctf2_add_note(parser, TTR_SEVERITY_REMARK, json, "ctf.wide-float",
+                      "floating point numbers of %u bits are given as the nearest ones of 64",
+                      (unsigned)bits);
     type->bits = (uint32_t)bits;
     return TTR_OK;
 }
@@ -173,8 +173,8 @@ static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object 
     /* An odd length is only noted, since text that ends with a zero before the last byte is
      * readable. */
     if (status == TTR_OK && type->count % (type->bits / 8))
-        ctf2_note(build->parser, TTR_SEVERITY_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
-                  "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
+        ctf2_add_note(build->parser, TTR_SEVERITY_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
+                      "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
     return status;
 }
 
@@ -246,7 +246,7 @@ static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *mem
 static void note_repeated_name(struct ctf2_parser *parser, const struct json_value *json,
                                const char *what)
 {
-    ctf2_note(parser, TTR_SEVERITY_ODD, json, "ctf.same-name", "two %s have one name", what);
+    ctf2_add_note(parser, TTR_SEVERITY_ODD, json, "ctf.same-name", "two %s have one name", what);
 }
 
 static ttr_status build_member(struct ctf2_build *build, const struct json_value *json,
@@ -370,8 +370,8 @@ static ttr_status build_optional(struct ctf2_build *build, const struct ctf2_obj
         status =
             ctf2_get_ranges(build->parser, set, is_bool ? CTF2_ANY_SIGN : sign, false, &ranges);
     if (status == TTR_OK && set && is_bool) {
-        ctf2_note(build->parser, TTR_SEVERITY_ODD, set, "ctf.ranges-of-boolean",
-                  "ranges for a selector that is a boolean mean nothing");
+        ctf2_add_note(build->parser, TTR_SEVERITY_ODD, set, "ctf.ranges-of-boolean",
+                      "ranges for a selector that is a boolean mean nothing");
         ranges = (struct ctf2_ranges){NULL, 0};
     }
     type->ranges = ranges.range;
@@ -520,8 +520,8 @@ static const struct class_row *find_class_row(const struct json_value *json)
     return NULL;
 }
 
-static ttr_status count_types(struct ctf2_build *build, const struct json_value *json,
-                              uint64_t types)
+static ttr_status count_field_classes(struct ctf2_build *build, const struct json_value *json,
+                                      uint64_t types)
 {
     build->size += types;
     if (build->size > TYPES_MAX)
@@ -548,7 +548,7 @@ static ttr_status build_from_alias(struct ctf2_build *build, const struct json_v
             return ctf2_refuse(parser, TTR_E_LIMIT, json,
                                "field classes are nested more than %u deep", TYPE_DEPTH_MAX);
         *type = alias->type;
-        return count_types(build, json, alias->size);
+        return count_field_classes(build, json, alias->size);
     }
     ttr_status status = ctf2_count_work(parser, json, alias->nodes);
     if (status != TTR_OK)
@@ -588,7 +588,7 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
     if (row->is_rc7)
         ctf2_note_rc7_syntax(parser, name, "an enumeration class");
     struct type *made = ctf2_alloc(parser, 1, sizeof *made);
-    ttr_status status = made ? count_types(build, json, 1) : TTR_E_NOMEM;
+    ttr_status status = made ? count_field_classes(build, json, 1) : TTR_E_NOMEM;
     if (status == TTR_OK && !(row->properties.may & CTF2_SET(ROLES)))
         status = reject_roles(parser, json);
     if (status == TTR_OK)

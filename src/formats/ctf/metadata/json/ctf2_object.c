@@ -90,8 +90,8 @@ ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status, const stru
     return status;
 }
 
-void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at,
-               const char *code, const char *format, ...)
+void ctf2_add_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at,
+                   const char *code, const char *format, ...)
 {
     struct ctf_description *description = parser->description;
     char text[200];
@@ -109,8 +109,8 @@ void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct j
 void ctf2_note_rc7_syntax(struct ctf2_parser *parser, const struct json_value *at, const char *what)
 {
     parser->description->is_rc7 = true;
-    ctf2_note(parser, TTR_SEVERITY_REMARK, at, "ctf.rc7",
-              "%s is of the release candidate 7 of CTF 2, not of CTF 2 itself", what);
+    ctf2_add_note(parser, TTR_SEVERITY_REMARK, at, "ctf.rc7",
+                  "%s is of the release candidate 7 of CTF 2, not of CTF 2 itself", what);
 }
 
 void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size)
@@ -133,8 +133,8 @@ static ttr_status store_property(struct ctf2_parser *parser, const struct json_v
 {
     unsigned property = find_property(member->key, member->key_n);
     if (property == CTF2_PROPERTY_COUNT || !(properties->may >> property & 1)) {
-        ctf2_note(parser, TTR_SEVERITY_REMARK, member, "ctf.unknown-property",
-                  "the property \"%.60s\" of %s means nothing", member->key, properties->what);
+        ctf2_add_note(parser, TTR_SEVERITY_REMARK, member, "ctf.unknown-property",
+                      "the property \"%.60s\" of %s means nothing", member->key, properties->what);
         return TTR_OK;
     }
     if (object->at[property])
@@ -150,9 +150,9 @@ static ttr_status check_extensions(struct ctf2_parser *parser, const struct json
     for (const struct json_value *ns = json->first; ns && status == TTR_OK; ns = ns->next) {
         status = ctf2_expect_kind(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first && parser->state->has_preamble)
-            ctf2_note(parser, TTR_SEVERITY_REMARK, ns->first, "ctf.undeclared-extension",
-                      "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
-                      ns->first->key, ns->key);
+            ctf2_add_note(parser, TTR_SEVERITY_REMARK, ns->first, "ctf.undeclared-extension",
+                          "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
+                          ns->first->key, ns->key);
     }
     return status;
 }

@@ -106,8 +106,8 @@ static ttr_status read_environment_entry(struct ctf2_parser *parser, const struc
     entry->text = (ttr_text){arena_copy(&parser->description->arena,
                                         (const char *)parser->text->p + item->token.offset, n),
                              n};
-    ctf2_note(parser, TTR_SEVERITY_REMARK, item, "ctf.wide-environment",
-              "an entry of the environment is a number of more than 63 bits: kept as text");
+    ctf2_add_note(parser, TTR_SEVERITY_REMARK, item, "ctf.wide-environment",
+                  "an entry of the environment is a number of more than 63 bits: kept as text");
     return entry->text.p ? TTR_OK : fail_memory(parser->error);
 }
 
@@ -323,8 +323,9 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
         return status;
     const struct ctf_clock *same = find_clock(description, read.id);
     if (same && is_same_clock(same, &read)) {
-        ctf2_note(parser, TTR_SEVERITY_REMARK, object->json, "ctf.same-clock",
-                  "the clock class \"%.60s\" is declared twice, with equal properties", read.id.p);
+        ctf2_add_note(parser, TTR_SEVERITY_REMARK, object->json, "ctf.same-clock",
+                      "the clock class \"%.60s\" is declared twice, with equal properties",
+                      read.id.p);
         return TTR_OK;
     }
     if (same)
@@ -470,12 +471,13 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
         return status;
     const struct ctf_event_class *first = ctf_find_event(stream, read.id);
     if (first) {
-        ctf2_note(parser, TTR_SEVERITY_DAMAGE, object->json, "ctf.duplicate-event",
-                  "a second event record class %llu in data stream class %llu, \"%.*s\": what has "
-                  "this id is read as the first, \"%.*s\"",
-                  (unsigned long long)read.id, (unsigned long long)stream->id,
-                  read.name.n < 40 ? (int)read.name.n : 40, read.name.p,
-                  first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
+        ctf2_add_note(
+            parser, TTR_SEVERITY_DAMAGE, object->json, "ctf.duplicate-event",
+            "a second event record class %llu in data stream class %llu, \"%.*s\": what has "
+            "this id is read as the first, \"%.*s\"",
+            (unsigned long long)read.id, (unsigned long long)stream->id,
+            read.name.n < 40 ? (int)read.name.n : 40, read.name.p,
+            first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
         return TTR_OK;
     }
     struct ctf_event_class *event = ctf_add_event(parser->description, stream, read.id);
@@ -561,12 +563,12 @@ static void note_json_oddities(struct ctf2_parser *parser, const struct json_tre
     struct json_value place = *tree->root;
     place.token.offset = tree->commas_offset;
     if (tree->commas)
-        ctf2_note(parser, TTR_SEVERITY_ODD, &place, "ctf.comma",
-                  "a comma before a closing bracket, which JSON does not allow");
+        ctf2_add_note(parser, TTR_SEVERITY_ODD, &place, "ctf.comma",
+                      "a comma before a closing bracket, which JSON does not allow");
     place.token.offset = tree->replaced_offset;
     if (tree->replaced)
-        ctf2_note(parser, TTR_SEVERITY_ODD, &place, "ctf.utf8",
-                  "text is not valid UTF-8: invalid bytes are replaced with U+FFFD");
+        ctf2_add_note(parser, TTR_SEVERITY_ODD, &place, "ctf.utf8",
+                      "text is not valid UTF-8: invalid bytes are replaced with U+FFFD");
 }
 
 /* Reports that the text ends inside its last fragment, as if the tracer was stopped. The record
@@ -575,8 +577,8 @@ static void note_json_oddities(struct ctf2_parser *parser, const struct json_tre
 static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};
-    ctf2_note(parser, TTR_SEVERITY_DAMAGE, &place, "ctf.cut-metadata",
-              "the metadata end inside this fragment");
+    ctf2_add_note(parser, TTR_SEVERITY_DAMAGE, &place, "ctf.cut-metadata",
+                  "the metadata end inside this fragment");
 }
 
 static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t end)

@@ -165,8 +165,8 @@ TTR_MUST ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status,
     TTR_PRINTF(4, 5);
 
 /* Emits a diagnostic at a JSON value. Long texts are truncated. */
-void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at,
-               const char *code, const char *format, ...) TTR_PRINTF(5, 6);
+void ctf2_add_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at,
+                   const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
 /* Allocates zeroed memory in the description's arena. Returns NULL and sets the error if memory is
  * out. */

@@ -162,9 +162,10 @@ static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl
         if (!tsdl_get_byte_order(resolver, attribute, false, &description->is_big_endian))
             return false;
         if (description->has_byte_order && description->is_big_endian != is_packed_big_endian)
-            tsdl_note(resolver, TTR_SEVERITY_ODD, attribute->value->at, "ctf.metadata-byte-order",
-                      "the trace is %s-endian, the packets of its metadata are not",
-                      description->is_big_endian ? "big" : "little");
+            tsdl_add_note(resolver, TTR_SEVERITY_ODD, attribute->value->at,
+                          "ctf.metadata-byte-order",
+                          "the trace is %s-endian, the packets of its metadata are not",
+                          description->is_big_endian ? "big" : "little");
         description->has_byte_order = true;
     }
     return resolver->state->has_trace ||
@@ -293,8 +294,8 @@ static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_st
     char digits[NUMBER_MAX + 1] = "-";
     size_t sign = attribute->value->is_negative,
            n = sign + number_format_u64(digits + sign, attribute->value->number);
-    tsdl_note(resolver, TTR_SEVERITY_REMARK, attribute->at, "ctf.wide-environment",
-              "an entry of the environment is a number of more than 63 bits: kept as text");
+    tsdl_add_note(resolver, TTR_SEVERITY_REMARK, attribute->at, "ctf.wide-environment",
+                  "an entry of the environment is a number of more than 63 bits: kept as text");
     *text = (ttr_text){arena_copy(&resolver->description->arena, digits, n), n};
     return text->p || tsdl_fail_memory(resolver->reading);
 }
@@ -501,12 +502,13 @@ static bool drop_repeated_event(struct tsdl_resolver *resolver, size_t at,
                                 const struct ctf_event_class *first)
 {
     const ttr_text second = values->name;
-    tsdl_note(resolver, TTR_SEVERITY_DAMAGE, at, "ctf.duplicate-event",
-              "a second event with id %llu in stream %llu, '%.*s': what has this id is read as the "
-              "first, '%.*s'",
-              (unsigned long long)values->id, (unsigned long long)first->stream->id,
-              second.n < 40 ? (int)second.n : 40, second.p,
-              first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
+    tsdl_add_note(
+        resolver, TTR_SEVERITY_DAMAGE, at, "ctf.duplicate-event",
+        "a second event with id %llu in stream %llu, '%.*s': what has this id is read as the "
+        "first, '%.*s'",
+        (unsigned long long)values->id, (unsigned long long)first->stream->id,
+        second.n < 40 ? (int)second.n : 40, second.p, first->name.n < 40 ? (int)first->name.n : 40,
+        first->name.p);
     return true;
 }
 

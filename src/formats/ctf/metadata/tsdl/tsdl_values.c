@@ -54,8 +54,8 @@ static void add_note_at(struct tsdl_resolver *resolver, ttr_severity severity, s
                       whole);
 }
 
-void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code,
-               const char *format, ...)
+void tsdl_add_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
+                   const char *code, const char *format, ...)
 {
     char what[200];
     va_list values;
@@ -127,9 +127,9 @@ bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *
         return fail_value(resolver, attribute, "a string");
     const char *zero = memchr(value->text.p, 0, value->text.n);
     if (value->is_unescaped) {
-        tsdl_note(resolver, TTR_SEVERITY_ODD, value->at, "ctf.unescaped",
-                  "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n,
-                  attribute->name.p);
+        tsdl_add_note(resolver, TTR_SEVERITY_ODD, value->at, "ctf.unescaped",
+                      "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n,
+                      attribute->name.p);
         resolver->description->has_unescaped = true;
     }
     return tsdl_copy_text(
@@ -204,9 +204,9 @@ bool tsdl_get_attribute(struct tsdl_resolver *resolver, const struct tsdl_statem
         i++;
     *which = i;
     if (!names[i]) {
-        tsdl_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-attribute",
-                  "the attribute '%.*s' is not known and passed over", (int)attribute->name.n,
-                  attribute->name.p);
+        tsdl_add_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-attribute",
+                      "the attribute '%.*s' is not known and passed over", (int)attribute->name.n,
+                      attribute->name.p);
         return true;
     }
     if (*seen >> i & 1)
