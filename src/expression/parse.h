@@ -11,7 +11,7 @@ struct parser {
     /* parses a complete expression; set by parse.c for parse_operand.c */
     struct node *(*parse_expression)(struct parser *parser);
     const char *text;
-    struct token token; /* the next one */
+    struct token token; /* next token of the text */
     unsigned nesting;
     unsigned nodes;
     ttr_error *error;

@@ -79,7 +79,7 @@ struct user_rule {
 };
 
 struct rule_table {
-    const char *title; /* for documentation */
+    const char *title; /* heading of the table in the documentation */
     const struct rule *rule;
     size_t n;
 };

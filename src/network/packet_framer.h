@@ -27,7 +27,7 @@ struct packet_framer {
     bool is_lost;            /* bytes were skipped, and no packet was found since */
     bool is_ended;           /* no more bytes follow */
     uint64_t received, work; /* bytes received, and bytes examined while lost */
-    uint64_t garbage;        /* bytes skipped */
+    uint64_t garbage;        /* number of bytes skipped */
 };
 
 void packet_framer_init(struct packet_framer *framer, const struct alloc *alloc,

@@ -94,7 +94,7 @@ struct ttr_receiver {
     /* bytes of the merged trace that its output has not accepted; complete packets but the first */
     struct buffer partial;
     ttr_receiver_totals ended; /* sums of ended sources, and counts of no source */
-    ttr_status status;         /* first failure */
+    ttr_status status;         /* status of the first failure */
     ttr_error error;
     uint8_t *datagram;
 };

@@ -55,7 +55,7 @@ struct leaf_aggregate {
     /* results so far, indexed by group */
     int64_t *count;
     int64_t *integer; /* sum, minimum or maximum */
-    double *real;     /* sum */
+    double *real;     /* sum of real numbers */
     struct value_map distinct, distinct_in_group;
 };
 

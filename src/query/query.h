@@ -13,7 +13,7 @@ struct leaf;
 struct ttr_result {
     ttr_query *query;
     sqlite3_stmt *plain;     /* the statement as it was written */
-    sqlite3_stmt *statement; /* the one that runs: `plain`, or one with leaves */
+    sqlite3_stmt *statement; /* the statement that runs: `plain`, or one with leaves */
     struct leaf *leaves;     /* leaves of the statement; NULL = none */
     bool is_started;         /* `leaves` have been computed */
     ttr_result *next;

@@ -152,7 +152,7 @@ struct ttr_manager {
     bool is_stop_requested;
     struct program *programs;
     size_t programs_n, programs_capacity, programs_max;
-    uint8_t *copy;    /* one chunk */
+    uint8_t *copy;    /* copy of one chunk of a ring */
     uint8_t *strings; /* copy of the string area */
     uint32_t next_provider;
     uint64_t *frequencies; /* offsets of the clock frequencies of all programs in the archive */

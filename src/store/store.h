@@ -20,7 +20,7 @@
 /* Memory of blocks, from chunks that are freed together. */
 struct block_pool {
     const struct alloc *alloc;
-    struct pool_chunk *chunks; /* the first one has room */
+    struct pool_chunk *chunks; /* list of chunks, of which the first has room */
     size_t used;               /* bytes of the first chunk */
 };
 
@@ -28,7 +28,7 @@ void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
 void block_pool_free(struct block_pool *pool);
 
 struct column_block {
-    int64_t base;  /* smallest value */
+    int64_t base;  /* smallest value; numbers in `data` are added to it */
     void *data;    /* STORE_BLOCK numbers of `width` bytes; NULL if the width is 0 */
     uint8_t width; /* 0, 1, 2, 4 or 8 bytes */
     bool has_null; /* 0 means NULL, other numbers are 1 larger */

@@ -12,7 +12,7 @@
 #define FLAT_FIELDS_MAX 8u
 
 struct flat {
-    uint8_t *p; /* the last `n` bytes of `capacity` are used */
+    uint8_t *p; /* buffer of `capacity` bytes; the last `n` are used */
     size_t n, capacity;
     bool is_failed;
     uint32_t fields[FLAT_FIELDS_MAX]; /* position of each field of the open table; 0 = absent */

@@ -49,9 +49,9 @@ enum trace_ring_state {
 
 /* Events that were dropped. */
 struct trace_drops {
-    uint64_t count; /* atomic */
-    uint64_t first; /* atomic, ticks; 0 after the reader has consumed it */
-    uint64_t last;  /* atomic, ticks */
+    uint64_t count; /* atomic; number of dropped events */
+    uint64_t first; /* atomic; time of the first in ticks; 0 after the reader has consumed it */
+    uint64_t last;  /* atomic; time of the last in ticks */
 };
 
 struct trace_header {

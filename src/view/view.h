@@ -79,7 +79,7 @@ struct ttr_view {
     ttr *t;
     const ttr_store *store;
     int64_t start; /* time of the first event; all other times are relative to it */
-    int64_t end;   /* relative */
+    int64_t end;   /* time of the last event, relative to `start` */
     /* items of all rows, row after row */
     uint32_t
         *offsets; /* starts of the items, relative to the start of their block; see view_block */
@@ -163,8 +163,8 @@ ttr_text view_name(const ttr_view *view, uint32_t name);
 /* --- Windows (window.c) --- */
 
 struct view_window {
-    int64_t from, to; /* relative */
-    uint32_t width;   /* pixels */
+    int64_t from, to; /* ns since the start of the trace */
+    uint32_t width;   /* width in pixels */
     uint64_t opened;  /* blocks of which the items were read */
 };
 

@@ -7,7 +7,7 @@
 #define ASSERTION_SQL_BYTES 4096u
 
 struct assertion {
-    const char *text;  /* as given */
+    const char *text;  /* text of the assertion, as given */
     bool is_statement; /* SQL that must return no rows; else SQL that returns a value and whether it
                         * is as asserted */
     bool is_duration;  /* the value is in ns */

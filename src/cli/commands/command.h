@@ -52,7 +52,7 @@ struct call {
     const struct command *command;
     struct settings set;
     struct terminal term;
-    char **path; /* operands */
+    char **path; /* operands of the command, such as paths of inputs */
     size_t paths_n;
 };
 

@@ -12,7 +12,7 @@ enum diff_unit { DIFF_COUNT, DIFF_NS, DIFF_VALUE };
 
 /* What is compared. */
 struct diff_section {
-    const char *name; /* "spans" */
+    const char *name; /* name of the section, such as "spans" */
     const char *key;  /* heading of the keys */
     const char *sql;  /* a key, then the columns, ordered by key; "%s" is --key */
     struct diff_column {

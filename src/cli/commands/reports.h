@@ -18,7 +18,7 @@ struct event_report {
     bool (*add)(struct event_report *event_report, const ttr_event *event);
     /* Prints the report; with --json the members of the open object. */
     void (*show)(struct event_report *event_report);
-    const char *schema; /* "tracetta.gc/1" */
+    const char *schema; /* name and version of the JSON, such as "tracetta.gc/1" */
 };
 
 /* Reads all events of the inputs and prints the report. Returns the outcome. */

@@ -4,8 +4,8 @@
 
 /* A word that is not a command, and the command to use for it. */
 struct synonym {
-    const char *word;    /* "grep" */
-    const char *command; /* "cat" */
+    const char *word;    /* word that a user may type, such as "grep" */
+    const char *command; /* command to use instead, such as "cat" */
     const char *example; /* "tracetta cat --name='net*' trace.fxt" */
 };
 

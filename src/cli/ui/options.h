@@ -98,7 +98,7 @@ enum option_group {
 };
 
 struct option_row {
-    const char *name;    /* without "--" */
+    const char *name;    /* name of the option, without "--" */
     char letter;         /* 0 = none */
     uint8_t type;        /* enum option_type */
     uint8_t group;       /* enum option_group */

@@ -11,7 +11,7 @@ struct progress {
     const struct call *call;
     ttr *t;
     ttr_reader *reader; /* reader that is observed */
-    const char *what;   /* "reading" */
+    const char *what;   /* action that the progress line names, such as "reading" */
     /* number of events written; 0 while a sorter reads, since it returns events only after reading
      * all of its inputs */
     uint64_t written;

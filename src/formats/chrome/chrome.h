@@ -94,7 +94,7 @@ struct chrome {
 struct chrome_line {
     char phase;
     int64_t time_ns;
-    uint32_t rank; /* see chrome_next_rank */
+    uint32_t rank; /* order of lines with equal time; see chrome_next_rank */
     /* text of pid and tid, see chrome_thread; CHROME_IDS_MAX bytes must be readable */
     const char *ids;
     size_t ids_n;

@@ -23,7 +23,7 @@ struct heph_stream {
     uint32_t id;
     uint32_t next; /* counter that directly follows the last range */
     ttr_id track;
-    struct heph_range *ranges; /* sorted, disjoint and not adjacent */
+    struct heph_range *ranges; /* ranges of received counters: sorted, disjoint and not adjacent */
     size_t n, capacity;
     /* last counter in sequence; new counters are widened to 64 bits relative to it */
     uint64_t near;

@@ -155,7 +155,7 @@ enum nettrace_universal_class {
 /* What was written of the code of samples. */
 struct nettrace_samples {
     uint32_t class[NETTRACE_UNIVERSAL_CLASSES]; /* class numbers; 0 = not added yet */
-    uint32_t mappings_n, functions_n;           /* last ids */
+    uint32_t mappings_n, functions_n;           /* last ids of mappings and functions */
     struct pair_map known;     /* keys (address, process) that were looked up; processes */
     struct pair_map mappings;  /* mappings of a process, to their ids */
     struct pair_map functions; /* (start, hash of process and last address) that were written */

@@ -104,7 +104,7 @@ struct live_reader {
     struct diagnostics notes;
     uint16_t id; /* source id of gaps of streams that never had an input */
     unsigned patience_ms;
-    struct live_input **inputs; /* sorted: defines the order of events with equal time */
+    struct live_input **inputs; /* inputs in the order of their events with equal time */
     size_t inputs_n, inputs_capacity;
     /* binary heap of the inputs with events in their batch, by time of the next event */
     struct live_input **heap;

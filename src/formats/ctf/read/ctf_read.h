@@ -192,7 +192,7 @@ struct ctf_origin ctf_find_event_origin(const struct ctf_schema *schema, const t
 /* A packet with events in the current batch. ttr_event.part is the index of the packet in
  * reader->packets. */
 struct ctf_packet {
-    uint64_t offset;        /* file offset */
+    uint64_t offset;        /* file offset of the packet */
     uint64_t size, content; /* declared sizes of packet and content, bits */
     uint64_t sequence, discarded;
     /* ticks from the clock's zero, extended to 64 bits; valid if has_begin, has_end */

@@ -191,7 +191,7 @@ struct ctf_file_index;
 
 /* The stream class of the event class that was described last. */
 struct ctf_described {
-    size_t stream;   /* its index */
+    size_t stream;   /* index of the stream class */
     size_t first;    /* number of event classes of the streams before it */
     size_t events_n; /* number of event classes in the description then */
 };

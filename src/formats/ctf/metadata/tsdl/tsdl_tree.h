@@ -105,7 +105,7 @@ struct tsdl_value {
     bool is_negative;
     bool is_unescaped; /* a string with literal quotes and backslashes */
     size_t at;
-    uint64_t number; /* magnitude */
+    uint64_t number; /* absolute value of a number */
     ttr_text text;
 };
 
