@@ -79,7 +79,7 @@ static inline uint64_t split_8_digits(uint32_t x)
 {
     uint64_t lanes = x / 10000 | (uint64_t)(x % 10000) << 32;
     uint64_t high =
-        /* the upper two digits of each four */
+        /* the upper two digits of each group of four: lane / 100 */
         (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
     lanes = high | (lanes - high * 100) << 16;
     high = (lanes * 103 >> 10) & UINT64_C(0x000f000f000f000f);

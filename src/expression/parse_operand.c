@@ -155,7 +155,7 @@ static struct node *make_name(struct parser *parser, const char *at, const char 
         return parser_node(parser, about, NULL, 0);
     }
     if (strncmp(name, "field_", 6) == 0 && column_find(name + 6) < COLUMN_COUNT)
-        name += 6; /* the field that a column hides */
+        name += 6; /* "field_NAME" is the field NAME, which the column NAME hides */
     about.kind = NODE_FIELD;
     about.depends = DEPENDS_ON_FIELDS;
     about.field = find_field(parser, name);

@@ -46,13 +46,16 @@ TTR_MUST bool emit_bytes(struct compiler *c, const struct type *type);
  * STEP_INLINE_SLOT. */
 TTR_MUST bool emit_inline_length(struct compiler *c, const struct type *type);
 
-/* Emits steps that skip `count` elements of fixed size. The first element is aligned to 1 << align
- * bits; an empty array is not aligned. */
+/* Number of elements of an array: the constant `count` if is_fixed, else the value in `slot`. */
 struct emit_count {
     uint64_t count;
     uint8_t slot;
     bool is_fixed;
 };
+
+/* Emits steps that skip `count` elements of fixed size. The first element is aligned to 1 << align
+ * bits; an empty array is not aligned. */
+
 TTR_MUST bool emit_skip_elements(struct compiler *c, const struct folded_element *each,
                                  const struct emit_count *count, unsigned align);
 

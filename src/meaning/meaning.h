@@ -30,11 +30,11 @@
 
 /* System calls with rules of their own. */
 enum {
-    CALL_EXIT, /* never returns */
+    CALL_EXIT, /* the call never returns */
     CALL_EXIT_GROUP,
-    CALL_EXECVE, /* returns in another program */
+    CALL_EXECVE, /* the call returns in another program */
     CALL_EXECVEAT,
-    CALL_RT_SIGRETURN, /* never returns */
+    CALL_RT_SIGRETURN, /* the call never returns */
     CALL_SKIPPED,      /* number -1: a tracer or seccomp skipped the call */
     CALL_NAMES_N
 };

@@ -22,7 +22,8 @@
 
 enum rule_action {
     RULE_NOTHING = 0,
-    /* scheduling: outgoing tid, incoming tid, state, name of the incoming and outgoing thread */
+    /* A comment lists the fields that the action reads. Scheduling: outgoing tid, incoming tid,
+     * state, name of the incoming and outgoing thread. */
     RULE_SWITCH,
     RULE_WAKE,      /* tid, target CPU, name */
     RULE_WAKE_LATE, /* as RULE_WAKE, unless the trace has earlier records of the same wake-ups */
@@ -31,8 +32,8 @@ enum rule_action {
     RULE_FORK,     /* tid of the child, its name, tid of the parent, its process */
     RULE_EXEC,     /* tid, its tid before, path of the program */
     RULE_RENAME,   /* tid, name */
-    RULE_EXIT,     /* tid */
-    RULE_FREE,     /* tid */
+    RULE_EXIT,     /* tid of the thread that ends */
+    RULE_FREE,     /* tid that may be reused from now on */
     RULE_SNAPSHOT, /* a thread that exists: tid, process, name, namespace level, parent */
     RULE_NAME,     /* an address of the event's process, its name */
     /* system calls of the running thread */

@@ -17,7 +17,7 @@
 /* Values of meaning.rule_of; 0 = not compiled yet. */
 #define UNCHANGED 1u   /* no rule applies */
 #define THREAD_ONLY 2u /* no rule applies, but the event gets the running thread of its CPU */
-#define FIRST_RULE 3u  /* plus the index of the rule */
+#define FIRST_RULE 3u  /* a rule applies: FIRST_RULE plus its index */
 
 static void meaning_close(ttr_reader *base)
 {

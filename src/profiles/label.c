@@ -115,7 +115,7 @@ size_t ttr_profile_label(ttr_text name, char *to, size_t room)
         const bool is_at_start = scan.n == scan.part[0];
         n = copy_piece(&scan, (ttr_text){name.p + i, name.n - i}, is_at_start);
     }
-    if (scan.n == 0) { /* nothing that looks like a name */
+    if (scan.n == 0) { /* the text contains nothing that looks like a name */
         scan.n = name.n < room ? name.n : room;
         memcpy(to, name.p, scan.n);
         return scan.n;

@@ -20,7 +20,7 @@
 
 #define LEAF_AGGREGATES_MAX 64u
 #define LEAF_CONDITIONS_MAX 16u
-#define LEAF_LIMIT_MAX 100000u /* rows of a top-N */
+#define LEAF_LIMIT_MAX 100000u /* maximum of LIMIT plus OFFSET of a top-N */
 
 enum leaf_kind { LEAF_GROUP, LEAF_ROWS };
 

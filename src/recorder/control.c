@@ -60,7 +60,7 @@ static void answer_category(const ttr_manager *manager, size_t i, struct trace_a
     const struct program *program = &manager->programs[at];
     const struct program_category *category = &program->categories[i];
     answer->number[0] = program->pid;
-    /* The byte is in memory that the program can read only. */
+    /* The program only reads its enable bytes, so it cannot have changed this value. */
     answer->number[1] = program->flags[category->page * TRACE_PAGE + category->index];
     put_text(answer, category->name);
 }

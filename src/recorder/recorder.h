@@ -142,7 +142,7 @@ struct ttr_manager {
     enum ttr_manager_mode mode;
     uint32_t chunks;
     uint64_t zone_min_ticks, ticks_per_second;
-    uint64_t rotate_bytes, rotate_ms; /* 0 = not */
+    uint64_t rotate_bytes, rotate_ms; /* limits after which a new file is begun; 0 = none */
     int (*next_output)(void *user_data);
     void *user_data;
     char categories[MANAGER_FILTER_MAX]; /* filter; "" = all */

@@ -32,7 +32,7 @@ struct ring_progress {
 
 struct trace_file {
     pthread_mutex_t lock;        /* protects all members below; held while writing */
-    int fd;                      /* -1 = closed */
+    int fd;                      /* descriptor of the file; -1 = closed */
     int reason;                  /* errno of the first failed write; 0 = none */
     uint64_t initialization;     /* offset of the initialization record's frequency */
     uint64_t strings_done;       /* bytes of the string area in the file */

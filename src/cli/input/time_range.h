@@ -1,4 +1,4 @@
-/* --begin, --end and --timerange of --style=babeltrace2. */
+/* Parser of the time range that --begin, --end and --timerange of --style=babeltrace2 select. */
 #ifndef TRACETTA_CLI_INPUT_TIME_RANGE_H
 #define TRACETTA_CLI_INPUT_TIME_RANGE_H
 

@@ -15,7 +15,7 @@ struct terminal {
     bool has_color, error_has_color;
     bool has_boxes; /* stdout is a terminal in a UTF-8 locale */
     int width;      /* columns of stdout; 80 if unknown */
-    pid_t pager;    /* 0 = none */
+    pid_t pager;    /* process of the pager; 0 = none */
 };
 
 enum ink { INK_PLAIN, INK_BOLD, INK_DIM, INK_RED, INK_YELLOW, INK_GREEN, INK_CYAN, INK_COUNT };

@@ -219,7 +219,7 @@ static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
         definition->version = cursor_u32le(c);
         uint32_t more = cursor_u32le(c);
         if (more)
-            (void)cursor_u32le(c); /* the id is stored twice */
+            (void)cursor_u32le(c); /* skips the second copy of the id */
     }
     return !is_out_of_memory;
 }

@@ -78,8 +78,8 @@ struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
     return client->traces[client->traces_n++] = trace;
 }
 
-/* If the stream was freed before, because it was read to its end, the new object is marked is_over
- * and is_done. */
+/* Returns the stream of an id; adds it if it is new. A stream that was read to its end has been
+ * freed. If the daemon reports it again, the new object is marked is_over and is_done. */
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,
                                     struct live_trace *trace)
 {
