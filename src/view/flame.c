@@ -10,11 +10,12 @@
 
 #define NODES_MAX 20000u
 #define SLICES_MAX 50000000u
+#define SLOTS 65536u /* of the hash table; a third is used at most */
 
 /* A path of names. */
 struct flame_node {
-    uint32_t name, parent, next, child; /* next, child: index; 0 = none */
-    int64_t total;                      /* ns, without what is outside of the range */
+    uint32_t name, parent;
+    int64_t total; /* ns, without what is outside of the range */
     uint64_t count;
 };
 
@@ -22,19 +23,22 @@ struct flame {
     const ttr_view *view;
     struct flame_node *nodes; /* nodes[0] is the root */
     size_t nodes_n;
+    uint32_t slots[SLOTS]; /* index of a node; 0 = free */
     uint64_t slices;
     int64_t from, to;
     uint64_t next[VIEW_DEPTH_MAX]; /* next item of each row of the thread */
     bool is_cut;
 };
 
+/* Finds the node of a name below another one by a hash table, or adds it. With too many nodes, the
+ * slices of new paths count for their parent. */
 static uint32_t find_child(struct flame *flame, uint32_t parent, uint32_t name)
 {
-    uint32_t last = 0;
-    for (uint32_t i = flame->nodes[parent].child; i; i = flame->nodes[i].next) {
-        if (flame->nodes[i].name == name)
-            return i;
-        last = i;
+    uint32_t at = (parent * 0x9e3779b1u ^ name * 0x85ebca6bu) % SLOTS;
+    for (; flame->slots[at]; at = (at + 1) % SLOTS) {
+        const struct flame_node *node = &flame->nodes[flame->slots[at]];
+        if (node->parent == parent && node->name == name)
+            return flame->slots[at];
     }
     if (flame->nodes_n >= NODES_MAX) {
         flame->is_cut = true;
@@ -42,10 +46,7 @@ static uint32_t find_child(struct flame *flame, uint32_t parent, uint32_t name)
     }
     const uint32_t added = (uint32_t)flame->nodes_n++;
     flame->nodes[added] = (struct flame_node){.name = name, .parent = parent};
-    if (last)
-        flame->nodes[last].next = added;
-    else
-        flame->nodes[parent].child = added;
+    flame->slots[at] = added;
     return added;
 }
 
@@ -81,7 +82,8 @@ static void add_depth(struct flame *flame, const struct view_track *track, uint3
         const uint32_t node = find_child(flame, stack[at].node, name);
         flame->nodes[node].total += high - low;
         flame->nodes[node].count++;
-        if (++flame->slices >= SLICES_MAX) {
+        if (++flame->slices >= SLICES_MAX ||
+            (flame->slices % 65536 == 0 && atomic_load(&flame->view->is_stopping))) {
             flame->is_cut = true;
             return;
         }
