@@ -9,43 +9,47 @@
 #include "view/view.h"
 
 #define NODES_MAX 20000u
+#define TRACKS_BYTES 16384u /* no query is longer */
+#define SLOTS 65536u        /* a power of 2 above NODES_MAX */
 #define SLICES_MAX 50000000u
 
 /* A path of names. */
 struct flame_node {
-    uint32_t name, parent, next, child; /* next, child: index; 0 = none */
-    int64_t total;                      /* ns, without what is outside of the range */
+    uint32_t name, parent;
+    int64_t total; /* ns, without what is outside of the range */
     uint64_t count;
 };
 
 struct flame {
     const ttr_view *view;
-    struct flame_node *nodes; /* nodes[0] is the root */
+    /* nodes[0] is the root; nodes[NODES_MAX] counts paths that no node is left for */
+    struct flame_node *nodes;
     size_t nodes_n;
+    uint32_t *slots; /* hash table of nodes by parent and name; 0 = free */
     uint64_t slices;
     int64_t from, to;
     uint64_t next[VIEW_DEPTH_MAX]; /* next item of each row of the thread */
     bool is_cut;
 };
 
+/* Returns the child of a node with a name, which is added if it is new. */
 static uint32_t find_child(struct flame *flame, uint32_t parent, uint32_t name)
 {
-    uint32_t last = 0;
-    for (uint32_t i = flame->nodes[parent].child; i; i = flame->nodes[i].next) {
-        if (flame->nodes[i].name == name)
-            return i;
-        last = i;
+    uint64_t slot = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    if (parent == NODES_MAX)
+        return NODES_MAX;
+    for (slot %= SLOTS; flame->slots[slot]; slot = (slot + 1) % SLOTS) {
+        const struct flame_node *node = &flame->nodes[flame->slots[slot]];
+        if (node->parent == parent && node->name == name)
+            return flame->slots[slot];
     }
     if (flame->nodes_n >= NODES_MAX) {
         flame->is_cut = true;
-        return parent;
+        return NODES_MAX;
     }
     const uint32_t added = (uint32_t)flame->nodes_n++;
     flame->nodes[added] = (struct flame_node){.name = name, .parent = parent};
-    if (last)
-        flame->nodes[last].next = added;
-    else
-        flame->nodes[parent].child = added;
+    flame->slots[slot] = added;
     return added;
 }
 
@@ -79,7 +83,8 @@ static void add_depth(struct flame *flame, const struct view_track *track, uint3
         if (high < low || (high == low && length > 0))
             continue;
         const uint32_t node = find_child(flame, stack[at].node, name);
-        flame->nodes[node].total += high - low;
+        if (__builtin_add_overflow(flame->nodes[node].total, high - low, &flame->nodes[node].total))
+            flame->nodes[node].total = INT64_MAX;
         flame->nodes[node].count++;
         if (++flame->slices >= SLICES_MAX) {
             flame->is_cut = true;
@@ -122,11 +127,13 @@ static void append_nodes(const struct flame *flame, struct reply *out)
 
 void view_answer_flame(const ttr_view *view, const struct request *request, struct answer *answer)
 {
-    char tracks[4096] = "";
+    char tracks[TRACKS_BYTES] = "";
     struct flame *flame = calloc(1, sizeof *flame);
-    if (flame)
-        flame->nodes = calloc(NODES_MAX, sizeof *flame->nodes);
-    if (!flame || !flame->nodes || !request_int(request, "a", &flame->from) ||
+    if (flame) {
+        flame->nodes = calloc(NODES_MAX + 1, sizeof *flame->nodes);
+        flame->slots = calloc(SLOTS, sizeof *flame->slots);
+    }
+    if (!flame || !flame->nodes || !flame->slots || !request_int(request, "a", &flame->from) ||
         !request_int(request, "z", &flame->to)) {
         answer->status = 400;
         reply_append(&answer->body, "{\"cut\":false,\"nodes\":[]}", 24);
@@ -143,7 +150,9 @@ void view_answer_flame(const ttr_view *view, const struct request *request, stru
         }
         append_nodes(flame, &answer->body);
     }
-    if (flame)
+    if (flame) {
         free(flame->nodes);
+        free(flame->slots);
+    }
     free(flame);
 }
