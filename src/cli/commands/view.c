@@ -159,7 +159,7 @@ static int write_file(const struct view_library *library, ttr_view *view, const 
     if (fd < 0)
         return report_unwritable_output(path, errno);
     const ttr_status status = library->report(view, fd, &error);
-    int reason = errno;
+    int reason = status == TTR_E_NOMEM ? ENOMEM : errno;
     if (close(fd) != 0 || (status == TTR_OK && rename(temporary, path) != 0))
         reason = errno;
     else if (status == TTR_OK)
