@@ -84,21 +84,35 @@ static void remove_partial(const char *path, const ttr_query_table *tables, size
         (void)unlink(path);
 }
 
-/* Removes a folder of tables; it stays if it has other files too. */
-static void remove_old_folder(const char *path, const char *suffix)
+static bool has_suffix(const char *name, const char *suffix)
+{
+    const size_t n = strlen(name), suffix_n = strlen(suffix);
+    return n > suffix_n && strcmp(name + n - suffix_n, suffix) == 0;
+}
+
+/* Removes a folder of tables. Returns false with errno, and removes nothing, if it has other files
+ * too. */
+static bool remove_old_folder(const char *path, const char *suffix)
 {
     const struct dirent *entry;
     DIR *folder = opendir(path);
+    bool has_others = false;
+    if (!folder)
+        return false;
     /* POSIX only requires that no other thread uses this stream. */
     /* cppcheck-suppress readdirCalled */
-    while (folder && (entry = readdir(folder))) {
-        const size_t n = strlen(entry->d_name), suffix_n = strlen(suffix);
-        if (n > suffix_n && strcmp(entry->d_name + n - suffix_n, suffix) == 0)
+    while ((entry = readdir(folder)))
+        has_others |= strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+                      !has_suffix(entry->d_name, suffix);
+    rewinddir(folder);
+    /* cppcheck-suppress readdirCalled */
+    while (!has_others && (entry = readdir(folder)))
+        if (has_suffix(entry->d_name, suffix))
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    }
-    if (folder)
-        (void)closedir(folder);
-    (void)rmdir(path);
+    (void)closedir(folder);
+    if (has_others)
+        errno = ENOTEMPTY;
+    return !has_others && rmdir(path) == 0;
 }
 
 /* Renames the complete output. An existing one is replaced only if that was asked for. */
@@ -112,8 +126,9 @@ static ttr_status rename_output(const char *partial, const ttr_query_output *out
         errno = EEXIST;
         return fail_path(error, path);
     }
-    if (exists && S_ISDIR(about.st_mode) && output->flags & TTR_QUERY_FOLDER)
-        remove_old_folder(path, get_suffix(output));
+    if (exists && S_ISDIR(about.st_mode) && output->flags & TTR_QUERY_FOLDER &&
+        !remove_old_folder(path, get_suffix(output)))
+        return fail_path(error, path);
     return rename(partial, path) == 0 ? TTR_OK : fail_path(error, path);
 }
 
