@@ -9,9 +9,12 @@
 
 #include "recorder/recorder.h"
 
+/* Copies a text into an answer; a longer one is cut. */
 static void put_text(struct trace_answer *answer, const char *text)
 {
-    (void)snprintf(answer->text, sizeof answer->text, "%s", text);
+    const size_t n = strnlen(text, sizeof answer->text - 1);
+    memcpy(answer->text, text, n);
+    answer->text[n] = '\0';
 }
 
 /* Numbers in the order of session.c; texts: name of the output, filter, both with their NUL. */

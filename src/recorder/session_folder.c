@@ -74,9 +74,10 @@ static bool visit_root(const char *root, bool (*visit)(void *ctx, uint64_t pid, 
         const uint64_t pid = parse_name(entry->d_name);
         if (pid == 0 || strlen(root) + strlen(entry->d_name) > SESSION_SOCKET_MAX - 12)
             continue;
-        (void)snprintf(folder, sizeof folder, "%s/%.80s", root, entry->d_name);
-        (void)snprintf(socket, sizeof socket, "%.98s/socket", folder);
-        if (is_private(folder))
+        const int n = snprintf(folder, sizeof folder, "%s/%s", root, entry->d_name);
+        const int socket_n = snprintf(socket, sizeof socket, "%s/%s/socket", root, entry->d_name);
+        if (n > 0 && (size_t)n < sizeof folder && socket_n > 0 &&
+            (size_t)socket_n < sizeof socket && is_private(folder))
             goes_on = visit(ctx, pid, socket);
     }
     if (list)

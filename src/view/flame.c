@@ -10,8 +10,8 @@
 
 #define NODES_MAX 20000u
 #define TRACKS_BYTES 16384u /* no query is longer */
-#define SLOTS 65536u        /* a power of 2 above NODES_MAX */
 #define SLICES_MAX 50000000u
+#define SLOTS 65536u /* of the hash table; a third is used at most */
 
 /* A path of names. */
 struct flame_node {
@@ -25,23 +25,24 @@ struct flame {
     /* nodes[0] is the root; nodes[NODES_MAX] counts paths that no node is left for */
     struct flame_node *nodes;
     size_t nodes_n;
-    uint32_t *slots; /* hash table of nodes by parent and name; 0 = free */
+    uint32_t slots[SLOTS]; /* index of a node; 0 = free */
     uint64_t slices;
     int64_t from, to;
     uint64_t next[VIEW_DEPTH_MAX]; /* next item of each row of the thread */
     bool is_cut;
 };
 
-/* Returns the child of a node with a name, which is added if it is new. */
+/* Finds the node of a name below another one by a hash table, or adds it. Returns NODES_MAX if
+ * there are too many. */
 static uint32_t find_child(struct flame *flame, uint32_t parent, uint32_t name)
 {
-    uint64_t slot = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     if (parent == NODES_MAX)
         return NODES_MAX;
-    for (slot %= SLOTS; flame->slots[slot]; slot = (slot + 1) % SLOTS) {
-        const struct flame_node *node = &flame->nodes[flame->slots[slot]];
+    uint32_t at = (parent * 0x9e3779b1u ^ name * 0x85ebca6bu) % SLOTS;
+    for (; flame->slots[at]; at = (at + 1) % SLOTS) {
+        const struct flame_node *node = &flame->nodes[flame->slots[at]];
         if (node->parent == parent && node->name == name)
-            return flame->slots[slot];
+            return flame->slots[at];
     }
     if (flame->nodes_n >= NODES_MAX) {
         flame->is_cut = true;
@@ -49,7 +50,7 @@ static uint32_t find_child(struct flame *flame, uint32_t parent, uint32_t name)
     }
     const uint32_t added = (uint32_t)flame->nodes_n++;
     flame->nodes[added] = (struct flame_node){.name = name, .parent = parent};
-    flame->slots[slot] = added;
+    flame->slots[at] = added;
     return added;
 }
 
@@ -86,7 +87,8 @@ static void add_depth(struct flame *flame, const struct view_track *track, uint3
         if (__builtin_add_overflow(flame->nodes[node].total, high - low, &flame->nodes[node].total))
             flame->nodes[node].total = INT64_MAX;
         flame->nodes[node].count++;
-        if (++flame->slices >= SLICES_MAX) {
+        if (++flame->slices >= SLICES_MAX ||
+            (flame->slices % 65536 == 0 && atomic_load(&flame->view->is_stopping))) {
             flame->is_cut = true;
             return;
         }
@@ -129,11 +131,9 @@ void view_answer_flame(const ttr_view *view, const struct request *request, stru
 {
     char tracks[TRACKS_BYTES] = "";
     struct flame *flame = calloc(1, sizeof *flame);
-    if (flame) {
+    if (flame)
         flame->nodes = calloc(NODES_MAX + 1, sizeof *flame->nodes);
-        flame->slots = calloc(SLOTS, sizeof *flame->slots);
-    }
-    if (!flame || !flame->nodes || !flame->slots || !request_int(request, "a", &flame->from) ||
+    if (!flame || !flame->nodes || !request_int(request, "a", &flame->from) ||
         !request_int(request, "z", &flame->to)) {
         answer->status = 400;
         reply_append(&answer->body, "{\"cut\":false,\"nodes\":[]}", 24);
@@ -150,9 +150,7 @@ void view_answer_flame(const ttr_view *view, const struct request *request, stru
         }
         append_nodes(flame, &answer->body);
     }
-    if (flame) {
+    if (flame)
         free(flame->nodes);
-        free(flame->slots);
-    }
     free(flame);
 }

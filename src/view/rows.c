@@ -195,13 +195,6 @@ static void summarise_block(union view_summary *summary, bool counter, bool is_f
     }
 }
 
-/* The end of a long trace rounds to the column after the last one. */
-static size_t overview_column(const ttr_view *view, int64_t start)
-{
-    const size_t column = (size_t)((double)start / ((double)view->end + 1) * VIEW_OVERVIEW);
-    return column < VIEW_OVERVIEW ? column : VIEW_OVERVIEW - 1;
-}
-
 static bool copy_item(struct plan *plan, uint64_t i, const struct plan_item *item)
 {
     struct build *build = (struct build *)plan;
@@ -212,8 +205,11 @@ static bool copy_item(struct plan *plan, uint64_t i, const struct plan_item *ite
     const struct view_row *row = &view->rows[to];
     const uint64_t n = build->filled[to]++, at = row->first + n;
     const uint64_t block = row->first_block + n / VIEW_BLOCK;
-    const uint64_t since_start = (uint64_t)item->start - (uint64_t)view->start;
-    int64_t start = since_start > (uint64_t)view->end ? view->end : (int64_t)since_start;
+    /* Times outside of the range, which is cut at 2^62 ns, are moved to its ends. */
+    const uint64_t since = (uint64_t)item->start - (uint64_t)view->start;
+    int64_t start = item->start < view->start     ? 0
+                    : since > (uint64_t)view->end ? view->end
+                                                  : (int64_t)since;
     int64_t length =
         item->length < 0 || item->length > view->end - start ? view->end - start : item->length;
     if (start < build->ends[to]) {
@@ -238,7 +234,8 @@ static bool copy_item(struct plan *plan, uint64_t i, const struct plan_item *ite
     view->block_starts[row->first_block + n / VIEW_BLOCK + 1] = build->ends[to];
     summarise_block(&view->block_summaries[block], is_counter(view, row), n % VIEW_BLOCK == 0,
                     length, item->name);
-    view->overview[overview_column(view, start)]++;
+    const size_t column = (size_t)((double)start / ((double)view->end + 1) * VIEW_OVERVIEW);
+    view->overview[column < VIEW_OVERVIEW ? column : VIEW_OVERVIEW - 1]++;
     return true;
 }
 

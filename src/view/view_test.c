@@ -293,6 +293,21 @@ static void empty_trace_has_a_view(void **state)
     check_answer("/flame", "a=0&z=5", 200, "\"nodes\":[]");
 }
 
+static void times_of_different_clocks_have_a_view(void **state)
+{
+    (void)state;
+    static const int64_t times[] = {INT64_MIN / 2, 0, 1700000000000000000, INT64_MAX - 5};
+    for (size_t i = 0; i < 4; i++)
+        add_event(TTR_KIND_SPAN, "span", times[i])->duration = i % 2 ? UINT64_MAX : 7;
+    make_view();
+    uint64_t counted = 0;
+    for (size_t i = 0; i < VIEW_OVERVIEW; i++)
+        counted += view->overview[i];
+    assert_int_equal(counted, 4);
+    check_answer("/lod", "a=0&z=4611686018427387904&w=1900&r=0-3", 200, NULL);
+    check_answer("/flame", "a=0&z=4611686018427387904", 200, "\"nodes\":[[");
+}
+
 /* --- Requests --- */
 
 static int check_request(const char *text)
@@ -373,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_describe_the_trace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_names_are_cut_and_cleaned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(empty_trace_has_a_view, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(times_of_different_clocks_have_a_view, set_up, tear_down),
         cmocka_unit_test_setup_teardown(requests_are_refused_without_secret_or_from_elsewhere,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(secret_is_new_for_each_view, set_up, tear_down),
