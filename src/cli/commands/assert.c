@@ -53,13 +53,16 @@ static int parse_operands(struct work *work)
     if (work->paths_n == 0)
         return report_misuse("assert", "%s: no such file: expected a trace before the assertions",
                              call->path[0]);
-    work->checks_n = call->paths_n - work->paths_n;
-    if (work->checks_n == 0)
+    const size_t n = call->paths_n - work->paths_n;
+    if (n == 0)
         return report_misuse("assert",
                              "expected an assertion after the trace: 'p99(frame) < 16ms'");
-    work->checks = calloc(work->checks_n, sizeof *work->checks);
-    if (!work->checks)
+    work->checks = calloc(n, sizeof *work->checks);
+    if (!work->checks) {
+        report_failure_text("assert", "out of memory");
         return OUTCOME_INPUT;
+    }
+    work->checks_n = n;
     for (size_t i = 0; i < work->checks_n; i++) {
         const char *text = call->path[work->paths_n + i], *reason;
         unsigned offset;
@@ -186,13 +189,29 @@ static void print_json(const struct work *work)
     json_close(&json, '}');
 }
 
+/* Returns true if XML 1.0 (2.2) has a character of UTF-8: no control but tab and line feed, and
+ * neither U+FFFE nor U+FFFF. */
+static bool is_xml_character(const unsigned char *p, size_t length)
+{
+    const bool is_control = *p < 0x20 && *p != '\n' && *p != '\t';
+    return length > 0 && !is_control &&
+           !(length == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe);
+}
+
 static void print_xml_text(const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
-            (void)printf("&#%d;", *text);
-        else
-            (void)putchar((unsigned char)*text < 0x20 && *text != '\n' ? ' ' : *text);
+    const unsigned char *p = (const unsigned char *)text;
+    size_t n = strlen(text), length;
+    for (; n > 0; p += length, n -= length) {
+        length = json_character_length(p, n);
+        if (!is_xml_character(p, length)) {
+            (void)fputs("\xef\xbf\xbd", stdout);
+            length = length ? length : 1;
+        } else if (strchr("<>&\"", *p)) {
+            (void)printf("&#%d;", *p);
+        } else {
+            (void)fwrite(p, 1, length, stdout);
+        }
     }
 }
 
