@@ -113,6 +113,9 @@ ttr_status ttr_view_listen(ttr_view *view, const ttr_view_options *options, ttr_
         !make_secret(view)) {
         view_error(error, TTR_E_IO, "127.0.0.1:%u: cannot listen: %s; choose another port",
                    options ? options->port : 0u, strerror(errno));
+        if (view->listener >= 0)
+            (void)close(view->listener);
+        view->listener = -1;
         return TTR_E_IO;
     }
     view->port = ntohs(address.sin_port);

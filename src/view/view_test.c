@@ -88,6 +88,23 @@ static void add_spans(void)
     }
 }
 
+/* --- Times --- */
+
+/* A span at the end of a trace of 2^61 ns is in the last column of the overview. */
+static void overview_of_a_long_trace_has_its_last_span(void **state)
+{
+    (void)state;
+    uint64_t counted = 0;
+    add_event(TTR_KIND_SPAN, "first", 0)->duration = 10;
+    add_event(TTR_KIND_SPAN, "last", (int64_t)1 << 61)->duration = 0;
+    make_view();
+    assert_int_equal(view->end, (int64_t)1 << 61);
+    for (size_t i = 0; i < VIEW_OVERVIEW; i++)
+        counted += view->overview[i];
+    assert_int_equal(counted, 2);
+    assert_int_equal(view->overview[VIEW_OVERVIEW - 1], 1);
+}
+
 /* --- Boxes --- */
 
 struct shown {
@@ -362,6 +379,8 @@ static void secret_is_new_for_each_view(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(overview_of_a_long_trace_has_its_last_span, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(boxes_of_random_windows_show_every_slice, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(window_of_everything_reads_few_blocks, set_up, tear_down),

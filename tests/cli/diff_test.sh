@@ -66,6 +66,13 @@ run "$tracetta" diff -q --threshold=10% "$old" "$new"
 [ $run_status = 1 ]
 verdict "differences_beyond_the_threshold_are_status_1" $? "exit status $run_status"
 says "key_is_an_expression" '"name": "category[0-9]"' "$tracetta" diff -q --format=json --key="category" "$old" "$new"
+run "$tracetta" diff -q --format=json --key="length(name) * 7 - 20 + dur % 12" --threshold=0 "$old" "$old"
+[ $run_status = 0 ] && "$python" -c '
+import collections, json, sys
+rows = json.load(sys.stdin)["spans"]
+keys = collections.Counter(row["name"] for row in rows)
+sys.exit(max(keys.values()) > 1 or len(keys) < 12 or any(not row["before"] or not row["after"] for row in rows))' <"$work/.out"
+verdict "numeric_keys_are_joined_once" $? "exit status $run_status"
 # Three values of 1e308, of which the sum is infinite (FXT: counter events with a double).
 "$python" -c "
 import struct, sys
@@ -84,6 +91,9 @@ says "assertion_that_holds_is_status_0" "^ok " "$tracetta" assert -q "$old" "p99
 run "$tracetta" assert -q "$old" "p99('*_1*') < ${p99}ns"
 [ $run_status = 1 ] && grep -q "^violated" "$work/.out"
 verdict "assertion_that_does_not_hold_is_status_1" $? "exit status $run_status"
+run "$tracetta" assert -q "$old" "total(nothing) < 1h"
+[ $run_status = 1 ]
+verdict "total_of_spans_that_do_not_exist_does_not_hold" $? "exit status $run_status"
 run "$tracetta" assert -q "$old" "max(nothing) < 1h"
 [ $run_status = 1 ] && grep -q "no complete span has" "$work/.out"
 verdict "duration_of_a_missing_name_is_a_violation" $? "exit status $run_status"

@@ -54,13 +54,16 @@ static int parse_operands(struct work *work)
     if (work->paths_n == 0)
         return report_misuse("assert", "%s: no such file: expected a trace before the assertions",
                              call->path[0]);
-    work->checks_n = call->paths_n - work->paths_n;
-    if (work->checks_n == 0)
+    const size_t n = call->paths_n - work->paths_n;
+    if (n == 0)
         return report_misuse("assert",
                              "expected an assertion after the trace: 'p99(frame) < 16ms'");
-    work->checks = calloc(work->checks_n, sizeof *work->checks);
-    if (!work->checks)
+    work->checks = calloc(n, sizeof *work->checks);
+    if (!work->checks) {
+        report_failure_text("assert", "out of memory");
         return OUTCOME_INPUT;
+    }
+    work->checks_n = n;
     for (size_t i = 0; i < work->checks_n; i++) {
         const char *text = call->path[work->paths_n + i], *reason;
         unsigned offset;

@@ -56,13 +56,14 @@ static void add_wanted_name(void *user_data, const char *name)
     }
     if (!session->names)
         session->names = calloc(NAMES_MAX + 1, sizeof *session->names);
-    if (!session->names || session->names_n == NAMES_MAX)
-        return;
     for (size_t i = 0; i < session->names_n; i++)
         if (strcmp(session->names[i], name) == 0)
             return;
-    if ((session->names[session->names_n] = strdup(name)))
-        session->names_n++;
+    char *copy = session->names && session->names_n < NAMES_MAX ? strdup(name) : NULL;
+    if (copy)
+        session->names[session->names_n++] = copy;
+    else
+        session->wants_all = true;
 }
 
 void query_session_want(struct query_session *session, const char *sql)

@@ -158,7 +158,7 @@ static int write_special_file(const struct view_library *library, ttr_view *view
     if (fd < 0)
         return report_unwritable_output(path, errno);
     const ttr_status status = library->report(view, fd, &error);
-    const int reason = errno;
+    const int reason = status == TTR_E_NOMEM ? ENOMEM : errno;
     return close(fd) == 0 && status == TTR_OK ? OUTCOME_FINE
                                               : report_unwritable_output(path, reason);
 }
@@ -184,7 +184,7 @@ static int write_file(const struct view_library *library, ttr_view *view, const 
     if (fd < 0)
         return report_unwritable_output(name, errno);
     const ttr_status status = library->report(view, fd, &error);
-    int reason = errno;
+    int reason = status == TTR_E_NOMEM ? ENOMEM : errno;
     if (close(fd) != 0 || (status == TTR_OK && rename(temporary, path) != 0))
         reason = errno;
     else if (status == TTR_OK)
