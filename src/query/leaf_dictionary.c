@@ -9,7 +9,7 @@
 #define KNOWN 1u
 
 struct vector_dictionary {
-    sqlite3_stmt *statement; /* SELECT of the function, whose argument is the parameter ?1 */
+    sqlite3_stmt *statement; /* SELECT of the function; its argument is the parameter ?1 */
     uint8_t type;            /* ttr_store_type of the results */
     int64_t *values;         /* results of the function, indexed by id of a string */
     uint8_t *known;          /* KNOWN if values[id] has been computed, else UNKNOWN */

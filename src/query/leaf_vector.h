@@ -83,7 +83,8 @@ struct vector_program {
 
 /* Names that an expression can use. */
 struct vector_scope {
-    const struct sql_select *select;  /* SELECT whose table, or derived table, has the columns */
+    const struct sql_select
+        *select; /* SELECT with the table, or derived table, that has the columns */
     const struct vector_scope *inner; /* scope of the derived table; NULL = a table */
 };
 

@@ -83,8 +83,8 @@ static ttr_text get_trace_path(const ttr_report *report)
 }
 
 /* Sets *longer to the path of more complete metadata. The reader records it as an attribute of the
- * source if it finds such metadata in another folder of the same trace. Returns false if there is
- * no such attribute. */
+ * source if it finds such metadata in another folder of the same trace. Returns false if the source
+ * has no such attribute. */
 static bool find_longer_metadata(const ttr *t, uint16_t source, ttr_text *longer)
 {
     static const char name[] = "trace.longer_metadata";

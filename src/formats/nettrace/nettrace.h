@@ -590,8 +590,7 @@ TTR_MUST bool nettrace_update_sequence(struct nettrace_reader *reader, size_t ca
  * exhausted. */
 ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid);
 
-/* V6: returns the thread that a process declares at an index without a tid. Returns 0 if memory is
- * exhausted. */
+/* V6: returns the thread of an index that has no tid; 0 if memory is exhausted. */
 ttr_id nettrace_get_thread_without_tid(struct nettrace_reader *reader, uint64_t index,
                                        uint64_t pid);
 

@@ -97,7 +97,8 @@ struct chain {
     uint64_t first;          /* ticks of the first event */
     int64_t lowest, highest; /* ticks of all events, from `first` on */
     uint32_t n;
-    uint32_t misfits; /* number of the first CHECKED events whose payload does not fit their type */
+    uint32_t
+        misfits; /* number of payloads that do not fit their type, of the first CHECKED events */
     bool is_complete; /* the chain ends at the end of the block */
 };
 

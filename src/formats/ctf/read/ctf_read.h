@@ -136,7 +136,7 @@ struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
     const struct ctf_stream_decoder *kind;
-    /* stream whose track and counters are used: this one. Of RFC v1.1, packets in the other byte
+    /* stream that has the track and counters: this one. Of RFC v1.1, packets in the other byte
      * order have a stream of their own; it uses those of the stream in the metadata's byte order.
      */
     struct ctf_stream *first;

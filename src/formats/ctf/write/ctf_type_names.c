@@ -87,8 +87,8 @@ static uint64_t hash_convention_name(struct ctf_types *types, ttr_text name, ttr
     return hash_bytes(plain.p, plain.n);
 }
 
-/* Counts a member of struct `structure` whose name has the hash `key`. Returns the number of such
- * members so far. */
+/* Counts a member of struct `structure` by the hash `key` of its name. Returns the number of
+ * members with this hash so far. */
 static unsigned count_convention_name(struct ctf_types *types, uint64_t structure, uint64_t key)
 {
     uint32_t *times = pair_map_get(&types->times, structure, key);
