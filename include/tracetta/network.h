@@ -150,9 +150,9 @@ typedef struct ttr_sender_options {
 typedef struct ttr_sent {
     size_t size;
     uint64_t bytes, packets, events, datagrams;
-    uint64_t oversized;     /* packets that exceed a datagram and were not sent */
-    uint64_t skipped;       /* bytes that are no packet and were not sent */
-    uint64_t refused;       /* datagrams that no process received, as far as reported */
+    uint64_t oversized; /* packets above a datagram's size, or 16 MiB by a connection: not sent */
+    uint64_t skipped;   /* bytes that are no packet and were not sent */
+    uint64_t refused;   /* datagrams that no process received, as far as reported */
     uint64_t reconnections; /* the connection was made again; the last 4 MiB were repeated */
 } ttr_sent;
 

@@ -1,7 +1,7 @@
 /* SQL over a column store: libtracetta-query.
  *
  *     ttr_query *query = ttr_query_new(t, store, &error);
- *     ttr_result *result = query ? ttr_query_prepare(query, sql, &error) : NULL;
+ *     ttr_result *result = query ? ttr_query_prepare(query, sql, NULL, &error) : NULL;
  *     while (result && ttr_result_step(result, &error) == TTR_OK)
  *         puts(ttr_result_text(result, 0).p);
  *
@@ -49,7 +49,7 @@ TTR_API void ttr_query_set_leaves(ttr_query *query, bool has_leaves);
 
 /* Compiles the first statement of a text.  Returns NULL with `error`: TTR_E_MISUSE for an error in
  * the statement, with the byte of the text in error->offset if it is known.  *rest is the text
- * after the statement. */
+ * after the statement; `rest` may be NULL. */
 TTR_API ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
                                       ttr_error *error);
 

@@ -114,7 +114,8 @@ static void keep_first_bytes(struct remote *remote, const uint8_t *bytes, size_t
         buffer_add(&remote->head, bytes, n);
 }
 
-/* Keeps a part of a file that frames send. */
+/* Keeps a part of a file that frames send. A part that a limit or another file refuses is garbage,
+ * not a packet. */
 static void accept_part(struct remote *remote, const struct framed_packet *packet)
 {
     struct file_frame frame;
@@ -124,10 +125,12 @@ static void accept_part(struct remote *remote, const struct framed_packet *packe
     if (file_frame_parse(packet->bytes, packet->n, &frame))
         status =
             folder_capture_add_part(&remote->parts, &remote->capture, &frame, &is_refused, &error);
-    if (is_refused && remote->is_stream)
-        remote->framer.garbage += packet->n;
-    else if (is_refused)
-        remote->received.garbage += packet->n;
+    if (is_refused) {
+        /* its bytes count once */
+        remote->received.packets--;
+        remote->received.bytes -= packet->n;
+        *(remote->is_stream ? &remote->framer.garbage : &remote->received.garbage) += packet->n;
+    }
     if (status != TTR_OK)
         receiver_fail(remote->receiver, status, &error);
 }

@@ -129,22 +129,27 @@ static void keep_packets_to_resend(struct ttr_sender *sender, const struct buffe
     buffer_add(resend, batch->bytes, batch->n);
 }
 
-/* Connects again and repeats the head and the last packets. */
+/* Connects again and repeats the head and the last packets. Gives up after pauses of reconnect_ms
+ * if each connection fails. */
 static ttr_status resume_sending(struct ttr_sender *sender, ttr_error *error)
 {
-    ttr_status status = TTR_OK;
-    bool is_sent = false;
-    while (status == TTR_OK && !is_sent) {
+    for (uint64_t waited_ms = 0;; waited_ms += RETRY_MS) {
         (void)close(sender->fd);
         sender->fd = -1;
         if (!should_continue(sender))
             return fail_cancelled(error);
-        status = sender_connect(sender, error);
-        sender->sent.reconnections += status == TTR_OK;
-        is_sent = status == TTR_OK && send_bytes(sender, sender->head.bytes, sender->head.n) &&
-                  send_bytes(sender, sender->resend.bytes, sender->resend.n);
+        ttr_status status = sender_connect(sender, error);
+        if (status != TTR_OK)
+            return status;
+        sender->sent.reconnections++;
+        if (send_bytes(sender, sender->head.bytes, sender->head.n) &&
+            send_bytes(sender, sender->resend.bytes, sender->resend.n))
+            return TTR_OK;
+        if (waited_ms > sender->options.reconnect_ms)
+            return fail(error, TTR_E_IO, NO_OFFSET, "%s: the receiver closes each connection",
+                        sender->text);
+        (void)poll(NULL, 0, (int)RETRY_MS);
     }
-    return status;
 }
 
 static ttr_status send_stream(struct ttr_sender *sender, ttr_error *error)
@@ -286,7 +291,8 @@ ttr_status sender_send_packet(struct ttr_sender *sender, const struct framed_pac
                               ttr_error *error)
 {
     ttr_status status = wait_until_packet_is_due(sender, &packet->facts, error);
-    if (sender->address.transport == TRANSPORT_UDP && packet->n > SENDER_DATAGRAM_MAX) {
+    const bool is_udp = sender->address.transport == TRANSPORT_UDP;
+    if (packet->n > (is_udp ? SENDER_DATAGRAM_MAX : PACKET_MAX)) {
         sender->sent.oversized++;
         return status;
     }

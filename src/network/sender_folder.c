@@ -214,15 +214,13 @@ static void count_skipped(struct sent_folder *folder)
 
 ttr_status ttr_sender_send_folder(ttr_sender *sender, const char *path, ttr_error *error)
 {
-    struct sent_folder folder = {.sender = sender,
-                                 .path = path,
-                                 .t = ttr_new(NULL),
-                                 .session = make_session(),
-                                 .files_n = NAMES_MAX};
+    struct sent_folder folder = {
+        .sender = sender, .path = path, .session = make_session(), .files_n = NAMES_MAX};
     const ttr_read_options options = {.size = sizeof options,
                                       .flags = TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED};
     if (sender->format)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "a sender sends one trace");
+    folder.t = ttr_new(NULL);
     sender->head_max = HEAD_BYTES_MAX;
     buffer_init(&folder.frame, &sender->alloc);
     folder.files = alloc_zero(&sender->alloc, folder.files_n, sizeof *folder.files);

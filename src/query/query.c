@@ -9,6 +9,7 @@
 
 #define PROGRESS_STEPS 10000 /* instructions of SQLite between two calls of progress */
 #define NAME_MAX_BYTES 256u
+#define LENGTH_MAX (64 << 20) /* bytes of a text or a row */
 /* Bytes that SQLite may use, in all databases of the process together.  SQLite merges derived
  * tables into the statement around them, which can grow exponentially, before any progress is
  * reported. */
@@ -206,6 +207,7 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
         (void)sqlite3_hard_heap_limit64(SQLITE_MEMORY_MAX);
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_EXPR_DEPTH, 500);
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
+    (void)sqlite3_limit(query->db, SQLITE_LIMIT_LENGTH, LENGTH_MAX);
     (void)sqlite3_set_authorizer(query->db, authorize_statement, query);
     sqlite3_progress_handler(query->db, PROGRESS_STEPS, report_progress, query);
     return query;
@@ -251,6 +253,7 @@ ttr_status ttr_query_attach(ttr_query *query, const char *schema, ttr *t, const 
     if (result != SQLITE_OK)
         set_error(error, convert_sqlite_status(result), 0, sqlite3_errmsg(query->db));
     (void)sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
+    (void)sqlite3_limit(query->db, SQLITE_LIMIT_LENGTH, LENGTH_MAX);
     (void)sqlite3_set_authorizer(query->db, authorize_statement, query);
     sqlite3_free(sql);
     free(tables);

@@ -49,6 +49,12 @@ static bool add_damage(ttr_store *store, const ttr_report *report)
     return true;
 }
 
+static int64_t int_of_real(double real)
+{
+    const double end = 9223372036854775808.0; /* 2^63 */
+    return real >= -end && real < end ? (int64_t)real : TTR_STORE_NULL;
+}
+
 static bool add_attributes(ttr_store *store, uint16_t source)
 {
     ttr_attribute attribute;
@@ -56,7 +62,7 @@ static bool add_attributes(ttr_store *store, uint16_t source)
         const ttr_value *value = &attribute.value;
         const bool is_text = value->type == TTR_TYPE_TEXT;
         const int64_t number = value->type == TTR_TYPE_INT     ? value->v.s
-                               : value->type == TTR_TYPE_FLOAT ? (int64_t)value->v.f
+                               : value->type == TTR_TYPE_FLOAT ? int_of_real(value->v.f)
                                                                : store_clamp(value->v.u);
         const int64_t row[] = {
             source, (int64_t)ttr_text_add(store->t, attribute.name.p, attribute.name.n),

@@ -3,6 +3,7 @@
  * Output has a temporary name next to the final one until it is complete. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,6 +85,74 @@ static void remove_partial(const char *path, const ttr_query_table *tables, size
         (void)unlink(path);
 }
 
+/* --- Replacing --- */
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    const size_t n = strlen(name), suffix_n = strlen(suffix);
+    return n > suffix_n && strcmp(name + n - suffix_n, suffix) == 0;
+}
+
+/* Looks for a file that is not a table of this format, which would be lost if the folder were
+ * replaced. Changes nothing. */
+static ttr_status check_old_folder(const char *path, const char *suffix, ttr_error *error)
+{
+    const struct dirent *entry;
+    struct stat about;
+    ttr_status status = TTR_OK;
+    DIR *folder = access(path, R_OK | W_OK | X_OK) == 0 ? opendir(path) : NULL;
+    if (!folder)
+        return fail_path(error, path);
+    /* POSIX only requires that no other thread uses this stream. */
+    /* cppcheck-suppress readdirCalled */
+    while (status == TTR_OK && (errno = 0, entry = readdir(folder))) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        if (!has_suffix(name, suffix) ||
+            fstatat(dirfd(folder), name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(about.st_mode))
+            status = table_files_fail(error, TTR_E_IO,
+                                      "%s: the folder is not replaced, because \"%s\" in it is not "
+                                      "a file of a table (%s)",
+                                      path, name, suffix);
+    }
+    if (status == TTR_OK && errno)
+        status = fail_path(error, path);
+    (void)closedir(folder);
+    return status;
+}
+
+/* Checks that the output can be created, or may be replaced. Changes nothing. */
+static ttr_status check_output(const ttr_query_output *output, ttr_error *error)
+{
+    const char *path = output->path;
+    const bool is_folder = output->flags & TTR_QUERY_FOLDER;
+    struct stat about;
+    if (lstat(path, &about) != 0)
+        return errno == ENOENT ? TTR_OK : fail_path(error, path);
+    if (S_ISLNK(about.st_mode))
+        return table_files_fail(error, TTR_E_IO,
+                                "%s: a symbolic link is not replaced: name its "
+                                "target",
+                                path);
+    if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return table_files_fail(error, TTR_E_IO,
+                                "%s: not a regular file: %s is not written to devices and pipes",
+                                path, output->format);
+    if (is_folder && !S_ISDIR(about.st_mode))
+        return table_files_fail(error, TTR_E_IO, "%s: a file: several tables need a folder", path);
+    if (!is_folder && S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        return fail_path(error, path);
+    }
+    if (!(output->flags & TTR_WRITE_OVERWRITE)) {
+        errno = EEXIST;
+        return fail_path(error, path);
+    }
+    return is_folder ? check_old_folder(path, get_suffix(output), error) : TTR_OK;
+}
+
 /* Removes a folder of tables; it stays if it has other files too. */
 static void remove_old_folder(const char *path, const char *suffix)
 {
@@ -91,30 +160,44 @@ static void remove_old_folder(const char *path, const char *suffix)
     DIR *folder = opendir(path);
     /* POSIX only requires that no other thread uses this stream. */
     /* cppcheck-suppress readdirCalled */
-    while (folder && (entry = readdir(folder))) {
-        const size_t n = strlen(entry->d_name), suffix_n = strlen(suffix);
-        if (n > suffix_n && strcmp(entry->d_name + n - suffix_n, suffix) == 0)
+    while (folder && (entry = readdir(folder)))
+        if (has_suffix(entry->d_name, suffix))
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    }
     if (folder)
         (void)closedir(folder);
     (void)rmdir(path);
+}
+
+/* Replaces a folder. The old one is removed only after the new one has its name. */
+static ttr_status replace_folder(const char *partial, const ttr_query_output *output,
+                                 ttr_error *error)
+{
+    char old[PATH_BYTES], number[32];
+    (void)snprintf(number, sizeof number, ".old-%ld", (long)getpid());
+    if (!join_path(old, output->path, number, ""))
+        return table_files_fail(error, TTR_E_IO, "%s: the path is too long", output->path);
+    if (rename(output->path, old) != 0)
+        return fail_path(error, output->path);
+    if (rename(partial, output->path) != 0) {
+        const ttr_status status = fail_path(error, output->path);
+        (void)rename(old, output->path);
+        return status;
+    }
+    remove_old_folder(old, get_suffix(output));
+    return TTR_OK;
 }
 
 /* Renames the complete output. An existing one is replaced only if that was asked for. */
 static ttr_status rename_output(const char *partial, const ttr_query_output *output,
                                 ttr_error *error)
 {
-    const char *path = output->path;
     struct stat about;
-    const bool exists = lstat(path, &about) == 0;
-    if (exists && !(output->flags & TTR_WRITE_OVERWRITE)) {
-        errno = EEXIST;
-        return fail_path(error, path);
-    }
-    if (exists && S_ISDIR(about.st_mode) && output->flags & TTR_QUERY_FOLDER)
-        remove_old_folder(path, get_suffix(output));
-    return rename(partial, path) == 0 ? TTR_OK : fail_path(error, path);
+    const ttr_status status = check_output(output, error);
+    if (status != TTR_OK)
+        return status;
+    if (output->flags & TTR_QUERY_FOLDER && lstat(output->path, &about) == 0)
+        return replace_folder(partial, output, error);
+    return rename(partial, output->path) == 0 ? TTR_OK : fail_path(error, output->path);
 }
 
 static ttr_status write_partial(ttr_query *query, const ttr_query_table *tables, size_t n,
@@ -151,7 +234,10 @@ ttr_status ttr_query_write(ttr_query *query, const ttr_query_table *tables, size
     if (!join_path(path, output->path, number, ""))
         return table_files_fail(error, TTR_E_IO, "%s: the path is too long", output->path);
     partial.path = path;
-    ttr_status status = write_partial(query, tables, n, &partial, error);
+    ttr_status status = check_output(output, error);
+    if (status != TTR_OK)
+        return status;
+    status = write_partial(query, tables, n, &partial, error);
     if (status == TTR_OK)
         status = rename_output(path, output, error);
     if (status != TTR_OK)

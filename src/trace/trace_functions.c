@@ -10,6 +10,7 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -158,15 +159,18 @@ UNINSTRUMENTED static bool is_recorded(void)
 UNINSTRUMENTED TTR_TRACE_API_ void __cyg_profile_func_enter(void *function, void *caller);
 UNINSTRUMENTED TTR_TRACE_API_ void __cyg_profile_func_exit(void *function, void *caller);
 
+/* Both hooks keep errno: the program may read it next. */
 void __cyg_profile_func_enter(void *function, void *caller)
 {
     (void)caller;
     if (!is_recorded())
         return;
+    const int reason = errno;
     const uint64_t now = ttr_trace_now();
     struct function *found = find_function(function);
     if (found)
         ttr_trace_write(&found->begin, NULL, now, NULL, 0, NULL);
+    errno = reason;
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)
@@ -174,8 +178,10 @@ void __cyg_profile_func_exit(void *function, void *caller)
     (void)caller;
     if (!is_recorded())
         return;
+    const int reason = errno;
     const uint64_t now = ttr_trace_now();
     struct function *found = find_function(function);
     if (found)
         ttr_trace_write(&found->end, NULL, now, NULL, 0, NULL);
+    errno = reason;
 }

@@ -9,6 +9,7 @@
  * keeps calls that the recording makes from being recorded. */
 #undef _FORTIFY_SOURCE /* its inline functions have the names of those below */
 #include <dlfcn.h>
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -34,9 +35,11 @@ static bool begin_event(const volatile uint8_t *enabled)
     return true;
 }
 
-static void end_event(void)
+/* Ends an event. `reason`: the errno of the call, which recording may have changed. */
+static void end_event(int reason)
 {
     is_recording = false;
+    errno = reason;
 }
 
 #define ENABLED(category) (&ttr_trace_enabled[ttr_trace_category_##category])
@@ -52,8 +55,9 @@ TTR_TRACE_API_ void *malloc(size_t size)
 {
     void *block = __libc_malloc(size);
     if (begin_event(ENABLED(heap))) {
+        const int reason = errno;
         TTR_INSTANT(heap, "malloc", TTR_ARG("bytes", size), TTR_ARG("block", block));
-        end_event();
+        end_event(reason);
     }
     return block;
 }
@@ -62,8 +66,9 @@ TTR_TRACE_API_ void *calloc(size_t n, size_t size)
 {
     void *block = __libc_calloc(n, size);
     if (begin_event(ENABLED(heap))) {
+        const int reason = errno;
         TTR_INSTANT(heap, "calloc", TTR_ARG("bytes", n * size), TTR_ARG("block", block));
-        end_event();
+        end_event(reason);
     }
     return block;
 }
@@ -73,9 +78,10 @@ TTR_TRACE_API_ void *realloc(void *old, size_t size)
     const uintptr_t before = (uintptr_t)old;
     void *block = __libc_realloc(old, size);
     if (begin_event(ENABLED(heap))) {
+        const int reason = errno;
         TTR_INSTANT(heap, "realloc", TTR_ARG("bytes", size), TTR_ARG("block", block),
                     TTR_ARG("old", (const void *)before));
-        end_event();
+        end_event(reason);
     }
     return block;
 }
@@ -83,8 +89,9 @@ TTR_TRACE_API_ void *realloc(void *old, size_t size)
 TTR_TRACE_API_ void free(void *block)
 {
     if (block && begin_event(ENABLED(heap))) {
+        const int reason = errno;
         TTR_INSTANT(heap, "free", TTR_ARG("block", block));
-        end_event();
+        end_event(reason);
     }
     __libc_free(block);
 }
@@ -113,15 +120,16 @@ TTR_TRACE_API_ int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (*ENABLED(locks) < TTR_TRACE_INFORMATION || is_recording || ttr_trace_thread.depth)
         return REAL(pthread_mutex_lock)(mutex);
-    if (pthread_mutex_trylock(mutex) == 0)
-        return 0;
+    const int tried = pthread_mutex_trylock(mutex);
+    if (tried != EBUSY) /* EOWNERDEAD acquires a robust mutex, too */
+        return tried;
     is_recording = true;
     int status;
     {
         TTR_ZONE(locks, "mutex wait", TTR_ARG("mutex", (const void *)mutex));
         status = REAL(pthread_mutex_lock)(mutex);
     }
-    end_event();
+    end_event(errno);
     return status;
 }
 
@@ -132,7 +140,7 @@ TTR_TRACE_API_ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t 
     int status;
     {
         TTR_ZONE(locks, "condition wait", TTR_ARG("condition", (const void *)condition));
-        end_event();
+        end_event(errno);
         status = REAL(pthread_cond_wait)(condition, mutex);
     }
     return status;
@@ -146,7 +154,7 @@ TTR_TRACE_API_ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mut
     int status;
     {
         TTR_ZONE(locks, "condition wait", TTR_ARG("condition", (const void *)condition));
-        end_event();
+        end_event(errno);
         status = REAL(pthread_cond_timedwait)(condition, mutex, until);
     }
     return status;
@@ -159,11 +167,13 @@ TTR_TRACE_API_ ssize_t read(int fd, void *bytes, size_t n)
     if (!begin_event(ENABLED(io)))
         return REAL(read)(fd, bytes, n);
     ssize_t got;
+    int reason;
     {
         TTR_ZONE(io, "read", TTR_ARG("fd", fd), TTR_ARG("bytes", n));
         got = REAL(read)(fd, bytes, n);
+        reason = errno;
     }
-    end_event();
+    end_event(reason);
     return got;
 }
 
@@ -172,11 +182,13 @@ TTR_TRACE_API_ ssize_t write(int fd, const void *bytes, size_t n)
     if (!begin_event(ENABLED(io)))
         return REAL(write)(fd, bytes, n);
     ssize_t written;
+    int reason;
     {
         TTR_ZONE(io, "write", TTR_ARG("fd", fd), TTR_ARG("bytes", n));
         written = REAL(write)(fd, bytes, n);
+        reason = errno;
     }
-    end_event();
+    end_event(reason);
     return written;
 }
 
@@ -185,10 +197,12 @@ TTR_TRACE_API_ int poll(struct pollfd *list, nfds_t n, int limit_ms)
     if (!begin_event(ENABLED(io)))
         return REAL(poll)(list, n, limit_ms);
     int ready;
+    int reason;
     {
         TTR_ZONE(io, "poll", TTR_ARG("descriptors", (uint64_t)n), TTR_ARG("limit_ms", limit_ms));
         ready = REAL(poll)(list, n, limit_ms);
+        reason = errno;
     }
-    end_event();
+    end_event(reason);
     return ready;
 }

@@ -8,8 +8,8 @@
 
 #define ROWS_MAX 1024u  /* rows of one window */
 #define WIDTH_MAX 16384 /* pixels of one window */
-#define NAMES_BYTES 500000u
-#define TRACKS_STEP 2000u
+#define NAMES_BYTES 4000000u
+#define TRACKS_STEP 50000u
 
 /* --- Description --- */
 
@@ -140,7 +140,7 @@ static void answer_window(const ttr_view *view, const struct request *request,
     int64_t from, to, width;
     if (!request_int(request, "a", &from) || !request_int(request, "z", &to) ||
         !request_int(request, "w", &width) || !request_text(request, "r", text, sizeof text) ||
-        from >= to || from < -((int64_t)1 << 62) || to > (int64_t)1 << 62 || width < 1 ||
+        from >= to || from < -((int64_t)1 << 61) || to > (int64_t)1 << 62 || width < 1 ||
         width > WIDTH_MAX) {
         fail(answer, 400, "expected a=FROM&z=TO&w=PIXELS&r=ROWS\n");
         return;

@@ -9,43 +9,48 @@
 #include "view/view.h"
 
 #define NODES_MAX 20000u
+#define TRACKS_BYTES 16384u /* no query is longer */
 #define SLICES_MAX 50000000u
+#define SLOTS 65536u /* of the hash table; a third is used at most */
 
 /* A path of names. */
 struct flame_node {
-    uint32_t name, parent, next, child; /* next, child: index; 0 = none */
-    int64_t total;                      /* ns, without what is outside of the range */
+    uint32_t name, parent;
+    int64_t total; /* ns, without what is outside of the range */
     uint64_t count;
 };
 
 struct flame {
     const ttr_view *view;
-    struct flame_node *nodes; /* nodes[0] is the root */
+    /* nodes[0] is the root; nodes[NODES_MAX] counts paths that no node is left for */
+    struct flame_node *nodes;
     size_t nodes_n;
+    uint32_t slots[SLOTS]; /* index of a node; 0 = free */
     uint64_t slices;
     int64_t from, to;
     uint64_t next[VIEW_DEPTH_MAX]; /* next item of each row of the thread */
     bool is_cut;
 };
 
+/* Finds the node of a name below another one by a hash table, or adds it. Returns NODES_MAX if
+ * there are too many. */
 static uint32_t find_child(struct flame *flame, uint32_t parent, uint32_t name)
 {
-    uint32_t last = 0;
-    for (uint32_t i = flame->nodes[parent].child; i; i = flame->nodes[i].next) {
-        if (flame->nodes[i].name == name)
-            return i;
-        last = i;
+    if (parent == NODES_MAX)
+        return NODES_MAX;
+    uint32_t at = (parent * 0x9e3779b1u ^ name * 0x85ebca6bu) % SLOTS;
+    for (; flame->slots[at]; at = (at + 1) % SLOTS) {
+        const struct flame_node *node = &flame->nodes[flame->slots[at]];
+        if (node->parent == parent && node->name == name)
+            return flame->slots[at];
     }
     if (flame->nodes_n >= NODES_MAX) {
         flame->is_cut = true;
-        return parent;
+        return NODES_MAX;
     }
     const uint32_t added = (uint32_t)flame->nodes_n++;
     flame->nodes[added] = (struct flame_node){.name = name, .parent = parent};
-    if (last)
-        flame->nodes[last].next = added;
-    else
-        flame->nodes[parent].child = added;
+    flame->slots[at] = added;
     return added;
 }
 
@@ -79,9 +84,11 @@ static void add_depth(struct flame *flame, const struct view_track *track, uint3
         if (high < low || (high == low && length > 0))
             continue;
         const uint32_t node = find_child(flame, stack[at].node, name);
-        flame->nodes[node].total += high - low;
+        if (__builtin_add_overflow(flame->nodes[node].total, high - low, &flame->nodes[node].total))
+            flame->nodes[node].total = INT64_MAX;
         flame->nodes[node].count++;
-        if (++flame->slices >= SLICES_MAX) {
+        if (++flame->slices >= SLICES_MAX ||
+            (flame->slices % 65536 == 0 && atomic_load(&flame->view->is_stopping))) {
             flame->is_cut = true;
             return;
         }
@@ -122,10 +129,10 @@ static void append_nodes(const struct flame *flame, struct reply *out)
 
 void view_answer_flame(const ttr_view *view, const struct request *request, struct answer *answer)
 {
-    char tracks[4096] = "";
+    char tracks[TRACKS_BYTES] = "";
     struct flame *flame = calloc(1, sizeof *flame);
     if (flame)
-        flame->nodes = calloc(NODES_MAX, sizeof *flame->nodes);
+        flame->nodes = calloc(NODES_MAX + 1, sizeof *flame->nodes);
     if (!flame || !flame->nodes || !request_int(request, "a", &flame->from) ||
         !request_int(request, "z", &flame->to)) {
         answer->status = 400;

@@ -44,8 +44,12 @@ static bool parse_line(const char *line, const char *end, struct http_head *head
     char text[64];
     if ((value = value_of(line, end, "Host")))
         return !head->host[0] && copy_value(value, end, head->host, sizeof head->host);
-    if ((value = value_of(line, end, "Cookie")))
-        return copy_value(value, end, head->cookie, sizeof head->cookie);
+    if ((value = value_of(line, end, "Cookie"))) {
+        /* Other servers of this host share it: one that is too long is as none. */
+        if (!copy_value(value, end, head->cookie, sizeof head->cookie))
+            head->cookie[0] = '\0';
+        return true;
+    }
     if ((value = value_of(line, end, "Sec-Fetch-Site")))
         return copy_value(value, end, head->site, sizeof head->site);
     if ((value = value_of(line, end, "Connection"))) {

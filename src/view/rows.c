@@ -205,7 +205,11 @@ static bool copy_item(struct plan *plan, uint64_t i, const struct plan_item *ite
     const struct view_row *row = &view->rows[to];
     const uint64_t n = build->filled[to]++, at = row->first + n;
     const uint64_t block = row->first_block + n / VIEW_BLOCK;
-    int64_t start = item->start - view->start;
+    /* Times outside of the range, which is cut at 2^62 ns, are moved to its ends. */
+    const uint64_t since = (uint64_t)item->start - (uint64_t)view->start;
+    int64_t start = item->start < view->start     ? 0
+                    : since > (uint64_t)view->end ? view->end
+                                                  : (int64_t)since;
     int64_t length =
         item->length < 0 || item->length > view->end - start ? view->end - start : item->length;
     if (start < build->ends[to]) {
@@ -230,7 +234,8 @@ static bool copy_item(struct plan *plan, uint64_t i, const struct plan_item *ite
     view->block_starts[row->first_block + n / VIEW_BLOCK + 1] = build->ends[to];
     summarise_block(&view->block_summaries[block], is_counter(view, row), n % VIEW_BLOCK == 0,
                     length, item->name);
-    view->overview[(size_t)((double)start / ((double)view->end + 1) * VIEW_OVERVIEW)]++;
+    const size_t column = (size_t)((double)start / ((double)view->end + 1) * VIEW_OVERVIEW);
+    view->overview[column < VIEW_OVERVIEW ? column : VIEW_OVERVIEW - 1]++;
     return true;
 }
 

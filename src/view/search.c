@@ -156,7 +156,7 @@ void view_answer_item(const ttr_view *view, const struct request *request, struc
     uint64_t i = 0;
     (void)request_int(request, "near", &near);
     if (!request_int(request, "row", &row) || !request_int(request, "t", &time) || row < 0 ||
-        (uint64_t)row >= view->rows_n) {
+        (uint64_t)row >= view->rows_n || time < -((int64_t)1 << 62) || near < 0) {
         answer->status = 400;
         reply_append(&answer->body, "null", 4);
         return;

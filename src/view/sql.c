@@ -35,7 +35,7 @@ static bool goes_on(void *user_data)
            !(request && request->is_cancelled && request->is_cancelled(request->ctx));
 }
 
-static void append_cell(struct reply *out, ttr_result *result, size_t column)
+static void append_cell(struct reply *out, ttr_result *result, size_t column, size_t text_max)
 {
     switch (ttr_result_type(result, column)) {
     case TTR_TYPE_INT:
@@ -54,12 +54,12 @@ static void append_cell(struct reply *out, ttr_result *result, size_t column)
         break;
     default: {
         const ttr_text text = ttr_result_text(result, column);
-        reply_json_text(out, text.p, text.n < 4096 ? text.n : 4096);
+        reply_json_text(out, text.p, text.n < text_max ? text.n : text_max);
     }
     }
 }
 
-static ttr_status append_rows(struct reply *out, ttr_result *result, int64_t limit,
+static ttr_status append_rows(struct reply *out, ttr_result *result, int64_t limit, size_t text_max,
                               ttr_error *error)
 {
     const size_t columns = ttr_result_columns(result), begin = out->n;
@@ -77,7 +77,7 @@ static ttr_status append_rows(struct reply *out, ttr_result *result, int64_t lim
         reply_print(out, n ? ",[" : "[");
         for (size_t i = 0; i < columns; i++) {
             reply_print(out, i ? "," : "");
-            append_cell(out, result, i);
+            append_cell(out, result, i, text_max);
         }
         reply_append(out, "]", 1);
     }
@@ -100,12 +100,16 @@ void view_append_query(ttr_view *view, const char *sql, int64_t limit,
     (void)pthread_mutex_lock(&view->query_lock);
     ttr_query_set_progress(view->query, goes_on, &deadline);
     const char *rest;
-    ttr_result *result = ttr_query_prepare(view->query, sql, &rest, &error);
-    if (!result) {
+    ttr_result *result =
+        goes_on(&deadline) ? ttr_query_prepare(view->query, sql, &rest, &error) : NULL;
+    if (!result && !goes_on(&deadline)) { /* it has waited for the lock */
+        reply_append(out, "{", 1);
+        append_error(out, "stopped: another statement was running", 0);
+    } else if (!result) {
         reply_append(out, "{", 1);
         append_error(out, error.text, error.offset);
     } else {
-        const ttr_status status = append_rows(out, result, limit, &error);
+        const ttr_status status = append_rows(out, result, limit, request ? 4096 : 300, &error);
         if (status == TTR_END) {
             reply_append(out, "}", 1);
         } else {
@@ -114,6 +118,7 @@ void view_append_query(ttr_view *view, const char *sql, int64_t limit,
         }
         ttr_result_free(result);
     }
+    ttr_query_set_progress(view->query, NULL, NULL); /* the deadline ends with this function */
     (void)pthread_mutex_unlock(&view->query_lock);
 }
 

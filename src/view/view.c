@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -112,6 +113,9 @@ ttr_status ttr_view_listen(ttr_view *view, const ttr_view_options *options, ttr_
         !make_secret(view)) {
         view_error(error, TTR_E_IO, "127.0.0.1:%u: cannot listen: %s; choose another port",
                    options ? options->port : 0u, strerror(errno));
+        if (view->listener >= 0)
+            (void)close(view->listener);
+        view->listener = -1;
         return TTR_E_IO;
     }
     view->port = ntohs(address.sin_port);
@@ -152,6 +156,8 @@ static void start_connection(ttr_view *view, int fd)
         (void)close(fd);
         return;
     }
+    const int one = 1; /* the head and the body of an answer are sent apart */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     *accepted = (struct accepted){view, fd};
     (void)atomic_fetch_add(&view->connections, 1);
     if (pthread_create(&thread, NULL, run_connection, accepted) == 0) {
@@ -191,6 +197,8 @@ ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data
         const int fd = n > 0 ? accept4(view->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd >= 0)
             start_connection(view, fd);
+        else if (n > 0 && (errno == EMFILE || errno == ENFILE))
+            (void)poll(NULL, 0, STEP_MS); /* until a descriptor is free */
         const bool is_closed =
             view->is_once && atomic_load(&view->had_page) && atomic_load(&view->pages) == 0;
         closed = is_closed ? closed + (n == 0) : 0;

@@ -244,7 +244,7 @@ extern const size_t page_files_n;
 struct http_head {
     char method[8];
     char target[16384];
-    char host[256], cookie[2048], site[32]; /* "" if the line is missing */
+    char host[256], cookie[8192], site[32]; /* "" if the line is missing */
     bool is_kept;                           /* the connection stays open */
 };
 

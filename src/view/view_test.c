@@ -88,6 +88,23 @@ static void add_spans(void)
     }
 }
 
+/* --- Times --- */
+
+/* A span at the end of a trace of 2^61 ns is in the last column of the overview. */
+static void overview_of_a_long_trace_has_its_last_span(void **state)
+{
+    (void)state;
+    uint64_t counted = 0;
+    add_event(TTR_KIND_SPAN, "first", 0)->duration = 10;
+    add_event(TTR_KIND_SPAN, "last", (int64_t)1 << 61)->duration = 0;
+    make_view();
+    assert_int_equal(view->end, (int64_t)1 << 61);
+    for (size_t i = 0; i < VIEW_OVERVIEW; i++)
+        counted += view->overview[i];
+    assert_int_equal(counted, 2);
+    assert_int_equal(view->overview[VIEW_OVERVIEW - 1], 1);
+}
+
 /* --- Boxes --- */
 
 struct shown {
@@ -276,6 +293,21 @@ static void empty_trace_has_a_view(void **state)
     check_answer("/flame", "a=0&z=5", 200, "\"nodes\":[]");
 }
 
+static void times_of_different_clocks_have_a_view(void **state)
+{
+    (void)state;
+    static const int64_t times[] = {INT64_MIN / 2, 0, 1700000000000000000, INT64_MAX - 5};
+    for (size_t i = 0; i < 4; i++)
+        add_event(TTR_KIND_SPAN, "span", times[i])->duration = i % 2 ? UINT64_MAX : 7;
+    make_view();
+    uint64_t counted = 0;
+    for (size_t i = 0; i < VIEW_OVERVIEW; i++)
+        counted += view->overview[i];
+    assert_int_equal(counted, 4);
+    check_answer("/lod", "a=0&z=4611686018427387904&w=1900&r=0-3", 200, NULL);
+    check_answer("/flame", "a=0&z=4611686018427387904", 200, "\"nodes\":[[");
+}
+
 /* --- Requests --- */
 
 static int check_request(const char *text)
@@ -347,6 +379,8 @@ static void secret_is_new_for_each_view(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(overview_of_a_long_trace_has_its_last_span, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(boxes_of_random_windows_show_every_slice, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(window_of_everything_reads_few_blocks, set_up, tear_down),
@@ -354,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_describe_the_trace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_names_are_cut_and_cleaned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(empty_trace_has_a_view, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(times_of_different_clocks_have_a_view, set_up, tear_down),
         cmocka_unit_test_setup_teardown(requests_are_refused_without_secret_or_from_elsewhere,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(secret_is_new_for_each_view, set_up, tear_down),

@@ -12,6 +12,7 @@
 #include "view/view.h"
 
 #define FOLD_PIXELS 2 /* shorter slices fold; two pixels show as much as one, and are calmer */
+#define PIXEL_MAX ((int64_t)1 << 60) /* ns; sums with times of a window do not overflow */
 #define SCALE 65535.0
 
 /* A box that may still grow. */
@@ -202,8 +203,10 @@ static uint32_t paint_row(const ttr_view *view, const struct view_row *row,
     const int64_t range = window->to - window->from;
     struct painter painter = {
         .view = view, .row = row, .window = window, .out = out, .is_counter = is_counter};
-    painter.pixel = range / (window->width ? window->width : 1) * FOLD_PIXELS;
-    painter.pixel = painter.pixel > 0 ? painter.pixel : 1;
+    painter.pixel = range / (window->width ? window->width : 1);
+    painter.pixel = painter.pixel > PIXEL_MAX / FOLD_PIXELS ? PIXEL_MAX
+                    : painter.pixel > 0                     ? painter.pixel * FOLD_PIXELS
+                                                            : 1;
     paint(&painter);
     return painter.boxes;
 }

@@ -66,6 +66,21 @@ run "$tracetta" diff -q --threshold=10% "$old" "$new"
 [ $run_status = 1 ]
 verdict "differences_beyond_the_threshold_are_status_1" $? "exit status $run_status"
 says "key_is_an_expression" '"name": "category[0-9]"' "$tracetta" diff -q --format=json --key="category" "$old" "$new"
+run "$tracetta" diff -q --format=json --key="length(name) * 7 - 20 + dur % 12" --threshold=0 "$old" "$old"
+[ $run_status = 0 ] && "$python" -c '
+import collections, json, sys
+rows = json.load(sys.stdin)["spans"]
+keys = collections.Counter(row["name"] for row in rows)
+sys.exit(max(keys.values()) > 1 or len(keys) < 12 or any(not row["before"] or not row["after"] for row in rows))' <"$work/.out"
+verdict "numeric_keys_are_joined_once" $? "exit status $run_status"
+# Three values of 1e308, of which the sum is infinite (FXT: counter events with a double).
+"$python" -c "
+import struct, sys
+name, text = struct.pack('<Q', ord('v')), struct.pack('<Q', ord('c'))
+event = lambda ts: struct.pack('<QQQQ', 4 | 10 << 4 | 1 << 16 | 1 << 20 | 0x8001 << 32 | 0x8001 << 48, ts, 1, 2) + text + text + \
+    struct.pack('<Q', 5 | 3 << 4 | 0x8001 << 16) + name + struct.pack('<dQ', 1e308, 1)
+open(sys.argv[1], 'wb').write(bytes.fromhex('1000044678541600') + struct.pack('<QQ', 0x21, 10**9) + b''.join(map(event, range(1, 4))))" "$work/large.fxt"
+json "infinite_mean_is_null_in_json" 'it["counters"][0]["before"]["mean"] is None and it["counters"][0]["before"]["max"] == 1e308' "$tracetta" diff -q --format=json "$work/large.fxt" "$work/large.fxt"
 refuses "wrong_key_has_a_caret" 2 '\^' "$tracetta" diff --key="nme" "$old" "$new"
 refuses "threshold_is_a_percentage" 2 "percentage" "$tracetta" diff --threshold=much "$old" "$new"
 "$tracetta" diff --explain "$old" "$new" >"$work/explained.sql"
@@ -76,6 +91,9 @@ says "assertion_that_holds_is_status_0" "^ok " "$tracetta" assert -q "$old" "p99
 run "$tracetta" assert -q "$old" "p99('*_1*') < ${p99}ns"
 [ $run_status = 1 ] && grep -q "^violated" "$work/.out"
 verdict "assertion_that_does_not_hold_is_status_1" $? "exit status $run_status"
+run "$tracetta" assert -q "$old" "total(nothing) < 1h"
+[ $run_status = 1 ]
+verdict "total_of_spans_that_do_not_exist_does_not_hold" $? "exit status $run_status"
 run "$tracetta" assert -q "$old" "max(nothing) < 1h"
 [ $run_status = 1 ] && grep -q "no complete span has" "$work/.out"
 verdict "duration_of_a_missing_name_is_a_violation" $? "exit status $run_status"
@@ -91,6 +109,25 @@ cases = suite.findall('testcase')
 print(suite.attrib, [case.attrib for case in cases])
 sys.exit(not (suite.get('tests') == '2' and suite.get('failures') == '1' and cases[0].get('name') == \"count('a<b') = 0\" and cases[1].find('failure') is not None))" "$work/junit.xml"
 verdict "junit_is_xml_with_a_case_per_assertion" $run_status ""
+strange=$'a\xff\xed\xa0\x80b\xef\xbf\xbe\xef\xbf\xbf\x01\x1b\xc3\xa9\xf0\x9f\x98\x80<&>'
+"$tracetta" assert -q --format=junit "$old" "max('$strange') < 1ms" >"$work/junit.xml"
+run "$python" -c "
+import sys, xml.etree.ElementTree as tree
+name = tree.parse(sys.argv[1]).getroot().find('testcase').get('name')
+print(ascii(name))
+sys.exit(name != 'max(\'a' + '\ufffd' * 4 + 'b' + '\ufffd' * 4 + '\u00e9\U0001f600<&>\') < 1ms')" "$work/junit.xml"
+verdict "junit_replaces_what_xml_does_not_have" $run_status ""
+refuses "second_statement_of_an_assertion_is_refused" 2 "one statement" "$tracetta" assert "$old" "SELECT 1 WHERE 0; SELECT * FROM slice"
+says "statement_with_a_comment_at_its_end_holds" "^ok " "$tracetta" assert -q "$old" "SELECT 1 WHERE 0; -- never"
+refuses "control_characters_of_an_assertion_are_escaped" 2 '^  max\(.x1b\[31mred\) < 1ns$' "$tracetta" assert "$old" $'max(\x1b[31mred) < 1ns'
+refuses "control_characters_of_a_key_are_escaped" 2 '^  SELECT .x1b\[31mred AS key' "$tracetta" diff --key=$'\x1b[31mred' "$old" "$new"
+if script -qec true /dev/null >/dev/null 2>&1; then
+    says "explained_statement_is_escaped_on_a_terminal" '^SELECT .x1b\[31mred AS key' env SHELL=/bin/bash TERM=xterm PAGER=cat script -qec "'$tracetta' diff --explain --key=$'\x1b[31mred' '$old' '$new'" /dev/null
+    says "explained_assertion_is_escaped_on_a_terminal" "GLOB '.x1b\[31mred'" env SHELL=/bin/bash TERM=xterm PAGER=cat script -qec "'$tracetta' assert --explain '$old' $'max(\"\x1b[31mred\") < 1ns'" /dev/null
+else
+    skip "explained_statement_is_escaped_on_a_terminal" "no script(1)"
+    skip "explained_assertion_is_escaped_on_a_terminal" "no script(1)"
+fi
 says "json_has_each_assertion" '"holds": true' "$tracetta" assert -q --format=json "$old" "count('*') > 0"
 says "assertion_is_explained_as_sql" "percentile\(dur, 99\)" "$tracetta" assert --explain "$old" "p99(frame) < 16ms"
 for wrong in "p101(a) < 1ms" "p99(a < 1ms" "p99(a) 1ms" "p99(a) < fast" "p99() < 1ms" "p99('a) < 1ms" "speed(a) < 1" "count(a) < 1ms"; do

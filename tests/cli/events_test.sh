@@ -51,7 +51,7 @@ done
 : >"$fs/user_events_data"
 refuses a_file_that_is_none_of_the_kernel_is_reported 4 'ioctl' "$tracetta" events register --tracefs="$fs" Shop_L4K1
 refuses names_are_needed 2 'needs names' "$tracetta" events register --tracefs="$fs"
-refuses only_three_things_can_be_done 2 'list, register, delete' "$tracetta" events make
+refuses only_three_things_can_be_done 2 'list, register or delete' "$tracetta" events make
 refuses a_word_is_needed 2 'expects one of list' "$tracetta" events
 rm "$fs/user_events_status"
 says a_kernel_without_user_events_is_reported_in_json '"user_events": false' "$tracetta" events list --json --tracefs="$fs" sched

@@ -57,3 +57,33 @@ refuses "sqlite_needs_a_file" 2 "standard output" "$tracetta" query -q --format=
 refuses "output_of_text_is_refused" 2 "others are printed" "$tracetta" query -q -o "$work/x.csv" "$trace" "SELECT 1 a"
 refuses "options_of_traces_are_refused" 2 "dry-run is not for tables" "$tracetta" convert --dry-run --to=parquet "$trace" -o "$work/x"
 refuses "missing_folder_is_reported" 4 "No such file" "$tracetta" query -q -o "$work/none/x.parquet" "$trace" "SELECT 1 a"
+
+# What exists is replaced only if nothing else is lost.
+for format in parquet arrow; do
+    mkdir "$work/keep_$format"
+    echo precious >"$work/keep_$format/slice.$format"
+    echo mine >"$work/keep_$format/mine.txt"
+    refuses "folder_with_other_files_is_refused_as_$format" 4 '"mine.txt" in it is not' "$tracetta" convert -q -f --to=$format "$trace" -o "$work/keep_$format"
+    [ "$(cat "$work/keep_$format/slice.$format" "$work/keep_$format/mine.txt" | tr '\n' ' ')" = "precious mine " ] && [ "$(ls "$work/keep_$format" | wc -l)" = 2 ]
+    verdict "refused_folder_is_untouched_as_$format" $? "$(ls "$work/keep_$format")"
+done
+mkdir -p "$work/nested/x.parquet"
+refuses "folder_with_folders_is_refused" 4 '"x.parquet" in it is not' "$tracetta" convert -q -f --to=parquet "$trace" -o "$work/nested"
+mkfifo "$work/fifo"
+ln -s "$work/target" "$work/link"
+echo target >"$work/target"
+ln -s "$work/tables" "$work/folder_link"
+for format in parquet arrow sqlite; do
+    refuses "fifo_is_not_replaced_by_$format" 4 "not a regular file" "$tracetta" query -q -f --format=$format -o "$work/fifo" "$trace" "SELECT 1 a"
+    refuses "converted_${format}_does_not_replace_a_fifo" 4 "not a regular file" "$tracetta" convert -q -f --to=$format "$trace" -o "$work/fifo"
+    refuses "link_is_not_replaced_by_$format" 4 "symbolic link" "$tracetta" query -q -f --format=$format -o "$work/link" "$trace" "SELECT 1 a"
+    refuses "device_is_not_replaced_by_$format" 4 "not a regular file" "$tracetta" query -q --format=$format -o /dev/null "$trace" "SELECT 1 a"
+done
+refuses "link_to_a_folder_is_not_replaced" 4 "symbolic link" "$tracetta" convert -q -f --to=parquet "$trace" -o "$work/folder_link"
+refuses "file_is_not_replaced_by_a_folder" 4 "need a folder" "$tracetta" convert -q -f --to=parquet "$trace" -o "$work/target"
+[ -p "$work/fifo" ] && [ -L "$work/link" ] && [ -L "$work/folder_link" ] && [ "$(cat "$work/target")" = target ] && [ -c /dev/null ]
+verdict "refused_outputs_are_untouched" $? "$(ls -l "$work")"
+echo old >"$work/tables/gone.parquet"
+succeeds "folder_of_tables_is_replaced_completely" "$tracetta" convert -q -f --to=parquet "$trace" -o "$work/tables"
+[ -s "$work/tables/slice.parquet" ] && [ ! -e "$work/tables/gone.parquet" ] && [ -z "$(find "$work" -name '*partial*' -o -name '*.old-*')" ]
+verdict "no_old_table_stays" $? "$(ls "$work" "$work/tables")"

@@ -141,12 +141,12 @@ static bool parse(struct scan *scan, struct assertion *assertion)
         !parse_character(scan, ')', "expected \")\"") || !parse_operator(scan, sign) ||
         !parse_number(scan, assertion->is_duration, &number))
         return false;
-    /* A duration of spans that do not exist is NULL, and never as asserted. */
+    /* A duration of spans that do not exist is NULL, and never as asserted; total() is 0 then. */
+    const char *value = assertion->is_duration ? "CASE WHEN n > 0 THEN value END" : "value";
     (void)snprintf(assertion->sql, sizeof assertion->sql,
-                   "SELECT value, ifnull(value %s %" PRId64
-                   ", 0) AS holds FROM (SELECT %s AS value, "
+                   "SELECT %s, ifnull(%s %s %" PRId64 ", 0) AS holds FROM (SELECT %s AS value, "
                    "count(*) AS n FROM slice WHERE name GLOB '%s' AND dur >= 0)",
-                   sign, number, aggregate, name);
+                   value, value, sign, number, aggregate, name);
     return true;
 }
 

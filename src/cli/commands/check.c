@@ -7,6 +7,7 @@
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
+#include "cli/input/pipe_input.h"
 #include "cli/input/trace_iter.h"
 
 #define REGIONS_SHOWN 20u
@@ -92,19 +93,25 @@ static void read_all_events(const struct call *call, struct inputs *inputs, stru
             count_open_spans(inputs->t, &spans, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
     progress_end(&progress);
-    if (status == TTR_OK || status == TTR_AGAIN)
+    /* An interrupted pipe ends for the reader; its last record may be incomplete. */
+    const bool is_part = interrupt_was_received() && stream_is_one(verdict->path);
+    if (status == TTR_OK || status == TTR_AGAIN || is_part)
         verdict->error =
             (ttr_error){.status = TTR_AGAIN, .offset = UINT64_MAX, .text = "interrupted"};
     else
         verdict->error.status = status == TTR_END ? TTR_OK : status;
-    if (status == TTR_END && counts_spans && !is_cut_at_end(inputs->reader))
+    if (status == TTR_END && counts_spans && !is_part && !is_cut_at_end(inputs->reader))
         verdict->open = sum_open_spans(&spans);
 }
 
-/* Returns true if damage was found. An interrupted check counts as undamaged. */
+/* Returns true if damage was found. An interrupted check counts as undamaged, even if it ended
+ * inside of a record. */
 static bool is_damaged(const struct verdict *verdict)
 {
-    return verdict->sum.damage_regions ||
+    const bool is_last_record = verdict->error.status == TTR_AGAIN &&
+                                verdict->sum.damage_regions == 1 &&
+                                is_cut_at_end(verdict->inputs->reader);
+    return (verdict->sum.damage_regions && !is_last_record) ||
            (verdict->error.status != TTR_OK && verdict->error.status != TTR_AGAIN);
 }
 

@@ -26,14 +26,15 @@ static const struct diff_section sections[] = {
      true},
     {"counters",
      "counter",
-     "SELECT t.name || ifnull(' ' || t.series, '') AS key, count(*), min(c.value), avg(c.value), "
-     "max(c.value) FROM counter c JOIN counter_track t ON t.id = c.track_id GROUP BY 1 ORDER BY 1",
+     "SELECT ifnull(t.name, '-') || ifnull(' ' || t.series, '') AS key, count(*), min(c.value), "
+     "avg(c.value), max(c.value) FROM counter c JOIN counter_track t ON t.id = c.track_id GROUP BY "
+     "1 ORDER BY 1",
      {{"count", DIFF_COUNT}, {"min", DIFF_VALUE}, {"mean", DIFF_VALUE}, {"max", DIFF_VALUE}},
      4,
      false},
     {"losses",
      "unit",
-     "SELECT unit AS key, count(*), total(count) FROM loss GROUP BY 1 ORDER BY 1",
+     "SELECT ifnull(unit, '-') AS key, count(*), total(count) FROM loss GROUP BY 1 ORDER BY 1",
      {{"gaps", DIFF_COUNT}, {"lost", DIFF_COUNT}},
      2,
      false},
@@ -74,8 +75,12 @@ static int read_threshold(struct work *work)
 /* Writes the statements. */
 static int compose_statements(struct work *work)
 {
-    const char *key = work->call->set.key ? work->call->set.key : "ifnull(name, '-')";
+    char key[SQL_BYTES] = "ifnull(name, '-')";
     bool fits = true;
+    /* Rows are joined in the order of texts. */
+    if (work->call->set.key)
+        fits = snprintf(key, sizeof key, "ifnull(CAST((%s) AS TEXT), '-')", work->call->set.key) <
+               (int)sizeof key;
     for (size_t i = 0; i < SECTIONS; i++) {
         const char *hole = strstr(sections[i].sql, "%s");
         const int before = hole ? (int)(hole - sections[i].sql) : 0;
@@ -333,9 +338,13 @@ static int open_side(struct work *work, int side)
 
 static int explain(const struct work *work)
 {
-    for (size_t i = 0; i < SECTIONS; i++)
-        (void)printf("-- %s, of each trace\n%s;\n", sections[i].name, work->sql[i]);
-    (void)printf("-- durations for the rank test\n%s;\n", work->samples_sql);
+    const struct terminal *term = &work->call->term;
+    for (size_t i = 0; i < SECTIONS; i++) {
+        (void)printf("-- %s, of each trace\n", sections[i].name);
+        term_lines(term, work->sql[i], ";\n");
+    }
+    (void)puts("-- durations for the rank test");
+    term_lines(term, work->samples_sql, ";\n");
     return OUTCOME_FINE;
 }
 

@@ -51,8 +51,7 @@ const char *diff_probability(const struct diff_row *row);
 void diff_test_ranks(struct diff_row *row);
 
 /* Print a table in the format of the call: a terminal or Markdown table, or members of JSON. At
- * most
- * --limit rows. */
+ * most --limit rows. */
 void print_diff_table(const struct call *call, const struct diff_table *table);
 void print_diff_json(const struct call *call, struct json *json, const struct diff_table *table);
 

@@ -144,6 +144,6 @@ int run_events(struct call *call)
         return visit_kernel_events(call, word, ttr_kernel_events_register);
     if (strcmp(word, "delete") == 0)
         return visit_kernel_events(call, word, ttr_kernel_events_delete);
-    return report_misuse("events",
-                         "\"%s\" is not what can be done: there are list, register, delete", word);
+    return report_misuse("events", "unknown action \"%s\": expected list, register or delete",
+                         word);
 }

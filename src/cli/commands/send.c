@@ -47,9 +47,11 @@ static void report_sent_bytes(const struct call *call, const ttr_sent *sent, uin
 {
     print_note(call, "%s: sent %s, %s in %s", call->path[1], units_events(sent->events).s,
                units_size(sent->bytes).s, units_duration(progress_now() - begin_ns).s);
-    if (sent->oversized)
+    if (sent->oversized && strncmp(call->path[1], "udp:", 4) == 0)
         print_note(call, "%" PRIu64 " packets exceed 65507 bytes, the limit of UDP: use tcp:",
                    sent->oversized);
+    else if (sent->oversized)
+        print_note(call, "%" PRIu64 " packets exceed 16 MiB and were not sent", sent->oversized);
     if (sent->skipped)
         print_note(call, "%" PRIu64 " bytes are not packets and were not sent", sent->skipped);
     if (sent->refused)

@@ -271,6 +271,6 @@ int run_session(struct call *call)
         return outcome;
     }
     return report_misuse(
-        "session",
-        "\"%s\" is not what can be done: there are list, categories, snapshot, stats, stop", word);
+        "session", "unknown action \"%s\": expected list, categories, snapshot, stats or stop",
+        word);
 }

@@ -32,12 +32,15 @@ const char *find_table_format(const char *format, const char *output)
 
 static int report_write_error(const char *path, const ttr_error *error)
 {
+    const size_t n = strlen(path);
+    const bool has_path =
+        strncmp(error->text, path, n) == 0 && strncmp(error->text + n, ": ", 2) == 0;
     if (error->status == TTR_AGAIN)
         report_failure_text(path, "interrupted: nothing is written");
     else if (error->sys == EEXIST)
         report_failure_text(path, "exists already; --overwrite (-f) replaces it");
     else
-        report_failure_text(path, "%s", error->text);
+        report_failure_text(path, "%s", error->text + (has_path ? n + 2 : 0));
     return error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_OUTPUT;
 }
 

@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,8 +110,8 @@ static int serve_view(struct call *call, const struct view_library *library, ttr
         report_failure_text("view", "%s", error.text);
         return OUTCOME_OUTPUT;
     }
-    (void)printf("%s\n", library->url(view));
-    (void)fflush(stdout);
+    if (printf("%s\n", library->url(view)) < 0 || fflush(stdout) != 0)
+        return report_output_error(errno); /* the address is not visible */
     print_note(call, "press Ctrl-C to stop; on another machine: ssh -L PORT:127.0.0.1:PORT HOST");
     if (!call->set.no_open)
         open_browser(library->url(view));
@@ -137,6 +138,9 @@ int run_view(struct call *call)
     if (view) {
         const int served = serve_view(call, &library, view);
         outcome = served == OUTCOME_FINE ? outcome : served;
+    } else if (interrupt_was_received()) {
+        print_note(call, "interrupted");
+        outcome = 128 + interrupt_was_received();
     }
     library.free(view);
     ttr_store_free(store);
@@ -146,26 +150,47 @@ int run_view(struct call *call)
 
 /* --- report --html --- */
 
-/* Writes the page to a file of a temporary name, which then gets its own: a partial file is never
- * left. */
-static int write_file(const struct view_library *library, ttr_view *view, const char *path)
+/* Writes to a FIFO or device, which is never replaced. */
+static int write_special_file(const struct view_library *library, ttr_view *view, const char *path)
 {
-    char temporary[PATH_MAX];
     ttr_error error = {0};
-    const int n = snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid());
-    if (n < 0 || (size_t)n >= sizeof temporary)
-        return report_unwritable_output(path, ENAMETOOLONG);
-    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return report_unwritable_output(path, errno);
     const ttr_status status = library->report(view, fd, &error);
-    int reason = errno;
+    const int reason = status == TTR_E_NOMEM ? ENOMEM : errno;
+    return close(fd) == 0 && status == TTR_OK ? OUTCOME_FINE
+                                              : report_unwritable_output(path, reason);
+}
+
+/* Writes the page to a file of a temporary name, which then gets its own: a partial file is never
+ * left. A link to a file stays one. */
+static int write_file(const struct view_library *library, ttr_view *view, const char *name)
+{
+    char temporary[PATH_MAX + 32], path[PATH_MAX];
+    struct stat about;
+    ttr_error error = {0};
+    const bool exists = stat(name, &about) == 0;
+    if (exists && !S_ISREG(about.st_mode))
+        return S_ISDIR(about.st_mode) ? report_unwritable_output(name, EISDIR)
+                                      : write_special_file(library, view, name);
+    if (!exists || !realpath(name, path)) {
+        if (strlen(name) >= sizeof path)
+            return report_unwritable_output(name, ENAMETOOLONG);
+        memcpy(path, name, strlen(name) + 1);
+    }
+    (void)snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid());
+    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return report_unwritable_output(name, errno);
+    const ttr_status status = library->report(view, fd, &error);
+    int reason = status == TTR_E_NOMEM ? ENOMEM : errno;
     if (close(fd) != 0 || (status == TTR_OK && rename(temporary, path) != 0))
         reason = errno;
     else if (status == TTR_OK)
         return OUTCOME_FINE;
     (void)unlink(temporary);
-    return report_unwritable_output(path, reason);
+    return report_unwritable_output(name, reason);
 }
 
 static int write_report(const struct call *call, const struct view_library *library, ttr_view *view)

@@ -24,8 +24,8 @@ static void write_separator(struct json *json, const char *key)
         (void)fprintf(json->to, "\"%s\": ", key);
 }
 
-/* Returns the length of the valid UTF-8 sequence at p, or 0 (Unicode 15, table 3-7). */
-static size_t sequence_length(const unsigned char *p, size_t n)
+/* Unicode 15, table 3-7. */
+size_t json_character_length(const unsigned char *p, size_t n)
 {
     unsigned char low = 0x80, high = 0xbf;
     size_t length = p[0] < 0x80   ? 1
@@ -89,7 +89,7 @@ static void write_quoted(struct json *json, ttr_text value)
     (void)fputc('"', json->to);
     const unsigned char *p = (const unsigned char *)value.p;
     for (size_t i = 0; i < value.n;) {
-        size_t length = sequence_length(p + i, value.n - i);
+        size_t length = json_character_length(p + i, value.n - i);
         write_character(json->to, p + i, length);
         i += length ? length : 1;
     }
@@ -144,7 +144,7 @@ void json_write_bool(struct json *json, const char *key, bool value)
 void json_write_float(struct json *json, const char *key, double value)
 {
     write_separator(json, key);
-    (void)fprintf(json->to, "%.6g", value);
+    (void)fprintf(json->to, value - value == 0 ? "%.6g" : "null", value);
 }
 
 /* Writes a number with the fewest digits that parse to it; JSON has no infinity and no NaN. */

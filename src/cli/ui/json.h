@@ -38,7 +38,11 @@ void json_write_time(struct json *json, const char *key, int64_t ns);
  * boolean; null for other types. */
 void json_write_member(struct json *json, ttr_text key, const ttr_value *value);
 
-/* Writes a number with up to six digits. */
+/* Writes a number with up to six digits; null if it is infinite or not a number. */
 void json_write_float(struct json *json, const char *key, double value);
+
+/* Returns the length of the well-formed UTF-8 character at p, 1 to 4 bytes, or 0 if there is none.
+ */
+size_t json_character_length(const unsigned char *p, size_t n);
 
 #endif

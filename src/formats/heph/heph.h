@@ -47,6 +47,7 @@ struct heph_reader {
     uint64_t epoch; /* Unix time in ns at time 0 of the trace; 0 until it is known */
     bool has_epoch;
     bool is_pipe; /* waiting for more input may take long, and reading it again is impossible */
+    size_t probe_bytes; /* bytes of the input that decide its layout */
     bool is_epoch_given; /* true if the option epoch is set, so that epoch packets are ignored */
     /* file offset up to which heph_open has already examined the epoch packets */
     uint64_t epochs_until;
@@ -92,8 +93,8 @@ const struct heph_layout *heph_find_layout(const char *name, const struct window
                                            uint64_t max_packet);
 
 /* Returns the number of bytes of the input that must be in the window before "auto" can select a
- * layout; 0 if the window has enough. */
-uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet);
+ * layout; 0 if the window has enough. *used is the number of bytes that decide. */
+uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet, size_t *used);
 
 /* --- heph_packet.c: validation of packets --- */
 

@@ -55,7 +55,7 @@ const struct heph_layout *heph_find_layout(const char *name, const struct window
     return is_old ? &layout_old : &layout_now;
 }
 
-uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet)
+uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet, size_t *used)
 {
     unsigned events = 0;
     bool is_ambiguous = true;
@@ -63,6 +63,7 @@ uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet)
     while (is_ambiguous && events < PROBE_EVENTS && cursor_left(&c) >= HEPH_FRAME_SIZE) {
         const uint8_t *packet = c.p;
         const uint32_t size = heph_packet_size(packet);
+        *used = (size_t)(c.offset - window->offset);
         if (!heph_is_valid_frame(packet, &layout_old, max_packet))
             return 0;
         if (!cursor_skip(&c, size))
@@ -74,6 +75,7 @@ uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet)
                        heph_is_valid_packet(packet, size, &layout_now) &&
                        heph_is_valid_packet(packet, size, &layout_old);
     }
+    *used = (size_t)(c.offset - window->offset);
     return is_ambiguous && events < PROBE_EVENTS ? c.offset + HEPH_FRAME_SIZE : 0;
 }
 

@@ -18,14 +18,20 @@
  * first event, because the next packet may come late. */
 static ttr_status load_start(struct input *in, ttr_error *error)
 {
-    const struct heph_reader *reader = in->ctx;
+    struct heph_reader *reader = in->ctx;
     uint64_t need = reader->is_pipe ? HEPH_FRAME_SIZE : OPEN_BYTES;
     ttr_status status;
     do {
         status = heph_load_packet(in, need, error);
-        if (status != TTR_OK || !reader->is_pipe || in->window.n < need)
+        reader->probe_bytes = in->window.n;
+        if (status != TTR_OK || !reader->is_pipe)
             return status;
-        need = heph_find_probe_end(&in->window, reader->max_packet);
+        const bool is_at_end = in->window.n < need;
+        struct window start = in->window;
+        start.n = start.n < OPEN_BYTES ? start.n : OPEN_BYTES;
+        need = heph_find_probe_end(&start, reader->max_packet, &reader->probe_bytes);
+        if (is_at_end)
+            return TTR_OK;
     } while (need > in->window.n && need <= OPEN_BYTES);
     return TTR_OK;
 }
@@ -39,7 +45,9 @@ static ttr_status read_options(struct input *in, ttr_error *error)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
                     epoch);
-    reader->layout = heph_find_layout(layout ? layout : "auto", &in->window, reader->max_packet);
+    struct window probe = in->window;
+    probe.n = reader->probe_bytes;
+    reader->layout = heph_find_layout(layout ? layout : "auto", &probe, reader->max_packet);
     if (!reader->layout)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "layout=%s: expected auto, 0.1 or pre-substream", layout);

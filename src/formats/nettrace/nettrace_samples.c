@@ -188,8 +188,12 @@ static bool declare_code(struct ttr_writer *out, const ttr_event *sample, uint64
         start = address;
         last = address + 1; /* the return address, too */
     }
-    if (!symbol.name || !pair_map_put(&w->samples.functions, start, hash_pair(process, last), 1))
-        return !symbol.name;
+    const uint64_t rest = hash_pair(process, last);
+    const uint32_t *known = pair_map_get(&w->samples.functions, start, rest);
+    if (!symbol.name || (known && *known == symbol.name))
+        return true;
+    if (!pair_map_put(&w->samples.functions, start, rest, symbol.name))
+        return false;
     buffer_clear(&w->payload);
     nettrace_append_varint(&w->payload, ++w->samples.functions_n);
     nettrace_append_varint(&w->payload, id);

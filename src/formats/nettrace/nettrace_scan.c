@@ -35,6 +35,9 @@
 struct block_scan {
     struct nettrace_reader *reader;
     const struct nettrace_block *block;
+    /* file offset of the complete block: the ids of activities that a header in a segment inherits
+     * can be anywhere before it */
+    uint64_t keep_from;
     struct nettrace_header header; /* decoded header of the current event */
     struct nettrace_run *run;      /* run that the current event may extend; NULL if none */
     uint64_t last;                 /* ticks of the previous event */
@@ -79,12 +82,11 @@ static void end_current_run(struct block_scan *scan, const uint8_t *end)
 
 static bool begin_run(struct block_scan *scan)
 {
-    const struct nettrace_block *block = scan->block;
     end_current_run(scan, scan->header.start);
     scan->run = nettrace_run_new(scan->reader, &scan->header);
     if (!scan->run)
         return false;
-    scan->run->keep_from = block->offset;
+    scan->run->keep_from = scan->keep_from;
     return true;
 }
 
@@ -482,6 +484,7 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
 {
     struct block_scan scan = {.reader = reader,
                               .block = block,
+                              .keep_from = block->offset,
                               .header = {.next = block->begin},
                               .capture = SIZE_MAX,
                               .counts = block->codec < CODEC_OLD,

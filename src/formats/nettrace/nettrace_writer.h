@@ -156,9 +156,10 @@ enum nettrace_universal_class {
 struct nettrace_samples {
     uint32_t class[NETTRACE_UNIVERSAL_CLASSES]; /* class numbers; 0 = not added yet */
     uint32_t mappings_n, functions_n;           /* last ids */
-    struct pair_map known;     /* keys (address, process) that were looked up; processes */
-    struct pair_map mappings;  /* mappings of a process, to their ids */
-    struct pair_map functions; /* (start, hash of process and last address) that were written */
+    struct pair_map known;    /* keys (address, process) that were looked up; processes */
+    struct pair_map mappings; /* mappings of a process, to their ids */
+    struct pair_map
+        functions; /* name by (start, hash of process and last address), as last written */
 };
 
 enum nettrace_mode { NETTRACE_UNDECIDED, NETTRACE_COPIES, NETTRACE_ENCODES };
