@@ -8,8 +8,8 @@
 
 #define ROWS_MAX 1024u  /* rows of one window */
 #define WIDTH_MAX 16384 /* pixels of one window */
-#define NAMES_BYTES 500000u
-#define TRACKS_STEP 2000u
+#define NAMES_BYTES 4000000u
+#define TRACKS_STEP 50000u
 
 /* --- Description --- */
 

@@ -117,6 +117,17 @@ name = tree.parse(sys.argv[1]).getroot().find('testcase').get('name')
 print(ascii(name))
 sys.exit(name != 'max(\'a' + '\ufffd' * 4 + 'b' + '\ufffd' * 4 + '\u00e9\U0001f600<&>\') < 1ms')" "$work/junit.xml"
 verdict "junit_replaces_what_xml_does_not_have" $run_status ""
+refuses "second_statement_of_an_assertion_is_refused" 2 "one statement" "$tracetta" assert "$old" "SELECT 1 WHERE 0; SELECT * FROM slice"
+says "statement_with_a_comment_at_its_end_holds" "^ok " "$tracetta" assert -q "$old" "SELECT 1 WHERE 0; -- never"
+refuses "control_characters_of_an_assertion_are_escaped" 2 '^  max\(.x1b\[31mred\) < 1ns$' "$tracetta" assert "$old" $'max(\x1b[31mred) < 1ns'
+refuses "control_characters_of_a_key_are_escaped" 2 '^  SELECT .x1b\[31mred AS key' "$tracetta" diff --key=$'\x1b[31mred' "$old" "$new"
+if script -qec true /dev/null >/dev/null 2>&1; then
+    says "explained_statement_is_escaped_on_a_terminal" '^SELECT .x1b\[31mred AS key' env SHELL=/bin/bash TERM=xterm PAGER=cat script -qec "'$tracetta' diff --explain --key=$'\x1b[31mred' '$old' '$new'" /dev/null
+    says "explained_assertion_is_escaped_on_a_terminal" "GLOB '.x1b\[31mred'" env SHELL=/bin/bash TERM=xterm PAGER=cat script -qec "'$tracetta' assert --explain '$old' $'max(\"\x1b[31mred\") < 1ns'" /dev/null
+else
+    skip "explained_statement_is_escaped_on_a_terminal" "no script(1)"
+    skip "explained_assertion_is_escaped_on_a_terminal" "no script(1)"
+fi
 says "json_has_each_assertion" '"holds": true' "$tracetta" assert -q --format=json "$old" "count('*') > 0"
 says "assertion_is_explained_as_sql" "percentile\(dur, 99\)" "$tracetta" assert --explain "$old" "p99(frame) < 16ms"
 for wrong in "p101(a) < 1ms" "p99(a < 1ms" "p99(a) 1ms" "p99(a) < fast" "p99() < 1ms" "p99('a) < 1ms" "speed(a) < 1" "count(a) < 1ms"; do

@@ -91,6 +91,15 @@ says "csv_quotes_what_needs_it" '^"a,""b"""' "$tracetta" query -q --format=csv "
 printf 'SELECT 1 one;\n-- a comment\nSELECT 2 two;\n' >"$work/script.sql"
 says "scripts_run_all_statements" "^  2$" "$tracetta" query -q --file="$work/script.sql" "$work/t.fxt"
 
+for comment in "-- a comment" "/* a comment */ ; -- another" "/* without an end"; do
+    succeeds "comment_after_the_last_statement_is_fine_${comment// /_}" "$tracetta" query -q "$work/t.fxt" "SELECT 1 one; $comment"
+    succeeds "file_has_one_statement_with_${comment// /_}" "$tracetta" query -q -f -o "$work/one.parquet" "$work/t.fxt" "SELECT 1 one; $comment"
+done
+echo "-- only a comment;" >"$work/comment.sql"
+refuses "comment_is_not_a_statement" 2 "there is no statement" "$tracetta" query -q --file="$work/comment.sql" "$work/t.fxt"
+says "statement_can_begin_with_a_comment" "^2$" "$tracetta" query -q --format=tsv "$work/t.fxt" "/* one; */ SELECT 1 a; -- two;
+SELECT 2 b"
+
 # Inputs with names are schemas.
 "$generate" --events 2000 --seed 6 --mix bench "$work/u.fxt" || exit 1
 query --format=tsv "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1 ORDER BY 1" | tail -n +2 | sed 's/^/a\t/' >"$work/expected"
@@ -109,6 +118,22 @@ verdict "standard_input_is_read" $? "$(cat "$work/found")"
 
 refuses "wrong_column_names_the_nearest" 2 "no such column: nme \(did you mean name" "$tracetta" query "$work/t.fxt" "SELECT nme FROM slice"
 refuses "wrong_statement_has_a_caret" 2 '\^' "$tracetta" query "$work/t.fxt" "SELEC 1 x"
+refuses "control_characters_of_a_statement_are_escaped" 2 "^  SELECT nope, '.x1b\[31m'\$" "$tracetta" query "$work/t.fxt" $'SELECT nope, \'\x1b[31m\''
+refuses "control_characters_of_a_condition_are_escaped" 2 '^  name=.x1b\[31m$' "$tracetta" cat "$work/t.fxt" --where=$'name=\x1b[31m'
+refuses "caret_is_below_the_character" 2 '^         \^$' "$tracetta" query "$work/t.fxt" $'SELECT nope, \'\x1b\''
+refuses "caret_counts_escaped_characters" 2 '^ {16}\^$' "$tracetta" query "$work/t.fxt" $'SELECT \'\x1b\',nope'
+if script -qec true /dev/null >/dev/null 2>&1; then
+    names=$(printf "'%090d', " 1 2)
+    for statement in "SELECT $names nope" "SELECT nope, $names 1" "SELECT $names nope, $names 1"; do
+        run env COLUMNS=50 TERM=xterm PAGER=cat script -qec "'$tracetta' query -q '$work/t.fxt' \"$statement\"" /dev/null
+        tr -d '\r' <"$work/.out" | grep -A 1 '^  .*nope' >"$work/found"
+        [ "$(wc -l <"$work/found")" = 2 ] && [ "$(wc -L <"$work/found")" -lt 50 ] && grep -q '[.][.][.]' "$work/found" &&
+            awk 'NR == 1 { at = index($0, "nope") } NR == 2 { exit index($0, "^") != at }' "$work/found"
+        verdict "long_statement_is_cut_around_the_caret_to_the_width_${#statement}" $? "$(cat "$work/found")"
+    done
+else
+    skip "long_statement_is_cut_around_the_caret_to_the_width" "no script(1)"
+fi
 refuses "files_cannot_be_attached" 2 "not authorized" "$tracetta" query "$work/t.fxt" "ATTACH '$work/x.db' AS x"
 refuses "tables_cannot_be_written" 2 "not authorized|may not be modified" "$tracetta" query "$work/t.fxt" "DELETE FROM slice WHERE 1"
 refuses "pragmas_are_refused" 2 "not authorized" "$tracetta" query "$work/t.fxt" "PRAGMA database_list ;"

@@ -37,10 +37,11 @@ static bool is_input(const char *operand)
     return strcmp(operand, "-") == 0 || strstr(operand, "://") || access(operand, F_OK) == 0;
 }
 
-static int report_assertion(const char *text, const char *reason, unsigned offset)
+static int report_assertion(const struct call *call, const char *text, const char *reason,
+                            unsigned offset)
 {
     report_failure_text("assert", "%s", reason);
-    (void)fprintf(stderr, "  %s\n  %*s^\n", text, (int)term_columns((ttr_text){text, offset}), "");
+    term_excerpt(&call->term, text, offset);
     return OUTCOME_MISUSE;
 }
 
@@ -67,7 +68,7 @@ static int parse_operands(struct work *work)
         const char *text = call->path[work->paths_n + i], *reason;
         unsigned offset;
         if (!assertion_parse(text, &work->checks[i].assertion, &reason, &offset))
-            return report_assertion(text, reason, offset);
+            return report_assertion(call, text, reason, offset);
     }
     return OUTCOME_FINE;
 }
@@ -79,7 +80,10 @@ static void print_row(const struct query_library *library, ttr_result *result, F
 {
     for (size_t i = 0; i < library->columns(result); i++) {
         const bool is_null = library->type(result, i) == TTR_TYPE_NULL;
-        (void)fprintf(to, "%s%s=", i ? ", " : "", library->name(result, i));
+        const char *name = library->name(result, i);
+        (void)fputs(i ? ", " : "", to);
+        term_text_to(to, (ttr_text){name, strlen(name)});
+        (void)fputc('=', to);
         term_text_to(to, is_null ? (ttr_text){"NULL", 4} : library->get_text(result, i));
     }
 }
@@ -123,6 +127,14 @@ static int test_assertion(struct work *work, struct check *check)
     ttr_result *result = library->prepare(work->session.query, check->assertion.sql, &rest, &error);
     if (!result)
         return query_session_report_sql(&work->session, check->assertion.sql, &error);
+    rest = query_session_skip_blank(rest);
+    if (*rest) {
+        library->free(result);
+        return report_assertion(work->call, check->assertion.text,
+                                "an assertion is one statement: write others as arguments of "
+                                "their own",
+                                (unsigned)(rest - check->assertion.sql));
+    }
     FILE *to = open_memstream(&check->text, &n);
     ttr_status status = TTR_E_NOMEM;
     if (to) {
@@ -276,14 +288,21 @@ static int check_all(struct work *work)
     return outcome;
 }
 
+static void explain(const struct work *work)
+{
+    for (size_t i = 0; i < work->checks_n; i++) {
+        (void)fputs("-- ", stdout);
+        term_lines(&work->call->term, work->checks[i].assertion.text, "\n");
+        term_lines(&work->call->term, work->checks[i].assertion.sql, ";\n");
+    }
+}
+
 int run_assert(struct call *call)
 {
     struct work work = {.call = call};
     int outcome = parse_operands(&work);
     if (outcome == OUTCOME_FINE && call->set.explain)
-        for (size_t i = 0; i < work.checks_n; i++)
-            (void)printf("-- %s\n%s;\n", work.checks[i].assertion.text,
-                         work.checks[i].assertion.sql);
+        explain(&work);
     else if (outcome == OUTCOME_FINE)
         outcome = check_all(&work);
     for (size_t i = 0; i < work.checks_n; i++)

@@ -338,9 +338,13 @@ static int open_side(struct work *work, int side)
 
 static int explain(const struct work *work)
 {
-    for (size_t i = 0; i < SECTIONS; i++)
-        (void)printf("-- %s, of each trace\n%s;\n", sections[i].name, work->sql[i]);
-    (void)printf("-- durations for the rank test\n%s;\n", work->samples_sql);
+    const struct terminal *term = &work->call->term;
+    for (size_t i = 0; i < SECTIONS; i++) {
+        (void)printf("-- %s, of each trace\n", sections[i].name);
+        term_lines(term, work->sql[i], ";\n");
+    }
+    (void)puts("-- durations for the rank test");
+    term_lines(term, work->samples_sql, ";\n");
     return OUTCOME_FINE;
 }
 

@@ -156,7 +156,7 @@ static int write_statement(const struct work *work, ttr_query *query, const char
         return query_session_report_sql(&work->schemas[0].session, work->sql, &error);
     const size_t columns = work->library.columns(result);
     work->library.free(result);
-    if (columns == 0 || rest[strspn(rest, " \t\r\n;")])
+    if (columns == 0 || *query_session_skip_blank(rest))
         return report_misuse("query", "%s needs one statement that returns rows", format);
     return write_query_result(work->call, &work->library, query, work->sql, format);
 }
@@ -167,7 +167,7 @@ static int run_statements(struct work *work, ttr_query *query)
     const char *sql = work->sql;
     ttr_error error = {0};
     int outcome = OUTCOME_FINE;
-    while (outcome == OUTCOME_FINE && sql[strspn(sql, " \t\r\n;")]) {
+    do {
         const char *rest;
         ttr_result *result = work->library.prepare(query, sql, &rest, &error);
         if (!result)
@@ -180,8 +180,8 @@ static int run_statements(struct work *work, ttr_query *query)
             report_failure_text("query", "%s", error.text);
             outcome = OUTCOME_MISUSE;
         }
-        sql = rest;
-    }
+        sql = query_session_skip_blank(rest);
+    } while (outcome == OUTCOME_FINE && *sql);
     return outcome;
 }
 

@@ -140,6 +140,21 @@ void query_session_close(struct query_session *session)
     *session = (struct query_session){.is_open = false};
 }
 
+const char *query_session_skip_blank(const char *sql)
+{
+    for (;;) {
+        sql += strspn(sql, " \t\r\n\f;");
+        if (strncmp(sql, "--", 2) == 0) {
+            sql += strcspn(sql, "\n");
+        } else if (strncmp(sql, "/*", 2) == 0) {
+            const char *end = strstr(sql + 2, "*/");
+            sql = end ? end + 2 : sql + strlen(sql);
+        } else {
+            return sql;
+        }
+    }
+}
+
 /* Returns the i-th name of a table or column; NULL after the last. */
 static const char *find_known_name(const void *ctx, size_t i)
 {
@@ -161,17 +176,13 @@ static const char *find_known_name(const void *ctx, size_t i)
 int query_session_report_sql(const struct query_session *session, const char *sql,
                              const ttr_error *error)
 {
-    const char *begin = sql + error->offset, *line = begin;
     const char *colon = strrchr(error->text, ':');
     const char *near = colon && strstr(error->text, "no such")
                            ? print_nearest_word(colon + 2, find_known_name, session)
                            : NULL;
-    while (line > sql && line[-1] != '\n')
-        line--;
     report_failure_text(session->call.command->name, "%s%s%s%s", error->text,
                         near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     if (error->offset > 0 || colon)
-        (void)fprintf(stderr, "  %.*s\n  %*s^\n", (int)strcspn(line, "\n"), line,
-                      (int)(begin - line), "");
+        term_excerpt(&session->call.term, sql, (size_t)error->offset);
     return OUTCOME_MISUSE;
 }

@@ -62,6 +62,9 @@ int query_session_warn(const struct query_session *session, int outcome);
 
 void query_session_close(struct query_session *session);
 
+/* Returns the begin of the next statement: skips spaces, semicolons and comments. */
+const char *query_session_skip_blank(const char *sql);
+
 /* Reports an error in a statement: the line with a caret below, and the nearest name of a table or
  * column. Returns OUTCOME_MISUSE. */
 int query_session_report_sql(const struct query_session *session, const char *sql,

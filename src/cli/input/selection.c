@@ -287,12 +287,8 @@ static int report_where(const struct call *call, const ttr_error *error)
 {
     const char *where = call->set.where;
     const size_t n = strlen(where), at = error->offset < n ? (size_t)error->offset : n;
-    const char *line = where + at;
-    while (line > where && line[-1] != '\n')
-        line--;
     report_failure_text("--where", "%s", error->text);
-    (void)fprintf(stderr, "  %.*s\n  %*s^\n", (int)strcspn(line, "\n"), line,
-                  (int)term_columns((ttr_text){line, (size_t)(where + at - line)}), "");
+    term_excerpt(&call->term, where, at);
     return OUTCOME_MISUSE;
 }
 

@@ -12,6 +12,8 @@
 
 #include "cli/ui/options.h"
 
+#define EXCERPT_COLUMNS 1000u /* of an excerpt that no terminal shows */
+
 static bool is_set(const char *name)
 {
     const char *value = getenv(name);
@@ -126,6 +128,72 @@ void term_shorten(const struct terminal *term, ttr_text text, size_t columns)
 void term_text(ttr_text text)
 {
     term_text_to(stdout, text);
+}
+
+/* Returns a text as term_text_to prints it, but with spaces for tabs, or NULL. */
+static char *escape_text(const char *p, size_t n)
+{
+    char *escaped = NULL;
+    size_t escaped_n;
+    FILE *to = open_memstream(&escaped, &escaped_n);
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < n;) {
+        const char *tab = memchr(p + i, '\t', n - i);
+        const size_t length = tab ? (size_t)(tab - p) - i : n - i;
+        term_text_to(to, (ttr_text){p + i, length});
+        if (tab)
+            (void)fputc(' ', to);
+        i += length + (tab != NULL);
+    }
+    (void)fclose(to);
+    return escaped;
+}
+
+/* Prints both sides of the caret, and the caret. */
+static void print_excerpt(const char *before, const char *after, size_t room)
+{
+    const size_t all = term_columns((ttr_text){before, strlen(before)});
+    const ttr_text rest = {after, strlen(after)};
+    const size_t rest_columns = term_columns(rest);
+    /* Each side has what the other leaves of the room, but at least half of it. */
+    const size_t before_room = rest_columns < room / 2 ? room - rest_columns : room - room / 2;
+    const bool is_cut = all > before_room;
+    const size_t shown = is_cut ? before_room - 3 : all;
+    const size_t after_room = room - (is_cut ? before_room : all);
+    (void)fprintf(stderr, "  %s%s", is_cut ? "..." : "",
+                  before + bytes_of((ttr_text){before, strlen(before)}, all - shown));
+    if (rest_columns > after_room)
+        (void)fprintf(stderr, "%.*s...\n", (int)bytes_of(rest, after_room - 3), after);
+    else
+        (void)fprintf(stderr, "%s\n", after);
+    (void)fprintf(stderr, "  %*s^\n", (int)(is_cut ? before_room : all), "");
+}
+
+void term_excerpt(const struct terminal *term, const char *text, size_t at)
+{
+    const size_t room = term->error_is_tty ? (size_t)term->width - 3 : EXCERPT_COLUMNS;
+    size_t begin = at;
+    while (begin > 0 && text[begin - 1] != '\n')
+        begin--;
+    char *before = escape_text(text + begin, at - begin);
+    char *after = escape_text(text + at, strcspn(text + at, "\n"));
+    if (before && after)
+        print_excerpt(before, after, room);
+    free(before);
+    free(after);
+}
+
+void term_lines(const struct terminal *term, const char *text, const char *end)
+{
+    while (term->out_is_tty && *text) {
+        const size_t n = strcspn(text, "\n");
+        term_text((ttr_text){text, n});
+        text += n;
+        if (*text)
+            (void)putchar(*text++);
+    }
+    (void)printf("%s%s", text, end);
 }
 
 const char *term_plain(const char *text, char *to, size_t size)

@@ -44,6 +44,13 @@ void term_text_to(FILE *to, ttr_text text);
  * longer text. Elsewhere prints the complete text. */
 void term_shorten(const struct terminal *term, ttr_text text, size_t columns);
 
+/* Prints the line of a text that has the byte `at` to stderr, indented, with a caret below it.
+ * Escapes control characters. A line that is wider than the terminal is cut at both ends. */
+void term_excerpt(const struct terminal *term, const char *text, size_t at);
+
+/* Prints a text of lines, then `end`. On a terminal its control characters are escaped. */
+void term_lines(const struct terminal *term, const char *text, const char *end);
+
 /* Returns the number of columns of a text, counting one per character. */
 size_t term_columns(ttr_text text);
 
