@@ -66,7 +66,7 @@ run "$tracetta" diff -q --threshold=10% "$old" "$new"
 [ $run_status = 1 ]
 verdict "differences_beyond_the_threshold_are_status_1" $? "exit status $run_status"
 says "key_is_an_expression" '"name": "category[0-9]"' "$tracetta" diff -q --format=json --key="category" "$old" "$new"
-run "$tracetta" diff -q --format=json --key="length(name) * 7 - 20 + dur % 12" --threshold=0 "$old" "$old"
+run "$tracetta" diff -q --format=json --key="dur % 12" --threshold=0 "$old" "$old"
 [ $run_status = 0 ] && "$python" -c '
 import collections, json, sys
 rows = json.load(sys.stdin)["spans"]

@@ -47,7 +47,7 @@ struct heph_reader {
     uint64_t epoch; /* Unix time in ns at time 0 of the trace; 0 until it is known */
     bool has_epoch;
     bool is_pipe; /* waiting for more input may take long, and reading it again is impossible */
-    size_t probe_bytes; /* bytes of the input that decide its layout */
+    size_t probe_bytes;  /* bytes of the input that decide its layout */
     bool is_epoch_given; /* true if the option epoch is set, so that epoch packets are ignored */
     /* file offset up to which heph_open has already examined the epoch packets */
     uint64_t epochs_until;
