@@ -88,7 +88,7 @@ struct cpu_position {
 struct source_state {
     bool is_known;
     bool has_cpu_field;      /* CTF of perf: the CPU is a field of the events */
-    uint8_t worlds;          /* bit set of rule.h; 0 = events pass unchanged */
+    uint8_t worlds;          /* bit set of rules.h; 0 = events pass unchanged */
     struct machine *machine; /* NULL if worlds is 0 */
 };
 
@@ -152,7 +152,7 @@ static inline struct cpu_state *meaning_get_cpu(struct meaning *meaning, struct 
 /* Sets the CPU of an event from its field perf_cpu, if it has that. */
 void meaning_set_cpu(struct meaning *meaning, ttr_event *event);
 
-/* Finds a thread as meaning_thread does, without the cache. */
+/* Finds or adds a thread as meaning_find_or_add_thread does, without the cache. */
 ttr_id meaning_look_up_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
                               struct cpu_state *cpu, uint32_t number);
 
@@ -169,7 +169,8 @@ static inline ttr_id meaning_find_or_add_thread(struct meaning *meaning, struct 
                : meaning_look_up_thread(meaning, machine, tid, cpu, number);
 }
 
-/* Returns the thread with a pid and a tid, as meaning_thread does. The tid must not be 0. */
+/* Returns the thread with a pid and a tid, as meaning_find_or_add_thread does. The tid must not be
+ * 0. */
 ttr_id meaning_add_thread(struct meaning *meaning, struct machine *machine, uint64_t pid,
                           uint64_t tid);
 

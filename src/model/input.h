@@ -19,8 +19,8 @@
  * failure after events is kept and returned by the next read. Nothing is read after TTR_END.
  *
  * Cost: the events of a batch are allocated at the first read and freed at the end, unless the
- * caller supplies a buffer (reader_set_buffer). Left out: order between inputs; pipeline/merge.h
- * does that. */
+ * caller supplies a buffer (reader_set_buffer). Left out: order between inputs;
+ * pipeline/order/merge.c does that. */
 #ifndef TRACETTA_MODEL_INPUT_H
 #define TRACETTA_MODEL_INPUT_H
 

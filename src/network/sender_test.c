@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "io/socket.h"
+#include "network/sender.h"
 #include "support/files.h"
 #include "support/heph_packets.h"
 #include "support/support.h"
@@ -230,6 +231,22 @@ static void packet_above_the_limit_of_udp_is_counted(void **state)
     buffer_free(&bytes);
 }
 
+static void packet_above_16_mib_is_counted_by_a_connection(void **state)
+{
+    (void)state;
+    static uint8_t bytes[(16u << 20) + 1];
+    const struct framed_packet packet = {.bytes = bytes, .n = sizeof bytes};
+    ttr_sent sent = {.size = sizeof sent};
+    const ttr_sender_options options = {.size = sizeof options, .address = "tcp::9"};
+    ttr_sender *sender = ttr_sender_open(&options, NULL);
+    assert_non_null(sender);
+    assert_int_equal(sender_send_packet(sender, &packet, NULL), TTR_OK);
+    assert_int_equal(sender->batch.n, 0);
+    assert_int_equal(ttr_sender_close(sender, false, &sent, NULL), TTR_OK);
+    assert_int_equal(sent.oversized, 1);
+    assert_int_equal(sent.packets, 0);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -251,6 +268,7 @@ int main(void)
         cmocka_unit_test(format_with_tables_cannot_be_sent_by_udp),
         cmocka_unit_test(peer_that_does_not_answer_is_an_error),
         cmocka_unit_test(packet_above_the_limit_of_udp_is_counted),
+        cmocka_unit_test(packet_above_16_mib_is_counted_by_a_connection),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -214,10 +214,24 @@ static ttr_status write_partial(ttr_query *query, const ttr_query_table *tables,
                : write_file(query, tables[0].sql, output->path, get_writer(output), error);
 }
 
+/* Returns the path of a folder without the slashes at its end; `to` has room for it. A path that is
+ * too long is returned unchanged. */
+static const char *remove_slashes(const char *path, char to[PATH_BYTES])
+{
+    size_t n = strlen(path);
+    if (n >= PATH_BYTES)
+        return path;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    memcpy(to, path, n);
+    to[n] = '\0';
+    return to;
+}
+
 ttr_status ttr_query_write(ttr_query *query, const ttr_query_table *tables, size_t n,
                            const ttr_query_output *output, ttr_error *error)
 {
-    char path[PATH_BYTES], number[32];
+    char path[PATH_BYTES], final_path[PATH_BYTES], number[32];
     ttr_error local = {0};
     ttr_query_output partial = *output;
     error = error ? error : &local;
@@ -231,15 +245,17 @@ ttr_status ttr_query_write(ttr_query *query, const ttr_query_table *tables, size
                                       "%s cannot be written to standard output", output->format)
                    : write_partial(query, tables, n, output, error);
     (void)snprintf(number, sizeof number, ".partial-%ld", (long)getpid());
-    if (!join_path(path, output->path, number, ""))
+    ttr_query_output final = *output;
+    final.path = is_folder ? remove_slashes(output->path, final_path) : output->path;
+    if (!join_path(path, final.path, number, ""))
         return table_files_fail(error, TTR_E_IO, "%s: the path is too long", output->path);
     partial.path = path;
-    ttr_status status = check_output(output, error);
+    ttr_status status = check_output(&final, error);
     if (status != TTR_OK)
         return status;
     status = write_partial(query, tables, n, &partial, error);
     if (status == TTR_OK)
-        status = rename_output(path, output, error);
+        status = rename_output(path, &final, error);
     if (status != TTR_OK)
         remove_partial(path, tables, n, get_suffix(output));
     return status;

@@ -1,4 +1,5 @@
-/* Names that the page shows: cut to 256 bytes at a character, without control characters.
+/* Names that the page shows, cut to 256 bytes at a character. reply_json_text replaces control
+ * characters.
  *
  * Texts of the context are looked up once: name_of_text maps their ids to names. */
 #include <stdlib.h>

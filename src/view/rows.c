@@ -56,8 +56,8 @@ static int compare_uint(uint64_t a, uint64_t b)
 }
 
 /* CPUs come first, then counters without a thread, then processes, the one with the most items
- * first; threads are ordered by id, with
- * their states above their slices, and followed by the counters of the process. */
+ * first. Threads are ordered by id, with their states above their slices. The counters of the
+ * process follow them. */
 static int compare_tracks(const void *left, const void *right)
 {
     const struct track_order *l = left, *r = right;

@@ -101,7 +101,7 @@ struct ttr_view {
     size_t rows_n, rows_capacity;
     struct view_track *tracks;
     size_t tracks_n, tracks_capacity;
-    /* names, cut and without control characters */
+    /* names, cut to VIEW_NAME_MAX bytes */
     struct view_name {
         uint32_t offset, n;
     } * texts;
@@ -155,8 +155,9 @@ uint64_t view_find_block(const ttr_view *view, const struct view_row *row, int64
 
 /* --- Names (names.c) --- */
 
-/* Return the id of a name, which is added if it is new; UINT32_MAX if memory is exhausted. */
+/* Adds a name. Returns its id; 0 if there are too many, UINT32_MAX if memory is exhausted. */
 uint32_t view_add_name(ttr_view *view, const char *text, size_t n);
+/* Returns the name of a text of the context, which is added at the first call; as view_add_name. */
 uint32_t view_name_of(ttr_view *view, int64_t text);
 ttr_text view_name(const ttr_view *view, uint32_t name);
 

@@ -66,7 +66,7 @@ run "$tracetta" diff -q --threshold=10% "$old" "$new"
 [ $run_status = 1 ]
 verdict "differences_beyond_the_threshold_are_status_1" $? "exit status $run_status"
 says "key_is_an_expression" '"name": "category[0-9]"' "$tracetta" diff -q --format=json --key="category" "$old" "$new"
-run "$tracetta" diff -q --format=json --key="length(name) * 7 - 20 + dur % 12" --threshold=0 "$old" "$old"
+run "$tracetta" diff -q --format=json --key="dur % 12" --threshold=0 "$old" "$old"
 [ $run_status = 0 ] && "$python" -c '
 import collections, json, sys
 rows = json.load(sys.stdin)["spans"]
@@ -120,9 +120,9 @@ verdict "junit_replaces_what_xml_does_not_have" $run_status ""
 refuses "second_statement_of_an_assertion_is_refused" 2 "one statement" "$tracetta" assert "$old" "SELECT 1 WHERE 0; SELECT * FROM slice"
 says "statement_with_a_comment_at_its_end_holds" "^ok " "$tracetta" assert -q "$old" "SELECT 1 WHERE 0; -- never"
 refuses "control_characters_of_an_assertion_are_escaped" 2 '^  max\(.x1b\[31mred\) < 1ns$' "$tracetta" assert "$old" $'max(\x1b[31mred) < 1ns'
-refuses "control_characters_of_a_key_are_escaped" 2 '^  SELECT .x1b\[31mred AS key' "$tracetta" diff --key=$'\x1b[31mred' "$old" "$new"
+refuses "control_characters_of_a_key_are_escaped" 2 '^  SELECT .*.x1b\[31mred.* AS key' "$tracetta" diff --key=$'\x1b[31mred' "$old" "$new"
 if script -qec true /dev/null >/dev/null 2>&1; then
-    says "explained_statement_is_escaped_on_a_terminal" '^SELECT .x1b\[31mred AS key' env SHELL=/bin/bash TERM=xterm PAGER=cat script -qec "'$tracetta' diff --explain --key=$'\x1b[31mred' '$old' '$new'" /dev/null
+    says "explained_statement_is_escaped_on_a_terminal" '^SELECT .*.x1b\[31mred.* AS key' env SHELL=/bin/bash TERM=xterm PAGER=cat script -qec "'$tracetta' diff --explain --key=$'\x1b[31mred' '$old' '$new'" /dev/null
     says "explained_assertion_is_escaped_on_a_terminal" "GLOB '.x1b\[31mred'" env SHELL=/bin/bash TERM=xterm PAGER=cat script -qec "'$tracetta' assert --explain '$old' $'max(\"\x1b[31mred\") < 1ns'" /dev/null
 else
     skip "explained_statement_is_escaped_on_a_terminal" "no script(1)"

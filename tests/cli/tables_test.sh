@@ -79,6 +79,11 @@ for format in parquet arrow sqlite; do
     refuses "link_is_not_replaced_by_$format" 4 "symbolic link" "$tracetta" query -q -f --format=$format -o "$work/link" "$trace" "SELECT 1 a"
     refuses "device_is_not_replaced_by_$format" 4 "not a regular file" "$tracetta" query -q --format=$format -o /dev/null "$trace" "SELECT 1 a"
 done
+succeeds "new_folder_can_end_with_a_slash" "$tracetta" convert -q --to=parquet "$trace" -o "$work/slash/"
+succeeds "replaced_folder_can_end_with_a_slash" "$tracetta" convert -q -f --to=parquet "$trace" -o "$work/slash//"
+[ -s "$work/slash/slice.parquet" ]
+verdict "folder_with_a_slash_has_tables" $? "$(ls -A "$work/slash")"
+refuses "link_with_a_slash_is_not_replaced" 4 "symbolic link" "$tracetta" convert -q -f --to=parquet "$trace" -o "$work/folder_link/"
 refuses "link_to_a_folder_is_not_replaced" 4 "symbolic link" "$tracetta" convert -q -f --to=parquet "$trace" -o "$work/folder_link"
 refuses "file_is_not_replaced_by_a_folder" 4 "need a folder" "$tracetta" convert -q -f --to=parquet "$trace" -o "$work/target"
 [ -p "$work/fifo" ] && [ -L "$work/link" ] && [ -L "$work/folder_link" ] && [ "$(cat "$work/target")" = target ] && [ -c /dev/null ]

@@ -1,5 +1,6 @@
 /* A program without trace points: its functions, allocations, locks and writes are recorded by
  * libtracetta-functions and libtracetta-preload. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,27 @@ static void *wait_for_lock(void *unused)
     return NULL;
 }
 
+static void *end_with_lock(void *mutex)
+{
+    (void)pthread_mutex_lock(mutex);
+    return NULL;
+}
+
+/* Returns true if a robust mutex of a thread that ended is acquired with EOWNERDEAD. */
+static int acquires_robust_mutex(void)
+{
+    static pthread_mutex_t robust;
+    pthread_mutexattr_t attributes;
+    pthread_t thread;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&robust, &attributes);
+    pthread_create(&thread, NULL, end_with_lock, &robust);
+    pthread_join(thread, NULL);
+    return pthread_mutex_lock(&robust) == EOWNERDEAD && pthread_mutex_consistent(&robust) == 0 &&
+           pthread_mutex_unlock(&robust) == 0;
+}
+
 int main(void)
 {
     static void *volatile kept;
@@ -44,5 +66,7 @@ int main(void)
     usleep(20000);
     pthread_mutex_unlock(&lock);
     pthread_join(thread, NULL);
+    if (!acquires_robust_mutex())
+        return 2;
     return write(STDOUT_FILENO, "done\n", 5) == 5 && sum == 1499500 ? 0 : 1;
 }
