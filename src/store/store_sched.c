@@ -59,7 +59,7 @@ static void end_running_slice(ttr_store *store, struct running *cpu, const ttr_e
     struct raw_sched *row = cpu->row == UINT64_MAX ? NULL : &store->sched[cpu->row];
     if (!row)
         return;
-    row->dur = event->time - row->ts;
+    row->dur = event->time > row->ts ? store_clamp((uint64_t)event->time - (uint64_t)row->ts) : 0;
     const char *state = ttr_thread_state_text(event->tag);
     if (row->thread == event->link && state)
         row->state = ttr_text_add(store->t, state, strlen(state));

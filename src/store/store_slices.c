@@ -9,6 +9,7 @@
 
 #include <tracetta/advanced.h>
 
+#include "base/saturate.h"
 #include "store/store.h"
 
 #define OPEN INT64_MAX
@@ -133,7 +134,7 @@ bool store_add_slice(ttr_store *store, const ttr_event *event)
         return end_slice(store, event, find_async_track(store, event));
     case TTR_KIND_SPAN:
         return add_slice(store, event, find_thread_track(store, event),
-                         event->time + store_clamp(event->duration)) != SIZE_MAX;
+                         saturate_end_ns(event->time, event->duration)) != SIZE_MAX;
     case TTR_KIND_INSTANT:
         return (event->flags & TTR_EVENT_NO_TIME) ||
                add_slice(store, event, find_thread_track(store, event), event->time) != SIZE_MAX;
@@ -197,7 +198,7 @@ static void compute_nesting(ttr_store *store, struct nesting *nesting)
         if (track->open) {
             nesting->depth[i] = nesting->depth[track->open - 1] + 1;
             if (slice->end != OPEN)
-                nesting->nested[track->open - 1] += (uint64_t)(slice->end - slice->ts);
+                nesting->nested[track->open - 1] += (uint64_t)slice->end - (uint64_t)slice->ts;
         }
         track->open = (uint32_t)i + 1;
     }
@@ -258,7 +259,7 @@ static bool write_thread_column(const ttr_store *store, struct column *to, size_
 
 static int64_t get_self_time(const struct raw_slice *slice, uint64_t nested)
 {
-    const int64_t dur = slice->end - slice->ts;
+    const int64_t dur = store_clamp((uint64_t)slice->end - (uint64_t)slice->ts);
     if (slice->end == OPEN)
         return TTR_STORE_NULL;
     return nested > (uint64_t)dur ? 0 : dur - (int64_t)nested;
@@ -283,7 +284,8 @@ static bool write_column(const ttr_store *store, const struct nesting *nesting, 
     case SLICE_TS:
         WRITE_EACH(slice->ts);
     case SLICE_DUR:
-        WRITE_EACH(slice->end == OPEN ? -1 : slice->end - slice->ts);
+        WRITE_EACH(slice->end == OPEN ? -1
+                                      : store_clamp((uint64_t)slice->end - (uint64_t)slice->ts));
     case SLICE_TRACK:
         WRITE_EACH(slice->track);
     case SLICE_CATEGORY:
