@@ -51,7 +51,8 @@ TTR_API const char *ttr_view_url(const ttr_view *view);
 TTR_API TTR_MUST ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data,
                                            ttr_error *error);
 
-/* Writes the page with reduced data as one HTML file of at most 5 MB to an open file descriptor.
+/* Writes the page with reduced data as one HTML file to an open file descriptor.  Its boxes are
+ * reduced to 4 MB; tables and names of tracks come on top.
  * The page needs no network. */
 TTR_API TTR_MUST ttr_status ttr_view_report(ttr_view *view, int fd, ttr_error *error);
 

@@ -201,7 +201,7 @@ static void peer_that_does_not_answer_is_an_error(void **state)
     ttr_error error = {0};
     char address[80];
     make_trace(&bytes, 10);
-    (void)snprintf(address, sizeof address, "unix:%s/nobody", work);
+    (void)snprintf(address, sizeof address, "unix:%s/absent", work);
     const ttr_sender_options options = {
         .size = sizeof options, .address = address, .reconnect_ms = 1};
     ttr_sender *sender = ttr_sender_open(&options, &error);

@@ -1,6 +1,6 @@
 /* The page as one HTML file: its style, its scripts, and reduced data instead of a server.
  *
- * All rows are painted once, over the whole trace, as wide as 5 MB allow: the width is halved until
+ * All rows are painted once, over the whole trace, as wide as 4 MB allow: the width is halved until
  * the compressed boxes fit, then counters are left out, then the last rows. Tables are results of
  * SQL. Scripts become one module: lines of import and the word export are left out, which is
  * possible since the names of the page's modules differ. */

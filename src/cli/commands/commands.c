@@ -280,9 +280,8 @@ static const struct command commands[] = {
      "gc: collections and the pauses they made. exceptions: thrown exceptions by type. counters: "
      "EventCounters with mean, minimum, maximum and last value. threads: time in managed code and "
      "elsewhere, by samples.\n\n"
-     "--html writes the timeline of the command view as one file of at most 5 MB, with reduced "
-     "data "
-     "and tables, which opens without a network.",
+     "--html writes the timeline of the command view as one file, usually below 5 MB, with reduced "
+     "data and tables, which opens without a network.",
      report_examples, run_report},
     {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, NULL, "look for damage",
      "Reads everything. Reports byte ranges that cannot be decoded, records that break a rule, and "

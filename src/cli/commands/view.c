@@ -74,6 +74,35 @@ static int open_view(struct call *call, const struct view_library *library, stru
     return inputs_report_failure(call, inputs_get_name(call), &error);
 }
 
+/* Opens the inputs of the call, lets `use` work with their view, and closes everything. Returns the
+ * worse outcome of reading and of `use`. */
+static int use_view(struct call *call,
+                    int (*use)(struct call *call, const struct view_library *library,
+                               ttr_view *view))
+{
+    struct view_library library;
+    struct inputs inputs = {0};
+    ttr_store *store = NULL;
+    ttr_view *view = NULL;
+    int outcome = load_view_library(&library);
+    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
+        return outcome;
+    outcome = open_view(call, &library, &inputs, &store, &view);
+    if (outcome == OUTCOME_FINE)
+        outcome = warn_about_findings(call, inputs.reader, outcome);
+    if (view) {
+        const int used = use(call, &library, view);
+        outcome = used == OUTCOME_FINE ? outcome : used;
+    } else if (interrupt_was_received()) {
+        print_note(call, "interrupted");
+        outcome = 128 + interrupt_was_received();
+    }
+    library.free(view);
+    ttr_store_free(store);
+    inputs_close(&inputs);
+    return outcome;
+}
+
 /* Opens the address in the user's browser; without one, nothing happens. */
 static void open_browser(const char *url)
 {
@@ -123,29 +152,9 @@ static int serve_view(struct call *call, const struct view_library *library, ttr
 
 int run_view(struct call *call)
 {
-    struct view_library library;
-    struct inputs inputs = {0};
-    ttr_store *store = NULL;
-    ttr_view *view = NULL;
     if (call->set.view_port > PORT_MAX)
         return report_misuse("view", "--port: expected a number up to 65535");
-    int outcome = load_view_library(&library);
-    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
-        return outcome;
-    outcome = open_view(call, &library, &inputs, &store, &view);
-    if (outcome == OUTCOME_FINE)
-        outcome = warn_about_findings(call, inputs.reader, outcome);
-    if (view) {
-        const int served = serve_view(call, &library, view);
-        outcome = served == OUTCOME_FINE ? outcome : served;
-    } else if (interrupt_was_received()) {
-        print_note(call, "interrupted");
-        outcome = 128 + interrupt_was_received();
-    }
-    library.free(view);
-    ttr_store_free(store);
-    inputs_close(&inputs);
-    return outcome;
+    return use_view(call, serve_view);
 }
 
 /* --- report --html --- */
@@ -193,7 +202,7 @@ static int write_file(const struct view_library *library, ttr_view *view, const 
     return report_unwritable_output(name, reason);
 }
 
-static int write_report(const struct call *call, const struct view_library *library, ttr_view *view)
+static int write_report(struct call *call, const struct view_library *library, ttr_view *view)
 {
     ttr_error error = {0};
     const char *path = call->set.output;
@@ -207,32 +216,15 @@ static int write_report(const struct call *call, const struct view_library *libr
 
 int report_html(struct call *call)
 {
-    struct view_library library;
-    struct inputs inputs = {0};
-    ttr_store *store = NULL;
-    ttr_view *view = NULL;
     const char *path = call->set.output;
     if (!path)
         return report_misuse("report", "--html needs a file to write: -o report.html");
-    int outcome = check_output_path(call, path, "html");
+    const int outcome = check_output_path(call, path, "html");
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (strcmp(path, "-") != 0 && !call->set.overwrite && access(path, F_OK) == 0) {
         report_failure_text(path, "exists already; --overwrite (-f) replaces it");
         return OUTCOME_OUTPUT;
     }
-    outcome = load_view_library(&library);
-    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
-        return outcome;
-    outcome = open_view(call, &library, &inputs, &store, &view);
-    if (outcome == OUTCOME_FINE)
-        outcome = warn_about_findings(call, inputs.reader, outcome);
-    if (view) {
-        const int written = write_report(call, &library, view);
-        outcome = written == OUTCOME_FINE ? outcome : written;
-    }
-    library.free(view);
-    ttr_store_free(store);
-    inputs_close(&inputs);
-    return outcome;
+    return use_view(call, write_report);
 }
