@@ -10,6 +10,8 @@ const ttr_diagnostic_info trace_dat_diagnostics[] = {
      "section or chunk that cannot be decompressed", "read up to the error", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace_dat.bad-event", "event that exceeds its page",
      "skipped to the next event or page", ""},
+    {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace_dat.bad-formats",
+     "damaged description of tracepoints", "events without a format have raw bytes", ""},
     {TTR_SEVERITY_ODD, TTR_SEVERITY_DAMAGE, "trace_dat.bad-option",
      "malformed clock option, or one cut by its section",
      "times without it; later options are lost", ""},

@@ -218,6 +218,9 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
     ttr_status status = offset ? load_section(reader, offset, id, &c) : TTR_OK;
     if (status != TTR_OK || !offset || c.failed)
         return status;
+    reader->data.is_complete = true;
+    reader->data.is_resynced = false;
+    reader->data.damage_at = reader->data.damage_end = 0;
     switch (id) {
     case TRACE_DAT_HEADER_INFO:
         status = tracing_data_parse_pages(&reader->data, &c);
@@ -238,6 +241,12 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
         status = tracing_data_parse_comms(&reader->data, &c, reader->error);
         break;
     }
+    if (status == TTR_OK && reader->data.damage_end > reader->data.damage_at)
+        return input_add_damage(reader->in, reader->data.damage_at, 0, "trace_dat.bad-formats",
+                                reader->error,
+                                "the formats of section %u are damaged here; events whose format "
+                                "is missing are read as raw bytes",
+                                id);
     if (status == TTR_OK && c.failed)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.short-section",
