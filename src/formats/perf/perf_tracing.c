@@ -72,8 +72,7 @@ ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at
         status = input_add_damage(
             reader->in, data.damage_at, data.damage_end - data.damage_at, "perf.bad-tracing",
             reader->error,
-            "the formats of tracepoints are damaged here; events whose format is missing have raw "
-            "bytes");
+            "the formats of tracepoints are damaged here; events without a format have raw bytes");
     if (status == TTR_OK && at->c.failed)
         status = input_add_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error,
                                   "the formats of tracepoints end too early");

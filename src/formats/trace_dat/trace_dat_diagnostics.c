@@ -5,7 +5,7 @@ const ttr_diagnostic_info trace_dat_diagnostics[] = {
     {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "trace_dat.backward", "event earlier than its predecessor",
      "kept", "--sort"},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace_dat.bad-chunk",
-     "compressed chunk that is cut, missing or too large", "rest of that CPU is lost", ""},
+     "compressed chunk that is cut, missing or too large", "skipped to the next chunk", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace_dat.bad-compression",
      "section or chunk that cannot be decompressed", "read up to the error", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace_dat.bad-event", "event that exceeds its page",

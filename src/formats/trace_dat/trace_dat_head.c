@@ -97,8 +97,8 @@ static ttr_status parse_description(struct trace_dat_reader *reader, struct curs
     return input_add_damage(
         reader->in, data->damage_at, data->damage_end - data->damage_at, "trace_dat.bad-formats",
         reader->error,
-        "the description of the events is damaged here; events whose format is missing are read as "
-        "raw bytes");
+        "the description of the events is damaged here; events without a format are read as raw "
+        "bytes");
 }
 
 static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct instances *instances,

@@ -159,7 +159,7 @@ static ttr_status report_cut_strings(struct trace_dat_reader *reader, uint64_t o
         return status;
     const uint64_t at = options_at + TRACE_DAT_SECTION + options.size;
     status = read_section_head(reader, at, &strings);
-    /* a file whose sections have no names needs no strings */
+    /* a file without names of sections needs no strings */
     const bool is_absent = strings.n == 0 && options.description == 0;
     const bool is_complete =
         strings.n == TRACE_DAT_SECTION &&
@@ -242,11 +242,11 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
         break;
     }
     if (status == TTR_OK && reader->data.damage_end > reader->data.damage_at)
-        return input_add_damage(reader->in, reader->data.damage_at, 0, "trace_dat.bad-formats",
-                                reader->error,
-                                "the formats of section %u are damaged here; events whose format "
-                                "is missing are read as raw bytes",
-                                id);
+        return input_add_damage(
+            reader->in, reader->data.damage_at, 0, "trace_dat.bad-formats", reader->error,
+            "the formats of section %u are damaged here; events without a format "
+            "are read as raw bytes",
+            id);
     if (status == TTR_OK && c.failed)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.short-section",
