@@ -8,6 +8,7 @@
 #include <tracetta/advanced.h>
 
 #include "base/status.h"
+#include "store/saved.h"
 
 #define INT TTR_STORE_INT
 #define REAL TTR_STORE_REAL
@@ -166,6 +167,11 @@ static const uint8_t needs[][2] = {
     {STORE_COUNTER_TRACK, STORE_COUNTER},
 };
 
+const struct table_definition *store_definition(size_t i)
+{
+    return &definitions[i];
+}
+
 /* --- Creating --- */
 
 static bool is_table_selected(const ttr_store_options *options, const char *name)
@@ -315,6 +321,7 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
                sizeof *store->wanted_columns);
     block_pool_free(&store->pool);
+    alloc_free(alloc, store->parts, store->parts_n, sizeof *store->parts);
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
     ttr_field_buffer_free(store->fields);
@@ -325,7 +332,7 @@ void ttr_store_free(ttr_store *store)
 
 /* Compares an event's name with that of a class table: other characters than letters, digits and
  * "_" count as "_", and case is ignored, as in SQL. */
-static bool is_name_of_class(ttr_text name, const char *table)
+bool store_is_name_of_class(ttr_text name, const char *table)
 {
     if (name.n != strlen(table))
         return false;
@@ -355,7 +362,8 @@ static struct table *get_class_table(ttr_store *store, const ttr_event *event, b
     if (*known == 0) {
         *known = 1;
         for (size_t i = 0; i < store->classes_n && event->name; i++)
-            if (is_name_of_class(ttr_text_get(store->t, event->name), store->classes[i]->name))
+            if (store_is_name_of_class(ttr_text_get(store->t, event->name),
+                                       store->classes[i]->name))
                 *known = (uint32_t)i + 2;
     }
     return *known > 1 ? store->classes[*known - 2] : NULL;
@@ -412,6 +420,8 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
     ttr_batch batch;
     ttr_status status;
     bool is_full = false;
+    if (store->is_loaded)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "a loaded store cannot read a trace");
     while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
         is_full = status == TTR_OK && !add_batch(store, &batch);
         if (is_full || (progress && !progress(user_data))) {

@@ -27,6 +27,9 @@ struct block_pool {
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
 void block_pool_free(struct block_pool *pool);
 
+/* Returns n bytes, a multiple of 8, or NULL if memory is exhausted. */
+void *block_pool_allocate(struct block_pool *pool, size_t n);
+
 struct column_block {
     int64_t base;  /* smallest value; numbers in `data` are added to it */
     void *data;    /* STORE_BLOCK numbers of `width` bytes; NULL if the width is 0 */
@@ -82,6 +85,7 @@ struct table {
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
+    bool is_loaded;                 /* class table: it has been found in a saved store */
     uint16_t fields[FIELDS_CACHED]; /* class table: column of the i-th field; 0 = unknown */
 };
 
@@ -106,6 +110,12 @@ static inline bool table_wants(const struct table *table, size_t column)
 }
 
 const struct column_info *table_column(const struct table *table, size_t i);
+
+/* Returns the definition of a table that every store has. */
+const struct table_definition *store_definition(size_t i);
+
+/* Returns true if the events of a name belong to a class table. */
+bool store_is_name_of_class(ttr_text name, const char *table);
 
 /* --- The store --- */
 
@@ -180,6 +190,11 @@ struct ttr_store {
     /* scheduling: last switch of each CPU */
     struct running *cpus;
     size_t cpus_n, cpus_capacity;
+    /* a loaded store */
+    int file; /* descriptor, borrowed from the caller */
+    struct saved_part *parts;
+    size_t parts_n;
+    bool is_loaded;
     struct raw_sched {
         int64_t ts, dur;
         uint32_t cpu, thread, state;
