@@ -108,8 +108,8 @@ TTR_API TTR_MUST ttr_status ttr_store_save(const ttr_store *store, int fd,
 /* Loads a saved store into a new context: the columns that `options` names, as ttr_store_new.  The
  * file is not trusted: all of its bytes that are used are checked first.  Fails with
  * TTR_E_MALFORMED if it is damaged, of another version or of another key; with TTR_E_UNSUPPORTED
- * if it does not have all the tables and columns of `options`, or cannot tell. The context is then
- * of no further use. `fd` can be closed after ttr_store_free. */
+ * if it does not have all the tables and columns of `options`, or if that is unknown. The context
+ * is then of no further use. `fd` can be closed after ttr_store_free. */
 TTR_API ttr_store *ttr_store_load(ttr *t, int fd, ttr_text key, const ttr_store_options *options,
                                   ttr_error *error);
 

@@ -168,8 +168,8 @@ static bool parse_column(struct column *column, struct cursor heads, struct curs
         block->has_null = head[9] != 0;
         if (block->width > 8 || (block->width & (block->width - 1)) || head[9] > 1)
             return false;
-        block->data = (void *)(uintptr_t)cursor_read_bytes(&numbers, (uint64_t)STORE_BLOCK *
-                                                                         block->width);
+        block->data =
+            (void *)(uintptr_t)cursor_read_bytes(&numbers, (uint64_t)STORE_BLOCK * block->width);
         if (!block->data)
             return false;
     }

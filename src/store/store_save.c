@@ -163,8 +163,7 @@ static void save_column(struct saver *saver, const struct column *column)
     }
     for (size_t i = 0; i < column->blocks_n; i++)
         if (column->blocks[i].width)
-            add_bytes(saver, column->blocks[i].data,
-                      (size_t)STORE_BLOCK * column->blocks[i].width);
+            add_bytes(saver, column->blocks[i].data, (size_t)STORE_BLOCK * column->blocks[i].width);
     if (column->tail_n)
         add_bytes(saver, column->tail, column->tail_n * sizeof *column->tail);
     end_section(saver);
