@@ -47,21 +47,20 @@ static void fix_hashes(struct saved_file *file)
     for (size_t i = 0; i < file->sections_n; i++) {
         const size_t at = file->sections[i];
         if (is_section(file, at))
-            store_u64le(file->bytes + at + 16,
-                        hash_section(file, load_u64le(file->bytes + at),
-                                     load_u64le(file->bytes + at + 8)));
+            store_u64le(file->bytes + at + 16, hash_section(file, load_u64le(file->bytes + at),
+                                                            load_u64le(file->bytes + at + 8)));
     }
     if (is_section(file, 24))
-        store_u64le(file->bytes + 40, hash_section(file, load_u64le(file->bytes + 24),
-                                                   load_u64le(file->bytes + 32)));
+        store_u64le(file->bytes + 40,
+                    hash_section(file, load_u64le(file->bytes + 24), load_u64le(file->bytes + 32)));
     store_u64le(file->bytes + 48, hash_bytes(file->bytes, 48));
 }
 
 static ttr_store *make_store(ttr *t)
 {
     static ttr_event events[EVENTS];
-    static const char *const names[] = {"slice", "event", "thread", "my_event", "dur", "name", "id",
-                                        "ts",    NULL};
+    static const char *const names[] = {"slice", "event", "thread", "my_event", "dur",
+                                        "name",  "id",    "ts",     NULL};
     const ttr_store_options options = {.size = sizeof options, .names = names, .columns = names};
     ttr_error error;
     for (size_t i = 0; i < EVENTS; i++) {

@@ -88,8 +88,8 @@ static bool are_files(const struct call *call)
     struct stat about;
     bool are = !inputs_are_live(call);
     for (size_t i = 0; i < call->paths_n && are; i++)
-        are = stat(call->path[i], &about) == 0 &&
-              (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+        are =
+            stat(call->path[i], &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
     return are;
 }
 
@@ -265,9 +265,8 @@ static void limit_folder(const struct trace_cache *cache)
 static uint64_t get_store_size_max(const struct trace_cache *cache, int fd)
 {
     struct statvfs about;
-    const uint64_t room = fstatvfs(fd, &about) == 0
-                              ? (uint64_t)about.f_bavail * (uint64_t)about.f_frsize / 4 * 3
-                              : 0;
+    const uint64_t room =
+        fstatvfs(fd, &about) == 0 ? (uint64_t)about.f_bavail * (uint64_t)about.f_frsize / 4 * 3 : 0;
     return room < cache->size_max ? room + 1 : cache->size_max;
 }
 
@@ -280,10 +279,9 @@ void trace_cache_write(const struct trace_cache *cache, const struct call *call,
         return;
     (void)snprintf(temporary, sizeof temporary, "%s.%d" TEMPORARY_SUFFIX, cache->path,
                    (int)getpid());
-    const int fd = make_folder(cache) ? open(temporary,
-                                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                                             0600)
-                                      : -1;
+    const int fd = make_folder(cache)
+                       ? open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
+                       : -1;
     ttr_status status = TTR_E_IO;
     if (fd >= 0) {
         const ttr_store_save_options options = {.size = sizeof options,
