@@ -137,14 +137,17 @@ void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *n
 
 /* --- Database --- */
 
-/* Allows reading, and temporary views. */
+/* Allows reading and, unless the query is read-only, temporary views. */
 static int authorize_statement(void *context, int action, const char *a, const char *b,
                                const char *c, const char *d)
 {
-    (void)context;
-    (void)b;
+    const ttr_query *query = context;
     (void)d;
     switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
     case SQLITE_PRAGMA:
@@ -154,6 +157,11 @@ static int authorize_statement(void *context, int action, const char *a, const c
                      strcmp(b, "readfile") == 0)
                    ? SQLITE_DENY
                    : SQLITE_OK;
+    default:
+        if (query->is_read_only)
+            return SQLITE_DENY;
+    }
+    switch (action) {
     case SQLITE_CREATE_TABLE:
     case SQLITE_CREATE_INDEX:
     case SQLITE_CREATE_TRIGGER:
@@ -178,6 +186,11 @@ void ttr_query_set_progress(ttr_query *query, ttr_progress progress, void *user_
 {
     query->progress = progress;
     query->user_data = user_data;
+}
+
+void ttr_query_set_read_only(ttr_query *query, bool is_read_only)
+{
+    query->is_read_only = is_read_only;
 }
 
 ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)

@@ -57,6 +57,24 @@ struct plan_item {
 bool plan_each(struct plan *plan,
                bool (*see)(struct plan *plan, uint64_t i, const struct plan_item *item));
 
+/* Grows an array to hold `need` items. Returns false if memory is exhausted. */
+TTR_MUST bool plan_reserve(void **items, size_t *capacity, size_t need, size_t size);
+
+/* Reads the names of threads (plan_threads.c). Returns false if memory is exhausted. */
+TTR_MUST bool plan_read_threads(struct plan *plan);
+
+/* Adds a zero-terminated name; as view_add_name. */
+uint32_t plan_add_text(ttr_view *view, const char *text);
+
+/* Adds a track. Returns its number + 1, or 0 if memory is exhausted. */
+uint32_t plan_add_track(struct plan *plan, const struct view_track *about);
+
+/* Returns a track with the label, process and ids of a thread. */
+struct view_track plan_describe_thread(const struct plan *plan, int64_t utid);
+
+/* Adds the tracks of counters (plan_counters.c). Returns false if memory is exhausted. */
+TTR_MUST bool plan_read_counter_tracks(struct plan *plan);
+
 /* Fills the plan. Returns false if memory is exhausted. */
 TTR_MUST bool plan_make(struct plan *plan);
 void plan_free(struct plan *plan);
