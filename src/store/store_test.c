@@ -199,8 +199,64 @@ static void switches_become_times_on_processors(void **state)
     ttr_store *store = build();
     assert_int_equal(cell(store, "sched", "dur", 0), 40);
     assert_int_equal(cell(store, "sched", "cpu", 0), 3);
-    assert_string_equal(text_cell(store, "sched", "end_state", 0), "blocked");
+    assert_string_equal(text_cell(store, "sched", "end_state", 0), "S");
     assert_int_equal(cell(store, "sched", "dur", 1), -1);
+    ttr_store_free(store);
+}
+
+static ttr_event *add_switch(int64_t time, ttr_id from, ttr_thread_state state, ttr_id to)
+{
+    ttr_event *event = add(TTR_KIND_SWITCH, "switch", time);
+    event->thread = to;
+    event->link = from;
+    event->tag = (uint16_t)state;
+    event->cpu = 1;
+    event->flags = TTR_EVENT_HAS_CPU;
+    return event;
+}
+
+static void wakes_end_sleeping_states(void **state)
+{
+    (void)state;
+    add_switch(100, 0, TTR_THREAD_NEW, 1);
+    add_switch(140, 1, TTR_THREAD_BLOCKED, 2);
+    ttr_event *wake = add(TTR_KIND_WAKE, "wake", 150);
+    wake->thread = 1;
+    wake->link = 2;
+    add_switch(170, 2, TTR_THREAD_PREEMPTED, 1);
+    ttr_store *store = build();
+    static const char *const states[] = {"Running", "S", "Running", "R", "R+", "Running"};
+    const int64_t ts[] = {100, 140, 140, 150, 170, 170}, dur[] = {40, 10, 30, 20, -1, -1},
+                  utid[] = {1, 1, 2, 1, 2, 1};
+    for (uint64_t i = 0; i < 6; i++) {
+        assert_string_equal(text_cell(store, "thread_state", "state", i), states[i]);
+        assert_int_equal(cell(store, "thread_state", "ts", i), ts[i]);
+        assert_int_equal(cell(store, "thread_state", "dur", i), dur[i]);
+        assert_int_equal(cell(store, "thread_state", "utid", i), utid[i]);
+    }
+    assert_int_equal(cell(store, "thread_state", "waker_utid", 3), 2);
+    assert_int_equal(cell(store, "thread_state", "waker_id", 3), 2);
+    assert_int_equal(cell(store, "thread_state", "waker_id", 1), TTR_STORE_NULL);
+    ttr_store_free(store);
+}
+
+static void runs_that_lose_their_end_have_no_duration(void **state)
+{
+    (void)state;
+    add_switch(100, 0, TTR_THREAD_NEW, 1);
+    add(TTR_KIND_GAP, "", 120);
+    add_switch(140, 0, TTR_THREAD_NEW, 2);
+    add_switch(160, 3, TTR_THREAD_BLOCKED, 0);
+    add_switch(190, 0, TTR_THREAD_NEW, 1);
+    ttr_store *store = build();
+    assert_int_equal(cell(store, "sched", "dur", 0), TTR_STORE_NULL);
+    assert_int_equal(cell(store, "sched", "dur", 1), TTR_STORE_NULL);
+    assert_int_equal(cell(store, "sched", "utid", 2), TTR_STORE_NULL);
+    assert_int_equal(cell(store, "sched", "dur", 2), 30);
+    assert_int_equal(cell(store, "sched", "dur", 3), -1);
+    assert_int_equal(cell(store, "thread_state", "dur", 1), TTR_STORE_NULL);
+    assert_string_equal(text_cell(store, "thread_state", "state", 2), "S");
+    assert_int_equal(cell(store, "thread_state", "utid", 2), 3);
     ttr_store_free(store);
 }
 
@@ -258,6 +314,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(switches_become_times_on_processors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wakes_end_sleeping_states, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(only_named_tables_are_filled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unnamed_columns_have_no_values, set_up, tear_down),
     };

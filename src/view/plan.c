@@ -139,6 +139,12 @@ static bool each_slice(struct plan *plan, see_item see, uint64_t *number)
     return true;
 }
 
+/* Returns a duration for which the view draws an item; 0 if its end was lost. */
+static int64_t known_length(int64_t dur)
+{
+    return dur == TTR_STORE_NULL ? 0 : dur;
+}
+
 /* Threads on CPUs; the idle thread, which has tid 0, is left out. */
 static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
 {
@@ -149,7 +155,8 @@ static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
     for (uint64_t row = 0; (have = cells_read(cells, row)) > 0; row += have)
         for (size_t i = 0; i < have; i++) {
             const int64_t cpu = cells->values[2][i], utid = cells->values[3][i];
-            struct plan_item item = {.start = cells->values[0][i], .length = cells->values[1][i]};
+            struct plan_item item = {.start = cells->values[0][i],
+                                     .length = known_length(cells->values[1][i])};
             if (cpu >= 0 && cpu < CPUS_MAX && utid > 0 && (uint64_t)utid < plan->threads_n &&
                 plan->threads[utid].tid != 0) {
                 item.name = plan->threads[utid].cpu_name;
@@ -163,6 +170,26 @@ static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
     return true;
 }
 
+/* Returns the name of a state that the page shows; 0 for a dead thread, which has no item. */
+static uint32_t name_of_state(struct plan *plan, int64_t text)
+{
+    static const struct {
+        const char *state, *name;
+    } names[] = {{"Running", "Running"},         {"R", "Runnable"},
+                 {"R+", "Runnable (Preempted)"}, {"S", "Sleeping"},
+                 {"D", "Uninterruptible Sleep"}, {"T", "Stopped"}};
+    const char *state = text > 0 ? ttr_text_get(plan->view->t, (ttr_id)text).p : "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t *known = &plan->state_names[i];
+        if (strcmp(names[i].state, state) != 0)
+            continue;
+        if (!*known)
+            *known = add_text(plan->view, names[i].name);
+        return *known;
+    }
+    return 0;
+}
+
 static bool each_state(struct plan *plan, see_item see, uint64_t *number)
 {
     static const char *const columns[] = {"ts", "dur", "utid", "state", NULL};
@@ -173,9 +200,10 @@ static bool each_state(struct plan *plan, see_item see, uint64_t *number)
         for (size_t i = 0; i < have; i++) {
             const int64_t utid = cells->values[2][i];
             struct plan_item item = {.start = cells->values[0][i],
-                                     .length = cells->values[1][i],
-                                     .name = view_name_of(plan->view, cells->values[3][i])};
-            if (utid > 0 && (uint64_t)utid < plan->threads_n && plan->threads[utid].tid != 0) {
+                                     .length = known_length(cells->values[1][i]),
+                                     .name = name_of_state(plan, cells->values[3][i])};
+            if (item.name && utid > 0 && (uint64_t)utid < plan->threads_n &&
+                plan->threads[utid].tid != 0) {
                 item.track = track_of_state(plan, utid);
                 if (!item.track)
                     return false;

@@ -172,6 +172,7 @@ function areaTables(area) {
     ['Slices', `SELECT name, count(*) AS count, sum(${cut}) AS total, sum(self_dur) AS self, avg(dur) AS average, percentile(dur, 99) AS p99\nFROM slice WHERE ${inside}${trackCondition(area)}\nGROUP BY name ORDER BY total DESC LIMIT 500`],
     ['Flame', ''],
     ['Scheduling', `SELECT thread.name AS thread, tid, count(*) AS count, sum(${cut}) AS running, max(dur) AS longest\nFROM sched JOIN thread USING (utid) WHERE ${inside} AND tid <> 0\nGROUP BY utid ORDER BY running DESC LIMIT 500`],
+    ['States', `SELECT thread.name AS thread, tid, state, count(*) AS count, sum(${cut}) AS total, max(dur) AS longest\nFROM thread_state JOIN thread USING (utid) WHERE ${inside} AND tid <> 0\nGROUP BY utid, state ORDER BY total DESC LIMIT 500`],
     ['Counters', `SELECT counter_track.name AS name, count(*) AS count, min(value) AS lowest, avg(value) AS mean, max(value) AS highest\nFROM counter JOIN counter_track ON counter_track.id = counter.track_id WHERE ts >= ${a} AND ts < ${z}\nGROUP BY track_id ORDER BY 1 LIMIT 500`],
     ['Log', `SELECT ts, level, thread.name AS thread, message\nFROM log LEFT JOIN thread USING (utid) WHERE ts >= ${a} AND ts < ${z} ORDER BY ts LIMIT 1000`],
   ];
