@@ -137,17 +137,14 @@ void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *n
 
 /* --- Database --- */
 
-/* Allows reading and, unless the query is read-only, temporary views. */
+/* Allows reading, and temporary views. */
 static int authorize_statement(void *context, int action, const char *a, const char *b,
                                const char *c, const char *d)
 {
-    const ttr_query *query = context;
+    (void)context;
+    (void)b;
     (void)d;
     switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_RECURSIVE:
-        return SQLITE_OK;
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
     case SQLITE_PRAGMA:
@@ -157,11 +154,6 @@ static int authorize_statement(void *context, int action, const char *a, const c
                      strcmp(b, "readfile") == 0)
                    ? SQLITE_DENY
                    : SQLITE_OK;
-    default:
-        if (query->is_read_only)
-            return SQLITE_DENY;
-    }
-    switch (action) {
     case SQLITE_CREATE_TABLE:
     case SQLITE_CREATE_INDEX:
     case SQLITE_CREATE_TRIGGER:
@@ -313,6 +305,12 @@ static void prepare_leaves(ttr_result *result, const char *sql)
     sqlite3_free(text);
 }
 
+/* Returns true if a statement returns rows and changes nothing. */
+static bool is_select(sqlite3_stmt *statement)
+{
+    return sqlite3_stmt_readonly(statement) && sqlite3_column_count(statement) > 0;
+}
+
 ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
                               ttr_error *error)
 {
@@ -333,6 +331,11 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
         const int at = status == SQLITE_OK ? -1 : sqlite3_error_offset(query->db);
         set_error(error, convert_sqlite_status(status), at < 0 ? 0 : (uint64_t)at,
                   status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db));
+        ttr_result_free(result);
+        return NULL;
+    }
+    if (query->is_read_only && !is_select(result->plain)) {
+        set_error(error, TTR_E_MISUSE, 0, "not authorized: only statements that return rows");
         ttr_result_free(result);
         return NULL;
     }

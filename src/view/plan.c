@@ -184,7 +184,7 @@ static uint32_t name_of_state(struct plan *plan, int64_t text)
         if (strcmp(names[i].state, state) != 0)
             continue;
         if (!*known)
-            *known = add_text(plan->view, names[i].name);
+            *known = plan_add_text(plan->view, names[i].name);
         return *known;
     }
     return 0;

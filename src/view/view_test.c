@@ -336,6 +336,7 @@ static void page_cannot_define_views(void **state)
                                              "BEGIN",
                                              "ANALYZE",
                                              "SAVEPOINT+a",
+                                             "REINDEX",
                                              "CREATE+TEMP+TABLE+a(b)",
                                              "DROP+TABLE+slice",
                                              "PRAGMA+cache_size=1"};
