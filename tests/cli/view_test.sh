@@ -50,7 +50,8 @@ while len(tracks) < info["tracks"]:
 def sql(text):
     return json.loads(ask("/query?limit=100000&sql=" + urllib.parse.quote(text), cookie)[1])["rows"]
 slices = sql("SELECT count(*) FROM slice")[0][0] + sql("SELECT count(*) FROM sched JOIN thread USING (utid) WHERE tid <> 0")[0][0] \
-    + sql("SELECT count(*) FROM counter")[0][0]
+    + sql("SELECT count(*) FROM counter")[0][0] \
+    + sql("SELECT count(*) FROM thread_state JOIN thread USING (utid) WHERE tid <> 0 AND state <> 'X'")[0][0]
 verdict("rows_have_every_slice_and_value", info["items"] == slices, (info["items"], slices))
 counters = [known for known in tracks if known[0] == 4]
 ids = sql("SELECT count(*) FROM counter_track")[0][0]
