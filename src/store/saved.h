@@ -15,7 +15,7 @@
  *     key: size (4), bytes
  *     events (8), first time (8), last time (8), 1 if events are out of order (1)
  *     strings: number (4), section: for each, size (4) and bytes; id 0, which is "", is left out
- *     16 tables, then number of class tables (4), then those. A table:
+ *     the tables of store_definitions, then number of class tables (4), then those. A table:
  *         class table: name (text id, 4), number of its fields (4), for each: name (4), type (1)
  *         is_wanted (1), rows (8), for each column: is_filled (1), if so its section
  *     parts: number (4), for each: size of the name (1), name, section
@@ -51,6 +51,9 @@ struct saved_part {
 
 /* Returns the version of the file format and of the tables. */
 uint64_t saved_version(void);
+
+/* Returns TTR_E_MISUSE: a loaded store has no state to add events to. */
+ttr_status store_fail_loaded(ttr_error *error);
 
 /* Adds the next piece to the hash of a section, which starts with 0. */
 uint64_t saved_hash_add(uint64_t hash, const void *piece, size_t n);

@@ -301,7 +301,7 @@ static bool are_classes_known(const struct loader *loader)
 static bool load_tables(struct loader *loader, struct cursor *from)
 {
     for (size_t i = 0; i < STORE_TABLES; i++)
-        if (!load_columns(loader, from, &loader->store->tables[i], store_definition(i)->n))
+        if (!load_columns(loader, from, &loader->store->tables[i], store_definitions[i].n))
             return false;
     const uint32_t classes = cursor_u32le(from);
     if (from->failed || classes > SAVED_CLASSES_MAX)
@@ -377,6 +377,11 @@ ttr_store *ttr_store_load(ttr *t, int fd, ttr_text key, const ttr_store_options 
                    ? "the saved store lacks tables or columns"
                    : "the saved store is damaged, of another version, or of another trace");
     return NULL;
+}
+
+ttr_status store_fail_loaded(ttr_error *error)
+{
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "a loaded store cannot read a trace");
 }
 
 /* --- Parts --- */

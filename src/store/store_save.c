@@ -36,7 +36,7 @@ uint64_t saved_version(void)
     uint64_t hash = hash_bytes(&order, sizeof order);
     hash = hash_pair(hash, hash_bytes(version, strlen(version)));
     for (size_t i = 0; i < STORE_TABLES; i++) {
-        const struct table_definition *table = store_definition(i);
+        const struct table_definition *table = &store_definitions[i];
         hash = hash_pair(hash, hash_bytes(table->name, strlen(table->name)));
         for (size_t k = 0; k < table->n; k++) {
             const struct column_info *column = &table->infos[k];
