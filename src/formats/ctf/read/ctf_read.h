@@ -31,12 +31,11 @@
 #include "model/input.h"
 #include "layout/layout.h"
 
-/* Values of ttr_event.tag for definitions. */
+/* Values of ttr_event.tag in definition events, by which a copy of a trace is written. */
 enum ctf_definition {
     CTF_DEFINITION_STREAM = 1,
     CTF_DEFINITION_PACKET = 2,
-    /* a record of the CTF conventions that names a thread; the event count of the packet definition
-     * includes it */
+    /* a record of the CTF conventions that names a thread; the packet's event count includes it */
     CTF_DEFINITION_EVENT = 3
 };
 
@@ -53,54 +52,59 @@ struct ctf_quirks {
 
 struct ctf_stream_decoder;
 
-/* Parsed metadata and everything compiled from them. Traces of one library context with equal
- * metadata share one class. */
+/* Parsed metadata and everything that is compiled from them. All traces of a library context that
+ * have equal metadata share one class. */
 struct ctf_trace_class {
     /* entry in the library context's list of shared objects (ctf_trace_publish_class); must be the
      * first member */
     struct offer offer;
     uint32_t users; /* number of traces that refer to the class */
     bool is_offered;
-    bool rounds_times; /* option time=double */
-    bool hides_mapped; /* option mapped=hidden */
+    /* the option time=double is set: convert times with rounding errors, as babeltrace2 does */
+    bool rounds_times;
+    /* the option mapped=hidden is set: do not return fields that are mapped to the clock */
+    bool hides_mapped;
     struct ctf_description description;
-    uint8_t *metadata; /* bytes of the metadata file, which copies of the trace contain unchanged */
+    /* content of the metadata file, which copies of the trace contain unchanged */
+    uint8_t *metadata;
     size_t metadata_n;
-    bool has_bad_metadata; /* the metadata are damaged, so a copy does not contain these bytes */
-    bool has_conventions;  /* the trace was written by our own writer (ctf_conventions.h) */
+    /* the metadata are damaged, so copies of the trace get new metadata */
+    bool has_bad_metadata;
+    /* tracetta wrote the trace, by the CTF conventions (ctf_conventions.h) */
+    bool has_conventions;
     /* packets start with the magic number; packet headers contain the trace UUID */
     bool has_magic, has_uuid;
     uint8_t magic[4]; /* the magic number in the byte order of the packets */
-    char version[8];  /* version number as text, such as "1.8" */
+    char version[8];  /* version of the format as text, such as "1.8" */
     struct ctf_quirks quirks;
     const struct layout *packet_header; /* layout of packet headers; NULL if packets have none */
-    /* positions of the packet header's fields if they are fixed; is_fixed is false otherwise */
+    /* offsets of the packet header's fields; is_fixed is false if they vary */
     struct ctf_fixed_root head;
-    /* decoders by index in description.streams, compiled at first use; NULL before */
+    /* decoder of each stream class, by index in description.streams; NULL until its first packet */
     struct ctf_stream_decoder **kinds;
     size_t kinds_capacity;
-    const struct ctf_stream_decoder *latest; /* the stream decoder compiled last; NULL = none */
+    /* the stream decoder that was compiled last; NULL if there is none */
+    const struct ctf_stream_decoder *latest;
 };
 
 struct ctf_trace {
     ttr *t;
     struct ctf_trace_class *class;
     uint32_t users; /* number of inputs and writers that refer to the trace */
-    /* number of duplicate packets with different bytes of which both copies were decoded
-     * (ctf_duplicate_packets.h) */
+    /* number of duplicate packets that differ and were decoded (ctf_duplicate_packets.h) */
     uint32_t decoded_duplicates;
-    /* duplicates that differ were not decoded, because of a limit; reported once */
+    /* some duplicates that differ were not decoded, because of a limit; this was reported */
     bool has_undecoded_duplicates;
     /* at least one packet is damaged in both files that contain it */
     bool has_damaged_duplicates;
     struct folder *folder; /* trace folder; NULL for live traces */
     const struct format *format;
-    /* readers by source id minus `readers_from`. An element is NULL if that source is not of this
-     * trace, or is closed. */
+    /* reader of each source id, minus `readers_from`; NULL if the source is not of this trace, or
+     * was closed */
     const struct ctf_reader **readers;
     size_t readers_n;
     uint16_t readers_from;
-    struct arena scratch; /* temporary memory for decoding fields; reset for each batch */
+    struct arena scratch; /* memory for decoding fields; freed at each new batch */
     /* memory for streams and event decoders of all inputs; shared, so that it covers few pages */
     struct arena class_arena;
     /* schemas by event class number, shared by all streams. An element is NULL if no event of the
