@@ -372,9 +372,12 @@ static const struct command commands[] = {
      "the file, and the zones that were open begin there. Signals are passed on to the program. "
      "With --attach, "
      "running processes are recorded until Ctrl-C, --duration or their end.\n\n"
+     "The recording lasts until the program and all processes that it started and that have trace "
+     "points have ended; Ctrl-C, --max-size and \"tracetta session stop\" end it earlier.\n\n"
      "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "
-     "ended the program. If the disk is full, the file ends with the last complete piece, and the "
-     "program goes on.",
+     "ended the program. If the disk is full, or the file is deleted, the recording ends with the "
+     "last "
+     "complete piece, and the program goes on.",
      record_examples, run_record},
     {"session", VERB_SESSION, "list|categories|snapshot|stats|stop [PID]", 1, 2,
      "one of list, categories, snapshot, stats, stop", "control running recordings",

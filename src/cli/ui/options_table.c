@@ -203,7 +203,7 @@ const struct option_row option_table[] = {
      "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF | VERB_RECORD, NULL, NULL,
      "compress the records of the file"},
-    {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF, "SIZE", NULL,
+    {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF | VERB_RECORD, "SIZE", NULL,
      "stop when the file has this size (\"64MiB\")"},
     {"profile", 0, OPTION_WORDS, GROUP_VERB, AT(profiles), DOTNET, "LIST", "@profiles",
      "record the events of these profiles"},
