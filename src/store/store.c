@@ -251,7 +251,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
     return true;
 }
 
-bool store_add_batch(ttr_store *store, const ttr_batch *batch)
+static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
     if (!store_add_events(store, batch))
         return false;
@@ -261,6 +261,11 @@ bool store_add_batch(ttr_store *store, const ttr_batch *batch)
     return true;
 }
 
+ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
+{
+    return add_batch(store, batch) ? TTR_OK : fail(error, TTR_E_NOMEM, 0, "out of memory");
+}
+
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
                           ttr_error *error)
 {
@@ -268,7 +273,7 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
     ttr_status status;
     bool is_full = false;
     while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
-        is_full = status == TTR_OK && !store_add_batch(store, &batch);
+        is_full = status == TTR_OK && !add_batch(store, &batch);
         if (is_full || (progress && !progress(user_data))) {
             status = TTR_AGAIN;
             break;

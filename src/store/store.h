@@ -181,9 +181,6 @@ struct ttr_store {
 /* Returns true if options.columns has a name, or is NULL. */
 bool store_wants_column(const ttr_store *store, const char *name);
 
-/* Adds the events of a batch. Returns false if memory is exhausted. */
-TTR_MUST bool store_add_batch(ttr_store *store, const ttr_batch *batch);
-
 /* Makes the tables that are made at the end of the trace (store_update.c). Returns false if memory
  * is exhausted. */
 TTR_MUST bool store_end_tables(ttr_store *store, ttr_reader *in);

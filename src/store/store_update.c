@@ -106,9 +106,11 @@ static ttr_status fail_full(ttr_error *error)
     return TTR_E_NOMEM;
 }
 
-ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
+ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last, ttr_error *error)
 {
     struct kept kept;
+    if (is_last)
+        return store_end_tables(store, in) ? TTR_OK : fail_full(error);
     store->is_updating = true;
     bool is_fine = keep_data(store, &kept);
     if (is_fine) {
@@ -117,9 +119,4 @@ ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
     }
     store->is_updating = false;
     return is_fine ? TTR_OK : fail_full(error);
-}
-
-ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
-{
-    return store_add_batch(store, batch) ? TTR_OK : fail_full(error);
 }
