@@ -8,155 +8,7 @@
 #include <tracetta/advanced.h>
 
 #include "base/status.h"
-
-#define INT TTR_STORE_INT
-#define REAL TTR_STORE_REAL
-#define TEXT TTR_STORE_TEXT
-
-static const struct column_info event_columns[] = {
-    {"id", "number of the event", INT, true},
-    {"ts", "time in ns", INT, true},
-    {"dur", "duration in ns of complete spans and gaps, else 0", INT, false},
-    {"kind", "kind of event, as in JSON Lines", TEXT, false},
-    {"category", "categories, separated by commas", TEXT, false},
-    {"name", "name of the event", TEXT, false},
-    {"provider", "component that wrote it", TEXT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-    {"cpu", "processor", INT, false},
-    {"level", "severity: 1 trace to 6 fatal", INT, false},
-    {"source", "input, a row of table source", INT, false},
-    {"offset", "byte offset in the input", INT, false},
-};
-static const struct column_info args_columns[] = {
-    {"arg_set_id", "number of the event", INT, true},
-    {"key", "name of the argument", TEXT, false},
-    {"int_value", "value of an integer or a boolean", INT, false},
-    {"string_value", "value of a text", TEXT, false},
-    {"real_value", "value of a floating-point number", REAL, false},
-    {"value_type", "type of the value", TEXT, false},
-};
-static const struct column_info slice_columns[] = {
-    {"id", "number of the slice", INT, true},
-    {"ts", "start in ns", INT, true},
-    {"dur", "duration in ns; -1 = it did not end; 0 for instants", INT, false},
-    {"track_id", "a row of table track", INT, false},
-    {"category", "categories, separated by commas", TEXT, false},
-    {"name", "name", TEXT, false},
-    {"depth", "number of slices around it on its track", INT, false},
-    {"parent_id", "slice around it", INT, false},
-    {"arg_set_id", "number of its first event; key of table args", INT, false},
-    {"self_dur", "duration without the slices directly inside", INT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-    {"tid", "thread id", INT, false},
-    {"pid", "process id", INT, false},
-    {"thread_name", "name of the thread", TEXT, false},
-    {"process_name", "name of the process", TEXT, false},
-};
-static const struct column_info track_columns[] = {
-    {"id", "number of the track", INT, true},
-    {"name", "name of the events of an async track, or of a track without a thread", TEXT, false},
-    {"type", "thread_track or async_track", TEXT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-};
-static const struct column_info counter_columns[] = {
-    {"id", "number of the value", INT, true},
-    {"ts", "time in ns", INT, true},
-    {"track_id", "a row of table counter_track", INT, false},
-    {"value", "value", REAL, false},
-};
-static const struct column_info counter_track_columns[] = {
-    {"id", "number of the track", INT, true},
-    {"name", "name of the counter", TEXT, false},
-    {"series", "name of the series", TEXT, false},
-    {"counter_id", "id among the counters of that name", INT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-};
-static const struct column_info sched_columns[] = {
-    {"id", "number of the row", INT, true},
-    {"ts", "start in ns", INT, true},
-    {"dur", "time on the processor in ns; -1 = to the end of the trace", INT, false},
-    {"cpu", "processor", INT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-    {"end_state", "state of the thread when it left", TEXT, false},
-};
-static const struct column_info thread_columns[] = {
-    {"utid", "number of the thread", INT, true},
-    {"tid", "thread id", INT, false},
-    {"name", "name", TEXT, false},
-    {"upid", "process, a row of table process", INT, false},
-};
-static const struct column_info process_columns[] = {
-    {"upid", "number of the process", INT, true},
-    {"pid", "process id", INT, false},
-    {"name", "name", TEXT, false},
-};
-static const struct column_info log_columns[] = {
-    {"id", "number of the event", INT, true},
-    {"ts", "time in ns", INT, true},
-    {"utid", "thread, a row of table thread", INT, false},
-    {"level", "severity: 1 trace to 6 fatal, 0 unknown", INT, false},
-    {"message", "text", TEXT, false},
-};
-static const struct column_info loss_columns[] = {
-    {"ts", "start of the gap in ns", INT, true},
-    {"dur", "length of the gap in ns, 0 = near ts", INT, false},
-    {"count", "missing events or packets; NULL = unknown", INT, false},
-    {"unit", "events or packets", TEXT, false},
-    {"source", "input, a row of table source", INT, false},
-};
-static const struct column_info source_columns[] = {
-    {"id", "number of the input", INT, true},
-    {"path", "path as given", TEXT, false},
-    {"format", "name of the format", TEXT, false},
-};
-
-static const struct column_info bounds_columns[] = {
-    {"start_ts", "time of the first event in ns", INT, true},
-    {"end_ts", "time of the last event in ns", INT, false},
-};
-static const struct column_info metadata_columns[] = {
-    {"source", "input, a row of table source", INT, false},
-    {"name", "name of the attribute", TEXT, false},
-    {"str_value", "its value, if it is a text", TEXT, false},
-    {"int_value", "its value, if it is a number", INT, false},
-};
-static const struct column_info stats_columns[] = {
-    {"name", "what is counted", TEXT, false},
-    {"source", "input, a row of table source", INT, false},
-    {"value", "number", INT, false},
-};
-static const struct column_info damage_columns[] = {
-    {"source", "input, a row of table source", INT, false},
-    {"code", "identifier of the finding", TEXT, false},
-    {"severity", "remark, odd, or damage", TEXT, false},
-    {"count", "occurrences", INT, false},
-    {"bytes", "bytes that were not read", INT, false},
-    {"offset", "byte offset of the first occurrence", INT, false},
-    {"text", "description of the first occurrence", TEXT, false},
-};
-
-#define TABLE(name, description, columns)                               \
-    {                                                                   \
-        name, description, columns, sizeof(columns) / sizeof *(columns) \
-    }
-static const struct table_definition definitions[STORE_TABLES] = {
-    [STORE_EVENT] = TABLE("event", "all events, in order of the trace", event_columns),
-    [STORE_ARGS] = TABLE("args", "arguments of events, a row each", args_columns),
-    [STORE_SLICE] = TABLE("slice", "spans and instants with their nesting", slice_columns),
-    [STORE_TRACK] = TABLE("track", "tracks of slices", track_columns),
-    [STORE_COUNTER] = TABLE("counter", "values of counters", counter_columns),
-    [STORE_COUNTER_TRACK] = TABLE("counter_track", "series of counters", counter_track_columns),
-    [STORE_SCHED] = TABLE("sched", "threads on processors", sched_columns),
-    [STORE_THREAD] = TABLE("thread", "threads", thread_columns),
-    [STORE_PROCESS] = TABLE("process", "processes", process_columns),
-    [STORE_LOG] = TABLE("log", "messages", log_columns),
-    [STORE_LOSS] = TABLE("loss", "gaps: lost events and packets", loss_columns),
-    [STORE_SOURCE] = TABLE("source", "inputs", source_columns),
-    [STORE_BOUNDS] = TABLE("trace_bounds", "times of the first and last event", bounds_columns),
-    [STORE_METADATA] = TABLE("metadata", "attributes of the inputs", metadata_columns),
-    [STORE_STATS] = TABLE("stats", "counts of each input", stats_columns),
-    [STORE_DAMAGE] = TABLE("damage", "findings of the readers", damage_columns),
-};
+#include "store/saved.h"
 
 /* Tables that are filled together. */
 static const uint8_t needs[][2] = {
@@ -181,7 +33,7 @@ static bool is_table_selected(const ttr_store_options *options, const char *name
 static bool is_table_name(const char *name)
 {
     for (size_t i = 0; i < STORE_TABLES; i++)
-        if (strcasecmp(definitions[i].name, name) == 0)
+        if (strcasecmp(store_definitions[i].name, name) == 0)
             return true;
     return false;
 }
@@ -243,9 +95,10 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
         store->kinds[i] = ttr_text_add(store->t, name, strlen(name));
     }
     for (size_t i = 0; i < STORE_TABLES; i++) {
-        if (!table_init(&store->tables[i], &store->pool, &definitions[i]))
+        struct block_pool *pool = store_is_ended_table(i) ? &store->ended_pool : &store->pool;
+        if (!table_init(&store->tables[i], pool, &store_definitions[i]))
             return false;
-        store->tables[i].is_wanted = is_table_selected(options, definitions[i].name);
+        store->tables[i].is_wanted = is_table_selected(options, store_definitions[i].name);
     }
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
@@ -260,6 +113,8 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
     store->has_event_tables = store->tables[STORE_ARGS].is_wanted ||
                               store->tables[STORE_LOG].is_wanted ||
                               store->tables[STORE_LOSS].is_wanted;
+    store->has_states =
+        store->tables[STORE_SCHED].is_wanted || store->tables[STORE_THREAD_STATE].is_wanted;
     for (size_t i = 0; options && options->names && options->names[i]; i++)
         if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
             return false;
@@ -281,8 +136,10 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
         store->last = TTR_STORE_NULL;
         pair_map_init(&store->track_ids, alloc);
         pair_map_init(&store->counter_ids, alloc);
+        store_states_init(store);
         store->fields = ttr_field_buffer_new(t);
         block_pool_init(&store->pool, alloc);
+        block_pool_init(&store->ended_pool, alloc);
         if (store->fields && copy_wanted_columns(store, options ? options->columns : NULL) &&
             add_tables(store, options))
             return store;
@@ -308,13 +165,14 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
     alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
-    alloc_free(alloc, store->cpus, store->cpus_capacity, sizeof *store->cpus);
-    alloc_free(alloc, store->sched, store->sched_capacity, sizeof *store->sched);
+    store_states_free(store);
     for (size_t i = 0; i < store->wanted_n; i++)
         alloc_free(alloc, store->wanted_columns[i], strlen(store->wanted_columns[i]) + 1, 1);
     alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
                sizeof *store->wanted_columns);
     block_pool_free(&store->pool);
+    alloc_free(alloc, store->parts, store->parts_n, sizeof *store->parts);
+    block_pool_free(&store->ended_pool);
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
     ttr_field_buffer_free(store->fields);
@@ -325,7 +183,7 @@ void ttr_store_free(ttr_store *store)
 
 /* Compares an event's name with that of a class table: other characters than letters, digits and
  * "_" count as "_", and case is ignored, as in SQL. */
-static bool is_name_of_class(ttr_text name, const char *table)
+bool store_is_name_of_class(ttr_text name, const char *table)
 {
     if (name.n != strlen(table))
         return false;
@@ -355,7 +213,8 @@ static struct table *get_class_table(ttr_store *store, const ttr_event *event, b
     if (*known == 0) {
         *known = 1;
         for (size_t i = 0; i < store->classes_n && event->name; i++)
-            if (is_name_of_class(ttr_text_get(store->t, event->name), store->classes[i]->name))
+            if (store_is_name_of_class(ttr_text_get(store->t, event->name),
+                                       store->classes[i]->name))
                 *known = (uint32_t)i + 2;
     }
     return *known > 1 ? store->classes[*known - 2] : NULL;
@@ -369,6 +228,12 @@ static bool add_to_class(ttr_store *store, const ttr_event *event)
     return !is_full && (!class || store_add_class_row(store, class, event));
 }
 
+static bool is_scheduling(const ttr_event *event)
+{
+    return event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE ||
+           event->kind == TTR_KIND_GAP;
+}
+
 static bool add_event(ttr_store *store, const ttr_event *event)
 {
     const struct table *tables = store->tables;
@@ -377,8 +242,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
         (tables[STORE_SLICE].is_wanted && !store_add_slice(store, event)) ||
         (event->kind == TTR_KIND_COUNTER && tables[STORE_COUNTER].is_wanted &&
          !store_add_counter(store, event)) ||
-        (event->kind == TTR_KIND_SWITCH && tables[STORE_SCHED].is_wanted &&
-         !store_add_switch(store, event)))
+        (store->has_states && is_scheduling(event) && !store_add_state(store, event)))
         return false;
     store->is_disordered |= store->events > 0 && event->time < store->latest;
     store->latest = event->time;
@@ -390,7 +254,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
     return true;
 }
 
-static bool add_batch(ttr_store *store, const ttr_batch *batch)
+bool store_add_batch(ttr_store *store, const ttr_batch *batch)
 {
     if (!store_add_events(store, batch))
         return false;
@@ -400,26 +264,22 @@ static bool add_batch(ttr_store *store, const ttr_batch *batch)
     return true;
 }
 
-static bool end_tables(ttr_store *store, ttr_reader *in)
-{
-    return store_end_slices(store) && store_end_sched(store) && store_end_threads(store) &&
-           store_end_reports(store, in);
-}
-
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
                           ttr_error *error)
 {
     ttr_batch batch;
     ttr_status status;
     bool is_full = false;
+    if (store->is_loaded)
+        return store_fail_loaded(error);
     while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
-        is_full = status == TTR_OK && !add_batch(store, &batch);
+        is_full = status == TTR_OK && !store_add_batch(store, &batch);
         if (is_full || (progress && !progress(user_data))) {
             status = TTR_AGAIN;
             break;
         }
     }
-    if (is_full || !end_tables(store, in))
+    if (is_full || !store_end_tables(store, in))
         return fail(error, TTR_E_NOMEM, 0, "out of memory");
     return status == TTR_END ? TTR_OK : status;
 }

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/pair_map.h"
+#include "store/store_states.h"
 
 #define STORE_BLOCK 1024u
 #define STORE_COLUMNS_MAX 512u
@@ -26,6 +27,9 @@ struct block_pool {
 
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
 void block_pool_free(struct block_pool *pool);
+
+/* Returns n bytes, a multiple of 8, or NULL if memory is exhausted. */
+void *block_pool_allocate(struct block_pool *pool, size_t n);
 
 struct column_block {
     int64_t base;  /* smallest value; numbers in `data` are added to it */
@@ -82,6 +86,7 @@ struct table {
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
+    bool is_loaded;                 /* class table: it has been found in a saved store */
     uint16_t fields[FIELDS_CACHED]; /* class table: column of the i-th field; 0 = unknown */
 };
 
@@ -107,6 +112,9 @@ static inline bool table_wants(const struct table *table, size_t column)
 
 const struct column_info *table_column(const struct table *table, size_t i);
 
+/* Returns true if the events of a name belong to a class table. */
+bool store_is_name_of_class(ttr_text name, const char *table);
+
 /* --- The store --- */
 
 struct raw_slice {
@@ -130,6 +138,7 @@ enum store_table {
     STORE_COUNTER,
     STORE_COUNTER_TRACK,
     STORE_SCHED,
+    STORE_THREAD_STATE,
     STORE_THREAD,
     STORE_PROCESS,
     STORE_LOG,
@@ -142,17 +151,12 @@ enum store_table {
     STORE_TABLES
 };
 
-struct running {
-    int64_t ts;
-    uint32_t thread;
-    uint64_t row; /* row of the last switch; UINT64_MAX = none */
-};
-
 struct ttr_store {
     ttr *t;
     const struct alloc *alloc;
-    struct block_pool pool;
-    char **wanted_columns; /* copies of the names; NULL = all */
+    struct block_pool pool, ended_pool; /* ended_pool: of tables that are made at the end */
+    bool is_updating;                   /* more events follow the end of the tables */
+    char **wanted_columns;              /* copies of the names; NULL = all */
     size_t wanted_n;
     struct table tables[STORE_TABLES];
     struct table **classes; /* tables of event classes */
@@ -166,6 +170,7 @@ struct ttr_store {
     int64_t latest;                 /* time of the latest event */
     int64_t first, last;            /* smallest and greatest time, if there are events */
     bool has_event_tables;          /* tables need each event: args, log or loss */
+    bool has_states;                /* sched or thread_state is wanted */
     bool is_disordered;             /* an event was earlier than the one before it */
     /* slices */
     struct raw_slice *slices;
@@ -177,18 +182,24 @@ struct ttr_store {
     struct pair_map track_ids;
     /* counters */
     struct pair_map counter_ids;
-    /* scheduling: last switch of each CPU */
-    struct running *cpus;
-    size_t cpus_n, cpus_capacity;
-    struct raw_sched {
-        int64_t ts, dur;
-        uint32_t cpu, thread, state;
-    } * sched;
-    size_t sched_n, sched_capacity;
+    struct store_states states; /* scheduling */
+    /* a loaded store */
+    int file; /* descriptor, borrowed from the caller */
+    struct saved_part *parts;
+    size_t parts_n;
+    bool is_loaded;
 };
 
 /* Returns true if options.columns has a name, or is NULL. */
 bool store_wants_column(const ttr_store *store, const char *name);
+
+/* Adds the events of a batch. Returns false if memory is exhausted. */
+TTR_MUST bool store_add_batch(ttr_store *store, const ttr_batch *batch);
+
+/* Makes the tables that are made at the end of the trace (store_update.c). Returns false if memory
+ * is exhausted. */
+TTR_MUST bool store_end_tables(ttr_store *store, ttr_reader *in);
+bool store_is_ended_table(size_t table);
 
 /* Builders; each returns false if memory is exhausted. */
 TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);
@@ -197,11 +208,14 @@ TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const t
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_slices(ttr_store *store);
 TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
-TTR_MUST bool store_add_switch(ttr_store *store, const ttr_event *event);
-TTR_MUST bool store_end_sched(ttr_store *store);
+TTR_MUST bool store_add_state(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_states(ttr_store *store);
+void store_states_init(ttr_store *store);
+void store_states_free(ttr_store *store);
 TTR_MUST bool store_end_threads(ttr_store *store);
 TTR_MUST bool store_end_reports(ttr_store *store, ttr_reader *in);
 
+extern const struct table_definition store_definitions[STORE_TABLES];
 extern const struct column_info store_class_columns[];
 #define STORE_CLASS_COLUMNS 5u
 

@@ -72,6 +72,9 @@ const struct option_row option_table[] = {
      "not by chance (p < 0.01)"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_DIFF | VERB_ASSERT, NULL, NULL,
      "print the statements in SQL instead of running them"},
+    {"no-cache", 0, OPTION_FLAG, GROUP_VERB, AT(no_cache), CACHES, NULL, NULL,
+     "read the trace again, and save nothing for the next question; without it, tables of large "
+     "traces are saved in ~/.cache/tracetta"},
     {"file", 0, OPTION_TEXT, GROUP_VERB, AT(script), VERB_QUERY, "FILE", "@file",
      "run the statements of this file; \"-\" is standard input"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv",
@@ -203,7 +206,7 @@ const struct option_row option_table[] = {
      "exit with status 1 if events were lost"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF | VERB_RECORD, NULL, NULL,
      "compress the records of the file"},
-    {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF, "SIZE", NULL,
+    {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF | VERB_RECORD, "SIZE", NULL,
      "stop when the file has this size (\"64MiB\")"},
     {"profile", 0, OPTION_WORDS, GROUP_VERB, AT(profiles), DOTNET, "LIST", "@profiles",
      "record the events of these profiles"},
