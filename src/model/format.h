@@ -159,7 +159,8 @@ struct packet_losses {
 /* Packets of a format that need no earlier ones to be decoded, so that they can be sent and
  * received one by one. */
 struct format_transfer {
-    size_t frame_size;     /* number of bytes of which get_size returns a packet's size */
+    size_t frame_size; /* number of bytes of which get_size returns a packet's size */
+    bool has_checksum; /* a packet that `parse` refuses is garbage, although its size is known */
     bool allows_datagrams; /* the loss of a packet leaves the others readable */
     /* Returns the size of the packet that starts with these bytes; 0 if none starts with them or it
      * exceeds `max`. */

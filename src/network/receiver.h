@@ -24,7 +24,7 @@
 #define RECEIVER_SOURCE_STREAMS 256u /* streams per source of which losses are counted */
 #define RECEIVER_HEAD_MAX 65536u     /* bytes of head packets per source */
 
-#define RECEIVER_PORTS_MAX 16u       /* ports of earlier connections per source */
+#define RECEIVER_PORTS_MAX 16u /* ports of earlier connections per source */
 
 /* A socket that receives datagrams or connections. */
 struct listener {
@@ -57,16 +57,17 @@ struct remote {
     const struct format_transfer *transfer;
     struct address address;
     char peer[ADDRESS_TEXT_MAX];
-    int fd;                      /* connection; -1 = datagrams, or the connection has ended */
-    bool is_stream;              /* the source came by a connection */
-    bool has_begun;              /* the file exists, or the source is part of the merged trace */
-    bool is_blocked;             /* the peer restarted too often; its packets are dropped */
-    unsigned sessions;           /* restarts of the peer since sessions_ms */
-    uint64_t sessions_ms;        /* socket_now_ms of the start of the count */
-    bool is_ended;               /* remove the source after its queue is written */
-    bool is_counted;             /* all streams are tracked */
-    bool is_discarding;          /* after a reconnection: discard events that have arrived */
-    uint64_t discard_until;      /* value of received.bytes at which discarding ends */
+    int fd;                    /* connection; -1 = datagrams, or the connection has ended */
+    bool is_stream;            /* the source came by a connection */
+    bool has_begun;            /* the file exists, or the source is part of the merged trace */
+    bool is_blocked;           /* a limit was exceeded; the packets of the peer are dropped */
+    uint64_t blocked_until_ms; /* socket_now_ms of the end; 0 = while the peer sends */
+    unsigned sessions;         /* restarts of the peer since sessions_ms */
+    uint64_t sessions_ms;      /* socket_now_ms of the start of the count */
+    bool is_ended;             /* remove the source after its queue is written */
+    bool is_counted;           /* all streams are tracked */
+    bool is_discarding;        /* after a reconnection: discard events that have arrived */
+    uint64_t discard_until;    /* value of received.bytes at which discarding ends */
     /* ports of the earlier connections of the sender, by its own account */
     uint16_t ports[RECEIVER_PORTS_MAX];
     size_t ports_n;
@@ -96,6 +97,8 @@ struct ttr_receiver {
     unsigned next_number;    /* number in the name of the next source's file */
     uint32_t merged_streams; /* streams of the merged trace */
     bool is_merged_begun;
+    uint32_t begun;              /* sources that began since begun_ms */
+    uint64_t begun_ms;           /* socket_now_ms of the start of the count */
     bool has_stream_output;      /* the output is the bytes of one source without packets */
     struct address last_refused; /* peer of the last refused datagram, which is reported once */
     /* bytes of the merged trace that its output has not accepted; complete packets but the first */
@@ -110,10 +113,6 @@ struct ttr_receiver {
 
 /* Opens the socket of an address. */
 TTR_MUST ttr_status listener_open(struct listener *listener, const char *text, ttr_error *error);
-
-/* Returns true if the connection of a source has ended, or if its peer did not even answer the
- * probes of the kernel for limit_ms. */
-bool receiver_is_peer_silent(const struct remote *remote, uint64_t limit_ms);
 
 /* Waits for bytes and passes them to the sources. */
 void receiver_poll(struct ttr_receiver *receiver, unsigned limit_ms);
