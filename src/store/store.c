@@ -9,14 +9,6 @@
 
 #include "base/status.h"
 
-/* Tables that are filled together. */
-static const uint8_t needs[][2] = {
-    {STORE_TRACK, STORE_SLICE},
-    {STORE_SLICE, STORE_TRACK},
-    {STORE_COUNTER, STORE_COUNTER_TRACK},
-    {STORE_COUNTER_TRACK, STORE_COUNTER},
-};
-
 /* --- Creating --- */
 
 static bool is_table_selected(const ttr_store_options *options, const char *name)
@@ -87,6 +79,25 @@ static bool add_class(ttr_store *store, const char *name)
     return true;
 }
 
+/* Tables that need spans and instants, counters, and scheduling. */
+static const uint8_t slice_tables[] = {STORE_SLICE, STORE_TRACK, STORE_THREAD_TRACK,
+                                       STORE_PROCESS_TRACK, STORE_CPU_TRACK};
+static const uint8_t counter_tables[] = {STORE_COUNTER,
+                                         STORE_TRACK,
+                                         STORE_COUNTER_TRACK,
+                                         STORE_CPU_COUNTER_TRACK,
+                                         STORE_THREAD_COUNTER_TRACK,
+                                         STORE_PROCESS_COUNTER_TRACK};
+static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
+
+static bool is_any_wanted(const ttr_store *store, const uint8_t *tables, size_t n)
+{
+    bool is_wanted = false;
+    for (size_t i = 0; i < n && !is_wanted; i++)
+        is_wanted = store->tables[tables[i]].is_wanted;
+    return is_wanted;
+}
+
 static bool add_tables(ttr_store *store, const ttr_store_options *options)
 {
     for (unsigned i = 0; i < TTR_KIND_COUNT; i++) {
@@ -98,8 +109,6 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
             return false;
         store->tables[i].is_wanted = is_table_selected(options, store_definitions[i].name);
     }
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
-        store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
     for (size_t i = 0; i < STORE_TABLES; i++)
         select_columns(store, &store->tables[i]);
     /* Statements compute times relative to the start of the trace, which is in the table `bounds`.
@@ -111,8 +120,9 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
     store->has_event_tables = store->tables[STORE_ARGS].is_wanted ||
                               store->tables[STORE_LOG].is_wanted ||
                               store->tables[STORE_LOSS].is_wanted;
-    store->has_states =
-        store->tables[STORE_SCHED].is_wanted || store->tables[STORE_THREAD_STATE].is_wanted;
+    store->has_slices = is_any_wanted(store, slice_tables, sizeof slice_tables);
+    store->has_counters = is_any_wanted(store, counter_tables, sizeof counter_tables);
+    store->has_states = is_any_wanted(store, state_tables, sizeof state_tables);
     for (size_t i = 0; options && options->names && options->names[i]; i++)
         if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
             return false;
@@ -162,6 +172,7 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
     alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
+    alloc_free(alloc, store->process_of, store->process_of_n, sizeof *store->process_of);
     store_states_free(store);
     for (size_t i = 0; i < store->wanted_n; i++)
         alloc_free(alloc, store->wanted_columns[i], strlen(store->wanted_columns[i]) + 1, 1);
@@ -230,11 +241,10 @@ static bool is_scheduling(const ttr_event *event)
 
 static bool add_event(ttr_store *store, const ttr_event *event)
 {
-    const struct table *tables = store->tables;
     if ((store->has_event_tables && !store_add_event(store, event)) ||
         (store->classes_n && !add_to_class(store, event)) ||
-        (tables[STORE_SLICE].is_wanted && !store_add_slice(store, event)) ||
-        (event->kind == TTR_KIND_COUNTER && tables[STORE_COUNTER].is_wanted &&
+        (store->has_slices && !store_add_slice(store, event)) ||
+        (store->has_counters && event->kind == TTR_KIND_COUNTER &&
          !store_add_counter(store, event)) ||
         (store->has_states && is_scheduling(event) && !store_add_state(store, event)))
         return false;
@@ -260,8 +270,8 @@ static bool add_batch(ttr_store *store, const ttr_batch *batch)
 
 static bool end_tables(ttr_store *store, ttr_reader *in)
 {
-    return store_end_slices(store) && store_end_states(store) && store_end_threads(store) &&
-           store_end_reports(store, in);
+    return store_end_threads(store) && store_end_slices(store) && store_end_tracks(store) &&
+           store_end_states(store) && store_end_reports(store, in);
 }
 
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,

@@ -45,24 +45,63 @@ static const struct column_info slice_columns[] = {
     {"thread_name", "name of the thread", TEXT, false},
     {"process_name", "name of the process", TEXT, false},
 };
+#define ID                                     \
+    {                                          \
+        "id", "number of the track", INT, true \
+    }
+#define TYPE                                                                                    \
+    {                                                                                           \
+        "type",                                                                                 \
+            "thread_track, async_track, cpu_track, counter_track, cpu_counter_track, or track", \
+            TEXT, false                                                                         \
+    }
+#define UTID                                                \
+    {                                                       \
+        "utid", "thread, a row of table thread", INT, false \
+    }
+#define UPID                                                  \
+    {                                                         \
+        "upid", "process, a row of table process", INT, false \
+    }
+#define CPU                            \
+    {                                  \
+        "cpu", "processor", INT, false \
+    }
 static const struct column_info track_columns[] = {
-    {"id", "number of the track", INT, true},
-    {"name", "name of the events of an async track, or of a track without a thread", TEXT, false},
-    {"type", "thread_track or async_track", TEXT, false},
-    {"utid", "thread, a row of table thread", INT, false},
+    ID,
+    {"name", "name of the counter, of the events of an async track, or of a track without a thread",
+     TEXT, false},
+    TYPE,
+    UTID,
+    UPID,
+    CPU,
 };
+static const struct column_info thread_track_columns[] = {
+    ID, {"name", "always NULL: table thread has the names", TEXT, false}, TYPE, UTID};
+static const struct column_info process_track_columns[] = {
+    ID, {"name", "name of the events", TEXT, false}, TYPE, UPID};
+static const struct column_info cpu_track_columns[] = {
+    ID, {"name", "name of the track", TEXT, false}, TYPE, CPU};
+static const struct column_info cpu_counter_track_columns[] = {
+    ID, {"name", "name of the counter", TEXT, false}, TYPE, CPU};
+static const struct column_info process_counter_track_columns[] = {
+    ID, {"name", "name of the counter", TEXT, false}, TYPE, UPID};
+static const struct column_info thread_counter_track_columns[] = {
+    ID, {"name", "name of the counter", TEXT, false}, TYPE, UTID};
 static const struct column_info counter_columns[] = {
     {"id", "number of the value", INT, true},
     {"ts", "time in ns", INT, true},
-    {"track_id", "a row of table counter_track", INT, false},
+    {"track_id", "a row of counter_track", INT, false},
     {"value", "value", REAL, false},
 };
 static const struct column_info counter_track_columns[] = {
-    {"id", "number of the track", INT, true},
+    ID,
     {"name", "name of the counter", TEXT, false},
+    TYPE,
     {"series", "name of the series", TEXT, false},
     {"counter_id", "id among the counters of that name", INT, false},
-    {"utid", "thread, a row of table thread", INT, false},
+    UTID,
+    UPID,
 };
 static const struct column_info sched_columns[] = {
     {"id", "number of the row", INT, true},
@@ -91,6 +130,7 @@ static const struct column_info thread_columns[] = {
     {"tid", "thread id", INT, false},
     {"name", "name", TEXT, false},
     {"upid", "process, a row of table process", INT, false},
+    {"is_main_thread", "1 if tid and pid are equal", INT, false},
 };
 static const struct column_info process_columns[] = {
     {"upid", "number of the process", INT, true},
@@ -150,9 +190,20 @@ const struct table_definition store_definitions[STORE_TABLES] = {
     [STORE_EVENT] = TABLE("event", "all events, in order of the trace", event_columns),
     [STORE_ARGS] = TABLE("args", "arguments of events, a row each", args_columns),
     [STORE_SLICE] = TABLE("slice", "spans and instants with their nesting", slice_columns),
-    [STORE_TRACK] = TABLE("track", "tracks of slices", track_columns),
+    [STORE_TRACK] = TABLE("track", "tracks of slices and counters", track_columns),
     [STORE_COUNTER] = TABLE("counter", "values of counters", counter_columns),
     [STORE_COUNTER_TRACK] = TABLE("counter_track", "series of counters", counter_track_columns),
+    [STORE_THREAD_TRACK] = TABLE("thread_track", "tracks of threads", thread_track_columns),
+    [STORE_PROCESS_TRACK] =
+        TABLE("process_track", "async tracks of processes", process_track_columns),
+    [STORE_CPU_TRACK] = TABLE("cpu_track", "interrupts of processors", cpu_track_columns),
+    [STORE_CPU_COUNTER_TRACK] =
+        TABLE("cpu_counter_track", "counters of processors", cpu_counter_track_columns),
+    [STORE_PROCESS_COUNTER_TRACK] =
+        TABLE("process_counter_track", "counters of processes and of their threads",
+              process_counter_track_columns),
+    [STORE_THREAD_COUNTER_TRACK] =
+        TABLE("thread_counter_track", "counters of threads", thread_counter_track_columns),
     [STORE_SCHED] = TABLE("sched", "threads on processors", sched_columns),
     [STORE_THREAD_STATE] =
         TABLE("thread_state", "states of threads over time", thread_state_columns),

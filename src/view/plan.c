@@ -188,6 +188,8 @@ static bool read_slice_tracks(struct plan *plan)
             const size_t id = (size_t)(row + i);
             about.kind = VIEW_THREAD;
             about.id = id;
+            if (type.n >= 13 && memcmp(type.p + type.n - 13, "counter_track", 13) == 0)
+                continue;
             if (type.n == 11 && memcmp(type.p, "async_track", 11) == 0) {
                 const uint32_t name = view_name_of(plan->view, cells->values[1][i]);
                 async[async_n++] = (struct async_track){(uint32_t)id, name, about.group};
@@ -211,7 +213,7 @@ static bool read_counter_tracks(struct plan *plan)
     struct cells *cells = &plan->cells;
     size_t have;
     cells_open(cells, plan->view->store, "counter_track", columns);
-    plan->counters = (size_t)cells->rows;
+    plan->counters = plan->slice_tracks; /* both have numbers of table track */
     plan->track_of_counter = calloc(plan->counters + 1, sizeof *plan->track_of_counter);
     const uint32_t group = add_text(plan->view, "Counters");
     if (!plan->track_of_counter || group == UINT32_MAX)
@@ -228,12 +230,13 @@ static bool read_counter_tracks(struct plan *plan)
                            (int)(name.n < VIEW_NAME_MAX ? name.n : VIEW_NAME_MAX), name.p,
                            is_same ? "" : " ", is_same ? 0 : (int)(series.n < 128 ? series.n : 128),
                            series.p);
+            const size_t id = (size_t)cells->values[0][i];
             about.kind = VIEW_COUNTER;
-            about.id = row + i;
+            about.id = id;
             about.group = about.group ? about.group : group;
             about.label = add_text(plan->view, text);
-            if (about.label == UINT32_MAX ||
-                !(plan->track_of_counter[row + i] = add_track(plan, &about)))
+            if (about.label == UINT32_MAX || id >= plan->counters ||
+                !(plan->track_of_counter[id] = add_track(plan, &about)))
                 return false;
         }
     return true;
