@@ -135,6 +135,35 @@ struct raw_track {
     uint8_t kind;    /* enum track_kind */
 };
 
+struct raw_flow {
+    int64_t ts;
+    uint64_t event; /* row of the event */
+    uint64_t scope, link;
+    uint32_t track;
+    uint32_t slice; /* enclosing slice + 1; 0 = none */
+    uint8_t kind;   /* TTR_KIND_FLOW_... */
+};
+
+struct raw_class {
+    uint64_t events;
+    uint32_t provider, name;
+};
+
+struct raw_field {
+    uint64_t events;
+    uint32_t class, name;
+    uint8_t type; /* ttr_type of the first value */
+};
+
+/* Classes of events and their fields (store_classes.c). */
+struct store_kinds {
+    struct raw_class *classes;
+    size_t classes_n, classes_capacity;
+    struct raw_field *fields;
+    size_t fields_n, fields_capacity;
+    struct pair_map class_ids, field_ids;
+};
+
 enum store_table {
     STORE_EVENT,
     STORE_ARGS,
@@ -152,8 +181,11 @@ enum store_table {
     STORE_THREAD_STATE,
     STORE_THREAD,
     STORE_PROCESS,
+    STORE_FLOW,
     STORE_LOG,
     STORE_LOSS,
+    STORE_CLASS,
+    STORE_FIELD,
     STORE_SOURCE,
     STORE_BOUNDS,
     STORE_METADATA,
@@ -181,7 +213,7 @@ struct ttr_store {
     int64_t first, last;            /* smallest and greatest time, if there are events */
     bool has_event_tables;          /* tables need each event: args, log or loss */
     /* events that wanted tables need */
-    bool has_slices, has_counters, has_states;
+    bool has_slices, has_flows, has_counters, has_states, has_classes;
     bool is_disordered;   /* an event was earlier than the one before it */
     uint32_t *process_of; /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
@@ -193,6 +225,9 @@ struct ttr_store {
     struct raw_track *tracks;
     size_t tracks_n, tracks_capacity;
     struct pair_map track_ids;
+    struct raw_flow *flows;
+    size_t flows_n, flows_capacity;
+    struct store_kinds seen; /* tables class and field */
     /* counters */
     struct pair_map counter_ids;
     struct store_states states; /* scheduling */
@@ -207,6 +242,12 @@ TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_slices(ttr_store *store);
+TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_flows(ttr_store *store, const uint32_t *parent);
+TTR_MUST bool store_add_to_classes(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_classes(ttr_store *store, ttr_reader *in);
+void store_classes_init(ttr_store *store);
+void store_classes_free(ttr_store *store);
 TTR_MUST bool store_end_tracks(ttr_store *store);
 TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_state(ttr_store *store, const ttr_event *event);

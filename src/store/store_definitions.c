@@ -137,6 +137,26 @@ static const struct column_info process_columns[] = {
     {"pid", "process id", INT, false},
     {"name", "name", TEXT, false},
 };
+static const struct column_info flow_columns[] = {
+    {"id", "number of the arrow", INT, true},
+    {"slice_out", "slice in which it starts", INT, false},
+    {"slice_in", "slice in which it ends", INT, false},
+    {"trace_id", "id of the flow in the trace", INT, false},
+    {"arg_set_id", "number of the event at its end; key of table args", INT, true},
+};
+static const struct column_info class_columns[] = {
+    {"id", "number of the class", INT, true},
+    {"name", "name of its events", TEXT, false},
+    {"provider", "component that wrote them", TEXT, false},
+    {"events", "number of events; 0 = declared, but it did not occur", INT, false},
+};
+static const struct column_info field_columns[] = {
+    {"id", "number of the field", INT, true},
+    {"class_id", "a row of table class", INT, false},
+    {"name", "name of the field", TEXT, false},
+    {"type", "type of its first value", TEXT, false},
+    {"events", "number of events with this field", INT, false},
+};
 static const struct column_info log_columns[] = {
     {"id", "number of the event", INT, true},
     {"ts", "time in ns", INT, true},
@@ -209,8 +229,11 @@ const struct table_definition store_definitions[STORE_TABLES] = {
         TABLE("thread_state", "states of threads over time", thread_state_columns),
     [STORE_THREAD] = TABLE("thread", "threads", thread_columns),
     [STORE_PROCESS] = TABLE("process", "processes", process_columns),
+    [STORE_FLOW] = TABLE("flow", "arrows between slices", flow_columns),
     [STORE_LOG] = TABLE("log", "messages", log_columns),
     [STORE_LOSS] = TABLE("loss", "gaps: lost events and packets", loss_columns),
+    [STORE_CLASS] = TABLE("class", "names of events, by provider", class_columns),
+    [STORE_FIELD] = TABLE("field", "fields of the events of each class", field_columns),
     [STORE_SOURCE] = TABLE("source", "inputs", source_columns),
     [STORE_BOUNDS] = TABLE("trace_bounds", "times of the first and last event", bounds_columns),
     [STORE_METADATA] = TABLE("metadata", "attributes of the inputs", metadata_columns),

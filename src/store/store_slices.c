@@ -270,7 +270,7 @@ bool store_end_slices(ttr_store *store)
 {
     const struct table *table = &store->tables[STORE_SLICE];
     const bool is_nested = table_wants(table, SLICE_DEPTH) || table_wants(table, SLICE_PARENT) ||
-                           table_wants(table, SLICE_SELF);
+                           table_wants(table, SLICE_SELF) || store->has_flows;
     const size_t n = is_nested ? store->slices_n : 0;
     struct nesting nesting = {
         .parent = alloc_zero(store->alloc, n, sizeof *nesting.parent),
@@ -282,7 +282,8 @@ bool store_end_slices(ttr_store *store)
         sort_slices(store);
         if (is_nested)
             compute_nesting(store, &nesting);
-        is_fine = write_slices(store, &nesting);
+        is_fine = write_slices(store, &nesting) &&
+                  (!store->has_flows || store_end_flows(store, nesting.parent));
     }
     alloc_free(store->alloc, nesting.parent, n, sizeof *nesting.parent);
     alloc_free(store->alloc, nesting.depth, n, sizeof *nesting.depth);

@@ -93,12 +93,10 @@ struct track_cells {
 
 static struct track_cells get_track_cells(const ttr_store *store, size_t i)
 {
-    static const char *const types[] = {[TRACK_THREAD] = "thread_track",
-                                        [TRACK_ASYNC] = "async_track",
-                                        [TRACK_CPU] = "cpu_track",
-                                        [TRACK_OTHER] = "track",
-                                        [TRACK_COUNTER] = "counter_track",
-                                        [TRACK_CPU_COUNTER] = "cpu_counter_track"};
+    static const char *const types[] = {
+        [TRACK_THREAD] = "thread_track",   [TRACK_ASYNC] = "async_track",
+        [TRACK_CPU] = "cpu_track",         [TRACK_OTHER] = "track",
+        [TRACK_COUNTER] = "counter_track", [TRACK_CPU_COUNTER] = "cpu_counter_track"};
     const struct raw_track *track = &store->tracks[i];
     const bool is_counter = track->kind >= TRACK_COUNTER,
                is_of_cpu = track->kind == TRACK_CPU || track->kind == TRACK_CPU_COUNTER;
@@ -157,8 +155,7 @@ bool store_end_tracks(ttr_store *store)
 {
     for (size_t i = 0; i < store->tracks_n; i++) {
         const struct track_cells cells = get_track_cells(store, i);
-        const int64_t row[] = {cells.id,   cells.name, cells.type,
-                               cells.utid, cells.upid, cells.cpu};
+        const int64_t row[] = {cells.id, cells.name, cells.type, cells.utid, cells.upid, cells.cpu};
         if (!store_append(store, STORE_TRACK, row) ||
             !append_kinds(store, &cells, store->tracks[i].kind))
             return false;
