@@ -1,7 +1,8 @@
 /* Tables class and field: which events there are, and which fields they have.
  *
- * A class is a provider and a name, both as the trace has them, without interpretation.  Classes that the trace declares and that have no event have
- * rows too (CTF).  The fields are those at the top level. */
+ * A class is a provider and a name, both as the trace has them, without interpretation.  Classes
+ * that the trace declares and that have no event have rows too (CTF).  The fields are those at the
+ * top level. */
 #include <string.h>
 
 #include <tracetta/advanced.h>

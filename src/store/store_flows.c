@@ -77,8 +77,7 @@ static bool write_flow(ttr_store *store, struct pair_map *latest, const struct r
     const uint32_t *known = pair_map_get(latest, flow->scope, flow->link);
     const uint32_t out = known && flow->kind != TTR_KIND_FLOW_BEGIN ? *known : 0;
     const int64_t row[] = {(int64_t)store->tables[STORE_FLOW].rows, (int64_t)out - 1,
-                           (int64_t)flow->slice - 1, store_clamp(flow->link),
-                           (int64_t)flow->event};
+                           (int64_t)flow->slice - 1, store_clamp(flow->link), (int64_t)flow->event};
     if (out && flow->slice && !store_append(store, STORE_FLOW, row))
         return false;
     if (flow->kind != TTR_KIND_FLOW_END)
