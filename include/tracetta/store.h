@@ -52,6 +52,15 @@ TTR_API void ttr_store_free(ttr_store *store);
 TTR_API TTR_MUST ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress,
                                            void *user_data, ttr_error *error);
 
+/* Adds a batch of a reader; instead of ttr_store_read, for programs that read on their own.  Rows
+ * of slices, scheduling, threads and the inputs are made by ttr_store_update. */
+TTR_API TTR_MUST ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch,
+                                          ttr_error *error);
+
+/* Makes all tables of the events so far; more events may follow.  Rows of slices and scheduling may
+ * move.  Costs as much as the end of ttr_store_read: do not call it for each batch. */
+TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error);
+
 typedef struct ttr_store_table {
     const char *name, *description;
     uint64_t rows;

@@ -47,7 +47,9 @@ TTR_API TTR_MUST ttr_status ttr_view_listen(ttr_view *view, const ttr_view_optio
 TTR_API const char *ttr_view_url(const ttr_view *view);
 
 /* Serves until `progress`, which is called several times per second, returns false, or until the
- * last page is closed (`once`).  Returns TTR_OK, or the error of the listening socket. */
+ * last page is closed (`once`).  Returns TTR_OK, or the error of the listening socket.  Returns
+ * TTR_AGAIN if a statement of a page still runs, which nothing can stop: then the view, its store
+ * and its context must not be freed, and the process should end by _exit. */
 TTR_API TTR_MUST ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data,
                                            ttr_error *error);
 

@@ -106,7 +106,8 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
         store->kinds[i] = ttr_text_add(store->t, name, strlen(name));
     }
     for (size_t i = 0; i < STORE_TABLES; i++) {
-        if (!table_init(&store->tables[i], &store->pool, &store_definitions[i]))
+        struct block_pool *pool = store_is_ended_table(i) ? &store->ended_pool : &store->pool;
+        if (!table_init(&store->tables[i], pool, &store_definitions[i]))
             return false;
         store->tables[i].is_wanted = is_table_selected(options, store_definitions[i].name);
     }
@@ -152,6 +153,7 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
         store_classes_init(store);
         store->fields = ttr_field_buffer_new(t);
         block_pool_init(&store->pool, alloc);
+        block_pool_init(&store->ended_pool, alloc);
         if (store->fields && copy_wanted_columns(store, options ? options->columns : NULL) &&
             add_tables(store, options))
             return store;
@@ -186,6 +188,7 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
                sizeof *store->wanted_columns);
     block_pool_free(&store->pool);
+    block_pool_free(&store->ended_pool);
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
     ttr_field_buffer_free(store->fields);
@@ -280,7 +283,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
     return true;
 }
 
-static bool add_batch(ttr_store *store, const ttr_batch *batch)
+bool store_add_batch(ttr_store *store, const ttr_batch *batch)
 {
     if (!store_add_events(store, batch))
         return false;
@@ -290,12 +293,6 @@ static bool add_batch(ttr_store *store, const ttr_batch *batch)
     return true;
 }
 
-static bool end_tables(ttr_store *store, ttr_reader *in)
-{
-    return store_end_threads(store) && store_end_slices(store) && store_end_tracks(store) &&
-           store_end_states(store) && store_end_classes(store, in) && store_end_reports(store, in);
-}
-
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
                           ttr_error *error)
 {
@@ -303,13 +300,13 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
     ttr_status status;
     bool is_full = false;
     while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
-        is_full = status == TTR_OK && !add_batch(store, &batch);
+        is_full = status == TTR_OK && !store_add_batch(store, &batch);
         if (is_full || (progress && !progress(user_data))) {
             status = TTR_AGAIN;
             break;
         }
     }
-    if (is_full || !end_tables(store, in))
+    if (is_full || !store_end_tables(store, in))
         return fail(error, TTR_E_NOMEM, 0, "out of memory");
     return status == TTR_END ? TTR_OK : status;
 }

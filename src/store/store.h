@@ -197,8 +197,9 @@ enum store_table {
 struct ttr_store {
     ttr *t;
     const struct alloc *alloc;
-    struct block_pool pool;
-    char **wanted_columns; /* copies of the names; NULL = all */
+    struct block_pool pool, ended_pool; /* ended_pool: of tables that are made at the end */
+    bool is_updating;                   /* more events follow the end of the tables */
+    char **wanted_columns;              /* copies of the names; NULL = all */
     size_t wanted_n;
     struct table tables[STORE_TABLES];
     struct table **classes; /* tables of event classes */
@@ -235,6 +236,14 @@ struct ttr_store {
 
 /* Returns true if options.columns has a name, or is NULL. */
 bool store_wants_column(const ttr_store *store, const char *name);
+
+/* Adds the events of a batch. Returns false if memory is exhausted. */
+TTR_MUST bool store_add_batch(ttr_store *store, const ttr_batch *batch);
+
+/* Makes the tables that are made at the end of the trace (store_update.c). Returns false if memory
+ * is exhausted. */
+TTR_MUST bool store_end_tables(ttr_store *store, ttr_reader *in);
+bool store_is_ended_table(size_t table);
 
 /* Builders; each returns false if memory is exhausted. */
 TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);

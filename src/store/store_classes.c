@@ -133,9 +133,27 @@ static bool write_classes(ttr_store *store)
     return true;
 }
 
+/* Removes classes and fields that have been added since there were `classes_n` and `fields_n`. */
+static void remove_declared(struct store_kinds *kinds, size_t classes_n, size_t fields_n)
+{
+    while (kinds->classes_n > classes_n) {
+        const struct raw_class *class = &kinds->classes[--kinds->classes_n];
+        (void)pair_map_remove(&kinds->class_ids, class->provider, class->name);
+    }
+    while (kinds->fields_n > fields_n) {
+        const struct raw_field *field = &kinds->fields[--kinds->fields_n];
+        (void)pair_map_remove(&kinds->field_ids, field->class, field->name);
+    }
+}
+
 bool store_end_classes(ttr_store *store, ttr_reader *in)
 {
-    return !store->has_classes || (add_declared_classes(store, in) && write_classes(store));
+    const size_t classes_n = store->seen.classes_n, fields_n = store->seen.fields_n;
+    const bool is_fine =
+        !store->has_classes || (add_declared_classes(store, in) && write_classes(store));
+    if (store->is_updating)
+        remove_declared(&store->seen, classes_n, fields_n);
+    return is_fine;
 }
 
 void store_classes_init(ttr_store *store)

@@ -195,6 +195,7 @@ bool store_end_states(ttr_store *store)
             (!has_states || !state->thread || write_state_row(store, state, ids));
     }
     alloc_free(store->alloc, ids, states->rows_n, sizeof *ids);
-    store_states_free(store);
+    if (!store->is_updating)
+        store_states_free(store);
     return is_fine;
 }

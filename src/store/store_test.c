@@ -1,4 +1,6 @@
 /* The store: columns against plain arrays, and tables of small traces that are built by hand. */
+#include <stdlib.h>
+
 #include <tracetta/advanced.h>
 
 #include "store/store.h"
@@ -355,6 +357,69 @@ static void unnamed_columns_have_no_values(void **state)
     ttr_store_free(store);
 }
 
+/* --- Updates --- */
+
+/* Compares all values of two stores. */
+static void check_same(const ttr_store *store, const ttr_store *expected)
+{
+    ttr_store_table table, other;
+    ttr_store_column column;
+    int64_t values[64], wanted[64];
+    for (size_t i = 0; ttr_store_table_at(expected, i, &table); i++) {
+        assert_true(ttr_store_table_at(store, i, &other));
+        if (strcmp(table.name, "stats") == 0) /* counts of the reader */
+            continue;
+        assert_int_equal(other.rows, table.rows);
+        for (size_t k = 0; ttr_store_column_at(expected, i, k, &column); k++)
+            for (uint64_t row = 0; row < table.rows; row += 64) {
+                ttr_store_values(store, i, k, row, 64, values);
+                ttr_store_values(expected, i, k, row, 64, wanted);
+                assert_memory_equal(values, wanted, sizeof values);
+            }
+    }
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const ttr_event *a = left, *b = right;
+    return a->time < b->time ? -1 : a->time > b->time;
+}
+
+/* After each batch, an updated store has the tables of a store that reads the events so far. */
+static void updated_store_has_the_tables_so_far(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_batch batch;
+    ttr_event all[64];
+    events_n = 64;
+    memory_random_events(t, events, events_n, 3, 500);
+    for (size_t i = 0; i < events_n; i += 3) {
+        events[i].kind = (uint8_t)(i % 2 ? TTR_KIND_SWITCH : TTR_KIND_BEGIN);
+        events[i].flags = TTR_EVENT_HAS_CPU;
+        events[i].cpu = i % 4;
+        events[i].link = 1 + i % 3;
+    }
+    qsort(events, events_n, sizeof *events, compare_times);
+    memcpy(all, events, sizeof all);
+    const struct memory_events list = {
+        .event = all, .n = events_n, .order = TTR_ORDER_TIME, .batch_max = 5};
+    ttr_reader *reader = memory_reader(t, &list);
+    ttr_store *store = ttr_store_new(t, NULL, &error);
+    events_n = 0;
+    while (ttr_read(reader, &batch, &error) == TTR_OK) {
+        assert_int_equal(ttr_store_add(store, &batch, &error), TTR_OK);
+        assert_int_equal(ttr_store_update(store, reader, &error), TTR_OK);
+        events_n += batch.n;
+        ttr_store *expected = build();
+        check_same(store, expected);
+        ttr_store_free(expected);
+    }
+    assert_int_equal(events_n, 64);
+    ttr_close(reader);
+    ttr_store_free(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +434,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wakes_end_sleeping_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(updated_store_has_the_tables_so_far, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_named_tables_are_filled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unnamed_columns_have_no_values, set_up, tear_down),
     };

@@ -26,6 +26,7 @@ bool store_end_threads(ttr_store *store)
     bool is_fine = true;
     pair_map_init(&known, store->alloc);
     const uint32_t n = ttr_thread_count(store->t);
+    alloc_free(store->alloc, store->process_of, store->process_of_n, sizeof *store->process_of);
     store->process_of_n = (size_t)n + 1;
     store->process_of = alloc_zero(store->alloc, store->process_of_n, sizeof *store->process_of);
     if (!store->process_of)

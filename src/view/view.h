@@ -18,6 +18,8 @@
 #define VIEW_DEPTH_MAX 512u      /* rows of one track; deeper slices are only counted */
 #define VIEW_NAME_MAX 256u       /* bytes of a name on the page */
 #define VIEW_NAMES_MAX 0xffffffu /* a box has 24 bits for its name */
+#define VIEW_CONNECTIONS 16u     /* open connections */
+#define VIEW_NO_ID UINT32_MAX    /* track of several counters */
 #define VIEW_OVERVIEW 1024u      /* columns of the overview */
 
 /* --- Text of an answer (reply.c) --- */
@@ -119,8 +121,13 @@ struct ttr_view {
     bool is_once;
     char secret[33];
     char url[96];
-    atomic_int connections; /* open connections */
-    atomic_int pages;       /* open pages: each has a stream of events */
+    pthread_mutex_t slots_lock;
+    struct view_slot {
+        bool is_used;
+        int fd;
+        int64_t idle_since; /* ms of CLOCK_MONOTONIC; 0 = it answers a request */
+    } slots[VIEW_CONNECTIONS];
+    atomic_int pages; /* open pages: each has a stream of events */
     atomic_bool is_stopping, had_page;
 };
 
@@ -257,8 +264,11 @@ bool http_parse_head(const char *bytes, size_t n, struct http_head *head);
  * secret: set the cookie), or a refusal. */
 int http_check(const ttr_view *view, const struct http_head *head);
 
-/* Serves one connection until it ends; closes it. */
-void http_serve_connection(ttr_view *view, int fd);
+/* Serves the connection of a slot until it ends; closes it and frees the slot. */
+void http_serve_connection(ttr_view *view, struct view_slot *slot);
+
+/* Returns the time of CLOCK_MONOTONIC in ms. */
+int64_t http_now_ms(void);
 
 void view_error(ttr_error *error, ttr_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -250,7 +250,7 @@ static void answers_describe_the_trace(void **state)
     check_answer("/at", "row=0&t=990&near=20", 200, "\"start\":1000");
     check_answer("/at", "row=99&t=1", 400, NULL);
     check_answer("/search", "q=OUT&t=0&dir=n", 200, "\"count\":2,\"row\":0");
-    check_answer("/search", "q=OUT&t=0&dir=n", 200, "\"start\":1000,\"length\":7");
+    check_answer("/search", "q=OUT&t=0&row=0&item=0&dir=n", 200, "\"start\":1000,\"length\":7");
     check_answer("/search", "q=none", 200, "{\"count\":0,\"names\":[]}");
     check_answer("/flame", "a=0&z=2000", 200, ",107,2],");
     check_answer("/query", "sql=SELECT+count(*)+n+FROM+slice", 200,
@@ -306,6 +306,49 @@ static void times_of_different_clocks_have_a_view(void **state)
     assert_int_equal(counted, 4);
     check_answer("/lod", "a=0&z=4611686018427387904&w=1900&r=0-3", 200, NULL);
     check_answer("/flame", "a=0&z=4611686018427387904", 200, "\"nodes\":[[");
+}
+
+/* Hits that start at the same time are all visited, forward and backward. */
+static void search_visits_hits_of_equal_start(void **state)
+{
+    (void)state;
+    add_event(TTR_KIND_SPAN, "hit", 1000)->duration = 100;
+    add_event(TTR_KIND_SPAN, "hit", 1000)->duration = 50;
+    for (int i = 0; i < 40; i++) /* more than a block */
+        add_event(TTR_KIND_INSTANT, "hit", 2000);
+    make_view();
+    check_answer("/search", "q=hit&t=0&dir=n", 200, "\"row\":0,\"name\":4,\"start\":0");
+    check_answer("/search", "q=hit&t=0&row=0&item=0&dir=n", 200, "\"row\":1,");
+    check_answer("/search", "q=hit&t=0&row=1&item=0&dir=n", 200, "\"start\":1000,");
+    check_answer("/search", "q=hit&t=1000&row=0&item=30&dir=n", 200, "\"item\":31,");
+    check_answer("/search", "q=hit&t=1000&row=0&item=32&dir=p", 200, "\"item\":31,");
+    check_answer("/search", "q=hit&t=1000&row=0&item=1&dir=p", 200, "\"start\":0,\"length\":50");
+    check_answer("/search", "q=hit&t=1000&row=0&item=40&dir=n", 200, "{\"count\":42,\"names\"");
+}
+
+/* Statements of a page cannot leave anything for later ones. */
+static void page_cannot_define_views(void **state)
+{
+    (void)state;
+    add_event(TTR_KIND_SPAN, "span", 1000)->duration = 100;
+    make_view();
+    static const char *const statements[] = {"CREATE+TEMP+VIEW+slice+AS+SELECT+1",
+                                             "BEGIN",
+                                             "ANALYZE",
+                                             "SAVEPOINT+a",
+                                             "REINDEX",
+                                             "CREATE+TEMP+TABLE+a(b)",
+                                             "DROP+TABLE+slice",
+                                             "PRAGMA+cache_size=1"};
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        char query[128];
+        (void)snprintf(query, sizeof query, "sql=%s", statements[i]);
+        check_answer("/query", query, 200, "not authorized");
+    }
+    check_answer("/query",
+                 "sql=WITH+RECURSIVE+a(n)+AS+(SELECT+1+UNION+SELECT+n%2B1+FROM+a+WHERE+n<5)"
+                 "+SELECT+max(n),median(n)+FROM+a,slice",
+                 200, "[5,3");
 }
 
 /* --- Requests --- */
@@ -386,6 +429,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(window_of_everything_reads_few_blocks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(values_of_a_counter_hold_until_the_next, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_describe_the_trace, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(search_visits_hits_of_equal_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(page_cannot_define_views, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_names_are_cut_and_cleaned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(empty_trace_has_a_view, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_of_different_clocks_have_a_view, set_up, tear_down),

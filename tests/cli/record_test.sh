@@ -8,7 +8,8 @@ module=$(realpath "$4")
 instrumented=$(realpath "$5")
 preload=$(realpath "$6")
 compat=$(realpath "$7")
-cxx=${8:-}
+provider=$(realpath "$8")
+cxx=${9:-}
 [ -z "$cxx" ] || cxx=$(realpath "$cxx")
 cd "$work" || exit 1
 
@@ -195,6 +196,22 @@ verdict "process_that_ended_cannot_be_attached" $? "exit status $run_status"
 run "$tracetta" record --attach=1 -o none3.fxt -- true
 [ $run_status = 2 ]
 verdict "attach_and_a_command_exclude_each_other" $? "exit status $run_status"
+
+# --- Programs with a provider of tracetta/provider.h ---
+
+# The same program writes a perf.data file of its own: both traces have the same events.
+run "$tracetta" record -q -o provider.fxt -- "$provider" provider.data
+[ $run_status = 0 ] && [ "$(events --kind=instant,async_begin,async_end provider.fxt)" = 26 ]
+verdict "events_of_a_provider_are_recorded" $? "exit status $run_status, $(events provider.fxt) events"
+for file in provider.fxt provider.data; do
+    "$tracetta" cat -q --kind=instant,async_begin,async_end --format=jsonl $file | sed -E 's/.*"kind":"([a-z_]*)".*"(provider|category)":"(Example_Shop)".*"name":"([A-Za-z]*)".*("level":"[a-z]*").*("keyword":[0-9]*)/\1 \4 \5 \6/
+        s/"activity":"([0-9a-f]*)"(,|)//; s/"weights":.*//; s/,?"fields":/ /; s/"track":[0-9]*,//' >$file.lines
+done
+cmp -s provider.fxt.lines provider.data.lines && grep -q 'level":"debug" "keyword":3.*"weight":10' provider.fxt.lines
+verdict "events_of_a_provider_have_names_levels_keywords_and_fields" $? "$(diff provider.fxt.lines provider.data.lines | head -n 6)"
+run "$tracetta" record -q --category='Example_*:4' -o level.fxt -- "$provider" provider2.data
+[ "$(events --name=Sold level.fxt)" = 0 ] && [ "$(events --name=Customer level.fxt)" = 10 ]
+verdict "category_of_a_provider_is_its_name" $? "$(events --name=Customer level.fxt)"
 
 # --- Programs without trace points ---
 

@@ -50,8 +50,14 @@ while len(tracks) < info["tracks"]:
 def sql(text):
     return json.loads(ask("/query?limit=100000&sql=" + urllib.parse.quote(text), cookie)[1])["rows"]
 slices = sql("SELECT count(*) FROM slice")[0][0] + sql("SELECT count(*) FROM sched JOIN thread USING (utid) WHERE tid <> 0")[0][0] \
-    + sql("SELECT count(*) FROM counter")[0][0]
+    + sql("SELECT count(*) FROM counter")[0][0] \
+    + sql("SELECT count(*) FROM thread_state JOIN thread USING (utid) WHERE tid <> 0 AND state <> 'X'")[0][0]
 verdict("rows_have_every_slice_and_value", info["items"] == slices, (info["items"], slices))
+counters = [known for known in tracks if known[0] == 4]
+ids = sql("SELECT count(*) FROM counter_track")[0][0]
+verdict("counters_of_many_ids_share_a_row", ids > 1024
+        and len(counters) == sql("SELECT count(DISTINCT upid || ' ' || counter_track.name || ' ' || series) FROM counter_track JOIN thread USING (utid)")[0][0]
+        and sum(known[5] for known in counters) == sql("SELECT count(*) FROM counter")[0][0], (ids, len(counters)))
 # The boxes of a window, with as many pixels as to fold nothing, are the slices of its row.
 track, depth = sql("SELECT track_id, depth FROM slice JOIN track ON track.id = track_id WHERE type = 'thread_track' "
                    "GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1")[0]
@@ -74,6 +80,16 @@ for i, client in enumerate(hostile):
     except OSError:
         pass
 verdict("hostile_clients_do_not_disturb_others", ask("/info", cookie)[0].status == 200)
+# Connections that ask for nothing are closed for those that do.
+import time
+idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
+begin = time.monotonic()
+status = ask("/info", cookie)[0].status
+verdict("idle_connections_do_not_keep_others_out", status == 200 and time.monotonic() - begin < 5, time.monotonic() - begin)
+# A statement of one function that nothing can stop.
+stuck = http.client.HTTPConnection("127.0.0.1", port)
+stuck.request("GET", "/query?sql=" + urllib.parse.quote("SELECT instr(zeroblob(30000000), CAST(zeroblob(15000000) || 1 AS blob))"), headers=cookie)
+time.sleep(0.3)
 PROGRAM
 "$python" "$work/ask.py" "$url" "$tracetta" "$work/t.fxt" >"$work/verdicts" 2>"$work/python"
 while read -r line; do
@@ -81,12 +97,13 @@ while read -r line; do
     [[ $line == ok* ]]
     verdict "${name%% *}" $? "$line"
 done <"$work/verdicts"
-[ "$(wc -l <"$work/verdicts")" = 10 ]
+[ "$(wc -l <"$work/verdicts")" = 12 ]
 verdict "all_questions_were_asked" $? "$(tail -3 "$work/python")"
 
+begin=$SECONDS
 kill -TERM $server
 wait $server
-verdict "signal_ends_the_server_in_order" $? "$(cat "$work/errors")"
+verdict "signal_ends_the_server_in_order" $(($? != 143 || SECONDS - begin > 8)) "$(cat "$work/errors")"
 
 "$tracetta" report -q --html "$work/t.fxt" -o "$work/report.html"
 verdict "report_is_written" $? ""

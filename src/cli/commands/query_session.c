@@ -6,6 +6,7 @@
 
 #include "cli/commands/report.h"
 #include "cli/input/optional_library.h"
+#include "cli/input/selection.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 #include "cli/ui/progress.h"
@@ -120,8 +121,25 @@ int query_session_open(struct query_session *session)
     return OUTCOME_FINE;
 }
 
+/* Returns true if the store has the range of its events' times: it has none without events. */
+static bool has_events(const ttr_store *store)
+{
+    ttr_store_table table;
+    for (size_t i = 0; ttr_store_table_at(store, i, &table); i++)
+        if (strcmp(table.name, "trace_bounds") == 0)
+            return table.rows > 0;
+    return false;
+}
+
+int query_session_check_matches(const struct call *call, const ttr_store *store, int outcome)
+{
+    return selection_check_matches(call, has_events(store), outcome);
+}
+
 int query_session_warn(const struct query_session *session, int outcome)
 {
+    if (session->is_open && session->store)
+        outcome = query_session_check_matches(&session->call, session->store, outcome);
     return outcome == OUTCOME_FINE && session->is_open
                ? warn_about_findings(&session->call, session->inputs.reader, outcome)
                : outcome;

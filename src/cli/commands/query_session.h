@@ -57,7 +57,10 @@ void query_session_want(struct query_session *session, const char *sql);
  * or the outcome after reporting an error. */
 int query_session_open(struct query_session *session);
 
-/* Warns of damage in the inputs. Returns the outcome. */
+/* Prints a note and returns OUTCOME_NO if filters are given and the store has no event. */
+int query_session_check_matches(const struct call *call, const ttr_store *store, int outcome);
+
+/* Warns of damage in the inputs, and if filters selected no event. Returns the outcome. */
 int query_session_warn(const struct query_session *session, int outcome);
 
 void query_session_close(struct query_session *session);

@@ -14,6 +14,7 @@
 #include <tracetta/view.h>
 
 #include "cli/commands/command.h"
+#include "cli/commands/query_session.h"
 #include "cli/commands/report.h"
 #include "cli/commands/view.h"
 #include "cli/input/input_list.h"
@@ -90,6 +91,7 @@ static int use_view(struct call *call,
     outcome = open_view(call, &library, &inputs, &store, &view);
     if (outcome == OUTCOME_FINE)
         outcome = warn_about_findings(call, inputs.reader, outcome);
+    outcome = query_session_check_matches(call, store, outcome);
     if (view) {
         const int used = use(call, &library, view);
         outcome = used == OUTCOME_FINE ? outcome : used;
@@ -144,7 +146,10 @@ static int serve_view(struct call *call, const struct view_library *library, ttr
     print_note(call, "press Ctrl-C to stop; on another machine: ssh -L PORT:127.0.0.1:PORT HOST");
     if (!call->set.no_open)
         open_browser(library->url(view));
-    if (library->serve(view, should_continue, NULL, &error) == TTR_OK)
+    const ttr_status status = library->serve(view, should_continue, NULL, &error);
+    if (status == TTR_AGAIN) /* a thread of the view still uses it */
+        _exit(interrupt_was_received() ? 128 + interrupt_was_received() : OUTCOME_FINE);
+    if (status == TTR_OK)
         return OUTCOME_FINE;
     report_failure_text("view", "%s", error.text);
     return OUTCOME_OUTPUT;

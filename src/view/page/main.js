@@ -30,13 +30,13 @@ async function find(direction) {
     return;
   }
   const from = state.selected ? state.selected.start : direction === 'p' ? state.z : state.a;
-  const found = await search(text, from, direction);
+  const found = await search(text, from, state.selected, direction);
   state.found = new Set(found.names);
   hits.textContent = found.count.toLocaleString('en');
   if (direction && found.row !== undefined && found.start !== undefined && found.length !== undefined) {
     const start = Number(found.start);
     const length = Number(found.length);
-    state.selected = { row: found.row, start, length, name: found.name ?? 0 };
+    state.selected = { row: found.row, start, length, name: found.name ?? 0, item: found.item ?? 0 };
     const span = Math.max(state.z - state.a, length * 1.2);
     if (start < state.a || start + length > state.z) setRange(start + length / 2 - span / 2, start + length / 2 + span / 2);
     showRow(found.row);
@@ -51,6 +51,15 @@ function saveAddress() {
   history.replaceState(null, '', `#${parts.join('&')}`);
 }
 
+/** Decodes %41; other texts with % are as they are. @param {string} text */
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function readAddress() {
   for (const part of location.hash.slice(1).split('&')) {
     const [key, value] = part.split('=');
@@ -58,7 +67,7 @@ function readAddress() {
       const [a, z] = value.split(',').map(Number);
       if (z > a) setRange(a, z);
     }
-    if (key === 'f' && value) filterBox.value = state.filter = decodeURIComponent(value);
+    if (key === 'f' && value) filterBox.value = state.filter = decode(value);
     if (key === 'dark') state.dark = true;
   }
 }

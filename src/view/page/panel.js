@@ -194,12 +194,16 @@ function addFact(list, key, value) {
   list.append(element('dt', key), element('dd', value));
 }
 
+/** Id of a track that several counters share. */
+const SHARED = 0xffffffff;
+
 /** The statement for one item. @param {Item} item @param {Track} track */
 function itemQuery(item, track) {
   const ts = absolute(item.start);
   if (track.kind === KIND.cpu) return `SELECT * FROM sched WHERE ts = ${ts} AND cpu = ${track.id}`;
   if (track.kind === KIND.state) return `SELECT * FROM thread_state WHERE ts = ${ts} AND utid = ${track.id}`;
-  if (track.kind === KIND.counter) return `SELECT * FROM counter WHERE ts = ${ts} AND track_id = ${track.id}`;
+  if (track.kind === KIND.counter && track.id !== SHARED) return `SELECT * FROM counter WHERE ts = ${ts} AND track_id = ${track.id}`;
+  if (track.kind === KIND.counter) return `SELECT counter.*, counter_track.* FROM counter JOIN counter_track ON counter_track.id = track_id WHERE ts = ${ts}`;
   const name = nameOf(item.name);
   const where = name.length < 200 ? ` AND ${name === '' ? 'name IS NULL' : `name = '${name.replaceAll("'", "''")}'`}` : '';
   return `SELECT * FROM slice WHERE ts = ${ts}${where}`;

@@ -7,7 +7,7 @@ export const KIND = { thread: 0, async: 1, cpu: 2, state: 3, counter: 4 };
  *   deeper: number, id: number, pid: number, tid: number, index: number }} Track
  * @typedef {{ start: bigint, end: number, names: number, tracks: number, rows: number, items: number,
  *   overview: number[] }} Info
- * @typedef {{ row: number, start: number, length: number, name: number }} Item
+ * @typedef {{ row: number, start: number, length: number, name: number, item?: number }} Item
  * @typedef {{ a: number, z: number, top: number, bottom: number, tracks: Track[] }} Area
  */
 

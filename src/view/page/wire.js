@@ -6,7 +6,7 @@ import { state, change } from './state.js';
  * @typedef {{ answer: Answer, at: number, n: number }} RowBoxes first box as a 32-bit offset; number
  * @typedef {{ columns: string[], rows: (string | number | null)[][], cut?: boolean, error?: string, offset?: number }} Result
  * @typedef {{ cut: boolean, nodes: [number, number, number, number][] }} Flame
- * @typedef {{ count: number, row?: number, name?: number, start?: number, length?: number, names: number[] }} Hits
+ * @typedef {{ count: number, row?: number, name?: number, start?: number, length?: number, item?: number, names: number[] }} Hits
  */
 
 /** Data of a report; null with a server. @type {any} */
@@ -151,14 +151,15 @@ export async function query(sql, limit = 1000) {
   return getJson('/query', { sql, limit });
 }
 
-/** @param {string} text @param {number} time @param {string} direction @returns {Promise<Hits>} */
-export async function search(text, time, direction) {
+/** Finds the hit after or before an item, or from a time on. @param {string} text @param {number} time
+ * @param {Item | null} item @param {string} direction @returns {Promise<Hits>} */
+export async function search(text, time, item, direction) {
   if (report) {
     const lower = text.toLowerCase();
     const names = state.names.flatMap((name, i) => (name.toLowerCase().includes(lower) ? [i] : []));
     return { count: names.length, names };
   }
-  return getJson('/search', { q: text, t: Math.round(time), dir: direction });
+  return getJson('/search', { q: text, t: Math.round(time), row: item?.row ?? -1, item: item?.item ?? -1, dir: direction });
 }
 
 /** @param {number} row @param {number} time @param {number} near @returns {Promise<Item | null>} */
