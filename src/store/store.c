@@ -9,6 +9,7 @@
 #include <tracetta/meaning.h>
 
 #include "base/status.h"
+#include "store/saved.h"
 
 /* --- Creating --- */
 
@@ -188,6 +189,7 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
                sizeof *store->wanted_columns);
     block_pool_free(&store->pool);
+    alloc_free(alloc, store->parts, store->parts_n, sizeof *store->parts);
     block_pool_free(&store->ended_pool);
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
@@ -199,7 +201,7 @@ void ttr_store_free(ttr_store *store)
 
 /* Compares an event's name with that of a class table: other characters than letters, digits and
  * "_" count as "_", and case is ignored, as in SQL. */
-static bool is_name_of_class(ttr_text name, const char *table)
+bool store_is_name_of_class(ttr_text name, const char *table)
 {
     if (name.n != strlen(table))
         return false;
@@ -229,7 +231,7 @@ static struct table *get_class_table(ttr_store *store, ttr_id name, bool *is_ful
     if (*known == 0) {
         *known = 1;
         for (size_t i = 0; i < store->classes_n && name; i++)
-            if (is_name_of_class(ttr_text_get(store->t, name), store->classes[i]->name))
+            if (store_is_name_of_class(ttr_text_get(store->t, name), store->classes[i]->name))
                 *known = (uint32_t)i + 2;
     }
     return *known > 1 ? store->classes[*known - 2] : NULL;
@@ -283,7 +285,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
     return true;
 }
 
-bool store_add_batch(ttr_store *store, const ttr_batch *batch)
+static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
     if (!store_add_events(store, batch))
         return false;
@@ -293,14 +295,21 @@ bool store_add_batch(ttr_store *store, const ttr_batch *batch)
     return true;
 }
 
+ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
+{
+    return add_batch(store, batch) ? TTR_OK : fail(error, TTR_E_NOMEM, 0, "out of memory");
+}
+
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
                           ttr_error *error)
 {
     ttr_batch batch;
     ttr_status status;
     bool is_full = false;
+    if (store->is_loaded)
+        return store_fail_loaded(error);
     while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
-        is_full = status == TTR_OK && !store_add_batch(store, &batch);
+        is_full = status == TTR_OK && !add_batch(store, &batch);
         if (is_full || (progress && !progress(user_data))) {
             status = TTR_AGAIN;
             break;

@@ -28,6 +28,9 @@ struct block_pool {
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
 void block_pool_free(struct block_pool *pool);
 
+/* Returns n bytes, a multiple of 8, or NULL if memory is exhausted. */
+void *block_pool_allocate(struct block_pool *pool, size_t n);
+
 struct column_block {
     int64_t base;  /* smallest value; numbers in `data` are added to it */
     void *data;    /* STORE_BLOCK numbers of `width` bytes; NULL if the width is 0 */
@@ -83,6 +86,7 @@ struct table {
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
+    bool is_loaded;                 /* class table: it has been found in a saved store */
     uint16_t fields[FIELDS_CACHED]; /* class table: column of the i-th field; 0 = unknown */
 };
 
@@ -107,6 +111,9 @@ static inline bool table_wants(const struct table *table, size_t column)
 }
 
 const struct column_info *table_column(const struct table *table, size_t i);
+
+/* Returns true if the events of a name belong to a class table. */
+bool store_is_name_of_class(ttr_text name, const char *table);
 
 /* --- The store --- */
 
@@ -232,13 +239,15 @@ struct ttr_store {
     /* counters */
     struct pair_map counter_ids;
     struct store_states states; /* scheduling */
+    /* a loaded store */
+    int file; /* descriptor, borrowed from the caller */
+    struct saved_part *parts;
+    size_t parts_n;
+    bool is_loaded;
 };
 
 /* Returns true if options.columns has a name, or is NULL. */
 bool store_wants_column(const ttr_store *store, const char *name);
-
-/* Adds the events of a batch. Returns false if memory is exhausted. */
-TTR_MUST bool store_add_batch(ttr_store *store, const ttr_batch *batch);
 
 /* Makes the tables that are made at the end of the trace (store_update.c). Returns false if memory
  * is exhausted. */

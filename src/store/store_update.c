@@ -1,4 +1,4 @@
-/* Adding batches, and tables of a store that is still being read.
+/* Tables of a store that is still being read.
  *
  * Some tables are made at the end of the trace, from data that the builders collect: `ended` lists
  * them.  ttr_store_update makes them from a copy of this data, so that reading can go on.  Their
@@ -6,7 +6,7 @@
  * Cost of an update: that of the end of ttr_store_read, and a copy of the data. */
 #include <string.h>
 
-#include "store/store.h"
+#include "store/saved.h"
 
 static const uint8_t ended[] = {STORE_SLICE,
                                 STORE_FLOW,
@@ -127,6 +127,8 @@ static ttr_status fail_full(ttr_error *error)
 ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
 {
     struct kept kept;
+    if (store->is_loaded)
+        return store_fail_loaded(error);
     store->is_updating = true;
     bool is_fine = keep_data(store, &kept);
     if (is_fine) {
@@ -135,9 +137,4 @@ ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
     }
     store->is_updating = false;
     return is_fine ? TTR_OK : fail_full(error);
-}
-
-ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
-{
-    return store_add_batch(store, batch) ? TTR_OK : fail_full(error);
 }

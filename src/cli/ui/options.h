@@ -71,6 +71,7 @@ struct settings {
     bool stream_intersection;
     bool classes, strict, no_mmap, follow_links, invert, sort, overwrite, explain, dry_run,
         aggregate, no_sidecar;
+    bool no_cache; /* stores are neither loaded nor saved */
 };
 
 enum option_type {

@@ -72,6 +72,9 @@ const struct option_row option_table[] = {
      "not by chance (p < 0.01)"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_DIFF | VERB_ASSERT, NULL, NULL,
      "print the statements in SQL instead of running them"},
+    {"no-cache", 0, OPTION_FLAG, GROUP_VERB, AT(no_cache), CACHES, NULL, NULL,
+     "read the trace again, and save nothing for the next question; without it, tables of large "
+     "traces are saved in ~/.cache/tracetta"},
     {"file", 0, OPTION_TEXT, GROUP_VERB, AT(script), VERB_QUERY, "FILE", "@file",
      "run the statements of this file; \"-\" is standard input"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv",
