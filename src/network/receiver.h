@@ -24,6 +24,8 @@
 #define RECEIVER_SOURCE_STREAMS 256u /* streams per source of which losses are counted */
 #define RECEIVER_HEAD_MAX 65536u     /* bytes of head packets per source */
 
+#define RECEIVER_PORTS_MAX 16u       /* ports of earlier connections per source */
+
 /* A socket that receives datagrams or connections. */
 struct listener {
     int fd;
@@ -38,6 +40,8 @@ struct remote_stream {
     struct counter_window window;
     /* of packets with several events: events before the first packet, up to the end of the last
      * one, and in all that arrived */
+    bool has_first; /* `first_counter` and `first_hash` are those of its first packet */
+    uint32_t first_counter, first_hash;
     bool has_events;
     uint64_t events_first, events_end, events_seen;
     bool is_written; /* an event of the stream was written, the last one with this counter */
@@ -63,6 +67,9 @@ struct remote {
     bool is_counted;             /* all streams are tracked */
     bool is_discarding;          /* after a reconnection: discard events that have arrived */
     uint64_t discard_until;      /* value of received.bytes at which discarding ends */
+    /* ports of the earlier connections of the sender, by its own account */
+    uint16_t ports[RECEIVER_PORTS_MAX];
+    size_t ports_n;
     uint64_t begun_ms, heard_ms; /* socket_now_ms of the first and the last bytes */
     struct packet_framer framer; /* splits the bytes of a connection into packets */
     struct buffer queue;         /* complete packets to write */
@@ -103,6 +110,10 @@ struct ttr_receiver {
 
 /* Opens the socket of an address. */
 TTR_MUST ttr_status listener_open(struct listener *listener, const char *text, ttr_error *error);
+
+/* Returns true if the connection of a source has ended, or if its peer did not even answer the
+ * probes of the kernel for limit_ms. */
+bool receiver_is_peer_silent(const struct remote *remote, uint64_t limit_ms);
 
 /* Waits for bytes and passes them to the sources. */
 void receiver_poll(struct ttr_receiver *receiver, unsigned limit_ms);

@@ -22,10 +22,12 @@
  * unless the process may exceed it. */
 #define RECEIVE_BUFFER (8 << 20)
 #define BACKLOG 64
-/* Seconds of silence after which the peer is probed, between two probes, and number of probes. */
-#define KEEPALIVE_IDLE 5
-#define KEEPALIVE_INTERVAL 2
-#define KEEPALIVE_PROBES 3
+/* Seconds of silence after which the peer is probed, between two probes, and number of probes. A
+ * peer without data answers a probe each second, so that receiver_is_peer_silent notices its end.
+ */
+#define KEEPALIVE_IDLE 1
+#define KEEPALIVE_INTERVAL 1
+#define KEEPALIVE_PROBES 10
 
 static int set_socket_option(int fd, int level, int option, int value)
 {
@@ -89,6 +91,17 @@ static void count_overflow(struct ttr_receiver *receiver, struct listener *liste
         receiver->ended.kernel_drops += count - listener->overflow;
         listener->overflow = count;
     }
+}
+
+bool receiver_is_peer_silent(const struct remote *remote, uint64_t limit_ms)
+{
+    struct tcp_info about = {0};
+    socklen_t size = sizeof about;
+    if (remote->fd < 0)
+        return true;
+    return remote->address.transport == TRANSPORT_TCP &&
+           getsockopt(remote->fd, IPPROTO_TCP, TCP_INFO, &about, &size) == 0 &&
+           about.tcpi_last_ack_recv > limit_ms && about.tcpi_last_data_recv > limit_ms;
 }
 
 static void receive_datagrams(struct ttr_receiver *receiver, struct listener *listener)

@@ -9,7 +9,9 @@
 
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include "base/endian.h"
 #include "base/status.h"
 #include "formats/table.h"
 #include "io/socket.h"
@@ -135,6 +137,22 @@ static void accept_part(struct remote *remote, const struct framed_packet *packe
         receiver_fail(remote->receiver, status, &error);
 }
 
+static uint32_t hash_packet(const struct framed_packet *packet)
+{
+    return (uint32_t)crc32_z(0, packet->bytes, packet->n);
+}
+
+/* Keeps the first packet of a stream as its counter and hash. */
+static void note_first_packet(struct remote *remote, const struct framed_packet *packet)
+{
+    const uint32_t at = remote_find_stream(remote, packet->facts.stream);
+    if (at == UINT32_MAX || remote->streams[at].has_first)
+        return;
+    remote->streams[at].has_first = true;
+    remote->streams[at].first_counter = packet->facts.counter;
+    remote->streams[at].first_hash = hash_packet(packet);
+}
+
 /* Accepts one packet of a source with output that is ready. */
 static void accept_packet(struct remote *remote, const struct framed_packet *packet)
 {
@@ -143,6 +161,8 @@ static void accept_packet(struct remote *remote, const struct framed_packet *pac
     received->bytes += packet->n;
     enum counter_result result =
         facts->is_counted ? remote_count_packet(remote, facts) : COUNTER_NEW;
+    if (facts->is_counted && remote->is_stream && result == COUNTER_NEW)
+        note_first_packet(remote, packet);
     remote->is_discarding &= received->bytes < remote->discard_until;
     if (remote->is_discarding && result == COUNTER_DUPLICATE) {
         remote_uncount_duplicate(remote, facts);
@@ -166,20 +186,37 @@ static void accept_packet(struct remote *remote, const struct framed_packet *pac
     remote_limit_queue(remote);
 }
 
-/* Returns the source that a connection with this epoch resumes: its own connection has ended or is
- * silent. Returns NULL if there is none. */
+static bool has_port(const struct remote *remote, uint16_t port)
+{
+    for (size_t i = 0; i < remote->ports_n; i++)
+        if (remote->ports[i] == port)
+            return true;
+    return false;
+}
+
+/* Returns the source that a connection with this epoch resumes: its own connection has ended, or
+ * its peer does not answer. A peer that has nothing to send keeps its source. Of several sources
+ * with this epoch it is the one whose port the sender names. Returns NULL if there is none, or
+ * several and the sender names none: two senders must not share a source, since events of one would
+ * be discarded as repetitions of the other. */
 static struct remote *find_resumable(const struct remote *remote, uint64_t epoch_ns)
 {
     struct ttr_receiver *receiver = remote->receiver;
+    struct remote *found = NULL;
+    size_t found_n = 0;
     for (size_t i = 0; i < receiver->sources_n; i++) {
         struct remote *other = receiver->sources[i];
-        if (other != remote && other->is_stream && !other->is_ended &&
-            (other->fd < 0 || remote->heard_ms - other->heard_ms > RESUME_SILENCE_MS) &&
-            other->received.has_epoch && other->received.epoch_ns == epoch_ns &&
-            address_has_same_host(&other->address, &remote->address))
+        if (other == remote || !other->is_stream || other->is_ended ||
+            !other->received.has_epoch || other->received.epoch_ns != epoch_ns ||
+            !address_has_same_host(&other->address, &remote->address) ||
+            !receiver_is_peer_silent(other, RESUME_SILENCE_MS))
+            continue;
+        if (has_port(remote, address_port(&other->address)))
             return other;
+        found = other;
+        found_n++;
     }
-    return NULL;
+    return found_n == 1 ? found : NULL;
 }
 
 /* Gives the state of a resumed source to the source of the new connection. Returns the resumed
@@ -194,6 +231,7 @@ static struct remote *resume_remote(struct remote *resumed, struct remote *remot
     if (resumed->fd >= 0)
         (void)close(resumed->fd);
     resumed->fd = remote->fd;
+    resumed->address = remote->address; /* the port, which the sender names when it returns */
     resumed->heard_ms = remote->heard_ms;
     resumed->received.resumed++;
     resumed->is_discarding = true;
@@ -229,6 +267,52 @@ static bool count_session(struct remote *remote)
     return false;
 }
 
+/* Ends a source and returns another one of its peer, which has its connection. Returns NULL if a
+ * limit refuses it. */
+static struct remote *begin_successor(struct remote *remote)
+{
+    remote->is_ended = true;
+    struct remote *next = remote_new(remote->receiver, &remote->address, remote->fd);
+    if (!next)
+        return NULL;
+    next->format = remote->format;
+    next->transfer = remote->transfer;
+    next->is_stream = remote->is_stream;
+    remote->fd = -1;
+    struct packet_framer framer = remote->framer;
+    remote->framer = next->framer;
+    remote->framer.garbage = framer.garbage;
+    framer.garbage = 0;
+    next->framer = framer;
+    return next;
+}
+
+/* Returns true if a packet after a reconnection has the counter of the first one of its stream, and
+ * other content: another sender has the same epoch. */
+static bool is_of_other_sender(const struct remote *remote, const struct framed_packet *packet)
+{
+    const uint32_t *at = pair_map_get(&remote->stream_index, packet->facts.stream, 0);
+    const struct remote_stream *stream = at ? &remote->streams[*at] : NULL;
+    return remote->is_discarding && packet->facts.is_counted && stream && stream->has_first &&
+           stream->first_counter == packet->facts.counter &&
+           stream->first_hash != hash_packet(packet);
+}
+
+/* Separates another sender from the source that it seemed to resume. Returns its own source, with
+ * the packets of the head, or NULL on failure. */
+static struct remote *separate_sender(struct remote *remote)
+{
+    struct remote *next = begin_successor(remote);
+    if (!next || !remote_open_output(next))
+        return NULL;
+    remote->received.resumed--;
+    next->received.has_epoch = true;
+    next->received.epoch_ns = remote->received.epoch_ns;
+    buffer_add(&next->head, remote->head.bytes, remote->head.n);
+    remote_enqueue(next, remote->head.bytes, remote->head.n);
+    return next;
+}
+
 /* Makes sure that the source of a packet has begun, and that its epoch is that of the packet.
  * Returns the source that the packet belongs to; NULL on failure. */
 static struct remote *prepare_source(struct remote *remote, const struct packet_facts *facts)
@@ -239,23 +323,11 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
             remote->receiver->ended.refused_packets++;
             return NULL;
         }
-        const struct format *format = remote->format;
-        const struct format_transfer *transfer = remote->transfer;
-        remote->is_ended = true;
-        struct remote *next = remote_new(remote->receiver, &remote->address, remote->fd);
+        struct remote *next = begin_successor(remote);
         if (!next)
             return NULL;
-        next->format = format;
-        next->transfer = transfer;
         next->sessions = remote->sessions;
         next->sessions_ms = remote->sessions_ms;
-        next->is_stream = remote->is_stream;
-        remote->fd = -1;
-        struct packet_framer framer = remote->framer;
-        remote->framer = next->framer;
-        remote->framer.garbage = framer.garbage;
-        framer.garbage = 0;
-        next->framer = framer;
         remote = next;
     }
     if (remote->has_begun)
@@ -374,6 +446,15 @@ static void accept_stream(struct remote *remote)
     framer->at += n;
 }
 
+/* Keeps the ports of the sender's earlier connections. Their packet is not stored. */
+static void note_ports(struct remote *remote, const struct framed_packet *packet)
+{
+    const struct packet_facts *facts = &packet->facts;
+    remote->ports_n = 0;
+    for (uint32_t i = 0; i < facts->ports_n && i < RECEIVER_PORTS_MAX; i++)
+        remote->ports[remote->ports_n++] = load_u16be(facts->ports + (size_t)2 * i);
+}
+
 struct remote *remote_accept_bytes(struct remote *remote)
 {
     struct framed_packet packet;
@@ -386,12 +467,18 @@ struct remote *remote_accept_bytes(struct remote *remote)
         return remote;
     }
     while ((result = packet_framer_next(&remote->framer, &packet)) == FRAMER_PACKET) {
+        if (packet.facts.ports) {
+            note_ports(remote, &packet);
+            continue;
+        }
         struct remote *next = prepare_source(remote, &packet.facts);
         if (!next && remote->is_blocked)
             disconnect_remote(remote);
         if (!next)
             return remote;
-        remote = next;
+        remote = is_of_other_sender(next, &packet) ? separate_sender(next) : next;
+        if (!remote)
+            return next;
         accept_packet(remote, &packet);
     }
     if (result == FRAMER_HOSTILE)
