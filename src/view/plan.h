@@ -41,8 +41,9 @@ struct plan {
     uint64_t items;
     /* track of the plan + 1, by track of the store, by CPU, by thread (states), by counter */
     uint32_t *track_of_slice, *track_of_cpu, *track_of_state, *track_of_counter;
-    uint32_t state_names[6]; /* names of thread states; 0 = not added yet */
-    size_t slice_tracks, cpus, counters;
+    uint32_t state_names[6];             /* names of thread states; 0 = not added yet */
+    size_t slice_tracks, cpus, counters; /* slice_tracks, counters: numbers of tracks */
+    size_t counters_n;                   /* tracks of counters */
     struct cells cells;
 };
 

@@ -33,8 +33,8 @@ void view_error(ttr_error *error, ttr_status status, const char *format, ...)
 const char *const *ttr_view_tables(void)
 {
     static const char *const tables[] = {
-        "slice", "track", "counter", "counter_track", "sched", "thread_state", "thread", "process",
-        "args",  "log",   "loss",    "source",        NULL};
+        "slice",   "track", "counter", "counter_track", "sched", "thread_state", "thread",
+        "process", "args",  "flow",    "log",           "loss",  "source",       NULL};
     return tables;
 }
 
