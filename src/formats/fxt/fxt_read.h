@@ -81,8 +81,9 @@ struct fxt_reader {
     uint32_t empty_page[FXT_PAGE_SLOTS];
     /* shared first page of string tables, in which only slot 0, the empty string, is defined */
     uint32_t empty_first_page[FXT_PAGE_SLOTS];
-    ttr_id schema; /* schema of events of kind definition */
-    uint64_t at;   /* file offset of the next record */
+    ttr_id schema;          /* schema of events of kind definition */
+    ttr_id sample_category; /* category of instants that may be samples */
+    uint64_t at;            /* file offset of the next record */
     /* time of the last event in ns; events without a time get it, too */
     int64_t last_time;
     /* file offset up to which the bytes from `at` on are known to be zero, even if the window no
