@@ -1,5 +1,5 @@
-/* Events of a running program, in EventHeader encoding: to user_events, a perf.data file or a
- * callback.
+/* Events of a running program, in EventHeader encoding: to user_events, the rings of "tracetta
+ * record", a perf.data file or a callback.
  *
  *     #include <stdio.h>
  *     #include <tracetta/provider.h>
@@ -130,8 +130,9 @@ TTR_API ttr_tracepoint *ttr_provider_point(ttr_provider *provider, unsigned leve
 typedef struct ttr_backend ttr_backend;
 
 /* Registers all tracepoints of a provider with a backend.  NULL creates a user_events backend,
- * owned by the provider.  A provider can be opened with several backends and writes to all of them.
- * If some tracepoints fail, the first error is returned and the others are registered. */
+ * owned by the provider, and if the program runs under "tracetta record" also one of its rings; one
+ * of them is enough for success.  A provider can be opened with several backends and writes to all
+ * of them. If some tracepoints fail, the first error is returned and the others are registered. */
 TTR_API TTR_MUST ttr_status ttr_provider_open(ttr_provider *provider, ttr_backend *backend,
                                               ttr_error *error);
 
@@ -177,6 +178,13 @@ typedef struct ttr_user_events_options {
  * accessible. */
 TTR_API ttr_backend *ttr_backend_user_events(const ttr_user_events_options *options,
                                              ttr_error *error);
+
+/* Creates a backend that writes to the rings of trace.h, which "tracetta record" and
+ * ttr_trace_start_file record.  The provider is the category of its events; the enable byte of the
+ * category, not `enabled`, decides whether an event of a level is recorded.  An event has at most
+ * 12 to 14 fields; an argument "fields_omitted" counts the rest.  Loads libtracetta-trace; returns
+ * NULL with TTR_E_UNSUPPORTED if it is not installed.  Not for signal handlers. */
+TTR_API ttr_backend *ttr_backend_rings(ttr_error *error);
 
 typedef struct ttr_perf_file_options {
     size_t size;

@@ -42,6 +42,10 @@ TTR_API void ttr_query_free(ttr_query *query);
 /* Called regularly while a statement runs; returning false ends it with TTR_AGAIN. */
 TTR_API void ttr_query_set_progress(ttr_query *query, ttr_progress progress, void *user_data);
 
+/* Statements may define temporary views, which later statements see.  A query that is read-only
+ * refuses them, and all other statements than SELECT: for statements of strangers. */
+TTR_API void ttr_query_set_read_only(ttr_query *query, bool is_read_only);
+
 /* Turns column scans on or off for the statements that are prepared later; they are on at first.
  * With them, the library computes SELECTs that filter, group or order one table over its columns.
  * SQLite returns the same rows, but is much slower.  EXPLAIN QUERY PLAN shows the column scans of a

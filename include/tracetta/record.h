@@ -39,12 +39,15 @@ typedef struct ttr_manager_options {
     int live_fd; /* second output for the same pieces, like a pipe, borrowed; 0 = none; its failure
                     ends that output alone */
     /* A rotation starts another file before a file exceeds rotate_bytes, or if it is rotate_ms old,
-     * with the descriptor that next_output returns; -1 continues the current file.  The caller
+     * with the descriptor that next_output returns; -1 continues the current file up to the next
+     * limit.  The caller
      * closes the descriptors.  Each file is complete in itself. */
     uint64_t rotate_bytes, rotate_ms; /* 0 = not; one piece of up to 66 KiB may exceed the size */
     int (*next_output)(void *user_data);
     void *user_data;
     const char *output_name; /* of the output, for ttr_session_get_info; NULL = none */
+    uint64_t max_bytes;      /* size of all files together; ttr_manager_stop_requested is true when
+                                it is reached; 0 = not limited */
 } ttr_manager_options;
 
 /* Creates the socket and writes the head of the archive.  Returns NULL with `error`: TTR_E_MISUSE
@@ -52,8 +55,9 @@ typedef struct ttr_manager_options {
 TTR_API ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *error);
 
 /* Serves programs for `limit_ms`, or until `wake_fd` (-1 = none) is readable.  Returns TTR_OK, or
- * TTR_E_IO when the output cannot be written: then the archive ends after its last complete piece,
- * events are still consumed and counted as unwritten, and later calls return TTR_OK. */
+ * TTR_E_IO when the output cannot be written or its file was deleted: then the archive ends after
+ * its last complete piece, events are still consumed and counted as unwritten, and later calls
+ * return TTR_OK. */
 TTR_API TTR_MUST ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd,
                                             ttr_error *error);
 
@@ -82,7 +86,8 @@ TTR_API TTR_MUST ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error
  * if it is not valid UTF-8. */
 TTR_API bool ttr_manager_triggered(ttr_manager *manager, char name[108]);
 
-/* Returns true after ttr_session_stop: the caller is to close the manager. */
+/* Returns true after ttr_session_stop, and when max_bytes is reached: the caller is to close the
+ * manager. */
 TTR_API bool ttr_manager_stop_requested(const ttr_manager *manager);
 
 /* Returns the path of the socket, for TRACETTA_TRACE_SOCKET of a program.  Valid until the manager
@@ -102,6 +107,7 @@ typedef struct ttr_manager_stats {
     uint32_t refused;     /* connections refused: other user, other version, too many */
     uint32_t expelled;    /* programs disconnected because they broke the rules */
     uint32_t open_zones;  /* zones that were open when their program ended */
+    bool is_limited;      /* max_bytes is reached; later events are unwritten */
 } ttr_manager_stats;
 
 /* Copies the counts since the manager was opened. */

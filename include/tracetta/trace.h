@@ -220,6 +220,16 @@ TTR_TRACE_API_ void ttr_trace_get_stats(ttr_trace_stats *stats);
 
 /* --- Other languages --- */
 
+/* Reads the clock of the trace, as ttr_trace_now. */
+TTR_TRACE_API_ uint64_t ttr_trace_read_clock(void);
+
+/* Names of arguments that a reader shows as attributes of an event instead of fields, if they come
+ * before all others: level (as in provider.h), keyword and opcode.  A trace point has them, or has
+ * them not. */
+#define TTR_TRACE_ATTRIBUTE_LEVEL "tracetta.level"
+#define TTR_TRACE_ATTRIBUTE_KEYWORD "tracetta.keyword"
+#define TTR_TRACE_ATTRIBUTE_OPCODE "tracetta.opcode"
+
 /* Makes a trace point at run time, for languages without macros.  Texts are copied.  Returns
  * NULL if memory is exhausted.  Points live until the program ends. */
 TTR_TRACE_API_ ttr_trace_site *ttr_trace_site_new(const char *category, const char *name,

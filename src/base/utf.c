@@ -1,9 +1,5 @@
-/* UTF-8 validation by the table of well-formed sequences (Unicode 15, table 3-7):
- *   00..7f | c2..df 80..bf | e0 a0..bf 80..bf | e1..ec,ee..ef 80..bf 80..bf | ed 80..9f 80..bf
- *   f0 90..bf 80..bf 80..bf | f1..f3 80..bf x3 | f4 80..8f 80..bf 80..bf
- * Only the second byte ever has a range narrower than 80..bf. So a character is valid if its length
- * fits its first byte and its second byte is in range. UTF-16 is converted eight characters at a
- * time while they are ASCII. Left out: decoding to code points, which no output needs. */
+/* UTF-8: validation skips eight bytes of ASCII at a time, and UTF-16 is converted eight characters
+ * at a time while they are ASCII. utf8_decode (utf.h) decodes characters. */
 #include "base/utf.h"
 
 #include "base/endian.h"
@@ -19,44 +15,10 @@ static bool is_continuation_byte(uint8_t byte)
     return (byte & 0xc0) == 0x80;
 }
 
-static size_t length_by_lead(uint8_t lead)
-{
-    if (lead < 0x80)
-        return 1;
-    if (lead < 0xc2)
-        return 0;
-    if (lead < 0xe0)
-        return 2;
-    return lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-}
-
-static bool is_second_byte_valid(uint8_t lead, uint8_t second)
-{
-    switch (lead) {
-    case 0xe0:
-        return second >= 0xa0; /* below: an overlong form of two bytes */
-    case 0xed:
-        return second < 0xa0; /* above: surrogates */
-    case 0xf0:
-        return second >= 0x90; /* below: an overlong form of three bytes */
-    case 0xf4:
-        return second < 0x90; /* above: beyond U+10FFFF */
-    default:
-        return true;
-    }
-}
-
 size_t utf8_char_length(const uint8_t *p, size_t n)
 {
-    size_t length = n ? length_by_lead(p[0]) : 0;
-    if (length <= 1)
-        return length;
-    if (length > n || !is_continuation_byte(p[1]) || !is_second_byte_valid(p[0], p[1]))
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if (!is_continuation_byte(p[i]))
-            return 0;
-    return length;
+    uint32_t code;
+    return n ? utf8_decode(p, n, &code) : 0;
 }
 
 bool utf8_is_valid(const void *bytes, size_t n)

@@ -14,6 +14,30 @@ bool utf8_is_valid(const void *p, size_t n);
 /* Returns the length of the well-formed character at p, 1 to 4 bytes, or 0 if there is none. */
 size_t utf8_char_length(const uint8_t *p, size_t n);
 
+/* Decodes the character at p, of n > 0 bytes. Returns its length, 1 to 4 bytes, or 0 if it is not
+ * well-formed. Header-only, for libraries that do not link base. */
+static inline size_t utf8_decode(const uint8_t *p, size_t n, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const size_t length = p[0] < 0x80   ? 1
+                          : p[0] < 0xc2 ? 0
+                          : p[0] < 0xe0 ? 2
+                          : p[0] < 0xf0 ? 3
+                          : p[0] < 0xf5 ? 4
+                                        : 0;
+    if (length == 0 || length > n)
+        return 0;
+    *code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (p[i] & 0x3fu);
+    }
+    return *code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000)
+               ? 0
+               : length;
+}
+
 /* Returns the length of the control character at p, which a terminal may interpret: 1 byte for
  * U+0000 to U+001F and U+007F, 2 bytes for U+0080 to U+009F. Returns 0 for any other character. */
 static inline size_t utf8_control_length(const uint8_t *p, size_t n)

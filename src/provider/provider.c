@@ -191,9 +191,10 @@ static unsigned find_backend_index(const struct provider_state *state, const ttr
     return i;
 }
 
-ttr_status ttr_provider_open(ttr_provider *provider, ttr_backend *backend, ttr_error *error)
+/* Opens a provider with a backend that it owns if `is_own`. */
+static ttr_status open_with_backend(ttr_provider *provider, ttr_backend *backend, bool is_own,
+                                    ttr_error *error)
 {
-    bool is_own = !backend;
     ttr_status status = check_provider_name(provider->name, provider->group, error);
     if (status != TTR_OK)
         return status;
@@ -208,20 +209,51 @@ ttr_status ttr_provider_open(ttr_provider *provider, ttr_backend *backend, ttr_e
         return fail(error, TTR_E_LIMIT, NO_OFFSET,
                     "provider %.64s is already open with %u backends, the maximum", provider->name,
                     TTR_BACKENDS_MAX);
-    if (is_own) {
-        ttr_error of_backend = {0};
-        backend = ttr_backend_user_events(NULL, &of_backend);
-        if (error && !backend)
-            *error = of_backend;
-        if (!backend)
-            return of_backend.status;
-    }
     (void)pthread_mutex_lock(&state->lock);
     (void)__atomic_fetch_add(&backend->users, 1, __ATOMIC_RELAXED);
     state->owns[i] = is_own;
     __atomic_store_n(&state->backends[i], backend, __ATOMIC_RELEASE);
     status = register_all_points(provider, state, i, error);
     (void)pthread_mutex_unlock(&state->lock);
+    return status;
+}
+
+/* Opens a provider with a new backend. Frees the backend if that fails before it is registered. */
+static ttr_status open_with_own_backend(ttr_provider *provider, ttr_backend *backend,
+                                        ttr_error *error)
+{
+    const ttr_status status = open_with_backend(provider, backend, true, error);
+    const struct provider_state *state = __atomic_load_n(&provider->state, __ATOMIC_ACQUIRE);
+    if (status != TTR_OK && (!state || find_backend_index(state, backend) == TTR_BACKENDS_MAX))
+        ttr_backend_free(backend);
+    return status;
+}
+
+/* Returns true if this process was started by "tracetta record". */
+static bool is_run_by_recorder(void)
+{
+    const char *socket = getenv("TRACETTA_TRACE_SOCKET");
+    return socket && socket[0];
+}
+
+ttr_status ttr_provider_open(ttr_provider *provider, ttr_backend *backend, ttr_error *error)
+{
+    ttr_error of_backend = {0};
+    if (backend)
+        return open_with_backend(provider, backend, false, error);
+    ttr_status status = check_provider_name(provider->name, provider->group, error);
+    if (status != TTR_OK)
+        return status;
+    bool is_recorded = false;
+    ttr_backend *rings = is_run_by_recorder() ? ttr_backend_rings(NULL) : NULL;
+    if (rings)
+        is_recorded = open_with_own_backend(provider, rings, NULL) == TTR_OK;
+    backend = ttr_backend_user_events(NULL, &of_backend);
+    status = backend ? open_with_own_backend(provider, backend, &of_backend) : of_backend.status;
+    if (is_recorded || status == TTR_OK)
+        return TTR_OK;
+    if (error)
+        *error = of_backend;
     return status;
 }
 

@@ -180,6 +180,11 @@ void ttr_query_set_progress(ttr_query *query, ttr_progress progress, void *user_
     query->user_data = user_data;
 }
 
+void ttr_query_set_read_only(ttr_query *query, bool is_read_only)
+{
+    query->is_read_only = is_read_only;
+}
+
 ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
 {
     ttr_query *query = calloc(1, sizeof *query);
@@ -300,6 +305,12 @@ static void prepare_leaves(ttr_result *result, const char *sql)
     sqlite3_free(text);
 }
 
+/* Returns true if a statement returns rows and changes nothing. */
+static bool is_select(sqlite3_stmt *statement)
+{
+    return sqlite3_stmt_readonly(statement) && sqlite3_column_count(statement) > 0;
+}
+
 ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
                               ttr_error *error)
 {
@@ -320,6 +331,11 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
         const int at = status == SQLITE_OK ? -1 : sqlite3_error_offset(query->db);
         set_error(error, convert_sqlite_status(status), at < 0 ? 0 : (uint64_t)at,
                   status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db));
+        ttr_result_free(result);
+        return NULL;
+    }
+    if (query->is_read_only && !is_select(result->plain)) {
+        set_error(error, TTR_E_MISUSE, 0, "not authorized: only statements that return rows");
         ttr_result_free(result);
         return NULL;
     }

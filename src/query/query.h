@@ -24,6 +24,7 @@ struct ttr_query {
     const ttr_store *store;
     sqlite3 *db;
     bool has_no_leaves;   /* column scans are off: SQLite computes all statements */
+    bool is_read_only;    /* statements cannot make views either */
     uint32_t leaves_made; /* number of the latest leaf */
     ttr_result *results;
     ttr_query *schemas; /* attached schemas, linked by `next` */

@@ -122,6 +122,9 @@ bool archive_write(struct archive *archive, const struct archive_part *parts, si
         list[i].iov_len = parts[i].n;
         bytes += parts[i].n;
     }
+    if (archive->reason == 0 && archive->max_bytes &&
+        archive->before + archive->whole + bytes > archive->max_bytes)
+        archive->reason = ARCHIVE_LIMIT;
     if (archive->reason == 0) {
         struct iovec copy[ARCHIVE_PARTS_MAX];
         memcpy(copy, list, n * sizeof *list);
@@ -149,6 +152,7 @@ bool archive_start(struct archive *archive, int fd)
     const bool is_next = archive->whole > 0;
     archive->fd = fd;
     archive->is_regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && at >= 0;
+    archive->has_name = archive->is_regular && about.st_nlink > 0;
     archive->start = at > 0 ? (uint64_t)at : 0;
     archive->before += archive->whole;
     archive->whole = 0;
@@ -157,6 +161,21 @@ bool archive_start(struct archive *archive, int fd)
     if (is_next)
         archive->live_fd = live_fd;
     return is_written;
+}
+
+void archive_check_name(struct archive *archive)
+{
+    struct stat about;
+    if (archive->has_name && archive->reason == 0 && fstat(archive->fd, &about) == 0 &&
+        about.st_nlink == 0)
+        archive->reason = ARCHIVE_DELETED;
+}
+
+const char *archive_explain_reason(int reason)
+{
+    if (reason == ARCHIVE_DELETED)
+        return "the file was deleted";
+    return reason == ARCHIVE_LIMIT ? "the size limit is reached" : strerror(reason);
 }
 
 void archive_rewrite(struct archive *archive, uint64_t at, uint64_t word)

@@ -92,7 +92,8 @@ static void write_snapshot(ttr_manager *manager, struct trace_answer *answer)
 bool control_answer(ttr_manager *manager, const struct program *controller,
                     const struct trace_message *request)
 {
-    struct trace_answer answer = {.magic = TRACE_MESSAGE_MAGIC, .status = TRACE_ANSWER_DONE};
+    struct trace_answer answer = {
+        .magic = TRACE_MESSAGE_MAGIC, .status = TRACE_ANSWER_DONE, .request = request->number};
     const bool is_allowed = controller->uid == geteuid() || controller->uid == 0;
     if (!is_allowed)
         answer.status = TRACE_ANSWER_DENIED;

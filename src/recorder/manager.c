@@ -92,7 +92,8 @@ static ttr_status start_manager(ttr_manager *manager, const ttr_manager_options 
     if (status != TTR_OK && manager->has_folder)
         session_folder_remove(socket);
     if (status == TTR_OK && !archive_start(&manager->archive, options->fd))
-        return fail(error, TTR_E_IO, 0, "cannot write: %s", strerror(manager->archive.reason));
+        return fail(error, TTR_E_IO, 0, "cannot write: %s",
+                    archive_explain_reason(manager->archive.reason));
     return status;
 }
 
@@ -131,6 +132,7 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
     manager->listen_fd = -1;
     manager->archive.live_fd = options->live_fd;
     manager->archive.started_ms = recorder_now_ms();
+    manager->archive.max_bytes = options->max_bytes;
     manager->rotate_bytes = options->rotate_bytes;
     manager->rotate_ms = options->rotate_ms;
     manager->next_output = options->next_output;
@@ -152,10 +154,14 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
 
 ttr_status manager_check_output(ttr_manager *manager, ttr_error *error)
 {
-    if (manager->archive.reason == 0 || manager->archive.is_reported)
+    const int reason = manager->archive.reason;
+    if (reason == 0 || manager->archive.is_reported)
         return TTR_OK;
     manager->archive.is_reported = true;
-    return fail(error, TTR_E_IO, 0, "cannot write: %s", strerror(manager->archive.reason));
+    manager->is_stop_requested |= reason == ARCHIVE_LIMIT;
+    if (reason == ARCHIVE_LIMIT) /* the caller asked for it */
+        return TTR_OK;
+    return fail(error, TTR_E_IO, 0, "cannot write: %s", archive_explain_reason(reason));
 }
 
 ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error *error)
@@ -192,6 +198,7 @@ void ttr_manager_get_stats(const ttr_manager *manager, ttr_manager_stats *stats)
         stats->connected += manager->programs[i].is_welcomed;
     stats->bytes = manager->archive.before + manager->archive.whole;
     stats->unwritten = manager->archive.unwritten;
+    stats->is_limited = manager->archive.reason == ARCHIVE_LIMIT;
 }
 
 bool ttr_manager_program_at(const ttr_manager *manager, size_t i, ttr_manager_program *program)

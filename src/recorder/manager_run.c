@@ -88,6 +88,15 @@ static bool wait_for_work(ttr_manager *manager, unsigned limit_ms, int wake_fd, 
     return true;
 }
 
+static void check_output_name(ttr_manager *manager)
+{
+    const uint64_t now = recorder_now_ms();
+    if (now - manager->output_checked_ms < OUTPUT_CHECK_MS)
+        return;
+    manager->output_checked_ms = now;
+    archive_check_name(&manager->archive);
+}
+
 ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd, ttr_error *error)
 {
     const uint64_t end = recorder_now_ms() + limit_ms;
@@ -101,6 +110,7 @@ ttr_status ttr_manager_run(ttr_manager *manager, unsigned limit_ms, int wake_fd,
         for (size_t i = 0; i < manager->programs_n; i++)
             is_busy |= program_drain(manager, &manager->programs[i], false);
         remove_ended_programs(manager);
+        check_output_name(manager);
     } while (!is_woken && !manager->is_stop_requested && recorder_now_ms() < end);
     return manager_check_output(manager, error);
 }

@@ -359,6 +359,84 @@ static void each_file_of_a_rotation_is_complete(void **state)
     assert_int_equal(stats.events, 60000);
 }
 
+/* Fails twice, then opens files. */
+static int open_after_two_failures(void *count)
+{
+    unsigned *n = count;
+    return ++*n <= 2 ? -1 : open_next_file(NULL);
+}
+
+static void rotation_without_a_file_is_tried_again_at_the_next_limit(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    unsigned tries = 0;
+    next_files_n = 0;
+    scene.options.rotate_bytes = 200000;
+    scene.options.next_output = open_after_two_failures;
+    scene.options.user_data = &tries;
+    scene.options.buffer_bytes = 64 * TRACE_CHUNK;
+    scene_open();
+    pid_t child = scene_start(scene_write_slowly, 40000);
+    scene_serve(&child, 1);
+    scene_close(&stats);
+    uint64_t events = scene_read().events;
+    assert_in_range(scene.words_n * 8, 500000, 600000); /* three limits */
+    assert_in_range(tries, 4, 10);
+    assert_int_equal(next_files_n, tries - 2);
+    for (unsigned i = 0; i < next_files_n; i++) {
+        events += read_file(next_files[i]).events;
+        close(next_files[i]);
+    }
+    assert_int_equal(events, 40000);
+}
+
+/* --- Ends of the output --- */
+
+static void deleted_output_ends_the_archive(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    ttr_error error;
+    ttr_status status = TTR_OK;
+    scene_open();
+    const pid_t child = scene_start(scene_write_slowly, UINT64_MAX);
+    assert_int_equal(ttr_manager_run(scene.manager, 50, -1, &error), TTR_OK);
+    assert_int_equal(unlink(scene.path), 0);
+    for (unsigned i = 0; i < 200 && status == TTR_OK; i++)
+        status = ttr_manager_run(scene.manager, 10, -1, &error);
+    assert_int_equal(status, TTR_E_IO);
+    assert_non_null(strstr(error.text, "deleted"));
+    ttr_manager_get_stats(scene.manager, &stats);
+    const uint64_t bytes = stats.bytes;
+    assert_int_equal(ttr_manager_run(scene.manager, 100, -1, &error), TTR_OK);
+    ttr_manager_get_stats(scene.manager, &stats);
+    assert_int_equal(stats.bytes, bytes);
+    assert_true(stats.unwritten > 0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    scene_close(&stats);
+}
+
+static void size_limit_asks_for_the_end(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    ttr_error error;
+    scene.options.max_bytes = 300000;
+    scene_open();
+    const pid_t child = scene_start(scene_write_slowly, UINT64_MAX);
+    for (unsigned i = 0; i < 1000 && !ttr_manager_stop_requested(scene.manager); i++)
+        assert_int_equal(ttr_manager_run(scene.manager, 10, -1, &error), TTR_OK);
+    assert_true(ttr_manager_stop_requested(scene.manager));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    scene_close(&stats);
+    assert_true(stats.is_limited && stats.unwritten > 0);
+    assert_in_range(scene.words_n * 8, 300000 - TRACE_CHUNK - 1024, 300000);
+    assert_int_equal(scene_read().events, stats.events);
+}
+
 static void compressed_archive_has_the_same_events(void **state)
 {
     (void)state;
@@ -430,6 +508,11 @@ int main(void)
                                         scene_tear_down),
         cmocka_unit_test_setup_teardown(each_file_of_a_rotation_is_complete, scene_set_up,
                                         scene_tear_down),
+        cmocka_unit_test_setup_teardown(rotation_without_a_file_is_tried_again_at_the_next_limit,
+                                        scene_set_up, scene_tear_down),
+        cmocka_unit_test_setup_teardown(deleted_output_ends_the_archive, scene_set_up,
+                                        scene_tear_down),
+        cmocka_unit_test_setup_teardown(size_limit_asks_for_the_end, scene_set_up, scene_tear_down),
         cmocka_unit_test_setup_teardown(compressed_archive_has_the_same_events, scene_set_up,
                                         scene_tear_down),
         cmocka_unit_test_setup_teardown(closed_live_output_leaves_the_archive_complete,

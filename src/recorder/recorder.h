@@ -18,13 +18,20 @@
 #define PROGRAM_RINGS_MIN 16u
 #define MANAGER_FILTER_MAX 4096u
 #define MANAGER_NAME_MAX 192u
+#define OUTPUT_CHECK_MS 500u /* time between checks that the output file has not been deleted */
 
 /* --- The archive (archive.c) --- */
+
+/* Values of archive.reason besides those of errno. */
+#define ARCHIVE_DELETED (-1) /* the file has no name any more */
+#define ARCHIVE_LIMIT (-2)   /* max_bytes would be exceeded */
 
 struct archive {
     int fd;
     bool is_regular;
-    int reason;                /* errno of the first failed write; 0 = none */
+    bool has_name;             /* a name of the file existed when it was started */
+    int reason;                /* errno of the first failed write, or ARCHIVE_...; 0 = none */
+    uint64_t max_bytes;        /* of all files of a rotation together; 0 = not limited */
     uint64_t start;            /* offset of the archive in the file */
     uint64_t whole;            /* bytes up to the end of the last complete piece */
     uint64_t before;           /* bytes of earlier files of a rotation */
@@ -50,6 +57,12 @@ bool archive_write(struct archive *archive, const struct archive_part *parts, si
 /* Starts an archive in a file. The head of a file that follows another one is not written to the
  * second output. Returns false if it was not written. */
 bool archive_start(struct archive *archive, int fd);
+
+/* Ends the archive if its file was deleted: further records could not be found. */
+void archive_check_name(struct archive *archive);
+
+/* Describes `reason` of an archive. */
+const char *archive_explain_reason(int reason);
 
 /* Frees what archive_write allocated. */
 void archive_free(struct archive *archive);
@@ -143,6 +156,7 @@ struct ttr_manager {
     uint32_t chunks;
     uint64_t zone_min_ticks, ticks_per_second;
     uint64_t rotate_bytes, rotate_ms; /* limits after which a new file is begun; 0 = none */
+    uint64_t rotation_failed_at;      /* size of the file when the next one could not be opened */
     int (*next_output)(void *user_data);
     void *user_data;
     char categories[MANAGER_FILTER_MAX]; /* filter; "" = all */
@@ -150,6 +164,7 @@ struct ttr_manager {
     uint32_t rings;  /* number of rings per program */
     bool has_folder; /* the folder of the socket was made by session_folder_make */
     bool is_stop_requested;
+    uint64_t output_checked_ms; /* time of the last archive_check_name */
     struct program *programs;
     size_t programs_n, programs_capacity, programs_max;
     uint8_t *copy;    /* copy of one chunk of a ring */

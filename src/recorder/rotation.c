@@ -16,7 +16,6 @@ void rotation_complete_file(ttr_manager *manager)
     const uint64_t frequency = trace_clock_frequency(&manager->clock);
     for (size_t i = 0; i < manager->frequencies_n; i++)
         archive_rewrite(&manager->archive, manager->frequencies[i], frequency);
-    manager->frequencies_n = 0;
 }
 
 /* Each file is complete in itself: providers, strings and names are written again. */
@@ -24,18 +23,20 @@ void rotation_advance_if_due(ttr_manager *manager, uint64_t bytes)
 {
     struct archive *archive = &manager->archive;
     const uint64_t now = manager->rotate_ms ? recorder_now_ms() : 0;
-    const bool is_full = manager->rotate_bytes && archive->whole + bytes > manager->rotate_bytes &&
+    const uint64_t begin = manager->rotation_failed_at; /* 0, unless the file goes on */
+    const bool is_full = manager->rotate_bytes &&
+                         archive->whole - begin + bytes > manager->rotate_bytes &&
                          archive->whole > 8;
     const bool is_old = manager->rotate_ms && now - archive->started_ms >= manager->rotate_ms;
     if ((!is_full && !is_old) || archive->reason != 0)
         return;
-    rotation_complete_file(manager);
+    rotation_complete_file(manager); /* next_output may close the file */
     const int fd = manager->next_output(manager->user_data);
-    if (fd < 0) { /* the current file goes on */
-        manager->rotate_bytes = manager->rotate_ms = 0;
-        return;
-    }
     archive->started_ms = now;
+    manager->rotation_failed_at = fd < 0 ? archive->whole : 0;
+    if (fd < 0) /* the current file goes on; the next one is tried at the next limit */
+        return;
+    manager->frequencies_n = 0;
     (void)archive_start(archive, fd);
     for (size_t i = 0; i < manager->programs_n; i++)
         write_again(manager, &manager->programs[i]);

@@ -20,6 +20,7 @@
 struct ttr_session {
     int fd;
     uint64_t pid;
+    uint32_t requests;          /* number of the last request */
     struct trace_answer answer; /* the last one; texts of results point into it */
 };
 
@@ -126,8 +127,8 @@ void ttr_session_close(ttr_session *session)
 
 /* --- Requests --- */
 
-/* Receives the answer. Returns false if none comes. */
-static bool receive_answer(ttr_session *session)
+/* Receives an answer of the manager. Returns false if none comes. */
+static bool receive_next_answer(ttr_session *session)
 {
     struct pollfd wait = {.fd = session->fd, .events = POLLIN};
     int ready;
@@ -138,6 +139,19 @@ static bool receive_answer(ttr_session *session)
                               MSG_DONTWAIT) == sizeof session->answer;
 }
 
+/* Receives the answer to the last request. Skips answers to earlier requests, which came too late.
+ * Returns false if none comes. */
+static bool receive_answer(ttr_session *session)
+{
+    for (uint32_t i = 0; i <= session->requests; i++) {
+        if (!receive_next_answer(session))
+            return false;
+        if (session->answer.request == session->requests)
+            return true;
+    }
+    return false;
+}
+
 static ttr_status request(ttr_session *session, enum trace_request what, size_t index,
                           const char *text, ttr_error *error)
 {
@@ -146,7 +160,7 @@ static ttr_status request(ttr_session *session, enum trace_request what, size_t 
                                     .kind = TRACE_CONTROL,
                                     .a = what,
                                     .b = index < UINT32_MAX ? (uint32_t)index : UINT32_MAX,
-                                    .pid = (uint32_t)getpid()};
+                                    .number = ++session->requests};
     struct trace_answer *answer = &session->answer;
     const size_t n = strlen(text);
     if (n >= sizeof message.text)

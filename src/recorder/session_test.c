@@ -208,6 +208,53 @@ static void folder_that_others_can_enter_is_skipped(void **state)
     close_session(child, &stats);
 }
 
+/* A manager that first sends an answer to an earlier request. */
+static void *answer_late(void *listener)
+{
+    struct trace_message message;
+    const int fd = accept(*(const int *)listener, NULL, NULL);
+    EXPECT(recv(fd, &message, sizeof message, 0) == sizeof message);
+    struct trace_answer answer = {.magic = TRACE_MESSAGE_MAGIC,
+                                  .status = TRACE_ANSWER_FAILED,
+                                  .request = message.number - 1,
+                                  .text = "late"};
+    EXPECT(send(fd, &answer, sizeof answer, MSG_NOSIGNAL) == sizeof answer);
+    answer = (struct trace_answer){
+        .magic = TRACE_MESSAGE_MAGIC, .status = TRACE_ANSWER_DONE, .request = message.number};
+    EXPECT(send(fd, &answer, sizeof answer, MSG_NOSIGNAL) == sizeof answer);
+    EXPECT(recv(fd, &message, sizeof message, 0) == 0);
+    close(fd);
+    return NULL;
+}
+
+static void late_answer_is_not_read_as_that_of_the_next_request(void **state)
+{
+    (void)state;
+    char socket_path[SESSION_SOCKET_MAX];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    setenv("XDG_RUNTIME_DIR", scene.folder, 1);
+    assert_int_equal(session_folder_make(socket_path, NULL), TTR_OK);
+    memcpy(address.sun_path, socket_path, strlen(socket_path));
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    ttr_error error;
+    ttr_session *session = ttr_session_open((uint64_t)getpid(), &error);
+    assert_non_null(session);
+    pthread_t thread;
+    void *failed;
+    assert_int_equal(pthread_create(&thread, NULL, answer_late, &fd), 0);
+    assert_int_equal(ttr_session_stop(session, &error), TTR_OK);
+    ttr_session_close(session);
+    pthread_join(thread, &failed);
+    if (failed)
+        fail_msg("%s", (const char *)failed);
+    close(fd);
+    unlink(socket_path);
+    session_folder_remove(socket_path);
+    unsetenv("XDG_RUNTIME_DIR");
+}
+
 static void unknown_requests_fail(void **state)
 {
     (void)state;
@@ -377,6 +424,7 @@ int main(void)
         CASE(stop_is_reported_to_the_caller),
         CASE(socket_of_a_dead_manager_is_removed),
         CASE(folder_that_others_can_enter_is_skipped),
+        CASE(late_answer_is_not_read_as_that_of_the_next_request),
         CASE(unknown_requests_fail),
         CASE(running_program_is_attached_twice_in_turn),
         CASE(filter_holds_from_the_first_event_of_an_attached_program),

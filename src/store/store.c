@@ -6,165 +6,10 @@
 #include <strings.h>
 
 #include <tracetta/advanced.h>
+#include <tracetta/meaning.h>
 
 #include "base/status.h"
-
-#define INT TTR_STORE_INT
-#define REAL TTR_STORE_REAL
-#define TEXT TTR_STORE_TEXT
-
-static const struct column_info event_columns[] = {
-    {"id", "number of the event", INT, true},
-    {"ts", "time in ns", INT, true},
-    {"dur", "duration in ns of complete spans and gaps, else 0", INT, false},
-    {"kind", "kind of event, as in JSON Lines", TEXT, false},
-    {"category", "categories, separated by commas", TEXT, false},
-    {"name", "name of the event", TEXT, false},
-    {"provider", "component that wrote it", TEXT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-    {"cpu", "processor", INT, false},
-    {"level", "severity: 1 trace to 6 fatal", INT, false},
-    {"source", "input, a row of table source", INT, false},
-    {"offset", "byte offset in the input", INT, false},
-};
-static const struct column_info args_columns[] = {
-    {"arg_set_id", "number of the event", INT, true},
-    {"key", "name of the argument", TEXT, false},
-    {"int_value", "value of an integer or a boolean", INT, false},
-    {"string_value", "value of a text", TEXT, false},
-    {"real_value", "value of a floating-point number", REAL, false},
-    {"value_type", "type of the value", TEXT, false},
-};
-static const struct column_info slice_columns[] = {
-    {"id", "number of the slice", INT, true},
-    {"ts", "start in ns", INT, true},
-    {"dur", "duration in ns; -1 = it did not end; 0 for instants", INT, false},
-    {"track_id", "a row of table track", INT, false},
-    {"category", "categories, separated by commas", TEXT, false},
-    {"name", "name", TEXT, false},
-    {"depth", "number of slices around it on its track", INT, false},
-    {"parent_id", "slice around it", INT, false},
-    {"arg_set_id", "number of its first event; key of table args", INT, false},
-    {"self_dur", "duration without the slices directly inside", INT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-    {"tid", "thread id", INT, false},
-    {"pid", "process id", INT, false},
-    {"thread_name", "name of the thread", TEXT, false},
-    {"process_name", "name of the process", TEXT, false},
-};
-static const struct column_info track_columns[] = {
-    {"id", "number of the track", INT, true},
-    {"name", "name of the events of an async track, or of a track without a thread", TEXT, false},
-    {"type", "thread_track or async_track", TEXT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-};
-static const struct column_info counter_columns[] = {
-    {"id", "number of the value", INT, true},
-    {"ts", "time in ns", INT, true},
-    {"track_id", "a row of table counter_track", INT, false},
-    {"value", "value", REAL, false},
-};
-static const struct column_info counter_track_columns[] = {
-    {"id", "number of the track", INT, true},
-    {"name", "name of the counter", TEXT, false},
-    {"series", "name of the series", TEXT, false},
-    {"counter_id", "id among the counters of that name", INT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-};
-static const struct column_info sched_columns[] = {
-    {"id", "number of the row", INT, true},
-    {"ts", "start in ns", INT, true},
-    {"dur", "time on the processor in ns; -1 = to the end of the trace", INT, false},
-    {"cpu", "processor", INT, false},
-    {"utid", "thread, a row of table thread", INT, false},
-    {"end_state", "state of the thread when it left", TEXT, false},
-};
-static const struct column_info thread_columns[] = {
-    {"utid", "number of the thread", INT, true},
-    {"tid", "thread id", INT, false},
-    {"name", "name", TEXT, false},
-    {"upid", "process, a row of table process", INT, false},
-};
-static const struct column_info process_columns[] = {
-    {"upid", "number of the process", INT, true},
-    {"pid", "process id", INT, false},
-    {"name", "name", TEXT, false},
-};
-static const struct column_info log_columns[] = {
-    {"id", "number of the event", INT, true},
-    {"ts", "time in ns", INT, true},
-    {"utid", "thread, a row of table thread", INT, false},
-    {"level", "severity: 1 trace to 6 fatal, 0 unknown", INT, false},
-    {"message", "text", TEXT, false},
-};
-static const struct column_info loss_columns[] = {
-    {"ts", "start of the gap in ns", INT, true},
-    {"dur", "length of the gap in ns, 0 = near ts", INT, false},
-    {"count", "missing events or packets; NULL = unknown", INT, false},
-    {"unit", "events or packets", TEXT, false},
-    {"source", "input, a row of table source", INT, false},
-};
-static const struct column_info source_columns[] = {
-    {"id", "number of the input", INT, true},
-    {"path", "path as given", TEXT, false},
-    {"format", "name of the format", TEXT, false},
-};
-
-static const struct column_info bounds_columns[] = {
-    {"start_ts", "time of the first event in ns", INT, true},
-    {"end_ts", "time of the last event in ns", INT, false},
-};
-static const struct column_info metadata_columns[] = {
-    {"source", "input, a row of table source", INT, false},
-    {"name", "name of the attribute", TEXT, false},
-    {"str_value", "its value, if it is a text", TEXT, false},
-    {"int_value", "its value, if it is a number", INT, false},
-};
-static const struct column_info stats_columns[] = {
-    {"name", "what is counted", TEXT, false},
-    {"source", "input, a row of table source", INT, false},
-    {"value", "number", INT, false},
-};
-static const struct column_info damage_columns[] = {
-    {"source", "input, a row of table source", INT, false},
-    {"code", "identifier of the finding", TEXT, false},
-    {"severity", "remark, odd, or damage", TEXT, false},
-    {"count", "occurrences", INT, false},
-    {"bytes", "bytes that were not read", INT, false},
-    {"offset", "byte offset of the first occurrence", INT, false},
-    {"text", "description of the first occurrence", TEXT, false},
-};
-
-#define TABLE(name, description, columns)                               \
-    {                                                                   \
-        name, description, columns, sizeof(columns) / sizeof *(columns) \
-    }
-static const struct table_definition definitions[STORE_TABLES] = {
-    [STORE_EVENT] = TABLE("event", "all events, in order of the trace", event_columns),
-    [STORE_ARGS] = TABLE("args", "arguments of events, a row each", args_columns),
-    [STORE_SLICE] = TABLE("slice", "spans and instants with their nesting", slice_columns),
-    [STORE_TRACK] = TABLE("track", "tracks of slices", track_columns),
-    [STORE_COUNTER] = TABLE("counter", "values of counters", counter_columns),
-    [STORE_COUNTER_TRACK] = TABLE("counter_track", "series of counters", counter_track_columns),
-    [STORE_SCHED] = TABLE("sched", "threads on processors", sched_columns),
-    [STORE_THREAD] = TABLE("thread", "threads", thread_columns),
-    [STORE_PROCESS] = TABLE("process", "processes", process_columns),
-    [STORE_LOG] = TABLE("log", "messages", log_columns),
-    [STORE_LOSS] = TABLE("loss", "gaps: lost events and packets", loss_columns),
-    [STORE_SOURCE] = TABLE("source", "inputs", source_columns),
-    [STORE_BOUNDS] = TABLE("trace_bounds", "times of the first and last event", bounds_columns),
-    [STORE_METADATA] = TABLE("metadata", "attributes of the inputs", metadata_columns),
-    [STORE_STATS] = TABLE("stats", "counts of each input", stats_columns),
-    [STORE_DAMAGE] = TABLE("damage", "findings of the readers", damage_columns),
-};
-
-/* Tables that are filled together. */
-static const uint8_t needs[][2] = {
-    {STORE_TRACK, STORE_SLICE},
-    {STORE_SLICE, STORE_TRACK},
-    {STORE_COUNTER, STORE_COUNTER_TRACK},
-    {STORE_COUNTER_TRACK, STORE_COUNTER},
-};
+#include "store/saved.h"
 
 /* --- Creating --- */
 
@@ -181,7 +26,7 @@ static bool is_table_selected(const ttr_store_options *options, const char *name
 static bool is_table_name(const char *name)
 {
     for (size_t i = 0; i < STORE_TABLES; i++)
-        if (strcasecmp(definitions[i].name, name) == 0)
+        if (strcasecmp(store_definitions[i].name, name) == 0)
             return true;
     return false;
 }
@@ -236,6 +81,25 @@ static bool add_class(ttr_store *store, const char *name)
     return true;
 }
 
+/* Tables that need spans and instants, counters, and scheduling. */
+static const uint8_t slice_tables[] = {STORE_SLICE,         STORE_TRACK,     STORE_THREAD_TRACK,
+                                       STORE_PROCESS_TRACK, STORE_CPU_TRACK, STORE_FLOW};
+static const uint8_t counter_tables[] = {STORE_COUNTER,
+                                         STORE_TRACK,
+                                         STORE_COUNTER_TRACK,
+                                         STORE_CPU_COUNTER_TRACK,
+                                         STORE_THREAD_COUNTER_TRACK,
+                                         STORE_PROCESS_COUNTER_TRACK};
+static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
+
+static bool is_any_wanted(const ttr_store *store, const uint8_t *tables, size_t n)
+{
+    bool is_wanted = false;
+    for (size_t i = 0; i < n && !is_wanted; i++)
+        is_wanted = store->tables[tables[i]].is_wanted;
+    return is_wanted;
+}
+
 static bool add_tables(ttr_store *store, const ttr_store_options *options)
 {
     for (unsigned i = 0; i < TTR_KIND_COUNT; i++) {
@@ -243,12 +107,11 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
         store->kinds[i] = ttr_text_add(store->t, name, strlen(name));
     }
     for (size_t i = 0; i < STORE_TABLES; i++) {
-        if (!table_init(&store->tables[i], &store->pool, &definitions[i]))
+        struct block_pool *pool = store_is_ended_table(i) ? &store->ended_pool : &store->pool;
+        if (!table_init(&store->tables[i], pool, &store_definitions[i]))
             return false;
-        store->tables[i].is_wanted = is_table_selected(options, definitions[i].name);
+        store->tables[i].is_wanted = is_table_selected(options, store_definitions[i].name);
     }
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
-        store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
     for (size_t i = 0; i < STORE_TABLES; i++)
         select_columns(store, &store->tables[i]);
     /* Statements compute times relative to the start of the trace, which is in the table `bounds`.
@@ -260,6 +123,12 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
     store->has_event_tables = store->tables[STORE_ARGS].is_wanted ||
                               store->tables[STORE_LOG].is_wanted ||
                               store->tables[STORE_LOSS].is_wanted;
+    store->has_slices = is_any_wanted(store, slice_tables, sizeof slice_tables);
+    store->has_flows = store->tables[STORE_FLOW].is_wanted;
+    store->has_classes =
+        store->tables[STORE_CLASS].is_wanted || store->tables[STORE_FIELD].is_wanted;
+    store->has_counters = is_any_wanted(store, counter_tables, sizeof counter_tables);
+    store->has_states = is_any_wanted(store, state_tables, sizeof state_tables);
     for (size_t i = 0; options && options->names && options->names[i]; i++)
         if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
             return false;
@@ -281,8 +150,11 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
         store->last = TTR_STORE_NULL;
         pair_map_init(&store->track_ids, alloc);
         pair_map_init(&store->counter_ids, alloc);
+        store_states_init(store);
+        store_classes_init(store);
         store->fields = ttr_field_buffer_new(t);
         block_pool_init(&store->pool, alloc);
+        block_pool_init(&store->ended_pool, alloc);
         if (store->fields && copy_wanted_columns(store, options ? options->columns : NULL) &&
             add_tables(store, options))
             return store;
@@ -308,13 +180,17 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
     alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
-    alloc_free(alloc, store->cpus, store->cpus_capacity, sizeof *store->cpus);
-    alloc_free(alloc, store->sched, store->sched_capacity, sizeof *store->sched);
+    alloc_free(alloc, store->process_of, store->process_of_n, sizeof *store->process_of);
+    alloc_free(alloc, store->flows, store->flows_capacity, sizeof *store->flows);
+    store_states_free(store);
+    store_classes_free(store);
     for (size_t i = 0; i < store->wanted_n; i++)
         alloc_free(alloc, store->wanted_columns[i], strlen(store->wanted_columns[i]) + 1, 1);
     alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
                sizeof *store->wanted_columns);
     block_pool_free(&store->pool);
+    alloc_free(alloc, store->parts, store->parts_n, sizeof *store->parts);
+    block_pool_free(&store->ended_pool);
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
     ttr_field_buffer_free(store->fields);
@@ -325,7 +201,7 @@ void ttr_store_free(ttr_store *store)
 
 /* Compares an event's name with that of a class table: other characters than letters, digits and
  * "_" count as "_", and case is ignored, as in SQL. */
-static bool is_name_of_class(ttr_text name, const char *table)
+bool store_is_name_of_class(ttr_text name, const char *table)
 {
     if (name.n != strlen(table))
         return false;
@@ -337,11 +213,11 @@ static bool is_name_of_class(ttr_text name, const char *table)
     return true;
 }
 
-/* Returns the table of an event's class, or NULL. Sets *is_full if memory is exhausted. */
-static struct table *get_class_table(ttr_store *store, const ttr_event *event, bool *is_full)
+/* Returns the table of the events of a name, or NULL. Sets *is_full if memory is exhausted. */
+static struct table *get_class_table(ttr_store *store, ttr_id name, bool *is_full)
 {
-    if (event->name >= store->class_of_name_n) {
-        const size_t n = 2 * (size_t)event->name + 64;
+    if (name >= store->class_of_name_n) {
+        const size_t n = 2 * (size_t)name + 64;
         uint32_t *grown = alloc_resize(store->alloc, store->class_of_name, store->class_of_name_n,
                                        n, sizeof *grown);
         *is_full = !grown;
@@ -351,34 +227,53 @@ static struct table *get_class_table(ttr_store *store, const ttr_event *event, b
         store->class_of_name = grown;
         store->class_of_name_n = n;
     }
-    uint32_t *known = &store->class_of_name[event->name];
+    uint32_t *known = &store->class_of_name[name];
     if (*known == 0) {
         *known = 1;
-        for (size_t i = 0; i < store->classes_n && event->name; i++)
-            if (is_name_of_class(ttr_text_get(store->t, event->name), store->classes[i]->name))
+        for (size_t i = 0; i < store->classes_n && name; i++)
+            if (store_is_name_of_class(ttr_text_get(store->t, name), store->classes[i]->name))
                 *known = (uint32_t)i + 2;
     }
     return *known > 1 ? store->classes[*known - 2] : NULL;
 }
 
-/* Adds an event to the table of its class, if there is one. */
+/* Adds an event to the tables of its name: that of its meaning ("openat"), and that in the trace
+ * ("syscall_entry_openat"). */
 static bool add_to_class(ttr_store *store, const ttr_event *event)
 {
     bool is_full = false;
-    struct table *class = get_class_table(store, event, &is_full);
-    return !is_full && (!class || store_add_class_row(store, class, event));
+    ttr_event original;
+    struct table *class = get_class_table(store, event->name, &is_full);
+    if (is_full || (class && !store_add_class_row(store, class, event)))
+        return false;
+    if (event->kind == TTR_KIND_INSTANT || !ttr_event_original(store->t, event, &original) ||
+        original.name == event->name)
+        return true;
+    class = get_class_table(store, original.name, &is_full);
+    return !is_full && (!class || store_add_class_row(store, class, &original));
+}
+
+static bool is_flow(const ttr_event *event)
+{
+    return event->kind >= TTR_KIND_FLOW_BEGIN && event->kind <= TTR_KIND_FLOW_END;
+}
+
+static bool is_scheduling(const ttr_event *event)
+{
+    return event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE ||
+           event->kind == TTR_KIND_GAP;
 }
 
 static bool add_event(ttr_store *store, const ttr_event *event)
 {
-    const struct table *tables = store->tables;
     if ((store->has_event_tables && !store_add_event(store, event)) ||
         (store->classes_n && !add_to_class(store, event)) ||
-        (tables[STORE_SLICE].is_wanted && !store_add_slice(store, event)) ||
-        (event->kind == TTR_KIND_COUNTER && tables[STORE_COUNTER].is_wanted &&
+        (store->has_slices && !store_add_slice(store, event)) ||
+        (store->has_flows && is_flow(event) && !store_add_flow(store, event)) ||
+        (store->has_classes && !store_add_to_classes(store, event)) ||
+        (store->has_counters && event->kind == TTR_KIND_COUNTER &&
          !store_add_counter(store, event)) ||
-        (event->kind == TTR_KIND_SWITCH && tables[STORE_SCHED].is_wanted &&
-         !store_add_switch(store, event)))
+        (store->has_states && is_scheduling(event) && !store_add_state(store, event)))
         return false;
     store->is_disordered |= store->events > 0 && event->time < store->latest;
     store->latest = event->time;
@@ -400,10 +295,9 @@ static bool add_batch(ttr_store *store, const ttr_batch *batch)
     return true;
 }
 
-static bool end_tables(ttr_store *store, ttr_reader *in)
+ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
 {
-    return store_end_slices(store) && store_end_sched(store) && store_end_threads(store) &&
-           store_end_reports(store, in);
+    return add_batch(store, batch) ? TTR_OK : fail(error, TTR_E_NOMEM, 0, "out of memory");
 }
 
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
@@ -412,6 +306,8 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
     ttr_batch batch;
     ttr_status status;
     bool is_full = false;
+    if (store->is_loaded)
+        return store_fail_loaded(error);
     while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
         is_full = status == TTR_OK && !add_batch(store, &batch);
         if (is_full || (progress && !progress(user_data))) {
@@ -419,7 +315,7 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
             break;
         }
     }
-    if (is_full || !end_tables(store, in))
+    if (is_full || !store_end_tables(store, in))
         return fail(error, TTR_E_NOMEM, 0, "out of memory");
     return status == TTR_END ? TTR_OK : status;
 }

@@ -78,7 +78,8 @@ static bool add_attributes(ttr_store *store, uint16_t source)
 static bool add_bounds(ttr_store *store)
 {
     const int64_t row[] = {store->first, store->last};
-    return store->events == 0 || table_append(&store->tables[STORE_BOUNDS], row);
+    /* The range is empty if no event has a time. */
+    return store->first > store->last || table_append(&store->tables[STORE_BOUNDS], row);
 }
 
 bool store_end_reports(ttr_store *store, ttr_reader *in)

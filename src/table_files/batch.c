@@ -1,5 +1,6 @@
 /* Rows of a result as columns; see the header. */
 #include "query/query.h"
+#include "base/utf.h"
 #include "table_files/batch.h"
 
 #include <errno.h>
@@ -130,33 +131,13 @@ struct batch *batch_new(ttr_query *query, const char *sql, ttr_result **result, 
 
 /* --- Rows --- */
 
-/* Returns the length of a valid character of UTF-8 at p, or 0. */
-static size_t character_length(const uint8_t *p, size_t n)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const size_t length = p[0] < 0x80   ? 1
-                          : p[0] < 0xc2 ? 0
-                          : p[0] < 0xe0 ? 2
-                          : p[0] < 0xf0 ? 3
-                          : p[0] < 0xf5 ? 4
-                                        : 0;
-    uint32_t c = length > 1 ? p[0] & (0x7fu >> length) : p[0];
-    if (length == 0 || length > n)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (p[i] & 0x3fu);
-    }
-    return c < least[length] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ? 0 : length;
-}
-
 void batch_add_text(struct bytes *to, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
     size_t valid = 0;
     for (size_t i = 0; i < text.n;) {
-        const size_t length = character_length(p + i, text.n - i);
+        uint32_t code;
+        const size_t length = utf8_decode(p + i, text.n - i, &code);
         if (length > 0) {
             i += length;
             continue;

@@ -45,7 +45,7 @@ static void send_message(uint16_t kind, uint32_t a, uint32_t b, const char *text
                                     .kind = kind,
                                     .a = a,
                                     .b = b,
-                                    .pid = (uint32_t)getpid()};
+                                    .number = (uint32_t)getpid()};
     const size_t n = strnlen(text, TRACE_MESSAGE_TEXT - 1);
     memcpy(message.text, text, n);
     /* A failure shows as the end of the connection. */

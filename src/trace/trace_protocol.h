@@ -69,7 +69,7 @@ struct trace_message {
     uint16_t version; /* TRACE_VERSION */
     uint16_t kind;    /* enum trace_message_kind */
     uint32_t a, b;    /* WELCOME: rings, chunks; CATEGORY: page, index */
-    uint32_t pid;
+    uint32_t number;  /* process; CONTROL: number of the request, which its answer repeats */
     char text[TRACE_MESSAGE_TEXT]; /* ends with a NUL, after which all bytes are zero */
 };
 _Static_assert(sizeof(struct trace_message) == 128, "a message has 128 bytes");
@@ -82,10 +82,12 @@ enum trace_answer_status {
 };
 
 #define TRACE_ANSWER_NUMBERS 16u
-#define TRACE_ANSWER_TEXT 376u
+#define TRACE_ANSWER_TEXT 368u
 
 struct trace_answer {
     uint32_t magic, status; /* enum trace_answer_status */
+    uint32_t request;       /* number of the request */
+    uint32_t pad;
     uint64_t number[TRACE_ANSWER_NUMBERS];
     char text[TRACE_ANSWER_TEXT];
 };

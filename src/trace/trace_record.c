@@ -80,6 +80,11 @@ void ttr_trace_write_slow(ttr_trace_site *site, uint64_t time, const struct ttr_
     trace_commit(ring, p);
 }
 
+uint64_t ttr_trace_read_clock(void)
+{
+    return ttr_trace_now();
+}
+
 bool ttr_trace_site_is_enabled(const ttr_trace_site *site)
 {
     return ttr_trace_is_enabled(site->enabled, site->level);

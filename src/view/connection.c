@@ -16,15 +16,17 @@
 #define HEAD_MAX 16384u
 #define TIMEOUT_MS 30000
 #define STEP_MS 250 /* between two looks at is_stopping */
+#define EVENT_MS 50 /* between two looks at the version of the rows */
 
 struct connection {
     ttr_view *view;
+    struct view_slot *slot;
     int fd;
     char bytes[HEAD_MAX];
     size_t n;
 };
 
-static int64_t now_ms(void)
+int64_t http_now_ms(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -34,7 +36,7 @@ static int64_t now_ms(void)
 /* Waits until the socket is ready. Returns false at the deadline, or if the server stops. */
 static bool wait_ready(const struct connection *connection, short events, int64_t deadline)
 {
-    while (!atomic_load(&connection->view->is_stopping) && now_ms() < deadline) {
+    while (!atomic_load(&connection->view->is_stopping) && http_now_ms() < deadline) {
         struct pollfd ready = {.fd = connection->fd, .events = events};
         const int n = poll(&ready, 1, STEP_MS);
         if (n > 0)
@@ -47,7 +49,7 @@ static bool wait_ready(const struct connection *connection, short events, int64_
 
 static bool send_all(const struct connection *connection, const char *bytes, size_t n)
 {
-    const int64_t deadline = now_ms() + TIMEOUT_MS;
+    const int64_t deadline = http_now_ms() + TIMEOUT_MS;
     while (n > 0) {
         const ssize_t sent = send(connection->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent > 0) {
@@ -65,6 +67,8 @@ static bool is_cancelled(void *ctx)
 {
     const struct connection *connection = ctx;
     char byte;
+    if (atomic_load(&connection->view->is_stopping))
+        return true;
     const ssize_t n = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
@@ -149,11 +153,16 @@ static bool stream_events(const struct connection *connection)
                  security_lines);
     (void)atomic_fetch_add(&view->pages, 1);
     atomic_store(&view->had_page, true);
+    unsigned version = atomic_load(&view->version);
     bool is_open = n > 0 && send_all(connection, head, (size_t)n);
     while (is_open && !atomic_load(&view->is_stopping)) {
         struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
-        const int came = poll(&ready, 1, STEP_MS);
-        is_open = came <= 0 || !is_cancelled((void *)(uintptr_t)connection);
+        const int came = poll(&ready, 1, EVENT_MS);
+        if (version != atomic_load(&view->version)) {
+            version = atomic_load(&view->version);
+            is_open = send_all(connection, "event: grown\ndata: grown\n\n", 26);
+        }
+        is_open = is_open && (came <= 0 || !is_cancelled((void *)(uintptr_t)connection));
         if (came > 0 && is_open) /* bytes that are not expected */
             break;
     }
@@ -186,14 +195,25 @@ static bool answer_request(struct connection *connection, struct http_head *head
     return is_sent && head->is_kept;
 }
 
+/* Notes in the slot whether the connection waits for a request. */
+static void mark_idle(const struct connection *connection, bool is_idle)
+{
+    (void)pthread_mutex_lock(&connection->view->slots_lock);
+    connection->slot->idle_since = is_idle ? http_now_ms() : 0;
+    (void)pthread_mutex_unlock(&connection->view->slots_lock);
+}
+
 /* Reads until a complete head is in the buffer. Returns its length, 0 at the end or on failure. */
 static size_t read_head(struct connection *connection)
 {
-    const int64_t deadline = now_ms() + TIMEOUT_MS;
+    const int64_t deadline = http_now_ms() + TIMEOUT_MS;
+    mark_idle(connection, true);
     for (;;) {
         const char *end = memmem(connection->bytes, connection->n, "\r\n\r\n", 4);
-        if (end)
+        if (end) {
+            mark_idle(connection, false);
             return (size_t)(end - connection->bytes) + 4;
+        }
         if (connection->n == HEAD_MAX || !wait_ready(connection, POLLIN, deadline))
             return 0;
         const ssize_t got = recv(connection->fd, connection->bytes + connection->n,
@@ -204,14 +224,15 @@ static size_t read_head(struct connection *connection)
     }
 }
 
-void http_serve_connection(ttr_view *view, int fd)
+void http_serve_connection(ttr_view *view, struct view_slot *slot)
 {
     struct connection *connection = calloc(1, sizeof *connection);
     struct http_head *head = calloc(1, sizeof *head);
     size_t n;
     if (connection && head) {
         connection->view = view;
-        connection->fd = fd;
+        connection->slot = slot;
+        connection->fd = slot->fd;
         while ((n = read_head(connection)) > 0) {
             const bool is_kept = http_parse_head(connection->bytes, n, head)
                                      ? answer_request(connection, head)
@@ -224,5 +245,8 @@ void http_serve_connection(ttr_view *view, int fd)
     }
     free(head);
     free(connection);
-    (void)close(fd);
+    (void)pthread_mutex_lock(&view->slots_lock);
+    (void)close(slot->fd);
+    slot->is_used = false;
+    (void)pthread_mutex_unlock(&view->slots_lock);
 }

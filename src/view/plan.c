@@ -13,128 +13,6 @@
 
 #define CPUS_MAX 65536u
 
-static bool reserve(void **items, size_t *capacity, size_t need, size_t size)
-{
-    if (need <= *capacity)
-        return true;
-    const size_t larger = need + need / 2 + 8;
-    void *grown = realloc(*items, larger * size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *capacity = larger;
-    return true;
-}
-
-static uint32_t add_text(ttr_view *view, const char *text)
-{
-    return view_add_name(view, text, strlen(text));
-}
-
-/* --- Threads --- */
-
-struct process {
-    int64_t pid;
-    uint32_t label;
-};
-
-static bool name_thread(struct plan *plan, const struct process *processes, size_t processes_n,
-                        size_t i)
-{
-    char text[VIEW_NAME_MAX + 64];
-    ttr_view *view = plan->view;
-    const int64_t utid = plan->cells.values[0][i], tid = plan->cells.values[1][i];
-    const int64_t text_id = plan->cells.values[2][i], upid = plan->cells.values[3][i];
-    if (utid < 0 || (uint64_t)utid >= plan->threads_n)
-        return true;
-    struct plan_thread *thread = &plan->threads[utid];
-    const ttr_text name = text_id > 0 ? ttr_text_get(view->t, (ttr_id)text_id) : (ttr_text){"", 0};
-    const int length = (int)(name.n < VIEW_NAME_MAX ? name.n : VIEW_NAME_MAX);
-    const bool has_process = upid >= 0 && (uint64_t)upid < processes_n;
-    thread->tid = tid == TTR_STORE_NULL ? -1 : tid;
-    thread->pid = has_process ? processes[upid].pid : -1;
-    if (thread->tid >= 0)
-        (void)snprintf(text, sizeof text, "%.*s%s%" PRId64, length, name.p,
-                       length ? " " : "thread ", tid);
-    else
-        (void)snprintf(text, sizeof text, "%.*s", length ? length : 6, length ? name.p : "thread");
-    thread->label = add_text(view, text);
-    thread->cpu_name = thread->label;
-    thread->group = has_process ? processes[upid].label : thread->label;
-    return thread->label != UINT32_MAX && thread->group != UINT32_MAX;
-}
-
-/* Reads the labels of processes. Returns false if memory is exhausted. */
-static bool read_processes(struct plan *plan, struct process **processes, size_t *n)
-{
-    static const char *const columns[] = {"upid", "pid", "name", NULL};
-    char text[VIEW_NAME_MAX + 64];
-    struct cells *cells = &plan->cells;
-    cells_open(cells, plan->view->store, "process", columns);
-    *n = (size_t)cells->rows;
-    if (*n && !(*processes = calloc(*n, sizeof **processes)))
-        return false;
-    size_t have;
-    for (uint64_t row = 0; (have = cells_read(cells, row)) > 0; row += have)
-        for (size_t i = 0; i < have; i++) {
-            struct process *process = &(*processes)[row + i];
-            const int64_t id = cells->values[2][i];
-            const ttr_text name =
-                id > 0 ? ttr_text_get(plan->view->t, (ttr_id)id) : (ttr_text){"process", 7};
-            process->pid = cells->values[1][i];
-            (void)snprintf(text, sizeof text, "%.*s %" PRId64,
-                           (int)(name.n < VIEW_NAME_MAX ? name.n : VIEW_NAME_MAX), name.p,
-                           process->pid);
-            process->label = add_text(plan->view, text);
-            if (process->label == UINT32_MAX)
-                return false;
-        }
-    return true;
-}
-
-static bool read_threads(struct plan *plan)
-{
-    static const char *const columns[] = {"utid", "tid", "name", "upid", NULL};
-    struct process *processes = NULL;
-    size_t processes_n = 0, have;
-    bool is_fine = read_processes(plan, &processes, &processes_n);
-    struct cells *cells = &plan->cells;
-    cells_open(cells, plan->view->store, "thread", columns);
-    plan->threads_n = (size_t)cells->rows + 1; /* ids start with 1 */
-    plan->threads = calloc(plan->threads_n, sizeof *plan->threads);
-    is_fine = is_fine && plan->threads;
-    for (uint64_t row = 0; is_fine && (have = cells_read(cells, row)) > 0; row += have)
-        for (size_t i = 0; is_fine && i < have; i++)
-            is_fine = name_thread(plan, processes, processes_n, i);
-    free(processes);
-    return is_fine;
-}
-
-/* --- Tracks --- */
-
-/* Adds a track. Returns its number + 1, or 0 if memory is exhausted. */
-static uint32_t add_track(struct plan *plan, const struct view_track *about)
-{
-    if (!reserve((void **)&plan->tracks, &plan->tracks_capacity, plan->tracks_n + 1,
-                 sizeof *plan->tracks))
-        return 0;
-    plan->tracks[plan->tracks_n] = (struct plan_track){.about = *about};
-    return (uint32_t)++plan->tracks_n;
-}
-
-static struct view_track describe_thread(const struct plan *plan, int64_t utid)
-{
-    struct view_track about = {.pid = -1, .tid = -1, .label = 0, .group = 0};
-    if (utid > 0 && (uint64_t)utid < plan->threads_n) {
-        const struct plan_thread *thread = &plan->threads[utid];
-        about.pid = thread->pid;
-        about.tid = thread->tid;
-        about.label = thread->label;
-        about.group = thread->group;
-    }
-    return about;
-}
-
 struct async_track {
     uint32_t id, name, group;
 };
@@ -163,7 +41,7 @@ static bool join_async(struct plan *plan, struct async_track *tracks, size_t n)
                                          .pid = -1,
                                          .tid = -1};
         plan->track_of_slice[tracks[i].id] =
-            is_same ? plan->track_of_slice[tracks[i - 1].id] : add_track(plan, &about);
+            is_same ? plan->track_of_slice[tracks[i - 1].id] : plan_add_track(plan, &about);
         if (!plan->track_of_slice[tracks[i].id])
             return false;
     }
@@ -183,11 +61,13 @@ static bool read_slice_tracks(struct plan *plan)
     bool is_fine = async && plan->track_of_slice;
     for (uint64_t row = 0; is_fine && (have = cells_read(cells, row)) > 0; row += have)
         for (size_t i = 0; is_fine && i < have; i++) {
-            struct view_track about = describe_thread(plan, cells->values[3][i]);
+            struct view_track about = plan_describe_thread(plan, cells->values[3][i]);
             const ttr_text type = ttr_text_get(plan->view->t, (ttr_id)cells->values[2][i]);
             const size_t id = (size_t)(row + i);
             about.kind = VIEW_THREAD;
             about.id = id;
+            if (type.n >= 13 && memcmp(type.p + type.n - 13, "counter_track", 13) == 0)
+                continue;
             if (type.n == 11 && memcmp(type.p, "async_track", 11) == 0) {
                 const uint32_t name = view_name_of(plan->view, cells->values[1][i]);
                 async[async_n++] = (struct async_track){(uint32_t)id, name, about.group};
@@ -196,47 +76,12 @@ static bool read_slice_tracks(struct plan *plan)
                 if (!about.label)
                     about.label = view_name_of(plan->view, cells->values[1][i]);
                 is_fine = about.label != UINT32_MAX &&
-                          (plan->track_of_slice[id] = add_track(plan, &about)) != 0;
+                          (plan->track_of_slice[id] = plan_add_track(plan, &about)) != 0;
             }
         }
     is_fine = is_fine && join_async(plan, async, async_n);
     free(async);
     return is_fine;
-}
-
-static bool read_counter_tracks(struct plan *plan)
-{
-    static const char *const columns[] = {"id", "name", "series", "utid", NULL};
-    char text[2 * VIEW_NAME_MAX];
-    struct cells *cells = &plan->cells;
-    size_t have;
-    cells_open(cells, plan->view->store, "counter_track", columns);
-    plan->counters = (size_t)cells->rows;
-    plan->track_of_counter = calloc(plan->counters + 1, sizeof *plan->track_of_counter);
-    const uint32_t group = add_text(plan->view, "Counters");
-    if (!plan->track_of_counter || group == UINT32_MAX)
-        return false;
-    for (uint64_t row = 0; (have = cells_read(cells, row)) > 0; row += have)
-        for (size_t i = 0; i < have; i++) {
-            struct view_track about = describe_thread(plan, cells->values[3][i]);
-            const ttr_text name = ttr_text_get(
-                plan->view->t, (ttr_id)(cells->values[1][i] > 0 ? cells->values[1][i] : 0));
-            const ttr_text series = ttr_text_get(
-                plan->view->t, (ttr_id)(cells->values[2][i] > 0 ? cells->values[2][i] : 0));
-            const bool is_same = series.n == name.n && memcmp(series.p, name.p, name.n) == 0;
-            (void)snprintf(text, sizeof text, "%.*s%s%.*s",
-                           (int)(name.n < VIEW_NAME_MAX ? name.n : VIEW_NAME_MAX), name.p,
-                           is_same ? "" : " ", is_same ? 0 : (int)(series.n < 128 ? series.n : 128),
-                           series.p);
-            about.kind = VIEW_COUNTER;
-            about.id = row + i;
-            about.group = about.group ? about.group : group;
-            about.label = add_text(plan->view, text);
-            if (about.label == UINT32_MAX ||
-                !(plan->track_of_counter[row + i] = add_track(plan, &about)))
-                return false;
-        }
-    return true;
 }
 
 /* Returns the track of a CPU, which is added if it is new; 0 if memory is exhausted. */
@@ -246,12 +91,12 @@ static uint32_t track_of_cpu(struct plan *plan, int64_t cpu)
     if (!plan->track_of_cpu[cpu]) {
         (void)snprintf(text, sizeof text, "CPU %" PRId64, cpu);
         struct view_track about = {.kind = VIEW_CPU, .id = (uint64_t)cpu, .pid = -1, .tid = -1};
-        about.label = add_text(plan->view, text);
-        about.group =
-            plan->cpus ? plan->tracks[plan->cpus - 1].about.group : add_text(plan->view, "CPUs");
+        about.label = plan_add_text(plan->view, text);
+        about.group = plan->cpus ? plan->tracks[plan->cpus - 1].about.group
+                                 : plan_add_text(plan->view, "CPUs");
         if (about.label == UINT32_MAX || about.group == UINT32_MAX)
             return 0;
-        plan->track_of_cpu[cpu] = add_track(plan, &about);
+        plan->track_of_cpu[cpu] = plan_add_track(plan, &about);
         plan->cpus = plan->track_of_cpu[cpu];
     }
     return plan->track_of_cpu[cpu];
@@ -260,10 +105,10 @@ static uint32_t track_of_cpu(struct plan *plan, int64_t cpu)
 static uint32_t track_of_state(struct plan *plan, int64_t utid)
 {
     if (!plan->track_of_state[utid]) {
-        struct view_track about = describe_thread(plan, utid);
+        struct view_track about = plan_describe_thread(plan, utid);
         about.kind = VIEW_STATE;
         about.id = (uint64_t)utid;
-        plan->track_of_state[utid] = add_track(plan, &about);
+        plan->track_of_state[utid] = plan_add_track(plan, &about);
     }
     return plan->track_of_state[utid];
 }
@@ -296,6 +141,12 @@ static bool each_slice(struct plan *plan, see_item see, uint64_t *number)
     return true;
 }
 
+/* Returns a duration for which the view draws an item; 0 if its end was lost. */
+static int64_t known_length(int64_t dur)
+{
+    return dur == TTR_STORE_NULL ? 0 : dur;
+}
+
 /* Threads on CPUs; the idle thread, which has tid 0, is left out. */
 static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
 {
@@ -306,7 +157,8 @@ static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
     for (uint64_t row = 0; (have = cells_read(cells, row)) > 0; row += have)
         for (size_t i = 0; i < have; i++) {
             const int64_t cpu = cells->values[2][i], utid = cells->values[3][i];
-            struct plan_item item = {.start = cells->values[0][i], .length = cells->values[1][i]};
+            struct plan_item item = {.start = cells->values[0][i],
+                                     .length = known_length(cells->values[1][i])};
             if (cpu >= 0 && cpu < CPUS_MAX && utid > 0 && (uint64_t)utid < plan->threads_n &&
                 plan->threads[utid].tid != 0) {
                 item.name = plan->threads[utid].cpu_name;
@@ -320,6 +172,26 @@ static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
     return true;
 }
 
+/* Returns the name of a state that the page shows; 0 for a dead thread, which has no item. */
+static uint32_t name_of_state(struct plan *plan, int64_t text)
+{
+    static const struct {
+        const char *state, *name;
+    } names[] = {{"Running", "Running"},         {"R", "Runnable"},
+                 {"R+", "Runnable (Preempted)"}, {"S", "Sleeping"},
+                 {"D", "Uninterruptible Sleep"}, {"T", "Stopped"}};
+    const char *state = text > 0 ? ttr_text_get(plan->view->t, (ttr_id)text).p : "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t *known = &plan->state_names[i];
+        if (strcmp(names[i].state, state) != 0)
+            continue;
+        if (!*known)
+            *known = plan_add_text(plan->view, names[i].name);
+        return *known;
+    }
+    return 0;
+}
+
 static bool each_state(struct plan *plan, see_item see, uint64_t *number)
 {
     static const char *const columns[] = {"ts", "dur", "utid", "state", NULL};
@@ -330,9 +202,10 @@ static bool each_state(struct plan *plan, see_item see, uint64_t *number)
         for (size_t i = 0; i < have; i++) {
             const int64_t utid = cells->values[2][i];
             struct plan_item item = {.start = cells->values[0][i],
-                                     .length = cells->values[1][i],
-                                     .name = view_name_of(plan->view, cells->values[3][i])};
-            if (utid > 0 && (uint64_t)utid < plan->threads_n && plan->threads[utid].tid != 0) {
+                                     .length = known_length(cells->values[1][i]),
+                                     .name = name_of_state(plan, cells->values[3][i])};
+            if (item.name && utid > 0 && (uint64_t)utid < plan->threads_n &&
+                plan->threads[utid].tid != 0) {
                 item.track = track_of_state(plan, utid);
                 if (!item.track)
                     return false;
@@ -388,10 +261,10 @@ static uint32_t row_at(struct plan *plan, uint32_t track, uint32_t depth)
     struct plan_track *on = &plan->tracks[track];
     while (on->rows_n <= depth) {
         size_t capacity = on->capacity;
-        if (!reserve((void **)&on->rows, &capacity, on->rows_n + 1, sizeof *on->rows) ||
-            !reserve((void **)&on->ends, &on->capacity, on->rows_n + 1, sizeof *on->ends) ||
-            !reserve((void **)&plan->rows, &plan->rows_capacity, plan->rows_n + 1,
-                     sizeof *plan->rows))
+        if (!plan_reserve((void **)&on->rows, &capacity, on->rows_n + 1, sizeof *on->rows) ||
+            !plan_reserve((void **)&on->ends, &on->capacity, on->rows_n + 1, sizeof *on->ends) ||
+            !plan_reserve((void **)&plan->rows, &plan->rows_capacity, plan->rows_n + 1,
+                          sizeof *plan->rows))
             return PLAN_NO_ROW;
         plan->rows[plan->rows_n] = (struct plan_row){.track = track, .depth = (uint32_t)on->rows_n};
         on->ends[on->rows_n] = INT64_MIN;
@@ -450,12 +323,12 @@ bool plan_make(struct plan *plan)
 {
     plan->items = count_items(plan);
     plan->row_of = calloc((size_t)plan->items + 1, sizeof *plan->row_of);
-    if (!plan->row_of || view_add_name(plan->view, "", 0) == UINT32_MAX || !read_threads(plan))
+    if (!plan->row_of || view_add_name(plan->view, "", 0) == UINT32_MAX || !plan_read_threads(plan))
         return false;
     plan->track_of_cpu = calloc(CPUS_MAX, sizeof *plan->track_of_cpu);
     plan->track_of_state = calloc(plan->threads_n, sizeof *plan->track_of_state);
     return plan->track_of_cpu && plan->track_of_state && read_slice_tracks(plan) &&
-           read_counter_tracks(plan) && plan_each(plan, place_item);
+           plan_read_counter_tracks(plan) && plan_each(plan, place_item);
 }
 
 void plan_free(struct plan *plan)

@@ -30,7 +30,7 @@ struct plan_thread {
 };
 
 struct plan {
-    ttr_view *view;
+    struct view_data *view;
     struct plan_track *tracks;
     size_t tracks_n, tracks_capacity;
     struct plan_row *rows;
@@ -41,7 +41,9 @@ struct plan {
     uint64_t items;
     /* track of the plan + 1, by track of the store, by CPU, by thread (states), by counter */
     uint32_t *track_of_slice, *track_of_cpu, *track_of_state, *track_of_counter;
-    size_t slice_tracks, cpus, counters;
+    uint32_t state_names[6];             /* names of thread states; 0 = not added yet */
+    size_t slice_tracks, cpus, counters; /* slice_tracks, counters: numbers of tracks */
+    size_t counters_n;                   /* tracks of counters */
     struct cells cells;
 };
 
@@ -56,6 +58,24 @@ struct plan_item {
 /* Calls `see` with each item in the order of the sources. Returns false if `see` does. */
 bool plan_each(struct plan *plan,
                bool (*see)(struct plan *plan, uint64_t i, const struct plan_item *item));
+
+/* Grows an array to hold `need` items. Returns false if memory is exhausted. */
+TTR_MUST bool plan_reserve(void **items, size_t *capacity, size_t need, size_t size);
+
+/* Reads the names of threads (plan_threads.c). Returns false if memory is exhausted. */
+TTR_MUST bool plan_read_threads(struct plan *plan);
+
+/* Adds a zero-terminated name; as view_add_name. */
+uint32_t plan_add_text(struct view_data *view, const char *text);
+
+/* Adds a track. Returns its number + 1, or 0 if memory is exhausted. */
+uint32_t plan_add_track(struct plan *plan, const struct view_track *about);
+
+/* Returns a track with the label, process and ids of a thread. */
+struct view_track plan_describe_thread(const struct plan *plan, int64_t utid);
+
+/* Adds the tracks of counters (plan_counters.c). Returns false if memory is exhausted. */
+TTR_MUST bool plan_read_counter_tracks(struct plan *plan);
 
 /* Fills the plan. Returns false if memory is exhausted. */
 TTR_MUST bool plan_make(struct plan *plan);

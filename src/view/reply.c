@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf.h"
 #include "view/view.h"
 
 #define EXACT_MAX \
@@ -40,27 +41,6 @@ void reply_print(struct reply *reply, const char *format, ...)
         reply_append(reply, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-/* Decodes a character of UTF-8. Returns its length, or 0 if it is invalid. */
-static size_t decode(const unsigned char *p, size_t n, uint32_t *code)
-{
-    const size_t length = p[0] < 0x80   ? 1
-                          : p[0] < 0xc2 ? 0
-                          : p[0] < 0xe0 ? 2
-                          : p[0] < 0xf0 ? 3
-                          : p[0] < 0xf5 ? 4
-                                        : 0;
-    if (length == 0 || length > n)
-        return 0;
-    *code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (p[i] & 0x3f);
-    }
-    const uint32_t least = length == 3 ? 0x800 : length == 4 ? 0x10000 : 0;
-    return *code < least || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : length;
-}
-
 /* Returns true for characters that a page must not show as they are: control and bidirectional
  * ones. */
 static bool is_hidden(uint32_t code)
@@ -76,7 +56,7 @@ void reply_json_text(struct reply *reply, const char *text, size_t n)
     reply_append(reply, "\"", 1);
     for (size_t i = 0; i < n;) {
         uint32_t code = 0;
-        const size_t length = decode(p + i, n - i, &code);
+        const size_t length = utf8_decode(p + i, n - i, &code);
         if (length == 0 || is_hidden(code))
             reply_append(reply, REPLACEMENT, 3);
         else if (code == '"' || code == '\\')

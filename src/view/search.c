@@ -12,7 +12,8 @@
 
 struct found {
     uint64_t count;
-    uint32_t row; /* row of the hit */
+    uint32_t row;  /* row of the hit */
+    uint64_t item; /* number of the hit in its row */
     int64_t start, length;
     uint32_t name;
     bool is_any;
@@ -36,48 +37,69 @@ static bool contains(ttr_text name, const char *text, size_t n)
     return false;
 }
 
-/* Keeps a slice if it is nearer to the time than the one found so far. */
-static void offer_hit(struct found *found, uint32_t row, int64_t start, int64_t length,
-                      uint32_t name, bool is_backward)
+/* Hits are ordered by start, then by row, then by their number in the row: hits of equal start are
+ * visited one after the other. */
+struct position {
+    int64_t time, row, item;
+};
+
+static bool is_before(const struct position *a, const struct position *b)
 {
-    if (found->is_any && (is_backward ? start <= found->start : start >= found->start))
-        return;
-    *found = (struct found){found->count, row, start, length, name, true};
+    return a->time != b->time ? a->time < b->time
+           : a->row != b->row ? a->row < b->row
+                              : a->item < b->item;
 }
 
-/* Finds the hit of a row that is next to a time; `time` itself is not one. */
-static void find_in_row(const ttr_view *view, uint32_t r, const uint8_t *marks, int64_t time,
-                        bool is_backward, struct found *found)
+/* Keeps an item of a row if it is beyond `from` and nearer to it than the one found so far.
+ * Returns true if it is beyond. */
+static bool offer_hit(const struct view_data *view, const struct position *item,
+                      const struct position *from, bool is_backward, struct found *found)
+{
+    const struct view_row *row = &view->rows[item->row];
+    const uint64_t i = (uint64_t)item->item;
+    int64_t start, length;
+    view_item(view, row, i, &start, &length);
+    const struct position at = {start, item->row, item->item},
+                          best = {found->start, found->row, (int64_t)found->item};
+    if (!(is_backward ? is_before(&at, from) : is_before(from, &at)))
+        return false;
+    if (!found->is_any || (is_backward ? is_before(&best, &at) : is_before(&at, &best)))
+        *found = (struct found){.count = found->count,
+                                .row = (uint32_t)item->row,
+                                .item = i,
+                                .start = start,
+                                .length = length,
+                                .name = view->names[row->first + i],
+                                .is_any = true};
+    return true;
+}
+
+/* Finds the hit of a row that is next to a position, which is not one itself. */
+static void find_in_row(const struct view_data *view, uint32_t r, const uint8_t *marks,
+                        const struct position *from, bool is_backward, struct found *found)
 {
     const struct view_row *row = &view->rows[r];
-    uint64_t i = view_find_block(view, row, time) * VIEW_BLOCK;
-    int64_t start, length;
-    if (!is_backward) {
-        for (; i < row->n; i++) {
-            if (!marks[view->names[row->first + i]])
-                continue;
-            view_item(view, row, i, &start, &length);
-            if (start > time) {
-                offer_hit(found, r, start, length, view->names[row->first + i], false);
+    const uint32_t *names = view->names + row->first;
+    uint64_t i = view_find_block(view, row, from->time);
+    if (is_backward) {
+        i = (i + 1) * VIEW_BLOCK < row->n ? (i + 1) * VIEW_BLOCK : row->n;
+        while (i-- > 0)
+            if (marks[names[i]] &&
+                offer_hit(view, &(struct position){0, r, (int64_t)i}, from, true, found))
                 return;
-            }
-        }
         return;
     }
-    i = i + VIEW_BLOCK < row->n ? i + VIEW_BLOCK : row->n;
-    while (i-- > 0) {
-        if (!marks[view->names[row->first + i]])
-            continue;
-        view_item(view, row, i, &start, &length);
-        if (start < time) {
-            offer_hit(found, r, start, length, view->names[row->first + i], true);
+    /* Several blocks can start at one time, if their items have no length. */
+    while (i > 0 && view->block_starts[row->first_block + i] >= from->time)
+        i--;
+    for (i *= VIEW_BLOCK; i < row->n; i++)
+        if (marks[names[i]] &&
+            offer_hit(view, &(struct position){0, r, (int64_t)i}, from, false, found))
             return;
-        }
-    }
 }
 
-static void append_found(const ttr_view *view, const struct found *found, const uint8_t *marks,
-                         struct reply *out)
+static void append_found(const struct view_data *view, const struct found *found,
+                         const uint8_t *marks, struct reply *out)
 {
     size_t listed = 0;
     reply_append(out, "{\"count\":", 9);
@@ -87,6 +109,8 @@ static void append_found(const ttr_view *view, const struct found *found, const 
         reply_json_int(out, found->start);
         reply_append(out, ",\"length\":", 10);
         reply_json_int(out, found->length);
+        reply_append(out, ",\"item\":", 8);
+        reply_json_int(out, (int64_t)found->item);
     }
     reply_append(out, ",\"names\":[", 10);
     for (size_t i = 0; i < view->texts_n && listed < LISTED_MAX; i++)
@@ -95,13 +119,16 @@ static void append_found(const ttr_view *view, const struct found *found, const 
     reply_append(out, "]}", 2);
 }
 
-void view_answer_search(const ttr_view *view, const struct request *request, struct answer *answer)
+void view_answer_search(const struct view_data *view, const struct request *request,
+                        struct answer *answer)
 {
     char text[TEXT_MAX], direction[8] = "";
-    int64_t time = -1;
+    struct position from = {.time = -1, .row = -1, .item = -1};
     struct found found = {0};
     uint8_t *marks = calloc(view->texts_n + 1, 1);
-    (void)request_int(request, "t", &time);
+    (void)request_int(request, "t", &from.time);
+    (void)request_int(request, "row", &from.row);
+    (void)request_int(request, "item", &from.item);
     (void)request_text(request, "dir", direction, sizeof direction);
     if (!marks || !request_text(request, "q", text, sizeof text) || !text[0]) {
         free(marks);
@@ -120,15 +147,15 @@ void view_answer_search(const ttr_view *view, const struct request *request, str
             continue;
         for (uint64_t i = 0; i < row->n; i++)
             found.count += marks[view->names[row->first + i]];
-        find_in_row(view, r, marks, time, direction[0] == 'p', &found);
+        find_in_row(view, r, marks, &from, direction[0] == 'p', &found);
     }
     append_found(view, &found, marks, &answer->body);
     free(marks);
 }
 
 /* Finds the item of a row that covers a time, or the nearest one at most `near` away. */
-static bool find_item(const ttr_view *view, const struct view_row *row, int64_t time, int64_t near,
-                      uint64_t *found)
+static bool find_item(const struct view_data *view, const struct view_row *row, int64_t time,
+                      int64_t near, uint64_t *found)
 {
     const bool is_counter = view->tracks[row->track].kind == VIEW_COUNTER;
     uint64_t i = view_find_block(view, row, time) * VIEW_BLOCK;
@@ -150,7 +177,8 @@ static bool find_item(const ttr_view *view, const struct view_row *row, int64_t 
     return best <= near;
 }
 
-void view_answer_item(const ttr_view *view, const struct request *request, struct answer *answer)
+void view_answer_item(const struct view_data *view, const struct request *request,
+                      struct answer *answer)
 {
     int64_t row, time, near = 0, start, length;
     uint64_t i = 0;
@@ -172,5 +200,7 @@ void view_answer_item(const ttr_view *view, const struct request *request, struc
     reply_json_int(&answer->body, start);
     reply_append(&answer->body, ",\"length\":", 10);
     reply_json_int(&answer->body, length);
+    reply_append(&answer->body, ",\"item\":", 8);
+    reply_json_int(&answer->body, (int64_t)i);
     reply_append(&answer->body, "}", 1);
 }

@@ -10,11 +10,14 @@ if ((ignored & 0x4003)) && [ -z "${TTR_BEGUN_ANEW:-}" ] && env --default-signal=
 fi
 tracetta=$(realpath "$1")
 work=$(mktemp -d) || exit 1
+export XDG_CACHE_HOME=$work/.cache
 corpus=${TTR_CORPUS:-}
 [ -d "$corpus" ] || corpus=
 case_count=0
 case_failures=0
-trap 'rm -rf "$work"; echo "1..$case_count"; exit $((case_failures > 0))' EXIT
+# Processes, or groups of them as -PID, that are killed at the end.
+strays=()
+trap '[ ${#strays[@]} = 0 ] || kill -KILL -- "${strays[@]}" 2>/dev/null; rm -rf "$work"; echo "1..$case_count"; exit $((case_failures > 0))' EXIT
 exec </dev/null
 
 # verdict NAME TRUTH WHY: prints one case; TRUTH is 0 where it holds.

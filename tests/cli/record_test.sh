@@ -8,7 +8,8 @@ module=$(realpath "$4")
 instrumented=$(realpath "$5")
 preload=$(realpath "$6")
 compat=$(realpath "$7")
-cxx=${8:-}
+provider=$(realpath "$8")
+cxx=${9:-}
 [ -z "$cxx" ] || cxx=$(realpath "$cxx")
 cd "$work" || exit 1
 
@@ -175,8 +176,10 @@ verdict "session_that_is_no_number_is_refused" $? ""
 
 # --- Running programs ---
 
-"$shop" 100000000 >/dev/null 2>&1 &
+# Two processes, in a group of their own. If this script is killed, they end in a minute.
+setsid "$shop" 2000000 >/dev/null 2>&1 &
 running=$!
+strays+=(-$running)
 sleep 0.2
 run "$tracetta" ps $running
 [ $run_status = 0 ] && grep -q "^ *$running  ready " .out
@@ -185,7 +188,7 @@ run "$tracetta" record -q --attach=$running --duration=1s --buffer=8MiB -o attac
 [ $run_status = 0 ] && [ "$(events --name=served attached.fxt)" -ge 100 ] && kill -0 $running
 verdict "attached_program_is_recorded_and_goes_on" $? "exit status $run_status, $(events --name=served attached.fxt) events"
 succeeds "archive_of_an_attached_program_is_undamaged" "$tracetta" check attached.fxt
-kill -KILL $running
+kill -KILL -- -$running
 wait $running
 run "$tracetta" record --attach=$running -o none3.fxt
 [ $run_status = 125 ] && grep -q "does not exist" .err && [ ! -e none3.fxt ]
@@ -193,6 +196,22 @@ verdict "process_that_ended_cannot_be_attached" $? "exit status $run_status"
 run "$tracetta" record --attach=1 -o none3.fxt -- true
 [ $run_status = 2 ]
 verdict "attach_and_a_command_exclude_each_other" $? "exit status $run_status"
+
+# --- Programs with a provider of tracetta/provider.h ---
+
+# The same program writes a perf.data file of its own: both traces have the same events.
+run "$tracetta" record -q -o provider.fxt -- "$provider" provider.data
+[ $run_status = 0 ] && [ "$(events --kind=instant,async_begin,async_end provider.fxt)" = 26 ]
+verdict "events_of_a_provider_are_recorded" $? "exit status $run_status, $(events provider.fxt) events"
+for file in provider.fxt provider.data; do
+    "$tracetta" cat -q --kind=instant,async_begin,async_end --format=jsonl $file | sed -E 's/.*"kind":"([a-z_]*)".*"(provider|category)":"(Example_Shop)".*"name":"([A-Za-z]*)".*("level":"[a-z]*").*("keyword":[0-9]*)/\1 \4 \5 \6/
+        s/"activity":"([0-9a-f]*)"(,|)//; s/"weights":.*//; s/,?"fields":/ /; s/"track":[0-9]*,//' >$file.lines
+done
+cmp -s provider.fxt.lines provider.data.lines && grep -q 'level":"debug" "keyword":3.*"weight":10' provider.fxt.lines
+verdict "events_of_a_provider_have_names_levels_keywords_and_fields" $? "$(diff provider.fxt.lines provider.data.lines | head -n 6)"
+run "$tracetta" record -q --category='Example_*:4' -o level.fxt -- "$provider" provider2.data
+[ "$(events --name=Sold level.fxt)" = 0 ] && [ "$(events --name=Customer level.fxt)" = 10 ]
+verdict "category_of_a_provider_is_its_name" $? "$(events --name=Customer level.fxt)"
 
 # --- Programs without trace points ---
 
@@ -227,6 +246,34 @@ if [ -s size ]; then
     [ "$(cat checked)" = 0 ] && [ "$(cat size)" -gt 60000 ]
     verdict "archive_on_a_full_disk_is_valid_up_to_there" $? "exit status $(cat checked), $(cat size) bytes"
 fi
+
+run "$tracetta" record -f --max-size=100KiB -o limited.fxt -- "$shop" 9000
+[ $run_status = 0 ] && grep -q "ended at --max-size=100" .err && grep -q "^process.* served 9000" .out
+verdict "size_limit_ends_the_recording_and_not_the_program" $? "exit status $run_status"
+"$tracetta" check -q limited.fxt >/dev/null 2>&1 && [ "$(stat -c %s limited.fxt)" -le 102400 ]
+verdict "archive_below_the_size_limit_is_valid" $? "$(stat -c %s limited.fxt) bytes"
+run "$tracetta" record -f -o gone.fxt -- sh -c "'$shop' 90; rm gone.fxt; sleep 1; '$shop' 90"
+[ $run_status = 125 ] && grep -q "was deleted" .err && [ ! -e gone.fxt ]
+verdict "deleted_output_ends_the_recording" $? "exit status $run_status"
+: >turned-2.fxt
+run "$tracetta" record --rotate=100KiB -o turned.fxt -- "$shop" 9000
+[ $run_status = 0 ] && [ "$(grep -c 'turned-2.fxt.*cannot be created' .err)" = 1 ] && [ "$(events --name=served turned.fxt)" -ge 9000 ]
+verdict "file_of_a_rotation_that_exists_is_reported_and_loses_nothing" $? "exit status $run_status"
+
+# --- The end ---
+
+run "$tracetta" record -f -o child.fxt -- sh -c "'$shop' 3000 & exit 4"
+[ $run_status = 4 ] && grep -q "still recorded" .err && [ "$(events --name=served child.fxt)" -ge 3000 ]
+verdict "processes_that_outlive_the_program_are_recorded" $? "exit status $run_status, $(events --name=served child.fxt)"
+setsid sh -c "'$tracetta' record -q -f -o orphan.fxt -- sh -c \"'$shop' 2000000 & exit 4\" & echo \$! >recorder; wait" >/dev/null 2>&1 &
+parent=$!
+strays+=(-$parent)
+await [ -s orphan.fxt ]
+sleep 0.3
+kill -KILL $parent
+await is_gone "$(cat recorder)"
+verdict "recording_without_program_and_parent_ends" $? "process $(cat recorder)"
+kill -KILL -- -$parent 2>/dev/null
 
 # --- C++ ---
 

@@ -616,6 +616,7 @@ struct counts {
 static void run_statement(ttr_query *query, struct counts *counts)
 {
     ttr_error error = {0}, other = {0};
+    ttr_query_set_read_only(query, true);
     ttr_query_enable_column_scans(query, true);
     ttr_result *with = ttr_query_prepare(query, text, NULL, &error);
     ttr_query_enable_column_scans(query, false);

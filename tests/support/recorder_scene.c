@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,12 +19,15 @@
 TTR_CATEGORIES_DEFINE(SCENE_CATEGORIES);
 
 #define WORDS_MAX (16u << 20)
+#define TEST_SECONDS 900 /* a test that hangs ends then, with its children and its file */
 
 struct scene scene;
 
 int scene_set_up(void **state)
 {
     (void)state;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(TEST_SECONDS);
     snprintf(scene.folder, sizeof scene.folder, "/tmp/tracetta-manager-%d", (int)getpid());
     snprintf(scene.path, sizeof scene.path, "%s/archive.fxt", scene.folder);
     snprintf(scene.socket, sizeof scene.socket, "%s/socket", scene.folder);
@@ -65,8 +69,11 @@ void scene_open(void)
 
 pid_t scene_start(void (*body)(uint64_t), uint64_t argument)
 {
-    const pid_t child = fork();
+    const pid_t parent = getpid(), child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
         body(argument);
         _exit(0);
     }

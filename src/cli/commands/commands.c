@@ -336,7 +336,10 @@ static const struct command commands[] = {
      "than letters and digits become \"_\".\n\n"
      "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
      "median(x). Times are in ns. Statements can only read.\n\n"
-     "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.",
+     "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.\n\n"
+     "Tables of large traces are saved in $XDG_CACHE_HOME/tracetta or ~/.cache/tracetta, so that "
+     "the next question does not read the trace. They are deleted when they exceed 1 GiB, or the "
+     "size in TRACETTA_CACHE_SIZE.",
      query_examples, run_query},
     {"view", VERB_VIEW, "FILE...", 1, SIZE_MAX, NULL, "show a timeline in the browser",
      "Serves a page on the loopback interface and prints its address: processors, processes, "
@@ -372,9 +375,12 @@ static const struct command commands[] = {
      "the file, and the zones that were open begin there. Signals are passed on to the program. "
      "With --attach, "
      "running processes are recorded until Ctrl-C, --duration or their end.\n\n"
+     "The recording lasts until the program and all processes that it started and that have trace "
+     "points have ended; Ctrl-C, --max-size and \"tracetta session stop\" end it earlier.\n\n"
      "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "
-     "ended the program. If the disk is full, the file ends with the last complete piece, and the "
-     "program goes on.",
+     "ended the program. If the disk is full, or the file is deleted, the recording ends with the "
+     "last "
+     "complete piece, and the program goes on.",
      record_examples, run_record},
     {"session", VERB_SESSION, "list|categories|snapshot|stats|stop [PID]", 1, 2,
      "one of list, categories, snapshot, stats, stop", "control running recordings",

@@ -2,8 +2,12 @@
  * its events.
  *
  * The command is the manager of the session: it makes a socket in a folder of its own, names it to
- * the program by the environment, and copies events until the program ends.  Its exit status is the
- * program's; 125 if recording failed. */
+ * the program by the environment, and copies events until the program and all processes that
+ * connected have ended.  Its exit status is the program's; 125 if recording failed.
+ *
+ * It ends earlier at a signal, a stop from outside, --max-size, and a failed or deleted output.
+ * After the end of the program it also ends if its own parent ends, because then no terminal may be
+ * left from which to stop it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -51,7 +55,9 @@ struct work {
     const char *live_format;
     char *events_path; /* FXT file that is converted then */
     bool has_failed;
-    int forwarded; /* signal that was sent to the program */
+    bool is_waiting; /* the program has ended, and processes that it started are recorded */
+    pid_t parent;    /* process that started this command */
+    int forwarded;   /* signal that was sent to the program */
 };
 
 /* --- Options --- */
@@ -224,6 +230,7 @@ static int open_manager(struct work *work)
                                          .rotate_ms = work->rotation.ms,
                                          .next_output = record_rotation_next,
                                          .user_data = &work->rotation,
+                                         .max_bytes = set->max_size,
                                          .output_name = set->output ? set->output : DEFAULT_OUTPUT};
     work->manager = ttr_manager_open(&options, &error);
     if (work->manager) {
@@ -288,6 +295,8 @@ static void forward_signal(struct work *work)
     work->forwarded = signal_number;
     if (!work->launch.pid)
         return;
+    if (launch_has_ended(&work->launch))
+        return;
     if (signal_number != SIGINT || !work->call->term.error_is_tty)
         (void)kill(work->launch.pid, signal_number);
 }
@@ -335,7 +344,7 @@ static void serve_manager(struct work *work, unsigned limit_ms, int wake_fd)
         status = write_snapshots(work, &error);
     if (status != TTR_OK)
         report_failure(work, &error);
-    if (ttr_manager_stop_requested(work->manager))
+    if (status != TTR_OK || ttr_manager_stop_requested(work->manager))
         close_manager(work);
 }
 
@@ -346,13 +355,36 @@ static void wait_for_program(unsigned limit_ms, int wake_fd)
     (void)poll(&wait, 1, (int)limit_ms);
 }
 
+/* Returns true if the recording of a command ends: the command has ended, and no process that it
+ * started is connected any more, or the user or the end of the parent ends the wait for those. */
+static bool has_command_ended(struct work *work)
+{
+    ttr_manager_stats stats;
+    if (!launch_has_ended(&work->launch))
+        return false;
+    if (!work->manager || work->forwarded || getppid() != work->parent)
+        return true;
+    if (!work->is_waiting) /* events and ends of connections that are not handled yet */
+        serve_manager(work, 0, -1);
+    if (!work->manager)
+        return true;
+    ttr_manager_get_stats(work->manager, &stats);
+    if (stats.connected > 0 && !work->is_waiting)
+        print_note(work->call,
+                   "%s has ended; %" PRIu32 " process(es) that it started are still recorded: "
+                   "Ctrl-C ends that",
+                   work->call->path[0], stats.connected);
+    work->is_waiting = stats.connected > 0;
+    return !work->is_waiting;
+}
+
 static void run_manager(struct work *work)
 {
     bool has_ended;
     work->recording.begin_ns = progress_now();
     interrupt_enable_dumps();
     do {
-        has_ended = work->launch.pid ? launch_has_ended(&work->launch) : has_attached_ended(work);
+        has_ended = work->launch.pid ? has_command_ended(work) : has_attached_ended(work);
         const int wake_fd = work->forwarded ? -1 : interrupt_get_wake_fd();
         const unsigned limit_ms = has_ended ? 0 : SLICE_MS;
         if (work->manager)
@@ -363,7 +395,7 @@ static void run_manager(struct work *work)
         if (work->recording.limit_ns && !work->forwarded &&
             progress_now() - work->recording.begin_ns >= work->recording.limit_ns) {
             work->forwarded = SIGTERM;
-            if (work->launch.pid)
+            if (work->launch.pid && !launch_has_ended(&work->launch))
                 (void)kill(work->launch.pid, SIGTERM);
         }
     } while (!has_ended);
@@ -400,7 +432,9 @@ static void print_summary(const struct work *work)
     if (stats->dropped)
         print_note(call, "%s event(s) were dropped: a ring was full; use a larger --buffer",
                    units_count(stats->dropped).s);
-    if (stats->unwritten)
+    if (stats->is_limited)
+        print_note(call, "the recording ended at --max-size=%s", units_size(call->set.max_size).s);
+    else if (stats->unwritten)
         print_note(call, "%s of events could not be written", units_size(stats->unwritten).s);
     if (stats->invalid || stats->expelled)
         print_note(call,
@@ -441,7 +475,7 @@ static void remove_output(struct work *work)
 
 int run_record(struct call *call)
 {
-    struct work work = {.call = call, .recording = {.call = call, .fd = -1}};
+    struct work work = {.call = call, .parent = getppid(), .recording = {.call = call, .fd = -1}};
     int outcome = check_operands(call);
     if (outcome == OUTCOME_FINE && call->set.duration &&
         !dotnet_parse_duration(call->set.duration, &work.recording.limit_ns))

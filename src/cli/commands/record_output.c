@@ -82,8 +82,12 @@ int record_rotation_next(void *user_data)
     const int fd = open(
         path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (overwrite ? O_TRUNC : O_EXCL), 0666);
     if (fd < 0) {
-        report_failure_text(path, "cannot be created: %s; the file before goes on",
-                            strerror(errno));
+        if (!rotation->has_failed)
+            report_failure_text(path,
+                                "cannot be created: %s; events go to the file before it until "
+                                "the next limit",
+                                strerror(errno));
+        rotation->has_failed = true;
         return -1;
     }
     record_rotation_end(rotation);

@@ -15,6 +15,7 @@ struct record_rotation {
     uint64_t kept;      /* number of files that are kept; 0 = all */
     uint64_t number;    /* number of the current file, from 1 */
     int fd;             /* descriptor of the current file, unless it is the first; -1 = none */
+    bool has_failed;    /* a file could not be created, which was reported */
 };
 
 /* Parses the values of --rotate: SIZE[:COUNT] and TIME[:COUNT]. Returns the outcome. */

@@ -236,6 +236,62 @@ static FXT_NOINLINE void restore_sample(struct fxt_reader *reader, ttr_event *ev
             event->kind = TTR_KIND_SAMPLE;
 }
 
+/* --- Attributes --- */
+
+/* Converts a level of provider.h. */
+static uint8_t convert_level(uint64_t level)
+{
+    static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
+                                     TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
+    return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
+}
+
+/* Sets an attribute from an argument. Returns false if the argument is none. */
+static bool set_attribute(const struct fxt_reader *reader, const struct fxt_record *record,
+                          uint32_t at, ttr_event *event)
+{
+    const uint64_t header = fxt_load_record_word(reader, record, at);
+    const uint64_t type = fxt_get_bits(header, FXT_ARG_TYPE);
+    const uint32_t ref = (uint32_t)fxt_get_bits(header, FXT_ARG_NAME),
+                   words = (uint32_t)fxt_get_bits(header, FXT_ARG_SIZE);
+    const ttr_id name = ref & FXT_REF_INLINE ? 0 : ~fxt_find_string_slot(reader->provider, ref);
+    if (name == 0 || words > record->words - at)
+        return false;
+    if (name == reader->attribute[FXT_ATTRIBUTE_LEVEL] && type == FXT_ARG_UINT32 && words == 1)
+        event->level = convert_level(header >> 32);
+    else if (name == reader->attribute[FXT_ATTRIBUTE_OPCODE] && type == FXT_ARG_UINT32 &&
+             words == 1)
+        event->opcode = (uint8_t)(header >> 32);
+    else if (name == reader->attribute[FXT_ATTRIBUTE_KEYWORD] && type == FXT_ARG_UINT64 &&
+             words == 2)
+        event->keyword = fxt_load_record_word(reader, record, at + 1);
+    else
+        return false;
+    event->body += words * FXT_WORD_BYTES;
+    return true;
+}
+
+/* Sets attributes from the first arguments of an event, and makes its fields start after them. */
+static FXT_NOINLINE void set_attributes(const struct fxt_reader *reader,
+                                        const struct fxt_record *record, ttr_event *event)
+{
+    const uint32_t args = (uint32_t)fxt_get_bits(record->header, FXT_EVENT_ARGS);
+    for (uint32_t i = 0; i < args && event->body < event->payload_size; i++)
+        if (!set_attribute(reader, record, event->body / FXT_WORD_BYTES, event))
+            return;
+}
+
+uint32_t fxt_count_attributes(const struct fxt_provider *provider, const ttr_event *event)
+{
+    const bool is_big = provider->common->is_big;
+    const uint64_t header = fxt_load_u64(event->payload, is_big);
+    uint32_t n = 0;
+    for (uint32_t at = find_arguments_start(header); at * FXT_WORD_BYTES < event->body; n++)
+        at += (uint32_t)fxt_get_bits(
+            fxt_load_u64(event->payload + (size_t)at * FXT_WORD_BYTES, is_big), FXT_ARG_SIZE);
+    return n;
+}
+
 /* Converts an event record with a valid size. Inlined for each byte order and for `is_exact` (the
  * record has no words after its content), so the common case tests neither. */
 static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
@@ -283,6 +339,8 @@ static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
     event->offset = record->offset;
     event->kind = kinds[kind];
     event->flags = (uint8_t)flags;
+    if (FXT_UNLIKELY(provider->has_attributes))
+        set_attributes(reader, record, event);
     reader->last_time = time;
     if (FXT_UNLIKELY(ids.category == reader->sample_category))
         restore_sample(reader, event);

@@ -348,6 +348,11 @@ static void begin_event_fields(struct field_iter *walk, const ttr_event *event)
     bool may_have_scope = fxt_get_bits(walk->header, FXT_EVENT_KIND) == FXT_INSTANT;
     walk->stage = walk->arguments ? STAGE_ARGUMENTS : may_have_scope ? STAGE_TAIL : STAGE_DONE;
     (void)cursor_skip(&walk->at, event->body);
+    if (FXT_UNLIKELY(walk->provider->has_attributes) && walk->arguments) {
+        walk->arguments -= fxt_count_attributes(walk->provider, event);
+        if (walk->arguments == 0)
+            walk->stage = may_have_scope ? STAGE_TAIL : STAGE_DONE;
+    }
 }
 
 /* Starts the iteration at the fixed words of a record that is not an event. */

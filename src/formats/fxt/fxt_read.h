@@ -50,6 +50,15 @@ struct fxt_common {
 };
 
 /* State of a provider. Table slots hold ~id, so that a zero slot means "not defined". */
+/* Arguments that trace points of tracetta/trace.h write for attributes that FXT does not have. They
+ * are the first arguments of an event and no fields. */
+enum fxt_attribute {
+    FXT_ATTRIBUTE_LEVEL,
+    FXT_ATTRIBUTE_KEYWORD,
+    FXT_ATTRIBUTE_OPCODE,
+    FXT_ATTRIBUTES
+};
+
 struct fxt_provider {
     const struct fxt_common *common;
     /* pages of the string table; all providers share the pages without definitions */
@@ -62,6 +71,7 @@ struct fxt_provider {
     bool is_anchored;
     uint32_t id;
     ttr_id name, track, schema;
+    bool has_attributes;       /* its string table has a name of an attribute */
     size_t clock_index;        /* index of the provider's clock in in->clocks */
     bool is_unix_time_checked; /* fxt_provider_check_unix_time has examined an event */
 };
@@ -83,7 +93,10 @@ struct fxt_reader {
     uint32_t empty_first_page[FXT_PAGE_SLOTS];
     ttr_id schema;          /* schema of events of kind definition */
     ttr_id sample_category; /* category of instants that may be samples */
-    uint64_t at;            /* file offset of the next record */
+    /* names of the arguments that are attributes of events, by enum fxt_attribute; 0 = not in the
+     * trace */
+    ttr_id attribute[FXT_ATTRIBUTES];
+    uint64_t at; /* file offset of the next record */
     /* time of the last event in ns; events without a time get it, too */
     int64_t last_time;
     /* file offset up to which the bytes from `at` on are known to be zero, even if the window no
@@ -246,6 +259,9 @@ enum fxt_convert_result fxt_resolve_string(struct fxt_reader *reader,
 enum fxt_convert_result fxt_resolve_thread(struct fxt_reader *reader,
                                            const struct fxt_record *record, uint32_t ref,
                                            uint32_t at, ttr_id *id);
+
+/* Returns the number of arguments of an event that are attributes. */
+uint32_t fxt_count_attributes(const struct fxt_provider *provider, const ttr_event *event);
 
 /* --- fxt_records.c: all other records --- */
 

@@ -176,6 +176,21 @@ static enum fxt_convert_result convert_initialization(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
+/* Notes that the provider uses an attribute if `text` is the name of one. */
+static void note_attribute_name(struct fxt_reader *reader, const uint8_t *text, size_t n, ttr_id id)
+{
+    static const char *const names[FXT_ATTRIBUTES] = {
+        [FXT_ATTRIBUTE_LEVEL] = "tracetta.level",
+        [FXT_ATTRIBUTE_KEYWORD] = "tracetta.keyword",
+        [FXT_ATTRIBUTE_OPCODE] = "tracetta.opcode",
+    };
+    for (size_t i = 0; i < FXT_ATTRIBUTES; i++)
+        if (n == strlen(names[i]) && memcmp(text, names[i], n) == 0) {
+            reader->attribute[i] = id;
+            reader->provider->has_attributes = true;
+        }
+}
+
 static enum fxt_convert_result convert_string(struct fxt_reader *reader,
                                               const struct fxt_record *record)
 {
@@ -197,6 +212,7 @@ static enum fxt_convert_result convert_string(struct fxt_reader *reader,
         return FXT_END_BATCH;
     if (!is_same && !fxt_provider_set_string(reader, index, text))
         return fail_out_of_memory(reader);
+    note_attribute_name(reader, record->bytes + FXT_WORD_BYTES, (size_t)n, text);
     return emit_as_definition(reader, record);
 }
 

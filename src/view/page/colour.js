@@ -33,7 +33,7 @@ export function hueOf(name) {
 }
 
 const states = /** @type {Record<string, number>} */ ({
-  Running: pack(0.78, 0.11, 145), Runnable: pack(0.86, 0.09, 95), Sleeping: pack(0.93, 0.006, 250), 'Uninterruptible Sleep': pack(0.76, 0.11, 35),
+  Running: pack(0.78, 0.11, 145), Runnable: pack(0.86, 0.09, 95), 'Runnable (Preempted)': pack(0.82, 0.1, 70), Sleeping: pack(0.93, 0.006, 250), 'Uninterruptible Sleep': pack(0.76, 0.11, 35),
 });
 
 /** @param {string} name */

@@ -172,6 +172,7 @@ function areaTables(area) {
     ['Slices', `SELECT name, count(*) AS count, sum(${cut}) AS total, sum(self_dur) AS self, avg(dur) AS average, percentile(dur, 99) AS p99\nFROM slice WHERE ${inside}${trackCondition(area)}\nGROUP BY name ORDER BY total DESC LIMIT 500`],
     ['Flame', ''],
     ['Scheduling', `SELECT thread.name AS thread, tid, count(*) AS count, sum(${cut}) AS running, max(dur) AS longest\nFROM sched JOIN thread USING (utid) WHERE ${inside} AND tid <> 0\nGROUP BY utid ORDER BY running DESC LIMIT 500`],
+    ['States', `SELECT thread.name AS thread, tid, state, count(*) AS count, sum(${cut}) AS total, max(dur) AS longest\nFROM thread_state JOIN thread USING (utid) WHERE ${inside} AND tid <> 0\nGROUP BY utid, state ORDER BY total DESC LIMIT 500`],
     ['Counters', `SELECT counter_track.name AS name, count(*) AS count, min(value) AS lowest, avg(value) AS mean, max(value) AS highest\nFROM counter JOIN counter_track ON counter_track.id = counter.track_id WHERE ts >= ${a} AND ts < ${z}\nGROUP BY track_id ORDER BY 1 LIMIT 500`],
     ['Log', `SELECT ts, level, thread.name AS thread, message\nFROM log LEFT JOIN thread USING (utid) WHERE ts >= ${a} AND ts < ${z} ORDER BY ts LIMIT 1000`],
   ];
@@ -193,12 +194,16 @@ function addFact(list, key, value) {
   list.append(element('dt', key), element('dd', value));
 }
 
+/** Id of a track that several counters share. */
+const SHARED = 0xffffffff;
+
 /** The statement for one item. @param {Item} item @param {Track} track */
 function itemQuery(item, track) {
   const ts = absolute(item.start);
   if (track.kind === KIND.cpu) return `SELECT * FROM sched WHERE ts = ${ts} AND cpu = ${track.id}`;
   if (track.kind === KIND.state) return `SELECT * FROM thread_state WHERE ts = ${ts} AND utid = ${track.id}`;
-  if (track.kind === KIND.counter) return `SELECT * FROM counter WHERE ts = ${ts} AND track_id = ${track.id}`;
+  if (track.kind === KIND.counter && track.id !== SHARED) return `SELECT * FROM counter WHERE ts = ${ts} AND track_id = ${track.id}`;
+  if (track.kind === KIND.counter) return `SELECT counter.*, counter_track.* FROM counter JOIN counter_track ON counter_track.id = track_id WHERE ts = ${ts}`;
   const name = nameOf(item.name);
   const where = name.length < 200 ? ` AND ${name === '' ? 'name IS NULL' : `name = '${name.replaceAll("'", "''")}'`}` : '';
   return `SELECT * FROM slice WHERE ts = ${ts}${where}`;
