@@ -56,7 +56,7 @@ verdict("rows_have_every_slice_and_value", info["items"] == slices, (info["items
 counters = [known for known in tracks if known[0] == 4]
 ids = sql("SELECT count(*) FROM counter_track")[0][0]
 verdict("counters_of_many_ids_share_a_row", ids > 1024
-        and len(counters) == sql("SELECT count(DISTINCT upid || ' ' || counter_track.name || ' ' || series) FROM counter_track JOIN thread USING (utid)")[0][0]
+        and len(counters) == sql("SELECT count(DISTINCT thread.upid || ' ' || counter_track.name || ' ' || series) FROM counter_track JOIN thread USING (utid)")[0][0]
         and sum(known[5] for known in counters) == sql("SELECT count(*) FROM counter")[0][0], (ids, len(counters)))
 # The boxes of a window, with as many pixels as to fold nothing, are the slices of its row.
 track, depth = sql("SELECT track_id, depth FROM slice JOIN track ON track.id = track_id WHERE type = 'thread_track' "
