@@ -44,11 +44,11 @@ struct bare_packets *bare_packets_new(const struct alloc *alloc, const struct fo
     if (!bare)
         return NULL;
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    *bare = (struct bare_packets){
-        .alloc = alloc,
-        .format = format,
-        .session = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-        .held_max = held_max};
+    *bare =
+        (struct bare_packets){.alloc = alloc,
+                              .format = format,
+                              .session = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+                              .held_max = held_max};
     buffer_init(&bare->main, alloc);
     buffer_init(&bare->held, alloc);
     if (!main)
@@ -124,13 +124,13 @@ static uint64_t add_packets(struct bare_packets *bare, const uint8_t *bytes, siz
         struct bare_stream *stream = &bare->streams[i];
         const int name_n = snprintf(name, sizeof name, "stream_%" PRIu64 "_%" PRIu64,
                                     stream->class_id, stream->number);
-        struct file_frame frame = {
-            .file = (uint32_t)i + 1,
-            .number = facts.has_sequence ? (uint32_t)facts.sequence : stream->packets++,
-            .name = name,
-            .name_n = (size_t)name_n,
-            .content = bytes + at,
-            .content_n = (size_t)facts.size};
+        struct file_frame frame = {.file = (uint32_t)i + 1,
+                                   .number = facts.has_sequence ? (uint32_t)facts.sequence
+                                                                : stream->packets++,
+                                   .name = name,
+                                   .name_n = (size_t)name_n,
+                                   .content = bytes + at,
+                                   .content_n = (size_t)facts.size};
         add_frame(bare, &frame, frames);
         at += (size_t)facts.size;
     }

@@ -13,9 +13,9 @@
 #include "model/format.h"
 
 #define BARE_STREAMS_MAX 256u
-#define BARE_PIECES_MAX 256u             /* datagrams with metadata */
-#define BARE_MAIN_MAX ((size_t)4 << 20)  /* bytes of metadata */
-#define BARE_ATTEMPTS_MAX 1024u          /* number of times that metadata are parsed */
+#define BARE_PIECES_MAX 256u            /* datagrams with metadata */
+#define BARE_MAIN_MAX ((size_t)4 << 20) /* bytes of metadata */
+#define BARE_ATTEMPTS_MAX 1024u         /* number of times that metadata are parsed */
 
 struct bare_stream {
     uint64_t class_id, number;
