@@ -110,7 +110,7 @@ static size_t find_stream(struct bare_packets *bare, const struct bare_facts *fa
     return bare->streams_n++;
 }
 
-/* Appends the frames of a datagram with packets. Returns the number of bytes that are none. */
+/* Appends the frames of a datagram with packets. Returns the number of garbage bytes. */
 static uint64_t add_packets(struct bare_packets *bare, const uint8_t *bytes, size_t n,
                             struct buffer *frames)
 {
@@ -137,7 +137,8 @@ static uint64_t add_packets(struct bare_packets *bare, const uint8_t *bytes, siz
     return n - at;
 }
 
-/* Holds a datagram until the metadata arrive. Returns false if there is no room. */
+/* Holds a datagram until the metadata arrive. Returns false if the limit is
+ * reached. */
 static bool hold_packets(struct bare_packets *bare, const uint8_t *bytes, size_t n)
 {
     uint8_t size[4];

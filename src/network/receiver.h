@@ -196,10 +196,10 @@ void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n);
 /* Writes what is queued, as far as the output accepts it; all of it if `is_final`. */
 void remote_flush(struct remote *remote, bool is_final);
 
+/* --- remote_frames.c --- */
+
 /* Returns true if another file must start before n bytes are written. */
 bool remote_must_rotate(const struct remote *remote, size_t n);
-
-/* --- remote_frames.c --- */
 
 /* Writes the queued packets of frames to their files, in order; all of them if `is_final`. */
 TTR_MUST ttr_status remote_flush_frames(struct remote *remote, bool is_final, ttr_error *error);

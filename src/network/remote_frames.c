@@ -22,6 +22,17 @@ struct queued_frame {
     bool is_written;
 };
 
+bool remote_must_rotate(const struct remote *remote, size_t n)
+{
+    const ttr_receiver_options *options = &remote->receiver->options;
+    const struct capture *capture = &remote->capture;
+    const uint64_t head = remote->head.n + folder_capture_bytes(&remote->parts);
+    if (!remote->transfer || capture->size <= head)
+        return false;
+    return (options->rotate_bytes && capture->size + n > options->rotate_bytes) ||
+           (options->rotate_ms && socket_now_ms() - capture->begun_ms >= options->rotate_ms);
+}
+
 /* Returns the distance of a frame from the next number of its file: 0 = it is the next one, less =
  * it is late, more = earlier ones are missing. */
 static int32_t distance_from_next(struct remote *remote, const struct file_frame *frame)

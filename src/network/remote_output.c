@@ -109,17 +109,6 @@ static size_t count_complete_packets(const struct remote *remote, size_t n)
     return transfer ? at : n;
 }
 
-bool remote_must_rotate(const struct remote *remote, size_t n)
-{
-    const ttr_receiver_options *options = &remote->receiver->options;
-    const struct capture *capture = &remote->capture;
-    const uint64_t head = remote->head.n + folder_capture_bytes(&remote->parts);
-    if (!remote->transfer || capture->size <= head)
-        return false;
-    return (options->rotate_bytes && capture->size + n > options->rotate_bytes) ||
-           (options->rotate_ms && socket_now_ms() - capture->begun_ms >= options->rotate_ms);
-}
-
 static ttr_status append_to_output(struct remote *remote, const uint8_t *bytes, size_t n,
                                    ttr_error *error)
 {

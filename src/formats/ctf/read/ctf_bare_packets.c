@@ -1,5 +1,5 @@
-/* Packets of CTF 1.8 and CTF 2 without a file: the header tells the stream, the metadata tell the
- * layout of the header.
+/* Packets of CTF 1.8 and CTF 2 without a file: the header contains the numbers of the stream, and
+ * the metadata declare the layout of the header.
  *
  * Packets must start with the magic number, so that they can be recognised, and must declare their
  * size, since a stream file has many of them. Left out: RFC v1.1, of which a packet does not name
