@@ -124,11 +124,13 @@ static ttr_status fail_full(ttr_error *error)
     return TTR_E_NOMEM;
 }
 
-ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
+ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last, ttr_error *error)
 {
     struct kept kept;
     if (store->is_loaded)
         return store_fail_loaded(error);
+    if (is_last)
+        return store_end_tables(store, in) ? TTR_OK : fail_full(error);
     store->is_updating = true;
     bool is_fine = keep_data(store, &kept);
     if (is_fine) {
