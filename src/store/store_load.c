@@ -379,11 +379,6 @@ ttr_store *ttr_store_load(ttr *t, int fd, ttr_text key, const ttr_store_options 
     return NULL;
 }
 
-ttr_status store_fail_loaded(ttr_error *error)
-{
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "a loaded store cannot read a trace");
-}
-
 /* --- Parts --- */
 
 static const struct saved_part *find_part(const ttr_store *store, const char *name)

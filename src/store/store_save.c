@@ -47,6 +47,11 @@ uint64_t saved_version(void)
     return hash;
 }
 
+ttr_status store_fail_loaded(ttr_error *error)
+{
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "a loaded store cannot read a trace");
+}
+
 /* --- Sections --- */
 
 /* Writes n bytes at an offset; stops at the first error. */
