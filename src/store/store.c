@@ -10,6 +10,8 @@
 #include "base/status.h"
 #include "store/saved.h"
 
+#define BYTES_PER_EVENT 64u /* of the blocks that an event usually changes */
+
 /* Tables that are filled together. */
 static const uint8_t needs[][2] = {
     {STORE_TRACK, STORE_SLICE},
@@ -123,15 +125,15 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
 
 ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *error)
 {
-    const struct alloc *alloc = alloc_default();
     if (!t || (options && options->size != sizeof *options)) {
         (void)fail(error, TTR_E_MISUSE, 0, "options of the store are invalid");
         return NULL;
     }
-    ttr_store *store = alloc_zero(alloc, 1, sizeof *store);
+    ttr_store *store = alloc_zero(alloc_default(), 1, sizeof *store);
     if (store) {
         store->t = t;
-        store->alloc = alloc;
+        store_memory_init(&store->memory, options ? options->memory : 0);
+        const struct alloc *alloc = store->alloc = &store->memory.alloc;
         store->first = INT64_MAX;
         store->last = TTR_STORE_NULL;
         pair_map_init(&store->track_ids, alloc);
@@ -176,7 +178,8 @@ void ttr_store_free(ttr_store *store)
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
     ttr_field_buffer_free(store->fields);
-    alloc_free(alloc, store, 1, sizeof *store);
+    store_memory_close(&store->memory);
+    alloc_free(alloc_default(), store, 1, sizeof *store);
 }
 
 /* --- Reading --- */
@@ -256,12 +259,22 @@ static bool add_event(ttr_store *store, const ttr_event *event)
 
 bool store_add_batch(ttr_store *store, const ttr_batch *batch)
 {
+    store_memory_step(&store->memory, batch->n * BYTES_PER_EVENT);
     if (!store_add_events(store, batch))
         return false;
     for (uint32_t i = 0; i < batch->n; i++)
         if (!add_event(store, ttr_batch_at(batch, i)))
             return false;
     return true;
+}
+
+ttr_status store_fail_full(const ttr_store *store, ttr_error *error)
+{
+    if (store->memory.error.status == TTR_OK)
+        return fail_memory(error);
+    if (error)
+        *error = store->memory.error;
+    return store->memory.error.status;
 }
 
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
@@ -280,7 +293,7 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
         }
     }
     if (is_full || !store_end_tables(store, in))
-        return fail(error, TTR_E_NOMEM, 0, "out of memory");
+        return store_fail_full(store, error);
     return status == TTR_END ? TTR_OK : status;
 }
 

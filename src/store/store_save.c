@@ -166,9 +166,12 @@ static void save_column(struct saver *saver, const struct column *column)
         head[9] = block->has_null;
         add_bytes(saver, head, sizeof head);
     }
-    for (size_t i = 0; i < column->blocks_n; i++)
-        if (column->blocks[i].width)
-            add_bytes(saver, column->blocks[i].data, (size_t)STORE_BLOCK * column->blocks[i].width);
+    for (size_t i = 0; i < column->blocks_n; i++) {
+        const size_t n = (size_t)STORE_BLOCK * column->blocks[i].width;
+        if (n)
+            add_bytes(saver, column->blocks[i].data, n);
+        store_memory_step(column->pool->memory, n);
+    }
     if (column->tail_n)
         add_bytes(saver, column->tail, column->tail_n * sizeof *column->tail);
     end_section(saver);

@@ -99,13 +99,6 @@ static void restore_data(ttr_store *store, const struct kept *kept)
     alloc_free(store->alloc, kept->open, store->tracks_n, sizeof *kept->open);
 }
 
-static ttr_status fail_full(ttr_error *error)
-{
-    if (error)
-        *error = (ttr_error){.status = TTR_E_NOMEM, .text = "out of memory"};
-    return TTR_E_NOMEM;
-}
-
 ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
 {
     struct kept kept;
@@ -118,12 +111,12 @@ ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
         restore_data(store, &kept);
     }
     store->is_updating = false;
-    return is_fine ? TTR_OK : fail_full(error);
+    return is_fine ? TTR_OK : store_fail_full(store, error);
 }
 
 ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
 {
     if (store->is_loaded)
         return store_fail_loaded(error);
-    return store_add_batch(store, batch) ? TTR_OK : fail_full(error);
+    return store_add_batch(store, batch) ? TTR_OK : store_fail_full(store, error);
 }
