@@ -60,9 +60,11 @@ TTR_API TTR_MUST ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr
 TTR_API TTR_MUST ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch,
                                           ttr_error *error);
 
-/* Makes all tables of the events so far; more events may follow.  Rows of slices and scheduling may
- * move.  Costs as much as the end of ttr_store_read: do not call it for each batch. */
-TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error);
+/* Makes all tables of the events so far.  Rows of slices and scheduling may move between two
+ * updates.  `is_last`: no event follows, and memory that only reading needs is freed.  Costs as
+ * much as the end of ttr_store_read: do not call it for each batch. */
+TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last,
+                                             ttr_error *error);
 
 typedef struct ttr_store_table {
     const char *name, *description;

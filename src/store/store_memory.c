@@ -56,8 +56,8 @@ static char *map_block(struct store_memory *memory, size_t n)
         !extend_file(memory, size))
         return NULL;
     const uint64_t offset = memory->file.end - size;
-    char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory->file.file,
-                   (off_t)offset);
+    char *p =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory->file.file, (off_t)offset);
     if (p == MAP_FAILED)
         return NULL;
     memory->regions[memory->regions_n++] = (struct memory_region){p, size, offset};
@@ -95,8 +95,7 @@ static void *resize_block(void *ctx, void *old, size_t old_size, size_t new_size
 {
     struct store_memory *memory = ctx;
     const struct alloc *heap = alloc_default();
-    struct memory_region *region =
-        old && old_size >= MAPPED_MIN ? find_region(memory, old) : NULL;
+    struct memory_region *region = old && old_size >= MAPPED_MIN ? find_region(memory, old) : NULL;
     const bool is_over = memory->limit && memory->used + new_size > memory->limit + old_size;
     if (!region && !(is_over && new_size >= MAPPED_MIN)) {
         void *block = heap->resize(heap->ctx, old, old_size, new_size);
@@ -126,14 +125,13 @@ struct store_memory *store_memory_of(const struct alloc *alloc)
 
 void store_memory_init(struct store_memory *memory, uint64_t limit)
 {
-    *memory = (struct store_memory){.alloc = {.resize = resize_block, .ctx = memory},
-                                    .limit = limit};
+    *memory =
+        (struct store_memory){.alloc = {.resize = resize_block, .ctx = memory}, .limit = limit};
     spill_init(&memory->file, 0);
 }
 
 void store_memory_close(struct store_memory *memory)
 {
-    alloc_free(alloc_default(), memory->regions, memory->regions_capacity,
-               sizeof *memory->regions);
+    alloc_free(alloc_default(), memory->regions, memory->regions_capacity, sizeof *memory->regions);
     spill_close(&memory->file);
 }

@@ -52,6 +52,15 @@ ttr_status store_fail_loaded(ttr_error *error)
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "a loaded store cannot read a trace");
 }
 
+ttr_status store_fail_full(const ttr_store *store, ttr_error *error)
+{
+    if (store->memory.error.status == TTR_OK)
+        return fail_memory(error);
+    if (error)
+        *error = store->memory.error;
+    return store->memory.error.status;
+}
+
 /* --- Sections --- */
 
 /* Writes n bytes at an offset; stops at the first error. */

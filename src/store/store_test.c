@@ -219,6 +219,56 @@ static ttr_event *add_switch(int64_t time, ttr_id from, ttr_thread_state state, 
     return event;
 }
 
+static void flow(ttr_kind kind, int64_t time, ttr_id thread, uint64_t link)
+{
+    ttr_event *event = add(kind, "flow", time);
+    event->thread = thread;
+    event->link = link;
+}
+
+static void flows_connect_the_innermost_slices(void **state)
+{
+    (void)state;
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_SPAN, "inner", 20)->duration = 10;
+    flow(TTR_KIND_FLOW_BEGIN, 25, 1, 7);
+    add(TTR_KIND_INSTANT, "moment", 26);
+    flow(TTR_KIND_FLOW_STEP, 31, 1, 7);
+    flow(TTR_KIND_FLOW_END, 33, 2, 8); /* has no begin */
+    add(TTR_KIND_END, "outer", 40);
+    add(TTR_KIND_SPAN, "other", 45)->thread = 2;
+    events[events_n - 1].duration = 5;
+    flow(TTR_KIND_FLOW_END, 50, 2, 7);
+    flow(TTR_KIND_FLOW_STEP, 50, 2, 7); /* after its end */
+    ttr_store *store = build();
+    ttr_store_table table;
+    const int64_t out[] = {1, 0}, in[] = {0, 3}, event[] = {4, 8};
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_int_equal(cell(store, "flow", "slice_out", i), out[i]);
+        assert_int_equal(cell(store, "flow", "slice_in", i), in[i]);
+        assert_int_equal(cell(store, "flow", "arg_set_id", i), event[i]);
+        assert_int_equal(cell(store, "flow", "trace_id", i), 7);
+    }
+    for (size_t i = 0; ttr_store_table_at(store, i, &table); i++)
+        if (strcmp(table.name, "flow") == 0)
+            assert_int_equal(table.rows, 2);
+    ttr_store_free(store);
+}
+
+static void classes_have_their_events(void **state)
+{
+    (void)state;
+    add(TTR_KIND_INSTANT, "a", 10)->provider = ttr_text_add(t, "p", 1);
+    add(TTR_KIND_INSTANT, "b", 11);
+    add(TTR_KIND_INSTANT, "a", 12)->provider = ttr_text_add(t, "p", 1);
+    ttr_store *store = build();
+    assert_string_equal(text_cell(store, "class", "name", 0), "a");
+    assert_string_equal(text_cell(store, "class", "provider", 0), "p");
+    assert_int_equal(cell(store, "class", "events", 0), 2);
+    assert_string_equal(text_cell(store, "class", "name", 1), "b");
+    ttr_store_free(store);
+}
+
 static void wakes_end_sleeping_states(void **state)
 {
     (void)state;
@@ -361,7 +411,7 @@ static void updated_store_has_the_tables_so_far(void **state)
     events_n = 0;
     while (ttr_read(reader, &batch, &error) == TTR_OK) {
         assert_int_equal(ttr_store_add(store, &batch, &error), TTR_OK);
-        assert_int_equal(ttr_store_update(store, reader, &error), TTR_OK);
+        assert_int_equal(ttr_store_update(store, reader, events_n == 60, &error), TTR_OK);
         events_n += batch.n;
         ttr_store *expected = build();
         check_same(store, expected);
@@ -572,6 +622,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(switches_become_times_on_processors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flows_connect_the_innermost_slices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(classes_have_their_events, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wakes_end_sleeping_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,
                                         tear_down),
