@@ -85,7 +85,8 @@ static const struct option_use uses[] = {
     {"ctf.stream-intersection", TTR_OPTION_INTERSECTION, ""},
     {"ctf.live-poll", TTR_OPTION_POLL_SECONDS, ""},
     {"ctf.assume-alignment", 0, "ctf.alignment-guess"},
-    /* without the key, opening a trace with encrypted metadata fails ("trace.unreadable") */
+    /* without the key, the reader fails to open a trace with encrypted metadata
+     * ("trace.unreadable") */
     {"ctf.key", 0, "ctf.no-key trace.unreadable"},
     {"ctf.unpacked-max", 0, "ctf.unpacked-max"},
 };

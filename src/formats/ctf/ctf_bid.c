@@ -1,5 +1,5 @@
 /* Recognizes CTF metadata files by their first bytes (decision 29 in src/formats/ctf/rfc-v1.1.md),
- * and stream files by their magic number. */
+ * and CTF stream files by the magic number of packets. */
 #include <string.h>
 
 #include "formats/ctf/read/ctf_reader.h"
@@ -19,14 +19,13 @@ unsigned ctf_bid(const struct peek *peek)
 {
     bool is_packetised = false;
     enum ctf_version version = ctf_detect_metadata_language(peek->bytes, peek->n, &is_packetised);
-    /* the bid (number of matching bits) is that of a magic number, even if the version is not
-     * supported */
+    /* a magic number matches 32 bits, so the bid is 32 even if the version is not supported */
     if (is_packetised)
         return 32;
     if (version == CTF_UNKNOWN)
         return 0;
     if (version == CTF_1_8)
-        return 72; /* nine characters: slash, star and " CTF 1." */
+        return 72; /* 9 characters of 8 bits match: slash, star and " CTF 1." */
     if (version == CTF_2)
         return peek->bytes[0] == 0x1e ? 16 : has_json_preamble(peek) ? 8 : 0;
     return 8;
@@ -46,8 +45,7 @@ static bool tsdl_declares_magic(const struct file_prefix *metadata)
     size_t n = at ? metadata->n - (size_t)(at - metadata->bytes) : 0, depth = 0, i = 0;
     while (i < n && at[i] != '{' && at[i] != ';')
         i++;
-    if (i == n ||
-        at[i] == ';') /* the text is truncated, or the packet header only names its type */
+    if (i == n || at[i] == ';') /* end of the prefix, or only a type name */
         return n > 0 && prefix_contains(metadata, magic, sizeof magic - 1);
     const size_t from = i;
     do
@@ -74,9 +72,9 @@ static bool metadata_declares_magic(const struct file_prefix *metadata)
     }
 }
 
-/* Returns false if packets have the magic number, but this file contains none. Returns true for a
- * file of zeros only (preallocated). The magic number is tried in both byte orders and both bit
- * orders (property `bit-order` of CTF 2). */
+/* Returns false if the metadata declare a magic number for packets and this file contains none.
+ * Returns true for a file of zeros only (preallocated). Tries the magic number in both byte orders
+ * and both bit orders (property `bit-order` of CTF 2). */
 bool ctf_is_stream_file(const struct file_prefix *metadata, const struct file_prefix *file)
 {
     static const uint8_t numbers[][4] = {{0xc1, 0xfc, 0x1f, 0xc1},

@@ -16,12 +16,13 @@
 #define WRAPPER_ELEMENTS "elements"
 #define LENGTH_BITS 32u
 
-/* --- Replacing types --- */
+/* --- Replacement of field types --- */
 
 struct replacer {
     struct ctf_description *description;
-    /* (type, use) -> index in `type` of the replacement. use 0: field type; 1: context or payload;
-     * 2: context or payload with attributes; other values: role of a hidden number */
+    /* Maps a pair (type, use) to the index of the replacement in `type`. use 0: field type; 1:
+     * context or payload; 2: context or payload with attributes; other values: role of a number
+     * that is hidden */
     struct pair_map done;
     const struct type **type;
     size_t n, capacity;
@@ -85,8 +86,8 @@ static const struct type *replace_number(struct replacer *replacer, const struct
     return copy;
 }
 
-/* Removes the names of "elements" structs from the path to a length, because replace_struct
- * replaces those structs by their content. */
+/* Shortens a reference path: drops the names of "elements" structs, since replace_struct replaces
+ * such a struct by its content. */
 static void replace_reference(struct replacer *replacer, struct type *type)
 {
     struct type_reference *reference = &type->reference;
@@ -260,7 +261,8 @@ static const struct type *replace_struct(struct replacer *replacer, const struct
     if (type->members_n != 2 || !text_equals(first[1].shown, WRAPPER_ELEMENTS) ||
         !is_length_of_next(type, 0))
         return replace_members(replacer, type, false);
-    /* Element of an array of arrays: the length member becomes the inline length of the array. */
+    /* `type` is an element of an array of arrays. Its first member is the length of the inner
+     * array and becomes the length field of that array. */
     struct type *copy = copy_type(replacer, replace_value(replacer, first[1].type, first->type));
     if (!copy)
         return type;
@@ -441,8 +443,8 @@ static uint64_t add_attribute_pos(const struct type *type, uint64_t bit,
     return bits;
 }
 
-/* Stores the size in bits of a common context that contains only numbers, such as the event size of
- * v1.1. Returns false if the context contains other types, so that attributes have no fixed
+/* Stores the size in bits of the common context, which precedes the attributes. Returns false if
+ * the context contains anything but numbers: its size then varies, and attributes have no fixed
  * offsets. */
 static bool skip_common_context(const struct type *type,
                                 struct ctf_conventions_attributes *attributes)
@@ -480,7 +482,7 @@ ttr_status ctf_conventions_find_attributes(const struct ctf_description *descrip
         const struct type *member = type->members[i].type;
         unsigned attribute = (unsigned)member->role - CTF_ROLE_ATTRIBUTE;
         if (member->role < CTF_ROLE_ATTRIBUTE || attribute >= CTF_ATTRIBUTE_COUNT)
-            break; /* the first field that is not an attribute; no attributes follow */
+            break; /* this field is not an attribute, and attributes come first */
         if (attribute <= CTF_ATTRIBUTE_LAST_CONSTANT)
             set_constant_attribute(t, member, attributes);
         uint64_t mask = (UINT64_C(1) << member->align) - 1, bits = 0;
@@ -621,7 +623,8 @@ bool ctf_conventions_set_attributes(const struct ctf_conventions_attributes *att
     struct ctf_conventions_threads threads = {.has_attribute = {false}};
     bool is_fine = true;
     if (n < attributes->bytes || (begin & 7))
-        return true; /* the event is truncated; decoding its layout reports that */
+        /* the event is cut off in its attributes; the decoder of its fields reports that */
+        return true;
     for (uint32_t i = 0; i < attributes->n; i++) {
         const struct ctf_attribute_pos *pos = &attributes->pos[i];
         if (pos->attribute >= CTF_ATTRIBUTE_ACTIVITY)

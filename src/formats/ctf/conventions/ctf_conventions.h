@@ -36,44 +36,53 @@
 #define CTF_CONVENTIONS_TRACER "tracetta"
 #define CTF_CONVENTIONS_VERSION 1
 #define CTF_CONVENTIONS_NAMES "tracetta:names" /* class of the records that name threads */
-/* prefix of the names of classes that do not name their events */
+/* prefix of the class names of events that have no fixed name */
 #define CTF_CONVENTIONS_UNNAMED "tracetta:"
 #define CTF_KIND_NAMES 255u                      /* kind of records of CTF_CONVENTIONS_NAMES */
 #define CTF_CONVENTIONS_LISTED "tracetta:listed" /* class of events that list their fields */
 
-/* Attributes, in the order of their members in the context. */
+/* Attributes of an event that are stored in its specific context, in the order of the members. */
 enum ctf_attribute {
-    CTF_ATTRIBUTE_KIND,     /* enumeration: name and number of the kind; default: instant */
+    /* enumeration: name and number of the event kind; if missing: instant */
+    CTF_ATTRIBUTE_KIND,
     CTF_ATTRIBUTE_CATEGORY, /* enumeration */
     CTF_ATTRIBUTE_PROVIDER, /* enumeration */
     /* enumeration with one label: the event id that the provider assigned */
     CTF_ATTRIBUTE_EVENT_ID,
-    CTF_ATTRIBUTE_EVENT_VERSION, /* enumeration: version of the event's fields; default: 0 */
-    /* 32 or 64 bits, like all numbers below without a stated size; default: process unknown */
+    /* enumeration: version of the event's fields; if missing: 0 */
+    CTF_ATTRIBUTE_EVENT_VERSION,
+    /* number of 32 or 64 bits, like all numbers below without a stated size; if missing: unknown
+     * process */
     CTF_ATTRIBUTE_PID,
-    CTF_ATTRIBUTE_TID, /* default: the process as a whole; if the pid is missing too, no thread */
-    CTF_ATTRIBUTE_CPU, /* CPU number, if the packet context does not record it */
+    /* if missing: the event belongs to the process; if the pid is missing too: to no thread */
+    CTF_ATTRIBUTE_TID,
+    /* CPU number; only if the packet context does not record the CPU */
+    CTF_ATTRIBUTE_CPU,
     CTF_ATTRIBUTE_DURATION, /* ns */
-    CTF_ATTRIBUTE_LINK,     /* link id; for all kinds except switches */
-    /* with OTHER_TID: the thread that a context switch removes from the CPU */
+    /* link id (async, flow, counter or object id); of all kinds except context switches */
+    CTF_ATTRIBUTE_LINK,
+    /* pid and, in OTHER_TID, tid of the thread that a context switch removes from the CPU */
     CTF_ATTRIBUTE_OTHER_PID,
     CTF_ATTRIBUTE_OTHER_TID,
-    CTF_ATTRIBUTE_TAG,      /* 16 bits */
-    CTF_ATTRIBUTE_FLAGS,    /* 8 bits: ttr_event.flags, except raw and has_cpu */
-    CTF_ATTRIBUTE_LEVEL,    /* 8 bits: level, if the log level of the class cannot express it */
-    CTF_ATTRIBUTE_OPCODE,   /* 8 bits */
-    CTF_ATTRIBUTE_KEYWORD,  /* 64 bits */
-    CTF_ATTRIBUTE_SEQUENCE, /* 32 bits */
-    CTF_ATTRIBUTE_ACTIVITY, /* 16 bytes */
-    CTF_ATTRIBUTE_RELATED,  /* 16 bytes */
+    /* 16 bits; the meaning depends on the event kind (ttr_event.tag) */
+    CTF_ATTRIBUTE_TAG,
+    /* 8 bits: ttr_event.flags, without the flags `raw` and `has_cpu` */
+    CTF_ATTRIBUTE_FLAGS,
+    /* 8 bits: severity level; only if the log level of the event class cannot express it */
+    CTF_ATTRIBUTE_LEVEL,
+    CTF_ATTRIBUTE_OPCODE,   /* ETW opcode, 8 bits */
+    CTF_ATTRIBUTE_KEYWORD,  /* ETW keyword mask, 64 bits */
+    CTF_ATTRIBUTE_SEQUENCE, /* sequence number, 32 bits */
+    CTF_ATTRIBUTE_ACTIVITY, /* activity id, 16 bytes */
+    CTF_ATTRIBUTE_RELATED,  /* related activity id, 16 bytes */
     CTF_ATTRIBUTE_NAME,     /* string: name of the event, if the class does not name its events */
     CTF_ATTRIBUTE_COUNT
 };
 
-/* Attributes up to this one are constant per class; all others are per event. */
+/* Last of the attributes that have the same value in all events of a class. */
 #define CTF_ATTRIBUTE_LAST_CONSTANT CTF_ATTRIBUTE_EVENT_VERSION
 
-/* Member names of the attributes. */
+/* Member name of each attribute in the specific context, by enum ctf_attribute. */
 extern const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT];
 
 /* Value of CTF_LISTED_PART of an entry that is an attribute. Entries that are fields have the
@@ -82,15 +91,15 @@ extern const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT];
 
 /* Members of an entry in the list of a "tracetta:listed" event, in this order. */
 enum ctf_listed_member {
-    CTF_LISTED_NAME, /* string, escaped; "" for array elements */
+    CTF_LISTED_NAME, /* string: escaped field name; "" for array elements */
     /* CTF_LISTED_PART to CTF_LISTED_HINT are numbers of 8 bits */
-    CTF_LISTED_PART,  /* CTF_LISTED_ATTRIBUTE or a ttr_group */
+    CTF_LISTED_PART,  /* group of the field (ttr_group), or CTF_LISTED_ATTRIBUTE */
     CTF_LISTED_TYPE,  /* ttr_type */
     CTF_LISTED_DEPTH, /* number of enclosing arrays and structs */
     CTF_LISTED_BITS,  /* size of the value in bits */
     CTF_LISTED_BASE,  /* base in which the number is printed */
     CTF_LISTED_HINT,  /* ttr_display */
-    /* 64 bits: a number, the bits of a float, or the number of members of an array or struct */
+    /* 64 bits: an integer, the bits of a float, or the number of members of an array or struct */
     CTF_LISTED_VALUE,
     CTF_LISTED_TEXT, /* string: the value of a text field */
     CTF_LISTED_DATA, /* byte string: the value of a field of bytes */
@@ -98,8 +107,8 @@ enum ctf_listed_member {
 };
 extern const char *const ctf_listed_names[CTF_LISTED_MEMBERS];
 
-/* ctf_log_levels: LTTng log level of each TTR_LEVEL_*, by index 1 to 6. ctf_convert_log_level:
- * TTR_LEVEL_* of an LTTng log level; 0 if there is none. */
+/* ctf_log_levels: LTTng log level of each TTR_LEVEL_*. ctf_convert_log_level: TTR_LEVEL_* of an
+ * LTTng log level; 0 if there is none. */
 extern const uint8_t ctf_log_levels[7];
 unsigned ctf_convert_log_level(int64_t log_level);
 
@@ -127,12 +136,12 @@ bool ctf_has_escapes(ttr_text text);
 /* Returns true if the trace's environment declares the CTF conventions. */
 bool ctf_uses_conventions(const struct ctf_description *description);
 
-/* --- Reading (ctf_conventions.c) --- */
+/* --- Reading of attributes (ctf_conventions.c) --- */
 
 /* Position of an attribute, from the start of the specific context (v1.1: of the payload). */
 struct ctf_attribute_pos {
-    uint16_t at; /* byte offset */
-    /* size in bytes of a number or UUID; 1 for a string, which ends with a zero byte */
+    uint16_t at; /* byte offset of the attribute */
+    /* size in bytes of a number or UUID; 1 for a string, which a zero byte ends */
     uint8_t bytes;
     uint8_t attribute;
     bool is_big_endian;
@@ -151,10 +160,11 @@ struct ctf_conventions_attributes {
     bool is_listed; /* events of this class list their fields and most of their attributes */
     bool failed;
     ttr_id name, category, provider;
-    bool has_number; /* number (event id) and version are valid */
+    bool has_number; /* the class declares an event id and a version */
     uint32_t number, version;
     struct ctf_attribute_pos pos[CTF_ATTRIBUTE_COUNT];
-    uint32_t n, bytes; /* n: number of elements of `pos`; bytes: offset after the last attribute */
+    /* n: number of elements of `pos`; bytes: byte offset of the end of the last attribute */
+    uint32_t n, bytes;
 };
 
 /* Replaces the field types of a trace that follows the CTF conventions by the types that they
@@ -196,10 +206,10 @@ void ctf_conventions_apply_attribute(enum ctf_attribute attribute, uint64_t numb
 TTR_MUST bool ctf_conventions_apply_threads(const struct ctf_conventions_threads *threads, ttr *t,
                                             uint16_t source, ttr_event *event);
 
-/* --- Listed fields (ctf_listed_fields.c) --- */
+/* --- Reading of listed fields (ctf_listed_fields.c) --- */
 
-/* Iteration over the fields of "tracetta:listed" events. The schema's context must start with a
- * struct layout_schema, as layout_field_ops requires. */
+/* Iterates over the fields of "tracetta:listed" events. The context of the event's schema must
+ * start with a struct layout_schema, as layout_field_ops requires. */
 extern const struct field_ops ctf_listed_field_ops;
 
 bool ctf_is_listed_class(const struct ctf_event_class *event);

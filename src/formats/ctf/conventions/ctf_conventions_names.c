@@ -1,5 +1,5 @@
-/* Names of the CTF conventions: tables of attribute names and log levels, and the escaping of names
- * into identifiers and back. */
+/* Tables of attribute names and log levels of the CTF conventions, and the escaping of names into
+ * identifiers and back. */
 #include <string.h>
 
 #include "base/number.h"

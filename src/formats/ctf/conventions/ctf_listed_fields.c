@@ -150,7 +150,7 @@ const struct field_ops ctf_listed_field_ops = {.begin = listed_fields_begin,
                                                .begin_group = listed_fields_begin_group,
                                                .packet = listed_fields_packet};
 
-/* --- Attributes --- */
+/* --- Attributes in the list --- */
 
 static enum ctf_attribute find_listed_attribute(ttr_text name)
 {

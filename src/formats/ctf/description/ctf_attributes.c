@@ -21,8 +21,8 @@ static bool add_text_attribute(struct input *in, const char *name, const char *p
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
 }
 
-/* Adds an attribute with a number. Does not copy `name`, which must be a constant: there may be
- * thousands of streams. */
+/* Adds an attribute with a number. Keeps a pointer to `name`, which must be a constant, to save
+ * memory if there are thousands of streams. */
 static bool add_uint_attribute(struct input *in, const char *name, uint64_t value)
 {
     return context_add_interned_attribute(
@@ -37,8 +37,8 @@ static bool add_int_attribute(struct input *in, const char *name, int64_t value)
         &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
 }
 
-/* Adds the path of the stream file as "stream.name". Does not copy the path, since the library
- * context owns it. */
+/* Adds the path of the stream file as "stream.name". Keeps a pointer to the path, which the
+ * library context owns. */
 static bool add_stream_name_attribute(struct input *in)
 {
     static const char name[] = "stream.name";
@@ -55,7 +55,7 @@ static void format_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
         to += snprintf(to, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
-/* Adds an environment entry as an attribute. Copies its name, which the trace declares. */
+/* Adds an environment entry of the metadata as an attribute. */
 static bool add_environment_attribute(struct input *in, const struct ctf_environment *entry)
 {
     ttr *t = in->base.t;

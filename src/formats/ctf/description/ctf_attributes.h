@@ -18,12 +18,12 @@ TTR_MUST bool ctf_add_trace_only_attributes(struct input *in, const struct ctf_t
  * Returns false if memory is out. */
 TTR_MUST bool ctf_add_metadata_attributes(struct input *in, const struct ctf_trace *trace);
 
-/* Adds the attribute "trace.longer_metadata": path of the longer metadata file by which the trace
- * is read. Does nothing if `path` is NULL. Returns false if memory is out. */
+/* Adds the attribute "trace.longer_metadata": path of the longer copy of the metadata that the
+ * reader uses for the trace. Does nothing if `path` is NULL. Returns false if memory is out. */
 TTR_MUST bool ctf_add_longer_metadata_attribute(const struct ctf_trace *trace, const char *path);
 
-/* Returns the host name in the environment of the trace; may be empty. babeltrace2 names traces by
- * it, even CTF 2 traces that declare a name. */
+/* Returns the host name in the environment of the trace; may be empty. babeltrace2 prints it as
+ * the name of the trace, even if a CTF 2 trace declares a name. */
 ttr_text ctf_trace_host(const struct ctf_description *description);
 
 /* Adds the location of the trace (attribute "trace.place"). Does nothing if `place` is empty, or if

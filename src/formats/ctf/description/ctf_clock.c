@@ -25,7 +25,7 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
     clock_math_init(&line->math, clock ? clock->frequency : 0);
     if (!clock)
         return;
-    /* offset_cycles may be negative or exceed one second. */
+    /* the clock's offset in cycles may be negative, or longer than one second */
     const int64_t frequency =
         line->math.frequency > INT64_MAX ? INT64_MAX : (int64_t)line->math.frequency;
     int64_t whole = clock->offset_cycles / frequency, rest = clock->offset_cycles % frequency;
@@ -85,11 +85,11 @@ uint64_t ctf_ns_to_ticks(const struct ctf_timeline *line, int64_t time)
     int128 ns = (int128)time - (int128)line->seconds * NS_PER_SECOND;
     if (ns <= 0)
         return 0;
-    /* nanoseconds that correspond to the greatest 64-bit tick */
+    /* time in ns of the largest 64-bit tick; later times have no tick */
     uint128 most = (uint128)UINT64_MAX * (uint128)NS_PER_SECOND;
     if ((uint128)ns > most)
         return UINT64_MAX;
-    /* Divides in two steps, because the product of ns and frequency may need more than 128 bits. */
+    /* two steps, because ns * frequency may need more than 128 bits */
     uint128 whole = (uint128)ns / (uint128)NS_PER_SECOND,
             rest = (uint128)ns % (uint128)NS_PER_SECOND;
     uint128 ticks =

@@ -13,10 +13,11 @@ struct ctf_timeline {
     struct clock_math math;
     int64_t seconds;
     uint64_t cycles;
-    int64_t base;   /* ns to add to the converted (ticks + shift); valid if has_base */
+    /* ns to add to the result of the conversion of (ticks + shift); valid if has_base */
+    int64_t base;
     uint64_t shift; /* cycles to add to each tick before conversion; 0 if `base` includes them */
     bool has_base;
-    bool is_anchored; /* time 0 is the Unix epoch */
+    bool is_anchored; /* time 0 is the Unix epoch, so times are absolute */
     /* true if ticks are converted with the rounding errors of babeltrace2
      * (ctf_timeline_use_rounding) */
     bool is_rounded;

@@ -5,8 +5,8 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Returns the number of events of a class that the input has emitted so far. The input's file may
- * contain several streams of the stream class. */
+/* Returns the number of events of a class that the input has returned so far. Adds up all streams
+ * of the stream class, since the input's file may contain several. */
 static uint64_t count_returned_events(const struct ctf_reader *reader,
                                       const struct ctf_stream_class *class, size_t index)
 {
@@ -33,8 +33,8 @@ bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *ab
     struct ctf_reader *reader = in->ctx;
     const struct ctf_description *description = &reader->trace->class->description;
     struct ctf_described *at = &reader->described;
-    /* Callers ask for one class after the other. Metadata that grew may have changed the numbers.
-     */
+    /* callers ask for one class after the other, so the search continues at the last class, unless
+     * added metadata changed the numbering */
     if (i < at->first || at->events_n != description->events_n)
         *at = (struct ctf_described){.events_n = description->events_n};
     while (at->stream < description->streams_n &&

@@ -28,32 +28,33 @@ enum ctf_version { CTF_UNKNOWN = 0, CTF_RFC_1_1 = 11, CTF_1_8 = 18, CTF_2 = 20 }
 /* Meaning of a field for the reader of packets and events; stored in type.role. */
 enum ctf_role {
     CTF_ROLE_NONE = 0,
-    /* roles in the packet header */
+    /* fields of the packet header */
     CTF_ROLE_MAGIC,
-    CTF_ROLE_UUID, /* 16 bytes; must equal the UUID of the metadata */
+    /* UUID of the trace, 16 bytes; must equal the UUID of the metadata */
+    CTF_ROLE_UUID,
     CTF_ROLE_STREAM_CLASS_ID,
     CTF_ROLE_STREAM_ID, /* number of the data stream ("stream_instance_id") */
-    /* roles in the packet context */
+    /* fields of the packet context */
     CTF_ROLE_PACKET_SIZE, /* size of the packet in bits; RFC: in bytes (sizes_in_bytes) */
     CTF_ROLE_CONTENT_SIZE,
     CTF_ROLE_TIME_BEGIN,
     CTF_ROLE_TIME_END,
-    CTF_ROLE_DISCARDED, /* counter of discarded events at the end of the packet */
-    CTF_ROLE_SEQUENCE,  /* packet sequence number */
+    CTF_ROLE_DISCARDED, /* counter of discarded events, up to the end of the packet */
+    CTF_ROLE_SEQUENCE,  /* sequence number of the packet */
     CTF_ROLE_CPU,       /* CPU of the packet: field named "cpu_id"; also printed as a field */
-    /* roles in the event header */
+    /* fields of the event header */
     CTF_ROLE_EVENT_ID,
     CTF_ROLE_TIME, /* field mapped to the clock, in any structure of a packet or event */
     CTF_ROLE_COUNT,
-    /* roles in traces that tracetta's own writer wrote (ctf_conventions.h) */
+    /* fields of traces that tracetta wrote by the CTF conventions (ctf_conventions.h) */
     CTF_ROLE_ATTRIBUTE = 64, /* first role of event attributes; enum ctf_attribute is added to it */
-    CTF_ROLE_HIDDEN = 127    /* a length member that is never printed as a field */
+    CTF_ROLE_HIDDEN = 127    /* length of a sequence; never printed as a field */
 };
 
 struct ctf_clock {
     ttr_text id; /* name by which field types refer to the clock (TSDL: name; CTF 2: id) */
     ttr_text name, ns, uid, description;
-    uint64_t frequency; /* Hz, never 0 */
+    uint64_t frequency; /* ticks per second (Hz), never 0 */
     /* seconds from the origin to tick 0; the clock offset is the sum of this and offset_cycles */
     int64_t offset_s;
     int64_t offset_cycles; /* cycles from the origin to tick 0, added to offset_s */
@@ -80,7 +81,8 @@ struct ctf_event_class {
     uint64_t id;
     /* index of the class among all event classes of the description, in order of declaration */
     size_t number;
-    ttr_text name, ns, uid; /* name: as in the metadata; all are "" if not declared */
+    /* name: as in the metadata; all three are "" if not declared */
+    ttr_text name, ns, uid;
     ttr_text emf_uri;
     int64_t log_level;
     bool has_log_level;
@@ -106,7 +108,8 @@ struct ctf_stream_class {
     uint64_t id;
     /* name: in RFC v1.1 the name of the section, which is its term for a stream class */
     ttr_text name, ns, uid;
-    const struct type *packet_context, *event_header, *event_context; /* NULL = not declared */
+    /* types of these structures; NULL if not declared */
+    const struct type *packet_context, *event_header, *event_context;
     const struct ctf_clock *clock; /* default clock; NULL if there is none */
     struct ctf_event_class **events;
     size_t events_n, events_capacity;
@@ -126,7 +129,9 @@ struct ctf_stream_class {
 /* RFC v1.1: default alignment of basic types. */
 enum ctf_alignment {
     CTF_ALIGN_UNKNOWN =
-        0, /* not declared; found by probing (decision 15 in src/formats/ctf/rfc-v1.1.md) */
+        /* the metadata declare no alignment; it is found by trying (decision 15 in
+         * src/formats/ctf/rfc-v1.1.md) */
+    0,
     CTF_ALIGN_PACKED,
     CTF_ALIGN_NATURAL_64,
     CTF_ALIGN_NATURAL_32
@@ -136,8 +141,9 @@ struct ctf_description {
     const struct alloc *alloc;
     struct arena arena;
     enum ctf_version version;
-    uint32_t minor;     /* minor version that the metadata declares: 8 for TSDL, 0 for CTF 2 */
-    bool is_big_endian; /* byte order of types that declare none */
+    /* minor version of the format in the metadata: 8 for TSDL, 0 for CTF 2 */
+    uint32_t minor;
+    bool is_big_endian; /* default byte order of types */
     bool has_byte_order, has_uuid;
     uint8_t uuid[16];
     ttr_text name, ns, uid; /* CTF 2: name, namespace and unique id of the trace class */
@@ -149,7 +155,7 @@ struct ctf_description {
     size_t clocks_n, clocks_capacity;
     struct ctf_stream_class **streams;
     size_t streams_n, streams_capacity;
-    /* (id, 0) to an index into `streams`, of the first `indexed_n` streams */
+    /* maps (stream class id, 0) to an index into `streams`, for the first `indexed_n` streams */
     struct pair_map streams_by_id;
     size_t indexed_n;
     size_t events_n; /* number of event classes in all stream classes */
@@ -159,17 +165,17 @@ struct ctf_description {
     enum ctf_alignment alignment;
     bool has_session_id; /* RFC only: the metadata was in packets, so session_id is valid */
     uint32_t session_id;
-    /* RFC only: the counter events_discarded has its value at the end of the packet, as in CTF 1.8
-     */
+    /* RFC only: the counter events_discarded counts up to the end of its packet, as in CTF 1.8 */
     bool rfc_discarded_at_end;
     bool has_unescaped; /* CTF 1.8: some strings in the text have unescaped quotes or backslashes */
     bool is_rc7;        /* the metadata follow release candidate 7 of the CTF 2 specification */
-    /* Callback for diagnostics of a parser; may be NULL. `offset` is an offset in the metadata
-     * file. */
+    /* called for each diagnostic of a parser; may be NULL. `offset` is a byte offset in the
+     * metadata file. */
     void (*note)(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                  const char *text);
     void *note_ctx;
-    void *parser; /* state that a parser keeps to parse additional metadata later; in the arena */
+    /* state of the parser, for metadata that are added later; allocated in the arena */
+    void *parser;
 };
 
 /* Reports whether counters of discarded events count up to the end of their packet. If not, they
@@ -195,13 +201,13 @@ struct ctf_event_class *ctf_find_event(const struct ctf_stream_class *stream, ui
 const struct ctf_environment *ctf_find_environment(const struct ctf_description *description,
                                                    const char *name);
 
-/* Metadata text, extracted from packets if the file has any. */
+/* Text of the metadata, without the packets that may contain it in the file. */
 struct ctf_text {
-    const char *p; /* text, with a zero byte after its n bytes */
+    const char *p; /* the text; a zero byte follows its n bytes */
     size_t n;
-    const char *file; /* file name for messages */
-    /* Segments of the text, ascending; each maps a range of the text to a file offset. NULL if the
-     * text is the complete file. */
+    const char *file; /* name of the metadata file, for error messages */
+    /* Segments of the text in ascending order. Each maps a range of the text to its offset in the
+     * file. NULL if the file contains nothing but the text. */
     const struct ctf_piece {
         size_t at;
         uint64_t offset;
@@ -209,8 +215,7 @@ struct ctf_text {
         bool is_unpacked;
     } * piece;
     size_t pieces_n;
-    /* another metadata file of the trace continues this text, so it may end anywhere in a
-     * declaration */
+    /* the trace has more metadata files, so this text may end inside a declaration */
     bool is_part;
 };
 
@@ -242,9 +247,9 @@ TTR_MUST ttr_status ctf2_print(const struct ctf_description *description, struct
 TTR_MUST ttr_status rfc11_print(const struct ctf_description *description, struct buffer *to,
                                 ttr_error *error);
 
-/* Like ctf2_print, but for display only, so RFC v1.1 is accepted, too. Its packet sizes become
- * fields without a role, its lengths become members (NAME_length) before their sequence, its
- * bitfields lose their unit. A reader could not decode packets by this text. */
+/* Like ctf2_print, but for display only. It also accepts RFC v1.1: its packet sizes become fields
+ * without a role, its lengths become members (NAME_length) before their sequence, its bitfields
+ * lose their unit. A reader could not decode packets by this text. */
 TTR_MUST ttr_status ctf2_print_indented(const struct ctf_description *description,
                                         struct buffer *to, ttr_error *error);
 
@@ -254,7 +259,7 @@ enum ctf_version ctf_detect_metadata_language(const uint8_t *bytes, size_t n, bo
 
 /* Key of encrypted metadata packets (RFC v1.1 only). */
 struct ctf_key {
-    const uint8_t *bytes; /* 32 bytes for AES-256; NULL if there is none */
+    const uint8_t *bytes; /* the key, 32 bytes for AES-256; NULL if there is none */
 };
 TTR_MUST ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_t *bytes,
                                         size_t n, const struct ctf_key *key, struct ctf_text *text,

@@ -8,10 +8,11 @@
 #include "base/status.h"
 #include "model/options.h"
 
-/* ms; default patience limit; four periods of the session's live timer if that is longer */
+/* ms that the merge waits for a stream without data; four periods of the session's live timer if
+ * that is longer */
 #define PATIENCE_MS 2000u
 
-/* --- Merge --- */
+/* --- Merge of the inputs --- */
 
 /* Returns true if the next event of `a` is returned before that of `b`. For equal times, the order
  * of live->inputs decides. */
@@ -35,8 +36,8 @@ static void sift_heap_down(struct live_reader *live, size_t i)
     heap[i] = input;
 }
 
-/* Builds the heap of the inputs with events. Returns the time up to which events may be returned:
- * the smallest horizon of the other inputs. */
+/* Builds the heap of the inputs that have decoded events. Returns the time in ns up to which
+ * events may be returned: no other input can still have an earlier event. */
 static int64_t build_input_heap(struct live_reader *live)
 {
     int64_t bound =
@@ -103,7 +104,7 @@ static uint32_t merge_live_inputs(struct live_reader *live, bool *is_past_range)
     return n;
 }
 
-/* --- Reading --- */
+/* --- Reading of events --- */
 
 /* Ends all streams after the client failed. The failure is returned after the last event. */
 static void end_streams_after_failure(struct live_reader *live, const ttr_error *reason)
@@ -248,7 +249,7 @@ static struct diagnostics *live_get_diagnostics(ttr_reader *base)
     return &((struct live_reader *)base)->notes;
 }
 
-/* --- Opening --- */
+/* --- Opening of a session --- */
 
 static const struct reader_ops live_ops = {.next = live_read_batch,
                                            .close = live_close,
@@ -320,7 +321,7 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_confi
     return reader;
 }
 
-/* --- Options --- */
+/* --- Options of live traces --- */
 
 /* Parses an option with seconds, such as "2.5", into milliseconds. Leaves *ms unchanged if it is
  * not set. */

@@ -33,19 +33,20 @@
 
 #define LIVE_SLICE_MS 100u
 #define LIVE_BATCH 256u
-/* bytes; maximum of downloaded packets that wait to be decoded; each stream may have one in any
- * case */
+/* bytes of downloaded packets that may wait to be decoded, in all streams; one packet per stream
+ * is always allowed */
 #define LIVE_AHEAD_BYTES (UINT64_C(16) << 20)
 #define LIVE_RECONNECT_MS 30000u
-#define LIVE_NO_POLL UINT_MAX /* value of poll_ms: request again without a pause */
+#define LIVE_NO_POLL UINT_MAX /* poll_ms: send the next request without a pause */
 
 /* A trace of the session with its parsed metadata. */
 struct live_source {
     struct live_trace *trace;
     struct ctf_trace *ctf;
     struct live_metadata metadata;
-    bool is_ready; /* the metadata are complete and compiled, so packets can be decoded */
-    bool is_lost;  /* the metadata are invalid or missing, so packets cannot be decoded */
+    /* the metadata are complete and compiled, so packets of the trace can be decoded */
+    bool is_ready;
+    bool is_lost; /* the metadata are invalid or missing, so packets cannot be decoded */
 };
 
 /* A received packet that waits until its input has decoded the previous ones. */
@@ -58,24 +59,30 @@ struct live_queued_packet {
 struct live_input {
     struct live_stream *stream;
     struct live_source *source;
-    struct input *in; /* NULL before the first packet */
+    /* decoder of the stream's packets; NULL before the first packet */
+    struct input *in;
     /* total size in bytes of the packets that were appended to `in` */
     uint64_t fed;
-    struct live_queued_packet *queued; /* ring buffer; the first packet is at queued_first */
+    /* ring buffer of received packets; the first one has the index queued_first */
+    struct live_queued_packet *queued;
     size_t queued_first, queued_n, queued_capacity;
     ttr_batch batch;
     uint32_t at; /* index in `batch` of the next event to return */
     bool has_horizon;
     int64_t horizon;
     bool is_ending; /* the stream has ended, and `batch` is the last one */
-    ttr_event gap;  /* gap event for a stream that ended without notice (is_gone) */
-    /* ms; seen_ms: time of the last check; quiet_ms: time without new data up to then */
+    /* event that reports missing data if the stream ended without notice (is_gone) */
+    ttr_event gap;
+    /* ms; seen_ms: time of the last check of the stream; quiet_ms: duration without new data up to
+     * that check */
     uint64_t seen_ms, quiet_ms;
-    /* at the last check, the stream had no data and no request was pending */
+    /* at the last check, the stream had no data, and no request for its data was pending */
     bool was_idle;
-    uint64_t beacon;           /* tick of the last beacon that raised the horizon */
-    uint64_t class_id, number; /* sort keys of live->inputs */
-    /* index in live->inputs during the merge; orders events of equal time */
+    /* clock tick of the last beacon that proved that no earlier event follows */
+    uint64_t beacon;
+    /* id and number of the stream, by which live->inputs is sorted */
+    uint64_t class_id, number;
+    /* position of the input in live->inputs during the merge; orders events of equal time */
     size_t heap;
 };
 
@@ -84,11 +91,13 @@ struct live_config {
     live_dial dial; /* opens a connection; NULL = TCP to the address in the URL */
     void *dial_ctx;
     enum live_seek seek;
-    unsigned reconnect_ms; /* 0 = never reconnect */
+    /* ms in which a lost connection may be restored; 0 = never reconnect */
+    unsigned reconnect_ms;
     unsigned limit_ms, poll_ms, patience_ms;
 };
 
-/* Context of TCP connections: the address, and the library context with the progress callback. */
+/* Argument of the function that opens TCP connections: the address, and the library context with
+ * the progress callback. */
 struct live_tcp {
     ttr *t;
     struct live_url url;
@@ -98,46 +107,47 @@ struct live_reader {
     struct ttr_reader base;
     struct live_client client;
     struct live_tcp tcp;
-    char *path; /* the URL as the user wrote it */
-    /* options for inputs that are opened later; its pointers are not set */
+    char *path; /* the session's URL as the user wrote it */
+    /* options for inputs that are opened later; pointers in it are NULL */
     ttr_read_options options;
     struct diagnostics notes;
-    uint16_t id; /* source id of gaps of streams that never had an input */
+    uint16_t id; /* source id of gap events if the stream never had an input */
     unsigned patience_ms;
-    struct live_input **inputs; /* inputs in the order of their events with equal time */
+    /* all inputs, in the order in which events of equal time are returned */
+    struct live_input **inputs;
     size_t inputs_n, inputs_capacity;
-    /* binary heap of the inputs with events in their batch, by time of the next event */
+    /* binary heap of the inputs that have decoded events, by the time of the next event */
     struct live_input **heap;
     size_t heap_n, heap_capacity;
     ttr_event out[LIVE_BATCH];
-    int64_t from, to;       /* time range of the options */
-    int64_t returned_until; /* time of the latest event returned */
+    int64_t from, to;       /* first and last time (ns) that the user selected */
+    int64_t returned_until; /* time in ns of the latest event returned */
     bool has_failed;
-    /* failure of the client; returned after all received events */
+    /* error of the client; returned after all received events */
     ttr_error failure;
-    /* totals of closed inputs */
+    /* sums over the inputs that are closed */
     uint64_t events, lost, lost_packets, gaps, packets, bytes;
     /* size in bytes of all queued packets */
     uint64_t queued_bytes;
     uint64_t reconnections_noted, refused_noted;
 };
 
-/* --- ctf_live.c --- */
+/* --- Session (ctf_live.c) --- */
 
 /* Opens a live session. If the URL names only a daemon, opens the list of its sessions. Returns
  * NULL with `error` on failure. */
 ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options,
                           ttr_error *error);
 
-/* Checks the values of the options for live traces. Also called for other traces, so that invalid
- * values are reported there, too. */
+/* Checks the values of the options for live traces. Also called when a trace of files is opened,
+ * so that invalid values are errors there, too. */
 TTR_MUST ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error);
 
-/* Opens a session as ctf_open_live does, with the connection and timeouts of `how`; for tests. */
+/* Opens a session like ctf_open_live, but with the connection and timeouts in `how`; for tests. */
 ttr_reader *ctf_open_live_with(ttr *t, const char *url, const struct live_config *how,
                                const ttr_read_options *options, ttr_error *error);
 
-/* --- ctf_live_inputs.c --- */
+/* --- Inputs (ctf_live_inputs.c) --- */
 
 /* Processes received data: parses metadata, appends packets to inputs, and decodes a batch for each
  * input without events. Adds inputs for new streams and closes those of ended ones. */
@@ -153,7 +163,7 @@ void live_free_source(struct live_reader *live, struct live_trace *trace);
 void live_add_diagnostic(struct live_reader *live, ttr_severity severity, const char *code,
                          const char *format, ...) TTR_PRINTF(4, 5);
 
-/* --- live_connect.c --- */
+/* --- Connection (live_connect.c) --- */
 
 /* Initializes a client with the values of `how`, and with defaults for those that are not set. */
 void live_init_client(struct live_client *client, struct live_tcp *tcp,
@@ -164,7 +174,7 @@ void live_init_client(struct live_client *client, struct live_tcp *tcp,
 TTR_MUST ttr_status live_run_until_attached(struct live_client *client, const ttr *t,
                                             ttr_error *error);
 
-/* --- live_list.c --- */
+/* --- List of sessions (live_list.c) --- */
 
 /* Adds the attribute "live.session" to a source: the session in babeltrace2's notation.
  * Returns false if memory is out. */

@@ -1,5 +1,5 @@
-/* Data flow from the client to the inputs: parses metadata, appends packets to inputs, and decodes
- * events (see ctf_live.h). */
+/* Moves data from the client to the inputs: parses metadata, appends packets to inputs, and
+ * decodes their events (see ctf_live.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,10 +7,11 @@
 #include "formats/ctf/description/ctf_attributes.h"
 #include "formats/ctf/live/ctf_live.h"
 
-/* ms; maximum time between two checks that counts as silence of a stream */
+/* ms; if two checks of a stream are further apart, only this time counts as silence */
 #define NOTICED_MS 200u
-#define BATCHES_TOGETHER 8192u /* approximate maximum of decoded events in all inputs */
-#define SOURCES_KEPT 64u       /* number of source ids reserved for other readers */
+/* events; each input decodes a share of this, so that all inputs together hold about as many */
+#define BATCHES_TOGETHER 8192u
+#define SOURCES_KEPT 64u /* source ids that stay free for other readers */
 
 void live_add_diagnostic(struct live_reader *live, ttr_severity severity, const char *code,
                          const char *format, ...)
@@ -115,7 +116,7 @@ static ttr_status update_source(struct live_reader *live, struct live_source *so
     struct live_trace *trace = source->trace;
     ttr_error ctx = {0};
     char name[512];
-    /* wait for all metadata, because incomplete metadata may be invalid */
+    /* parse only complete metadata, because a part of them may be invalid */
     bool is_all = !trace->wants_metadata || has_client_ended(live);
     if (!source->is_lost && is_all && trace->metadata.n > source->metadata.unpacked) {
         (void)snprintf(name, sizeof name, "%s, metadata", live->path);
@@ -165,7 +166,7 @@ static ttr_status update_sources(struct live_reader *live, ttr_error *error)
     return TTR_OK;
 }
 
-/* --- Lanes --- */
+/* --- Order of inputs --- */
 
 static bool is_input_before(const struct live_input *a, const struct live_input *b)
 {
@@ -253,7 +254,7 @@ void live_close_input(struct live_reader *live, struct live_input *input)
     alloc_free(&live->base.t->counted, input, 1, sizeof *input);
 }
 
-/* --- Packets --- */
+/* --- Packets of an input --- */
 
 /* Converts a tick of a stream class to nanoseconds, including the option time-offset. Returns false
  * if the class is unknown. */
@@ -290,8 +291,8 @@ static bool add_trace_path(const struct live_input *input, const char *path)
            context_add_attribute(in->base.t, in->id, "trace.path", &folder);
 }
 
-/* Opens the reader input of a stream for its first packet; `frame` is the parsed header of that
- * packet. */
+/* Opens the reader input of a stream when its first packet has arrived. `frame` is the parsed
+ * header of that packet. */
 static ttr_status open_packet_input(struct live_reader *live, struct live_input *input,
                                     const struct ctf_frame *frame, ttr_error *error)
 {
@@ -430,7 +431,7 @@ static ttr_status append_first_packet(struct live_reader *live, struct live_inpu
     return TTR_OK;
 }
 
-/* --- Batches --- */
+/* --- Batches of events --- */
 
 /* Decodes the next batch of events of the input. The batch is empty if all appended packets are
  * decoded. */
@@ -444,8 +445,8 @@ static ttr_status read_input_batch(struct live_input *input, ttr_error *error)
     return status == TTR_END ? TTR_OK : status;
 }
 
-/* Makes a batch with one gap event, for a stream that ended without notice and may have lost
- * packets. */
+/* Sets the batch to one gap event, which reports that a stream ended without notice, so packets
+ * may be missing. */
 static void append_gap_event(struct live_reader *live, struct live_input *input)
 {
     input->gap = (ttr_event){.kind = TTR_KIND_GAP,
@@ -462,8 +463,9 @@ static void append_gap_event(struct live_reader *live, struct live_input *input)
                         input->stream->name);
 }
 
-/* Updates silence and horizon of an input without events. Silence counts from an answer "no data"
- * to the next request, because the duration of an answer depends on the daemon only. */
+/* Updates how long an input without events has been silent, and the time before which it has no
+ * more events. Silence is counted from an answer "no data" to the next request, because the
+ * duration of an answer depends on the daemon only. */
 static void update_idle_input(struct live_reader *live, struct live_input *input)
 {
     const struct live_stream *stream = input->stream;

@@ -6,8 +6,8 @@
 #include "formats/ctf/live/live_client.h"
 
 #define POLL_LEAST_MS 10u
-/* ms between requests for new streams while none is known; short because streams of short programs
- * end soon */
+/* ms between requests for new streams while none is known; short, because the streams of a short
+ * program soon end */
 #define STREAMS_MS 20u
 #define IDLE_MS 1000u /* ms between checks whether a trace without streams is closed */
 
@@ -30,7 +30,7 @@ static void consume_answer_bytes(struct live_client *client, const struct cursor
     live_link_consume(&client->link, cursor_left(before) - cursor_left(after));
 }
 
-/* --- Until the session is attached --- */
+/* --- Answers before the session is attached --- */
 
 static ttr_status parse_connect_answer(struct live_client *client, struct live_request *request,
                                        ttr_error *error)
@@ -57,8 +57,8 @@ static bool text_equals(ttr_text text, const char *other)
     return text.n == strlen(other) && memcmp(text.p, other, text.n) == 0;
 }
 
-/* Handles one session of the list: passes it to the callback in list mode, or stores its id if it
- * is the wanted session. */
+/* Processes one session of the list: passes it to the callback in list mode, or stores its id if
+ * it is the wanted session. */
 static ttr_status handle_listed_session(struct live_client *client,
                                         const struct live_session *session, ttr_error *error)
 {
@@ -80,8 +80,8 @@ static ttr_status handle_listed_session(struct live_client *client,
     return TTR_OK;
 }
 
-/* Handles the end of the list of sessions. Fails if the wanted session is not in the list, unless
- * it was attached before; then it has ended. */
+/* Processes the end of the list of sessions. If the wanted session is not in the list, it has
+ * ended if it was attached before; otherwise this is an error. */
 static ttr_status finish_session_list(struct live_client *client, ttr_error *error)
 {
     char url[LIVE_URL_PART + 32];
@@ -146,7 +146,7 @@ static ttr_status parse_create_answer(struct live_client *client, struct live_re
     return TTR_OK;
 }
 
-/* --- Streams --- */
+/* --- Answers about streams --- */
 
 static ttr_status add_metadata_stream(struct live_trace *trace, const struct live_stream_head *head)
 {
@@ -209,8 +209,8 @@ static ttr_status fail_attachment(struct live_client *client, const struct live_
     const char *name = client->url.session;
     switch (status) {
     case LIVE_ATTACH_ALREADY:
-        /* TTR_E_IO: try again, because the daemon may not have noticed yet that the previous
-         * connection is closed */
+        /* TTR_E_IO makes the client try again: after a reconnection, the daemon may not have
+         * noticed yet that the previous connection is closed */
         return fail(error, client->is_attached ? TTR_E_IO : TTR_E_UNSUPPORTED, NO_OFFSET,
                     "the session \"%s\" has another viewer already, and there can be one only",
                     name);
@@ -308,7 +308,7 @@ static ttr_status parse_new_streams_answer(struct live_client *client, struct li
     return TTR_OK;
 }
 
-/* --- Packets --- */
+/* --- Answers with packets --- */
 
 static void apply_answer_flags(struct live_client *client, const struct live_stream *stream,
                                uint32_t flags)
@@ -375,7 +375,8 @@ static ttr_status parse_index_answer(struct live_client *client, struct live_req
     return TTR_OK;
 }
 
-/* Parses the fixed part of an answer to PACKET. Handles answers without a packet. */
+/* Parses the fixed part of an answer to the request PACKET, and completes the request if the
+ * answer contains no packet. */
 static ttr_status parse_packet_head(struct live_client *client, struct live_request *request,
                                     ttr_error *error)
 {
@@ -441,10 +442,10 @@ static ttr_status parse_packet_bytes(struct live_client *client, struct live_req
     return TTR_OK;
 }
 
-/* --- Metadata --- */
+/* --- Answers with metadata --- */
 
-/* Compares and consumes received metadata that an earlier connection received, too. Sets
- * has_changed if they differ. */
+/* After a reconnection: compares and consumes the metadata that an earlier connection received
+ * already. Sets has_changed if they differ. */
 static void compare_known_metadata(struct live_client *client, struct live_request *request)
 {
     struct live_trace *trace = request->trace;
@@ -479,7 +480,8 @@ static ttr_status parse_metadata_head(struct live_client *client, struct live_re
     request->is_head_parsed = true;
     request->left = status == LIVE_OK ? n : 0;
     trace->is_closed |= status == LIVE_METADATA_ERROR;
-    /* LIVE_OK with 0 bytes: a cleared session has no metadata now, but will soon */
+    /* a cleared session answers LIVE_OK with 0 bytes: it has no metadata now, but will have some
+     * soon */
     trace->wants_metadata = status == LIVE_OK;
     trace->ask_at = client->now + (status == LIVE_OK ? (n ? 0 : client->poll_ms)
                                    : trace->streams  ? 0
@@ -515,7 +517,7 @@ static ttr_status parse_detach_answer(struct live_client *client)
     return TTR_OK;
 }
 
-/* --- All answers --- */
+/* --- Dispatch of answers --- */
 
 static ttr_status parse_one_answer(struct live_client *client, struct live_request *request,
                                    ttr_error *error)

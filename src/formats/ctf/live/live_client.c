@@ -9,7 +9,8 @@
 
 #define DIAL_AFTER_MOST 2000u
 #define GOODBYE_MS 100u
-#define PIECE_BYTES 262144u /* bytes; maximum of a packet that one request asks for */
+/* bytes; packets are downloaded in parts of at most this size, one per request */
+#define PIECE_BYTES 262144u
 
 enum { KNOWN_STREAM = 0, KNOWN_TRACE = 1 };
 
@@ -146,7 +147,7 @@ static struct live_request *add_request(struct live_client *client, enum live_co
 {
     struct live_request *request =
         &client->requests[(client->requests_first + client->requests_n++) % LIVE_REQUESTS_MAX];
-    /* until the session is followed, each request is sent after the answer to the one before */
+    /* until the session is attached and its streams are known, requests are sent one at a time */
     const bool is_alone = client->requests_n == 1 || client->phase != LIVE_RUNNING;
     *request = (struct live_request){
         .command = (uint8_t)command, .id = id, .sent_ms = is_alone ? client->now : 0};
@@ -226,8 +227,8 @@ static void request_metadata(struct live_client *client)
 {
     for (size_t i = 0; i < client->traces_n && can_queue_request(client); i++) {
         struct live_trace *trace = client->traces[i];
-        /* metadata of a trace without streams are requested from time to time, to detect when it is
-         * closed */
+        /* if a trace has no streams, its metadata are requested from time to time, to detect when
+         * it is closed */
         bool is_wanted = trace->has_metadata_stream && !trace->is_closed &&
                          (trace->wants_metadata || trace->streams == 0);
         if (!is_wanted || trace->is_asked || client->now < trace->ask_at)
@@ -373,7 +374,7 @@ static ttr_status exchange_messages(struct live_client *client, ttr_error *error
     ttr_status taken = live_parse_answers(client, error);
     if (taken != TTR_AGAIN || moved == TTR_OK || moved == TTR_AGAIN)
         return taken == TTR_AGAIN ? moved : taken;
-    *error = lost; /* the connection failed, after its last data were parsed */
+    *error = lost; /* report the lost connection only after its last data were parsed */
     return moved;
 }
 

@@ -32,11 +32,12 @@
 #include "formats/ctf/live/live_url.h"
 
 #define LIVE_REQUESTS_MAX 32u
-/* ms; if an answer came this soon, requests are sent one at a time, as some daemons require */
+/* ms; a daemon that answers this fast gets one request at a time, since some daemons require
+ * that */
 #define LIVE_NEAR_MS 5u
-#define LIVE_STREAMS_MAX 60000u /* maximum of streams at one time */
+#define LIVE_STREAMS_MAX 60000u /* streams that may be open at one time */
 #define LIVE_SESSIONS_MAX 10000u
-#define LIVE_PACKET_MAX (UINT64_C(256) << 20) /* bytes; maximum of one packet */
+#define LIVE_PACKET_MAX (UINT64_C(256) << 20) /* bytes; larger packets are refused */
 #define LIVE_METADATA_MAX (UINT64_C(256) << 20)
 
 struct live_trace {
@@ -48,13 +49,14 @@ struct live_trace {
     bool is_asked;
     uint64_t ask_at;
     struct buffer metadata; /* all bytes of metadata received, as sent */
-    /* bytes of metadata received in this connection; after a reconnection the daemon repeats them
-     * from the start */
+    /* bytes of metadata received in this connection; each connection receives them from the start
+     */
     uint64_t received;
     uint32_t streams; /* number of streams of this trace */
-    bool has_changed; /* after a reconnection the daemon sent other metadata than before */
-    bool is_done;     /* set by the user: the object may be freed */
-    void *ctx;        /* data of the user */
+    /* the metadata after a reconnection differ from those before it */
+    bool has_changed;
+    bool is_done; /* set by the caller: the client may free the trace */
+    void *ctx;    /* data of the caller */
 };
 
 struct live_stream {
@@ -68,26 +70,28 @@ struct live_stream {
     struct buffer packet;    /* bytes of the packet received so far; complete if is_whole */
     bool is_over;            /* no further packets follow */
     bool is_closed;          /* the daemon reported the end of the stream in this connection */
-    /* the stream ended without a report of the daemon; packets may be missing */
+    /* the stream ended, but the daemon did not report its end; packets may be missing */
     bool is_gone;
-    /* an inactivity beacon arrived: no event before tick `beacon` follows */
+    /* an inactivity beacon arrived: all further events are at or after tick `beacon` */
     bool has_beacon;
     uint64_t beacon, class_id; /* class_id: id of the stream class, from the last index or beacon */
     bool is_listed;            /* the daemon listed the stream in this connection */
-    /* skip packets that are not newer than the last packet of the previous connection */
+    /* the connection is new: skip packets that are not newer than the last one of the previous
+     * connection */
     bool skips;
     bool has_last;
     uint64_t last_begin, last_end;
-    bool is_done; /* set by the user: the object may be freed */
-    void *ctx;    /* data of the user */
+    bool is_done; /* set by the caller: the client may free the stream */
+    void *ctx;    /* data of the caller */
 };
 
 struct live_request {
-    uint8_t command;     /* enum live_command */
-    bool is_head_parsed; /* the part of fixed size of the answer was parsed */
+    uint8_t command;     /* the request (enum live_command) */
+    bool is_head_parsed; /* the fixed-size start of the answer was parsed */
     uint64_t left;       /* number of entries or bytes of the answer that were not received yet */
     uint64_t id;         /* id of the session, trace or stream */
-    uint64_t sent_ms;    /* time of the request; 0 if others were pending, too */
+    /* time in ms when the request was sent; 0 if other requests were pending, too */
+    uint64_t sent_ms;
     struct live_trace *trace;
     struct live_stream *stream;
 };
@@ -98,7 +102,7 @@ struct live_attached {
 };
 
 enum live_phase {
-    LIVE_AWAY = 0, /* not connected */
+    LIVE_AWAY = 0, /* no connection; the next step opens one */
     LIVE_GREETING,
     LIVE_LISTING,
     LIVE_ATTACHING,
@@ -119,8 +123,9 @@ struct live_options {
     live_list list; /* if not NULL, the client lists the sessions and does not attach */
     void *list_ctx;
     enum live_seek seek;
-    unsigned reconnect_ms; /* 0 = never reconnect */
-    unsigned limit_ms;     /* time limit of an answer (live_link.h) */
+    /* ms in which a lost connection may be restored; 0 = never reconnect */
+    unsigned reconnect_ms;
+    unsigned limit_ms; /* ms to wait for an answer (live_link.h) */
     /* pause between requests; half of the session's live timer period is used if that is shorter */
     unsigned poll_ms;
 };
@@ -132,11 +137,13 @@ struct live_client {
     enum live_phase phase;
     ttr_error error;
     struct live_link link;
-    struct live_version version; /* protocol version of the daemon */
-    uint32_t minor;              /* minor version in use: the lower one of daemon and client */
+    struct live_version version; /* protocol version that the daemon announced */
+    /* minor protocol version in use: the lower one of daemon and client */
+    uint32_t minor;
     struct live_request requests[LIVE_REQUESTS_MAX];
     unsigned requests_first, requests_n;
-    uint64_t round_trip_ms; /* shortest time of an answer so far; 0 = unknown or less than 1 ms */
+    /* ms; shortest time from a request to its answer so far; 0 = unknown or less than 1 ms */
+    uint64_t round_trip_ms;
     bool has_round_trip;
     struct live_attached *sessions;
     size_t sessions_n, sessions_capacity;
@@ -144,8 +151,8 @@ struct live_client {
     size_t traces_n, traces_capacity;
     struct live_stream **streams;
     size_t streams_n, streams_capacity;
-    /* (stream id, 0) -> index in `streams` of every stream ever listed, UINT32_MAX if freed; (trace
-     * id, 1) -> index in `traces` */
+    /* maps (stream id, 0) to the index in `streams` of every stream ever listed, UINT32_MAX if
+     * freed; and (trace id, 1) to the index in `traces` */
     struct pair_map known;
     size_t turn; /* index of the next stream to request data of (round robin) */
     unsigned poll_ms;
@@ -154,10 +161,10 @@ struct live_client {
     bool is_session_gone; /* after a reconnection, the daemon did not have the session any more */
     uint64_t ask_streams_at;
     uint64_t away_since, dial_at;
-    /* delay before the next connection attempt; starts at poll_ms and doubles */
+    /* ms before the next connection attempt; starts at poll_ms and doubles */
     unsigned dial_after_ms;
-    struct live_session session; /* the attached session, without its names */
-    uint64_t now;                /* time of this step, ms */
+    struct live_session session; /* the attached session; its names are not kept */
+    uint64_t now;                /* time in ms at the start of this step */
     uint64_t bytes;              /* bytes received in earlier connections */
     uint64_t reconnections, packets_refused;
 };
@@ -166,8 +173,9 @@ struct live_client {
 void live_client_init(struct live_client *client, const struct alloc *alloc,
                       const struct live_url *url, const struct live_options *options);
 
-/* Sends requests and parses answers without waiting; only live_dial may block. Returns TTR_OK after
- * progress, TTR_AGAIN without, TTR_END in phase LIVE_OVER, else the failure, which is permanent. */
+/* Sends requests and parses answers without waiting; only live_dial may block. Returns TTR_OK
+ * after progress, TTR_AGAIN if there was none, TTR_END if the session has ended. Any other status
+ * is a permanent failure. */
 TTR_MUST ttr_status live_client_step(struct live_client *client, ttr_error *error);
 
 /* Sleeps until data may have arrived, at most `limit_ms`; a signal ends the sleep. */
@@ -185,7 +193,7 @@ static inline bool live_client_may_get_streams(const struct live_client *client)
 /* Detaches if there is a connection, and frees everything. */
 void live_client_free(struct live_client *client);
 
-/* --- Used by live_client.c and live_answers.c only --- */
+/* --- Shared by live_client.c and live_answers.c --- */
 
 /* Parses all complete answers received. Returns TTR_AGAIN if there is none. */
 ttr_status live_parse_answers(struct live_client *client, ttr_error *error);
@@ -195,7 +203,7 @@ ttr_status live_parse_answers(struct live_client *client, ttr_error *error);
 struct live_request *live_queue_request(struct live_client *client, enum live_command command,
                                         uint64_t id);
 
-/* Queues ATTACH for the next session. Returns false if all sessions have one. */
+/* Sends the request ATTACH for the next session. Returns false if it was sent for all sessions. */
 bool live_attach_next_session(struct live_client *client);
 
 /* Return the stream or trace with that id; add it if it is new. Return NULL if memory is out. */

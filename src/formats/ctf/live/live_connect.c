@@ -3,9 +3,9 @@
 #include "base/status.h"
 #include "formats/ctf/live/ctf_live.h"
 
-#define ANSWER_MS 10000u /* default time limit of an answer (live_link.h) */
+#define ANSWER_MS 10000u /* default of the ms to wait for an answer (live_link.h) */
 #define DIAL_MS 5000u
-#define OPEN_MS 30000u /* time limit until the session is attached */
+#define OPEN_MS 30000u /* ms; opening fails if the session is not attached by then */
 #define POLL_MS 100u
 
 static bool should_continue(void *ctx)

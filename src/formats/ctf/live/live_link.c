@@ -1,11 +1,12 @@
-/* Implements live_link.h: buffers and time limit of a connection. */
+/* Buffers and time limit of a connection to a relay daemon. */
 #include "formats/ctf/live/live_link.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-/* ms; after a longer pause between two calls, the deadline is extended by the pause */
+/* ms; a longer pause between two calls extends the deadline by the pause: the caller was
+ * suspended, not the daemon slow */
 #define ABSENCE_MS 250u
 
 void live_link_init(struct live_link *link, const struct alloc *alloc, unsigned limit_ms)

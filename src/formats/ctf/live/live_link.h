@@ -17,16 +17,17 @@
 #define LIVE_IN_BYTES 65536u
 
 struct live_link {
-    struct socket *socket; /* NULL = not connected */
-    struct buffer out;     /* requests; the first `sent` bytes were sent */
+    struct socket *socket; /* socket of the connection; NULL if not connected */
+    struct buffer out;     /* encoded requests; the first `sent` bytes were sent */
     size_t sent;
-    struct buffer in; /* answers; the first `used` bytes were consumed */
+    struct buffer in; /* received answers; the first `used` bytes were consumed */
     size_t used;
     uint64_t received; /* bytes received in this connection */
     unsigned limit_ms;
-    uint64_t deadline; /* ms; 0 = no answer is due */
-    uint64_t paced;    /* value of `received` when `deadline` was set */
-    uint64_t looked;   /* ms; time of the last call of live_link_exchange */
+    /* time in ms by which LIVE_PACE more bytes must arrive; 0 = no answer is expected */
+    uint64_t deadline;
+    uint64_t paced;  /* number of bytes received when `deadline` was set */
+    uint64_t looked; /* time in ms of the last call of live_link_exchange */
 };
 
 /* Initializes a link without a connection. */

@@ -1,5 +1,5 @@
-/* Sessions of a relay daemon as a trace: one event per session, all with the time of the request.
- *
+/* Presents the sessions of a relay daemon as a trace: one event per session, all with the time of
+ * the request.
  * |  object   name = the session's URL, link = its id;
  * |           fields host, session, timer_us, streams, viewers, format */
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct listing {
     struct live_client client;
     struct live_tcp tcp;
     ttr_builder *builder;
-    struct buffer events;   /* array of ttr_event */
+    struct buffer events;   /* array of all events (ttr_event) */
     struct buffer payloads; /* encoded fields of all events */
     size_t at;              /* number of events that were already returned */
     uint16_t id;
@@ -41,8 +41,8 @@ bool live_add_session(ttr *t, uint16_t source, const char *url, const struct liv
     return context_add_attribute(t, source, "live.session", &value);
 }
 
-/* Appends an event. Until the payload buffer is complete, event.offset stores the offset of its
- * payload, because the buffer may move. */
+/* Appends an event for a session. event.offset holds the offset of its payload until all payloads
+ * are encoded, because their buffer may move. */
 static bool append_session_event(struct listing *listing, const ttr_event *made)
 {
     ttr_event event = *made;

@@ -9,7 +9,7 @@
 #define PACKET_BITS_AT 28u /* byte offset of the packet size in a metadata packet */
 #define PACKET_MAGIC 0x75d11d57u
 
-/* --- Declarations --- */
+/* --- Search for ends of declarations --- */
 
 static bool is_blank(char c)
 {
@@ -79,7 +79,7 @@ void live_scan_declarations(struct live_scan *scan, enum ctf_version version, co
     }
 }
 
-/* --- Packets --- */
+/* --- Metadata packets --- */
 
 void live_metadata_init(struct live_metadata *metadata, const struct alloc *alloc)
 {
@@ -149,7 +149,7 @@ static ttr_status parse_complete_declarations(struct live_metadata *metadata,
     scan->at -= n;
     scan->whole = 0;
     metadata->has_text = true;
-    /* skip the end of the line of the previous declaration */
+    /* skip the blanks that separate the previous declaration from the next one */
     size_t blanks = 0;
     while (blanks < n && is_blank(copy[blanks]))
         blanks++;

@@ -21,8 +21,8 @@ struct live_scan {
     bool is_escaped;
     char before;    /* previous character, to detect comment delimiters */
     uint64_t depth; /* number of open braces, brackets and parentheses */
-    size_t at;      /* bytes scanned so far */
-    size_t whole;   /* end of the last complete declaration */
+    size_t at;      /* number of bytes scanned so far */
+    size_t whole;   /* offset of the end of the last complete declaration */
 };
 
 /* Continues the scan of a text that now has n bytes. Sets scan->whole to the end of the last
@@ -37,7 +37,7 @@ struct live_metadata {
     size_t unpacked;       /* number of received bytes that were unpacked so far */
     struct buffer text;    /* unpacked text that was not parsed yet */
     struct live_scan scan; /* scan state of `text` */
-    bool has_text;         /* at least one declaration was parsed */
+    bool has_text;         /* true after the first declaration was parsed */
 };
 
 void live_metadata_init(struct live_metadata *metadata, const struct alloc *alloc);

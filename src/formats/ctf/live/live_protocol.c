@@ -65,7 +65,7 @@ void live_append_packet(struct buffer *to, uint64_t stream, uint64_t offset, uin
     append_u32be(to, bytes);
 }
 
-/* Reads a text in a field of fixed size, up to the first zero byte. */
+/* Reads a text that is stored in a fixed number of bytes and ends at the first zero byte. */
 static ttr_text read_fixed_text(struct cursor *from, size_t size)
 {
     const uint8_t *at = cursor_read_bytes(from, size);

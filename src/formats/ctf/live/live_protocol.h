@@ -43,7 +43,8 @@
 
 #define LIVE_PORT 5344u
 #define LIVE_MAJOR 2u
-/* newest supported minor version; the lower one of client and daemon is used */
+/* newest minor version of the protocol that the client supports; the lower one of client and
+ * daemon is used */
 #define LIVE_MINOR 15u
 /* first minor version in which names in a session list have lengths */
 #define LIVE_MINOR_LENGTHS 15u
@@ -64,7 +65,7 @@ enum live_command {
 
 enum live_seek { LIVE_SEEK_BEGIN = 1, LIVE_SEEK_NOW = 2 };
 
-/* Status in an answer; 1 is success for all commands. */
+/* Status codes in answers. 1 is success for all requests. */
 enum { LIVE_OK = 1 };
 enum live_attach_status {
     LIVE_ATTACH_ALREADY = 2,
@@ -93,16 +94,18 @@ enum live_size {
     LIVE_CONNECT_BYTES = 20,
     LIVE_LIST_BYTES = 4,
     LIVE_SESSION_BYTES = 339,
-    LIVE_SESSION_HEAD_BYTES = 32, /* fixed part of a session from minor version 15 on */
-    LIVE_STREAMS_BYTES = 8,       /* ATTACH, NEW_STREAMS */
+    /* fixed part of a list entry in protocol 2.15 and later */
+    LIVE_SESSION_HEAD_BYTES = 32,
+    LIVE_STREAMS_BYTES = 8, /* answers to ATTACH and NEW_STREAMS */
     LIVE_STREAM_BYTES = 4371,
     LIVE_INDEX_BYTES = 64,
     LIVE_PACKET_BYTES = 12,
     LIVE_METADATA_BYTES = 12,
-    LIVE_STATUS_BYTES = 4 /* CREATE, DETACH */
+    LIVE_STATUS_BYTES = 4 /* answers to CREATE and DETACH */
 };
 
-/* --- Requests: appended to a buffer; its failed flag reports that memory is out --- */
+/* --- Encoding of requests: each function appends one to a buffer. If memory is out, the buffer is
+ * marked as failed --- */
 
 void live_append_connect(struct buffer *to);
 void live_append_list(struct buffer *to);
@@ -114,7 +117,8 @@ void live_append_attach(struct buffer *to, uint64_t session, enum live_seek seek
 void live_append_id(struct buffer *to, enum live_command command, uint64_t id);
 void live_append_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes);
 
-/* --- Answers: return false if the cursor ends inside the answer; it may then have moved --- */
+/* --- Decoding of answers. Functions return false if the cursor ends inside the answer; it may
+ * then have moved --- */
 
 struct live_version {
     uint32_t major, minor;
@@ -139,8 +143,8 @@ struct live_index {
 };
 
 struct live_answer_head {
-    uint32_t status, count; /* number of streams or bytes that follow */
-    uint32_t flags;         /* only in answers to PACKET */
+    uint32_t status, count; /* count: number of streams or bytes that follow */
+    uint32_t flags;         /* LIVE_NEW_METADATA, LIVE_NEW_STREAM; only in answers to PACKET */
 };
 
 bool live_read_connect(struct cursor *from, struct live_version *version);

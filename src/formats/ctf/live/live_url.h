@@ -17,8 +17,8 @@ struct live_url {
     enum socket_family family;
     uint16_t port;
     bool has_session;
-    char daemon[LIVE_URL_PART]; /* HOST: address of the relay daemon */
-    char host[LIVE_URL_PART];   /* HOSTNAME: the traced machine */
+    char daemon[LIVE_URL_PART]; /* HOST: name or address of the relay daemon */
+    char host[LIVE_URL_PART];   /* HOSTNAME: name of the traced machine */
     char session[LIVE_URL_PART];
 };
 

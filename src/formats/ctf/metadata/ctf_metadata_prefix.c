@@ -45,7 +45,8 @@ ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, siz
 
 /* A metadata file in memory. */
 struct metadata_file {
-    uint8_t *bytes; /* n + 1 bytes are allocated; NULL after the ownership was passed on */
+    /* content of the file; n + 1 bytes are allocated; NULL after a trace became owner of them */
+    uint8_t *bytes;
     size_t n;
     uint64_t hash;
 };
@@ -54,14 +55,16 @@ struct metadata_file {
 struct maximal_text {
     struct metadata_file file;
     const char *path;
-    /* text extracted from packets, with a zero byte after its text_n bytes; only while folders are
-     * compared; NULL if the file is plain text */
+    /* text extracted from packets, followed by a zero byte after text_n bytes. Only allocated
+     * while folders are compared. NULL if the file is plain text. */
     char *unpacked;
     size_t text_n;
     struct ctf_trace
-        *parsed; /* trace that owns the trace class parsed from this metadata; NULL until parsed */
+        /* trace that parsed this text and owns the resulting trace class; NULL until parsed */
+        *parsed;
     bool is_bad, has_notes;
-    size_t quiet_n; /* length in bytes of the longest prefix that was parsed without diagnostics */
+    /* length in bytes of the longest prefix of the text that was parsed without diagnostics */
+    size_t quiet_n;
     uint64_t quiet_hash;
     uint32_t next; /* next maximal text with the same hash: index + 1; 0 if none */
 };
@@ -74,13 +77,14 @@ struct ctf_prefix_set {
     struct maximal_text *longest;
     size_t n, capacity;
     struct of_folder {
-        /* index of the maximal text that the folder's metadata starts, plus 1; 0 if the metadata is
-         * unusable */
+        /* index, plus 1, of the maximal text that starts with the folder's metadata; 0 if the
+         * metadata are unusable */
         uint32_t longest;
         size_t text_n, bytes_n;
         uint64_t hash;
     } * folder;
-    /* number of folders; entry folders_n is the additional metadata file of the caller */
+    /* number of folders; the array has one more element, for the additional metadata file of the
+     * caller */
     size_t folders_n;
 };
 
@@ -309,7 +313,7 @@ void ctf_prefix_set_free(struct ctf_prefix_set *set)
     alloc_free(alloc, set, 1, sizeof *set);
 }
 
-/* --- Lookup by folder --- */
+/* --- Lookup of the longest text by folder --- */
 
 static struct maximal_text *find_maximal_text(const struct ctf_prefix_set *set, size_t folder)
 {

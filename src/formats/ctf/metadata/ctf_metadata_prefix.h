@@ -37,13 +37,14 @@ bool ctf_prefix_pass_metadata(struct ctf_prefix_set *set, size_t folder, struct 
 bool ctf_prefix_pass_longer_metadata(struct ctf_prefix_set *set, size_t folder,
                                      struct ctf_trace *trace);
 
-/* Lets a trace share the class already parsed from the same metadata, if that had no diagnostics.
- * Returns false if no such class exists. `*bytes`: size of the metadata. */
+/* Makes a trace use the trace class that was parsed from the same metadata before, if that caused
+ * no diagnostics. Returns false if there is none. `*bytes`: size of the metadata. */
 bool ctf_prefix_share_class(const struct ctf_prefix_set *set, size_t folder,
                             struct ctf_trace *trace, size_t *bytes);
 
-/* Store the class parsed from a folder's metadata, or from the longer text, so that other traces
- * can share it. `parsed` is NULL if the metadata is invalid; has_notes: there were diagnostics. */
+/* Store the class that was parsed from a folder's metadata, or from the longer text, so that other
+ * traces can share it. `parsed` is NULL if the metadata are invalid; has_notes: the parser
+ * reported diagnostics. */
 void ctf_prefix_keep_class(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *parsed,
                            bool has_notes);
 void ctf_prefix_keep_longer_class(struct ctf_prefix_set *set, size_t folder,

@@ -31,7 +31,7 @@
 #define LONG_HEADER_BYTES 44u
 #define LONG_HEADER_BITS 352u
 
-/* Reports whether the first four bytes are `magic` in either byte order. */
+/* Returns true if the first four bytes are `magic` in either byte order. */
 static bool begins_with_magic(const uint8_t *bytes, size_t n, uint32_t magic)
 {
     return n >= 4 && (load_u32le(bytes) == magic || load_u32be(bytes) == magic);
@@ -90,13 +90,14 @@ struct unpacking {
     struct ctf_piece *pieces; /* packets that contain text */
     size_t pieces_n;
     size_t packets;
-    uint8_t uuid[16];   /* UUID in the first packet */
+    uint8_t uuid[16];   /* UUID of the trace, as in the first packet */
     bool is_big_endian; /* byte order of the first packet */
     bool is_mixed;
     uint64_t
-        mixed_at; /* file offset of the first packet with another byte order than the first one */
+        /* file offset of the first packet with a byte order different from the first one */
+        mixed_at;
     bool is_cut;
-    uint64_t cut_at; /* file offset of the incomplete last packet */
+    uint64_t cut_at; /* file offset of the last packet, if it is cut off */
     uint8_t major;
 };
 
@@ -167,7 +168,8 @@ static ttr_status check_packet_sizes(const struct unpacking *u, const struct hea
     return TTR_OK;
 }
 
-/* Reports whether only blanks follow: a text editor may have added a newline to the file. */
+/* Returns true if only blanks follow, such as a newline that a text editor added at the end of the
+ * file. */
 static bool is_rest_blank(const struct cursor *c)
 {
     for (size_t i = 0; i < cursor_left(c); i++)

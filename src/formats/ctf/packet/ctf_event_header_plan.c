@@ -44,8 +44,8 @@ static bool add_number_part(struct ctf_header_parts *parts, const struct type *t
                                                              type->is_big_endian});
 }
 
-/* Appends an array of numbers without roles as one part to skip. Returns false for any other array.
- */
+/* Appends an array of numbers without roles as one part that is skipped. Returns false for any
+ * other array. */
 static bool add_array_part(struct ctf_header_parts *parts, const struct type *type)
 {
     const struct type *element = type->element;
@@ -162,10 +162,10 @@ static bool compile_header_parts(struct ctf_header_plan *plan, const struct type
            is_selected_by_event_id(variant, header) && add_extension_choice(plan, variant);
 }
 
-/* --- Loads of fixed offsets --- */
+/* --- Loads at fixed offsets --- */
 
-/* Computes the byte offset of a load of eight bytes, and the shift and mask that extract the number
- * at bit `at` from it. Returns false if the number does not fit in eight bytes. */
+/* Computes how to extract the number at bit `at`: the byte offset of a load of eight bytes, and a
+ * shift and mask for its result. Returns false if the number does not fit in eight bytes. */
 static bool compute_number_load(const struct ctf_header_part *part, uint64_t at, uint64_t *mask,
                                 uint32_t *byte, uint8_t *shift)
 {
@@ -200,7 +200,7 @@ static bool compute_part_loads(struct ctf_header_plan *plan, struct ctf_header_l
         if (part->use == CTF_PART_TIME &&
             !compute_number_load(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
-        /* mask + 1 is 0 for a time of 64 bits, which cannot wrap */
+        /* for a time of 64 bits, which cannot wrap, mask + 1 is 0 */
         if (part->use == CTF_PART_TIME)
             loads->time_step = loads->time_mask + 1;
         at += part->bits;
@@ -292,7 +292,7 @@ void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_
     plan->kind = compile_plan_loads(plan) ? CTF_PLAN_LOADS : CTF_PLAN_PARTS;
 }
 
-/* --- Execution --- */
+/* --- Reading of event headers --- */
 
 static void read_header_parts(const struct ctf_header_parts *parts, struct bits *bits,
                               struct ctf_event_header *header)
@@ -323,7 +323,7 @@ void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, cons
     const struct type *type;
     ttr_field field;
     layout_iter_begin(&walk, layout, bits, NULL);
-    /* the iterator has one more slot for itself, which is not overwritten */
+    /* copy the values of earlier fields; the last slot belongs to the iterator and is kept */
     memcpy(walk.run.slots, slots, LAYOUT_SLOTS_MAX * sizeof *slots);
     while (layout_iter_next(&walk, &field, &type)) {
         if (type->role == CTF_ROLE_EVENT_ID)

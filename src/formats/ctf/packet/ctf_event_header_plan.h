@@ -30,7 +30,7 @@ enum ctf_header_part_use { CTF_PART_SKIP = 0, CTF_PART_ID, CTF_PART_TIME };
 /* A number of an event header to read, or bits to skip. Padding up to its alignment precedes it. */
 struct ctf_header_part {
     uint64_t bits; /* width of the number or field; at most 64 for numbers */
-    uint8_t use;   /* enum ctf_header_part_use */
+    uint8_t use;   /* how the number is used (enum ctf_header_part_use) */
     uint8_t align; /* log2 of the alignment in bits */
     bool is_big_endian;
 };
@@ -43,37 +43,40 @@ struct ctf_header_parts {
 /* Byte offsets, shifts and masks that read a header by two loads of eight bytes. */
 struct ctf_header_loads {
     uint64_t id_mask, time_mask;
-    /* 2^width of the time field, in ticks: added to the clock when the field wraps; 0 for 64 bits
+    /* ticks to add to the clock when the time field wraps: 2^width of the field, or 0 for 64 bits
      */
     uint64_t time_step;
     uint32_t id_at, time_at; /* byte offsets of the two loads, from the start of the header */
     uint8_t id_shift, time_shift;
     uint32_t bits; /* size of the header in bits */
-    uint32_t room; /* bytes from the start of the header on that the two loads may read */
+    /* number of bytes from the start of the header that must be readable for the two loads */
+    uint32_t room;
 };
 
 enum ctf_plan_kind {
-    /* read by two loads; an extended header without `wide` is read number by number */
+    /* the header is read by two loads; an extended header without `wide` is read number by number
+     */
     CTF_PLAN_LOADS = 0,
     CTF_PLAN_PARTS,
     CTF_PLAN_LAYOUT
 };
 
 struct ctf_header_plan {
-    uint8_t kind;       /* enum ctf_plan_kind */
+    uint8_t kind;       /* how the header is read (enum ctf_plan_kind) */
     uint8_t align;      /* log2 of the header's alignment in bits */
     bool is_big_endian; /* byte order of `loads` */
     bool has_time;
     uint64_t only_id; /* id of all events if the header does not contain an id; otherwise 0 */
-    /* smallest id that announces the extended header; UINT64_MAX = there are no extended headers */
+    /* smallest id that means that an extended header follows; UINT64_MAX if there are no extended
+     * headers */
     uint64_t escape;
     struct ctf_header_loads loads;
     /* loads of an extended header, valid if has_wide; the header is at most CTF_WIDER_MAX - 1 bytes
      * longer than a short one */
     struct ctf_header_loads wide;
     bool has_wide;
-    /* lists of numbers: `first`, then `extended` if the id is at or above `escape`, otherwise
-     * `otherwise` */
+    /* lists of numbers: `first`, then `extended` if the id is at least `escape`, else `otherwise`
+     */
     struct ctf_header_parts first, otherwise, extended;
     const struct layout *layout;
 };
@@ -91,19 +94,20 @@ bool ctf_body_updates_clock(const struct ctf_stream_class *stream);
 void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_class *stream,
                           const struct layout *layout);
 
-/* Result of reading a header. Before, the caller sets `ticks` to the clock after the previous
+/* Result of reading an event header. The caller first sets `ticks` to the clock after the previous
  * event. */
 struct ctf_event_header {
     uint64_t id;
-    uint64_t ticks; /* in: clock before the event; out: clock after the header */
+    /* ticks of the clock; in: before the event; out: after the header */
+    uint64_t ticks;
     /* size of the header in bits; set by ctf_load_event_header only */
     uint32_t bits;
     enum layout_status end; /* LAYOUT_TRUNCATED: the header continues beyond bits->end */
 };
 
 /* Reads an event header number by number or by its layout. On input, bits->at is the end of the
- * previous event; on success it is the end of the header. `slots`: LAYOUT_SLOTS_MAX values of
- * earlier fields that the layout needs. header->end has the result. */
+ * previous event; on success, the end of the header. `slots`: LAYOUT_SLOTS_MAX values of earlier
+ * fields that the layout needs. Sets header->end to the result. */
 void ctf_read_event_header(const struct ctf_header_plan *plan, struct bits *bits,
                            const uint64_t *slots, struct ctf_event_header *header);
 

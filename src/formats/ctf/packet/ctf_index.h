@@ -23,7 +23,8 @@ struct ctf_index {
     struct window window;
     uint64_t at, n; /* at: number of entries read so far; n: number of entries in the file */
     uint32_t entry_bytes;
-    bool has_instance; /* minor version 1: stream_instance_id and packet_seq_num are present */
+    /* the minor version is 1 or later: stream_instance_id and packet_seq_num are present */
+    bool has_instance;
 };
 
 struct ctf_index_entry {
@@ -31,7 +32,7 @@ struct ctf_index_entry {
 };
 
 /* Opens the index of a stream file. Returns false if the index does not exist or is invalid; sets
- * *is_odd to true in the second case. */
+ * *is_odd if it is invalid. */
 bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, const char *file,
                     bool *is_odd);
 
@@ -47,7 +48,7 @@ void ctf_index_close(struct ctf_index *index);
 struct ctf_index_check {
     struct ctf_reader *reader;
     struct ctf_index index;
-    /* is_there: the file has an index; is_taken: `entry` was read from the index and not compared
+    /* is_there: the file has an index; is_taken: `entry` was read from the index, but not compared
      * yet */
     bool is_there, is_taken;
     struct ctf_index_entry entry;
@@ -58,11 +59,11 @@ struct ctf_index_check {
 bool ctf_index_entry_matches(const struct ctf_index *index, const struct ctf_index_entry *entry,
                              uint64_t offset, const struct ctf_frame *frame);
 
-/* Initializes the comparison: opens the index of the reader's file if it has one; reports an
- * invalid one. The caller closes it by ctf_index_close(&check->index). */
+/* Starts the comparison: opens the index of the reader's file, if there is one, and reports it if
+ * it is invalid. The caller closes it by ctf_index_close(&check->index). */
 void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *reader);
 
-/* Compares the next entry with a packet and reports a difference. Does nothing without an index. */
+/* Compares the next entry with a packet and reports a difference. */
 void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
                             const struct ctf_frame *frame);
 
@@ -72,9 +73,9 @@ bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry 
 /* Reports that the stream file has no packet at the offset of the next entry. */
 void ctf_index_check_missing_packet(struct ctf_index_check *check);
 
-/* Called after the last packet. Reports if the index has more or fewer entries than the file has
- * packets. is_whole: all packets up to the end of the file were compared; otherwise the numbers are
- * not compared. */
+/* Called after the last packet. Reports that the index has more or fewer entries than the file has
+ * packets. is_whole: all packets of the file were compared; otherwise the numbers are not
+ * compared. */
 void ctf_index_check_finish(struct ctf_index_check *check, bool is_whole);
 
 #endif

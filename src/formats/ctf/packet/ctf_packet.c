@@ -19,9 +19,10 @@
 #include "base/status.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* minimum number of equal bytes if the others of a UUID are zero */
+/* a UUID with zero bytes counts as a damaged UUID of the trace if at least this many other bytes
+ * are equal */
 #define UUID_EQUAL_MIN 4u
-/* undeclared ids of stream classes up to this one are regarded as undamaged */
+/* an undeclared id of a stream class up to this number is not considered damaged */
 #define CLASS_ID_SMALL_MAX 255u
 
 /* Values of the fields with a role (enum ctf_role) in the header and context of one packet. */
@@ -31,7 +32,7 @@ struct roles {
     unsigned size_width, content_width, end_width;
     uint8_t uuid[16];
     uint32_t uuid_n; /* number of bytes of the UUID read so far */
-    bool wants_uuid; /* the next array elements are bytes of the UUID */
+    bool wants_uuid; /* the next elements of the array are bytes of the UUID */
     bool has_class_id, has_magic, has_size, has_content;
 };
 
@@ -58,14 +59,14 @@ static void store_uuid_field(struct roles *roles, const ttr_field *field)
     }
 }
 
-/* Returns the width in bits of a number that may wrap; 64 for LEB128 numbers and larger ones. */
+/* Returns the width in bits of a counter that may wrap; 64 for LEB128 and larger numbers. */
 static unsigned get_counter_width(const struct type *type)
 {
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
 
-/* Evaluates a context field that is mapped to the clock. Updates the clock, which starts at the
- * packet's begin time. If the packet declares no begin time, sets it to the new clock value. */
+/* Updates the clock by a context field that is mapped to it. The clock starts at the packet's
+ * begin time; if the packet declares none, the new value becomes the begin time. */
 static void apply_clock_field(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
@@ -146,8 +147,8 @@ static void store_field_by_role(struct roles *roles, const struct type *type, ui
 }
 
 /* Decodes a packet header or context by its layout, from bits->at on, and stores the values of
- * fields with roles. `outer`: slots with values of the header that the context needs; NULL = none.
- * On success, bits->at is the end of the structure. */
+ * fields with roles. `outer`: values of the header that the layout of the context needs; NULL if
+ * none. On success, bits->at is the end of the structure. */
 static enum layout_status read_structure_by_layout(struct roles *roles, const struct layout *layout,
                                                    const struct layout_cursor *outer,
                                                    struct bits *bits)
@@ -187,7 +188,7 @@ static void read_fixed_structure(struct roles *roles, const struct ctf_fixed_roo
     bits->at = head->end;
 }
 
-/* Copies the values of header fields that the context's layout needs, such as lengths and
+/* Copies values of header fields that the decoding of the context needs, such as lengths and
  * selectors, to the slots of `run`. */
 static void import_header_values(const struct ctf_trace *trace, const struct layout *context,
                                  const struct bits *header, struct layout_cursor *run)
@@ -214,8 +215,9 @@ static enum ctf_framing convert_layout_status_to_framing(struct ctf_frame *frame
                         "the packet %s cannot be read: a length or selector in it cannot be", what);
 }
 
-/* Returns true if the UUID of a packet differs from that of the trace in one bit, or only in bytes
- * that are zero. UUIDs made at one time on one host differ in several bits. */
+/* Returns true if the UUID of a packet is probably that of the trace with damage: it differs in
+ * one bit, or only in bytes that are zero. The UUIDs of two traces differ in several bits, even if
+ * they were made at one time on one host. */
 static bool is_damaged_uuid(const uint8_t *uuid, const uint8_t *of_trace)
 {
     unsigned bits = 0, others = 0, equal = 0;
@@ -244,7 +246,7 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
     if (has_trace_uuid || roles->uuid_n < 16 || !trace->class->description.has_uuid)
         return CTF_FRAME_OK;
     roles->frame->is_foreign = true;
-    /* CTF 1.8 packets with another UUID are accepted, as by babeltrace2: some tracers use one per
+    /* packets of CTF 1.8 may have another UUID, as in babeltrace2, since some tracers use one per
      * session */
     if (trace->class->description.version == CTF_1_8)
         return CTF_FRAME_OK;
@@ -256,8 +258,9 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
     return CTF_FRAME_FOREIGN;
 }
 
-/* Returns true if the id of a stream class differs in one bit from that of the only class. Small
- * ids may be of a class that incomplete metadata do not declare. */
+/* Returns true if the id of a stream class is probably that of the only class with one bit
+ * damaged. Small ids do not count: they may be of a class that incomplete metadata do not
+ * declare. */
 static bool is_damaged_class_id(const struct ctf_description *description, uint64_t id)
 {
     const uint64_t differs =
@@ -265,8 +268,9 @@ static bool is_damaged_class_id(const struct ctf_description *description, uint6
     return differs > CLASS_ID_SMALL_MAX && (differs & (differs - 1)) == 0;
 }
 
-/* Returns the stream class of a packet: the class with the id in the packet header; if the header
- * does not have an id, the only class, else the class with id 0. NULL if it is not declared. */
+/* Returns the stream class of a packet: the one with the id in the packet header. If the header
+ * has no id: the only class, or the class with id 0 if there are several. NULL if the class is not
+ * declared. */
 static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *trace,
                                                         const struct roles *roles)
 {
@@ -279,8 +283,8 @@ static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *
     return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
 }
 
-/* Returns true if a declared size was never stored: tracers that store sizes last leave 0 or all
- * ones. */
+/* Returns true if a declared size was never written: tracers that write sizes last leave 0 or all
+ * bits set. */
 static bool is_size_unset(bool is_there, uint64_t size, unsigned width)
 {
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
@@ -336,15 +340,16 @@ static void resolve_end_time(const struct roles *roles, struct ctf_packet *packe
     if (!packet->has_end)
         return;
     if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
-        /* an end of 0 after a later begin: the tracer did not finish the packet */
+        /* an end time of 0 after a later begin time means that the tracer did not finish the
+         * packet */
         packet->has_end = false;
     else
         packet->end = ctf_clock_extend(packet->has_begin ? packet->begin : 0, roles->end_low,
                                        roles->end_width ? roles->end_width : 64);
 }
 
-/* Decodes the packet context, which starts at bits->at. `header`: start of the packet header, which
- * has values that the context may need. */
+/* Decodes the packet context, which starts at bits->at. `header`: position of the packet header,
+ * since the context may depend on its values. */
 static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struct roles *roles,
                                             const struct bits *header, struct bits *bits)
 {
@@ -361,8 +366,8 @@ static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struc
         frame, read_structure_by_layout(roles, kind->context, &outer, bits), "context");
 }
 
-/* Decodes the packet context, which starts at bits->at, and checks times and sizes. `from`: start
- * of the packet header. */
+/* Decodes the packet context, which starts at bits->at, and checks times and sizes. `from`:
+ * position of the packet header. */
 static enum ctf_framing frame_context(struct ctf_trace *trace,
                                       const struct ctf_stream_class *section, struct roles *roles,
                                       const struct bits *from, struct bits *bits, ttr_error *error)
@@ -411,7 +416,7 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return header;
     framing = frame_context(trace, section, &roles, from, &bits, error);
     if (frame->has_doubtful_magic && framing != CTF_FRAME_FAILED) {
-        /* frame_context may have overwritten frame->text: repeats the check to write it again */
+        /* frame_context may have overwritten frame->text, so check the header again to set it */
         header = check_packet_header(trace, &roles);
         frame->has_doubtful_magic = framing == CTF_FRAME_OK;
         return header;

@@ -20,7 +20,7 @@ static bool is_byte_aligned_number(const struct type *type)
     return is_number_type(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;
 }
 
-/* Rounds head->end up to the type's alignment. Returns false if the result is not at a byte
+/* Advances head->end to the alignment of the type. Returns false if the result is not a byte
  * boundary or exceeds the limit. */
 static bool align_head_end(struct ctf_fixed_root *head, const struct type *type)
 {

@@ -14,16 +14,16 @@
  * a UUID of 16 bytes. */
 struct ctf_fixed_field {
     const struct type *type;
-    uint32_t at; /* byte offset from the start of the packet */
+    uint32_t at; /* byte offset of the field from the start of the packet */
     uint8_t bytes;
 };
 
 struct ctf_fixed_root {
-    /* bits from the start of the packet: start and end of the packet header or context */
+    /* begin, end: bit offsets of the packet header or context from the start of the packet */
     uint64_t begin, end;
     uint32_t n;
-    /* all offsets are fixed; if false, the other members are invalid, and the layout must be used
-     */
+    /* all fields have fixed offsets; if false, the other members are invalid, and the layout must
+     * be used */
     bool is_fixed;
     struct ctf_fixed_field part[CTF_HEAD_PARTS];
 };

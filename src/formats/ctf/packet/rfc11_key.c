@@ -9,7 +9,8 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define KEY_TEXT 80 /* maximum bytes of a key file: 64 digits and surrounding blanks */
+/* maximum size of a key file in bytes: 64 digits and surrounding blanks */
+#define KEY_TEXT 80
 
 static bool is_blank(uint8_t c)
 {

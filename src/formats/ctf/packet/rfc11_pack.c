@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define BZIP2_BLOCK 9 /* block size in units of 100 kB */
+#define BZIP2_BLOCK 9 /* compression level of bzip2: block size in units of 100 kB */
 /* windowBits of deflateInit2 (zlib.h): 15 = largest window, + 16 = gzip wrapper */
 #define GZIP_WINDOW (15 + 16)
 #define GZIP_MEMORY 8
@@ -46,7 +46,8 @@ static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct bu
 static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct buffer *to,
                                       ttr_error *error)
 {
-    /* The output is at most 1 % and 600 bytes larger (bzip2 manual, BZ2_bzBuffToBuffCompress). */
+    /* bzip2 enlarges incompressible data by at most 1 % and 600 bytes (manual,
+     * BZ2_bzBuffToBuffCompress) */
     uint64_t most = (uint64_t)n + n / 100 + 601;
     if (most > UINT32_MAX)
         return fail_packet_size(error, most);

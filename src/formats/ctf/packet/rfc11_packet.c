@@ -27,7 +27,7 @@
 #include "base/cursor.h"
 #include "io/decoder.h"
 
-#define STEP (64u << 10) /* bytes; maximum output per call of a decoder */
+#define STEP (64u << 10) /* bytes that a decoder appends per call */
 
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet)
 {
@@ -131,8 +131,8 @@ bool rfc11_compute_checksum(uint8_t scheme, const uint8_t *content, size_t n, ui
     return scheme <= RFC11_CRC32;
 }
 
-/* bytes; maximum content that rfc11_find_content_end searches: DIGESTS_MAX for MD5 and SHA-1, which
- * compute one digest per byte, SUMS_MAX for CRC-32. */
+/* Limits of rfc11_find_content_end, in bytes of content. MD5 and SHA-1: DIGESTS_MAX, because each
+ * byte needs a new digest. CRC-32: SUMS_MAX. */
 #define DIGESTS_MAX ((size_t)64 << 10)
 #define SUMS_MAX ((size_t)4 << 20)
 
@@ -214,7 +214,8 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         uint8_t spare = 0, *room = buffer_room(to, step);
         if (!room)
             return RFC11_NO_MEMORY;
-        /* at the limit, one byte of spare output shows whether the member ends exactly there */
+        /* at the limit, the decoder gets one spare byte of output, to find out whether the member
+         * ends exactly there */
         io->out = step ? room : &spare;
         io->out_n = step ? step : 1;
         size_t asked = io->out_n;

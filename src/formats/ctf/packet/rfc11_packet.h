@@ -46,17 +46,17 @@ struct rfc11_packet {
     bool is_big_endian;
 };
 
-/* Faults of a packet header. */
+/* Faults of a packet header; a header has the first one that applies. */
 enum rfc11_fault {
     RFC11_FINE = 0,
-    RFC11_SHORT, /* fewer than 48 bytes */
+    RFC11_SHORT, /* fewer than 48 bytes are available */
     RFC11_NO_MAGIC,
     RFC11_SMALL,   /* content_size is below 48 bytes, the size of the header */
     RFC11_OVERFULL /* packet_size is below content_size */
 };
 
-/* Parses the header at `bytes`; n bytes are available. All members of `packet` are valid unless the
- * result is RFC11_SHORT or RFC11_NO_MAGIC. */
+/* Parses the header at `bytes`; n bytes are available. Fills all members of `packet`, unless it
+ * returns RFC11_SHORT or RFC11_NO_MAGIC. */
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet);
 
 /* Encodes the header into 48 bytes. */
@@ -80,15 +80,18 @@ void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], c
 
 /* Result of decrypting and decompressing the content of a packet. */
 enum rfc11_content {
-    /* neither encrypted nor compressed; `to` stays empty, so read the content in place */
+    /* the content is neither encrypted nor compressed; `to` stays empty, so the caller reads the
+     * packet itself */
     RFC11_PLAIN,
     /* `to` contains the stored header, then the unpacked content, so bit offsets still count from
      * the start of the packet */
     RFC11_UNPACKED,
-    RFC11_NO_KEY,    /* encrypted, and the key is missing */
-    RFC11_UNKNOWN,   /* an undefined compression or encryption scheme */
-    RFC11_DAMAGED,   /* cannot be unpacked; `to` contains the output up to the error */
-    RFC11_TOO_LARGE, /* larger than `max`; `to` contains the output up to the limit */
+    RFC11_NO_KEY,  /* the content is encrypted, and the key is missing */
+    RFC11_UNKNOWN, /* the packet has an undefined compression or encryption scheme */
+    /* the content cannot be unpacked; `to` contains the output up to the error */
+    RFC11_DAMAGED,
+    /* the content is larger than `max`; `to` contains the output up to the limit */
+    RFC11_TOO_LARGE,
     RFC11_NO_MEMORY
 };
 
@@ -96,9 +99,10 @@ struct rfc11_unpack_options {
     struct ctf_key key;
     /* bytes; limit of header and unpacked content together; 0 = RFC11_UNPACKED_MAX */
     uint64_t max;
-    const char *reason; /* out: reason of RFC11_DAMAGED, constant text; NULL otherwise */
-    bool is_short;      /* out: the content ends before the compressed data do */
-    uint64_t unused;    /* out: number of bytes of content after the end of the compressed data */
+    /* out: reason if the result is RFC11_DAMAGED, constant text; else NULL */
+    const char *reason;
+    bool is_short;   /* out: the content ends before the compressed data do */
+    uint64_t unused; /* out: number of bytes of content after the end of the compressed data */
 };
 
 /* Decrypts and decompresses the content of the packet at `bytes`, which has packet->content_size
@@ -114,7 +118,7 @@ size_t rfc11_find_content_end(uint8_t scheme, const uint8_t *content, size_t n, 
 /* Options of rfc11_append_packet for compression, encryption, checksum and padding. */
 struct rfc11_pack_options {
     uint8_t compression, encryption, checksum; /* scheme numbers as in the header */
-    struct ctf_key key;                        /* required by RFC11_AES */
+    struct ctf_key key;                        /* key for RFC11_AES; NULL if there is none */
     /* for RFC11_AES: initialization vector, which must be unique per key (rfc11_make_iv) */
     uint8_t iv[RFC11_IV];
     /* the packet size is padded to a multiple of this many bytes; 0 = no padding */

@@ -44,8 +44,8 @@
 #include "formats/ctf/read/ctf_index_pass.h"
 #include "formats/ctf/read/ctf_resync.h"
 
-/* number of headers to prefetch; on a slow disk, this reads 40,000 headers in a quarter of the time
- */
+/* number of packet headers that are prefetched together; on a slow disk, reading 40,000 headers
+ * then needs a quarter of the time */
 #define AHEAD 32u
 /* after this many entries without a packet at their offset, the rest of the index file is ignored
  */
@@ -72,10 +72,10 @@ void ctf_file_index_unref(struct ctf_file_index *file_index)
     alloc_free(file_index->alloc, file_index, 1, sizeof *file_index);
 }
 
-/* --- Entry points --- */
+/* --- Entry points: packets at which reading can start --- */
 
-/* Returns the smallest index of the last packets with events of all queues; the index of the next
- * packet if no queue has events. */
+/* Each queue needs its last packet with events. Returns the index of the first of these packets in
+ * the file; if no queue has events, the index of the next packet. */
 static uint64_t find_oldest_needed_packet(const struct ctf_file_index *file_index)
 {
     uint64_t oldest_needed = file_index->packets;
@@ -131,8 +131,8 @@ const struct ctf_entry_point *ctf_get_entry_point(const struct ctf_file_index *f
     const uint64_t first = i * file_index->stride;
     const uint64_t enter =
         (mark->oldest_needed == first && first ? first - 1 : mark->oldest_needed) /
-        /* index of an entry point at least one packet earlier, so that counters before the first
-         * packet are known */
+        /* an entry point at least one packet before the wanted packet, to get the counters before
+         * that packet */
         file_index->stride;
     *wanted = file_index->n == 1 && !mark->is_empty ? first : mark->oldest_needed;
     *packet = enter * file_index->stride;
@@ -189,7 +189,7 @@ const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index 
     return &file_index->entry_points[mark];
 }
 
-/* --- Assigning packets to queues --- */
+/* --- Assignment of packets to queues --- */
 
 bool ctf_get_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
 {
@@ -220,13 +220,14 @@ static bool reserve_queues(struct ctf_file_index *file_index)
 }
 
 /* Returns the index of the queue for a packet: the first queue of its stream that ends before the
- * packet begins; else a new queue; else any queue of the stream. Returns UINT32_MAX if memory is
- * out. */
+ * packet begins. If there is none: a new queue, or any queue of the stream if there are too many.
+ * Returns UINT32_MAX if memory is out. */
 static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf_frame *frame,
                              bool has_begin, int64_t begin)
 {
     uint32_t any = CTF_QUEUES_MAX;
-    /* a packet without a size ends the index; the input of queue 0 searches for packets after it */
+    /* a packet without a size ends the index; only the input of queue 0 searches for packets after
+     * it */
     if (frame->packet.size == UINT64_MAX)
         return 0;
     for (uint32_t i = 0; i < file_index->n; i++) {
@@ -265,8 +266,8 @@ struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index,
     return NULL;
 }
 
-/* Stores the queue of the next packet. Allocates the array only when a second queue exists. Returns
- * false if memory is out. */
+/* Stores to which queue the next packet is assigned. Allocates the array only if the file has
+ * several queues. Returns false if memory is out. */
 static bool store_queue_of_packet(struct ctf_file_index *file_index, uint32_t queue)
 {
     size_t before = file_index->queue_of_capacity;
@@ -355,10 +356,10 @@ static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_fra
     return true;
 }
 
-/* --- Packets from headers or from the index file --- */
+/* --- Packets from packet headers or from the index file --- */
 
-/* Prefetches the next headers if the last two packets have equal sizes. `before` is the size of the
- * first of them in bytes. */
+/* Prefetches the next packet headers if the current packet has the same size as the packet before
+ * it: `before`, in bytes. */
 static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
 {
     const struct source *source = pass->reader->in->source;
@@ -373,12 +374,12 @@ static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
         source_prefetch(source, pass->prefetched_to, CTF_PEEK_SIZE);
 }
 
-/* The packet at pass->at and the next one, which confirms its size. */
+/* The packet at pass->at, and the packet after it, which confirms its size. */
 struct packet_pair {
     struct ctf_frame frame[2];
     unsigned i; /* frame[i] is the current packet */
     enum ctf_framing framing, next;
-    /* the other element of `frame` and `next` are the result of parsing the next packet */
+    /* the result of parsing the next packet is in `next` and the other element of `frame` */
     bool has_next;
 };
 
@@ -436,13 +437,14 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
         pass->at += pass->previous_size;
         prefetch_headers(pass, before);
         pass->file_index->is_whole = pass->at == source_disk_size(pass->reader->in->source);
-        if (pass->file_index->is_whole) /* the usual end; after damage, is_whole stays false */
+        if (pass->file_index->is_whole) /* the file has no more packets, which is an error only if
+                                           it is damaged; is_whole stays false then */
             return TTR_OK;
     }
 }
 
-/* Compares the remaining entries of the index file, which are for packets after damage, with the
- * packets at their offsets. Stops after LOST_ENTRIES_MAX entries without a packet. */
+/* After damage in the stream file: compares each remaining entry of the index file with the packet
+ * at its offset. Stops after LOST_ENTRIES_MAX entries without a packet. */
 static void check_remaining_index_entries(struct ctf_index_pass *pass)
 {
     unsigned lost = 0;
@@ -466,8 +468,8 @@ static void check_remaining_index_entries(struct ctf_index_pass *pass)
     ctf_index_check_finish(check, pass->file_index->is_whole);
 }
 
-/* Sets `frame` to the values of an index entry and, for members that entries lack, of `like`, a
- * parsed packet header. Returns false if the stream class is unknown. */
+/* Sets `frame` to the values of an index entry. Values that entries do not contain are copied from
+ * `like`, a parsed packet header. Returns false if the stream class is unknown. */
 static bool make_frame_from_index_entry(struct ctf_index_pass *pass,
                                         const struct ctf_index_entry *entry,
                                         const struct ctf_frame *like, struct ctf_frame *frame)
@@ -488,9 +490,9 @@ static bool make_frame_from_index_entry(struct ctf_index_pass *pass,
     return frame->kind != NULL;
 }
 
-/* Returns true if `entry` may follow `before`: the same stream, and times in order. Most wrong
- * entries fail this test. An end that is too early passes; ctf_verify_entry_point detects it by the
- * next header. */
+/* Returns true if `entry` may follow the entry `before`: it has the same stream, and its times are
+ * later. This detects most wrong entries. It does not detect an end time that is too early;
+ * ctf_verify_entry_point does, by the next packet header. */
 static bool is_index_entry_successor(const struct ctf_index_entry *entry,
                                      const struct ctf_index_entry *before)
 {
@@ -624,8 +626,8 @@ bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
     const struct ctf_file_index *file_index = reader->file_index;
     struct ctf_frame frame;
     int64_t begin;
-    /* Without an index file, all headers were read. For UINT64_MAX the last packet is skipped, and
-     * its header was compared. */
+    /* Nothing to verify if the index was built from packet headers. If *wanted is UINT64_MAX, even
+     * the last packet, with a verified header, is before the time. */
     if (!file_index->is_indexed || *wanted == UINT64_MAX)
         return true;
     const struct ctf_entry_point *first = &file_index->entry_points[*wanted / file_index->stride];
@@ -635,7 +637,8 @@ bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
     bool is_before = *packet + 1 == *wanted && peek_entry_point(reader, *mark, &frame, &begin);
     if (!is_before || frame.packet.size == UINT64_MAX ||
         (*mark)->offset + frame.packet.size / 8 != first->offset) {
-        *mark = first; /* the previous packet is damaged, or not adjacent */
+        /* the previous packet is damaged, or does not end where this one starts */
+        *mark = first;
         *packet = *wanted;
     }
     return true;
@@ -655,8 +658,9 @@ void ctf_check_index(struct ctf_reader *reader)
     ctf_peek_end(&pass.peek);
 }
 
-/* Adds times and counters of the packet at p, which follows a packet without size, to queue 0. Does
- * nothing unless the packet is valid, of the same stream, and begins after the queue's end. */
+/* Adds times and counters of the packet at p to queue 0; the index ends before this packet,
+ * because a packet without a size precedes it. Does nothing unless the packet is valid, is of the
+ * same stream, and begins after the queue's end. */
 static void add_packet_after_unsized(struct ctf_reader *reader, const uint8_t *p,
                                      const uint8_t *end)
 {
@@ -672,8 +676,8 @@ static void add_packet_after_unsized(struct ctf_reader *reader, const uint8_t *p
         update_queue(queue, &frame, true, times);
 }
 
-/* Adds the packets at magic numbers in n bytes. Returns the number of bytes searched; the last
- * CTF_CANDIDATE_BYTES are left for the next call, because a header may be incomplete there. */
+/* Adds the packets at all magic numbers in n bytes. Returns the number of bytes searched. The last
+ * CTF_CANDIDATE_BYTES are left for the next call, because a header may be cut off there. */
 static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;

@@ -21,8 +21,8 @@
 #include "formats/ctf/read/ctf_reader.h"
 
 #define CTF_QUEUES_MAX 16u
-/* maximum number of entry points per file; in files with more packets, only every second, fourth,
- * ... packet has one */
+/* maximum number of entry points per file; if a file has more packets, only every second, fourth,
+ * ... packet gets one */
 #define CTF_ENTRY_POINTS_MAX 4096u
 
 /* Begin and end time, sequence number and size of a packet, which identify it in its stream. Values
@@ -32,25 +32,29 @@ struct ctf_identity {
 };
 
 struct ctf_packet_queue {
-    const struct ctf_stream_decoder *kind; /* stream decoder; NULL = the file has no valid packet */
-    uint64_t number;                       /* stream instance id */
+    /* decoder of the stream; NULL if the file has no valid packet */
+    const struct ctf_stream_decoder *kind;
+    uint64_t number; /* stream instance id of the packets */
     bool has_number, has_begin;
-    /* time range of all packets of the queue, ns; valid if has_begin */
+    /* begin, end: time range in ns of all packets of the queue; valid if has_begin */
     int64_t begin, end;
-    int64_t last_begin;       /* begin time of the last packet, ns; valid if has_begin */
-    bool is_in_order;         /* no packet begins before the previous one ends */
-    struct ctf_counters last; /* counters after the last packet of the queue */
-    /* index in the file of the last packet with events; UINT64_MAX = none */
+    int64_t last_begin; /* begin time of the last packet, ns; valid if has_begin */
+    bool is_in_order;   /* no packet begins before the previous one ends */
+    /* counters (discarded events, packet number) after the last packet of the queue */
+    struct ctf_counters last;
+    /* index in the file of the last packet of the queue with events; UINT64_MAX if there is none */
     uint64_t last_with_events;
-    /* begin, end, sequence number and size of the first packet that has a begin time */
+    /* identity of the first packet that has a begin time */
     struct ctf_identity first;
     /* counters at the end of the previous file of the same data stream; unset if there is none */
     struct ctf_counters initial;
-    /* Packets that another file of the stream contains, too, with a state: CTF_DUPLICATE_SKIP (the
-     * other file's copy is read), or CTF_DUPLICATE_REPLACES plus an index into `replaced` (this
-     * copy is read, because the other one is damaged). NULL = none. */
+    /* Duplicates: packets that another file of the stream contains, too. Maps each to
+     * CTF_DUPLICATE_SKIP (the copy in the other file is read), or to CTF_DUPLICATE_REPLACES plus
+     * an index into `replaced` (this copy is read, because the other is damaged). NULL if the
+     * queue has none. */
     struct pair_map *duplicates;
-    struct ctf_counters *replaced; /* counters before each packet that replaces a damaged one */
+    /* counters before each packet of this queue that replaces a damaged copy */
+    struct ctf_counters *replaced;
     size_t replaced_n, replaced_capacity;
 };
 
@@ -60,60 +64,64 @@ struct ctf_packet_queue {
 /* A packet at which reading can start. */
 struct ctf_entry_point {
     uint64_t offset;
-    /* packet index at which reading must start so that no queue misses its last packet with events
-     * before this one; the index of this packet if there is none */
+    /* index of the first packet that must be read to start here, so that each queue has its last
+     * packet with events before this one; if no queue has any, the index of this packet */
     uint64_t oldest_needed : 63;
-    bool is_empty : 1;      /* the packet has no events */
-    uint64_t previous_size; /* size of the previous packet in bytes; 0 = there is none */
-    /* ns; latest end of all earlier packets, or the begin of this packet if that is later */
+    bool is_empty : 1; /* the packet has no events */
+    /* size in bytes of the packet before this one; 0 if this is the first */
+    uint64_t previous_size;
+    /* ns; latest end time of all earlier packets, or the begin time of this packet if that is
+     * later */
     int64_t before;
 };
 
 struct ctf_file_index {
     const struct alloc *alloc;
     uint32_t users;
-    /* array of queues; allocated for one queue, then for CTF_QUEUES_MAX */
+    /* array of queues; first allocated for one queue, then for CTF_QUEUES_MAX */
     struct ctf_packet_queue *queue;
     uint32_t n, capacity; /* number of queues, at least 1 */
     /* number of indexed packets; the index ends at the first invalid packet header */
     uint64_t packets;
-    /* queue index of each packet; NULL = all packets belong to queue 0 */
+    /* index of the queue of each packet; NULL if all packets belong to queue 0 */
     uint8_t *queue_of;
     size_t queue_of_capacity;
-    struct ctf_entry_point *entry_points; /* in file order; element i describes packet i * stride */
+    /* entry points in file order; element i is for packet i * stride */
+    struct ctf_entry_point *entry_points;
     size_t entry_points_n, entry_points_capacity;
-    uint64_t stride; /* packets per entry point: packet i has one if i is divisible by this */
-    int64_t end;     /* latest end of all packets so far, ns */
+    uint64_t stride; /* number of packets per entry point */
+    int64_t end;     /* latest end time in ns of all packets so far */
     bool has_times;  /* every packet declares begin and end times */
-    /* file offset of a packet without a declared size, at which the index ends; UINT64_MAX = none
-     */
+    /* file offset of the first packet that declares no size, before which the index ends;
+     * UINT64_MAX if all declare one */
     uint64_t unsized_at;
     /* the file also contains packets with the UUID of another trace, which `packets` does not count
      */
     bool has_foreign_packets;
-    bool is_whole;   /* the index covers the file up to its end */
-    bool is_indexed; /* built from the tracer's index file, not from packet headers */
+    bool is_whole; /* the index contains all packets of the file */
+    /* the index was built from the tracer's index file, not from packet headers */
+    bool is_indexed;
     /* at least one impossible packet size was replaced (ctf_size_repair.c) */
     bool has_repaired_sizes;
     /* the tracer's index file was compared with all headers, and differences were reported */
     bool is_checked;
 };
 
-/* Builds the index of the reader's file, from the trace's index file if that is plausible.
- * Otherwise reads the headers of all packets, and reports how the index file differs from them. A
- * file without random access (compressed) gets one queue that is not in order. Returns NULL with
- * `error` on failure. */
+/* Builds the index of the reader's file. Uses the trace's index file if that is plausible. If not,
+ * reads the headers of all packets, and reports how the index file differs from them. A compressed
+ * file, which has no random access, gets one queue that is not in order. Returns NULL with `error`
+ * on failure. */
 struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *error);
 
-/* Searches by magic number for packets after a packet that declares no size. Of packets of the
- * first queue's stream that begin after all earlier packets, adds counters and times to the queue,
- * because a file that continues the stream needs these. Does nothing if the index covers all
- * packets. Returns false if memory is out. */
+/* Searches for packets after a packet that declares no size, by their magic number. Adds the
+ * counters and times of those that belong to the first queue's stream and begin after all earlier
+ * packets, because a file that continues the stream needs these. Does nothing if the index covers
+ * all packets. Returns false if memory is out. */
 TTR_MUST bool ctf_index_after_unsized_packet(struct ctf_reader *reader);
 
-/* Returns true if queue `i` of the reader's file contains the first packet of `queue`, a queue of
- * another file (overlapping snapshots). Reads packet headers, starting at the last entry point
- * before that packet. Does not find a packet that follows damage. */
+/* Returns true if queue `i` of the reader's file contains the first packet of `queue`, which is in
+ * another file: the files are overlapping snapshots. Reads packet headers from the last entry
+ * point before that packet on. Does not find the packet if it follows damage. */
 bool ctf_queue_contains_first_packet(struct ctf_reader *reader, uint32_t i,
                                      const struct ctf_packet_queue *queue);
 
@@ -123,13 +131,13 @@ struct ctf_queue_ref {
     uint32_t queue;
 };
 
-/* Marks each packet of queue `here` that queue `first` also contains as a duplicate, so that it is
- * not read from `here`. If the packet is damaged in `first` and valid in `here`, it is read from
- * `here` instead. Returns false if memory is out. */
+/* Marks each packet of queue `here` that queue `first` also contains as a duplicate, so that only
+ * the copy in `first` is read. If that copy is damaged and the one in `here` is valid, the one in
+ * `here` is read instead. Returns false if memory is out. */
 TTR_MUST bool ctf_mark_duplicates(const struct ctf_queue_ref *first,
                                   const struct ctf_queue_ref *here);
 
-/* Returns 0 if only this file contains the packet. Otherwise returns CTF_DUPLICATE_SKIP, or
+/* Returns 0 if only this file contains the packet; otherwise CTF_DUPLICATE_SKIP, or
  * CTF_DUPLICATE_REPLACES plus an index into queue->replaced. */
 uint32_t ctf_get_duplicate_state(const struct ctf_packet_queue *queue,
                                  const struct ctf_packet *packet);
@@ -140,9 +148,9 @@ static inline uint32_t ctf_get_packet_queue(const struct ctf_file_index *file_in
     return file_index->queue_of && i < file_index->packets ? file_index->queue_of[i] : 0;
 }
 
-/* Finds a later entry point for a reader of `queue` that is at packet *i of another stream. Returns
- * the last entry point that does not skip packets of the queue's stream, and sets *i to its packet
- * index. Returns NULL if there is none after *i. */
+/* Skips packets of other streams. *i is the index of such a packet. Returns the last entry point
+ * before the next packet of the queue's stream, and sets *i to its packet index. Returns NULL if
+ * no entry point follows *i. */
 const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index *file_index,
                                                     uint32_t queue, uint64_t *i);
 
@@ -179,23 +187,23 @@ const struct ctf_entry_point *ctf_find_entry_point(const struct ctf_file_index *
                                                    int64_t from, uint64_t *packet,
                                                    uint64_t *wanted);
 
-/* Returns entry point `i` for reading; sets *packet and *wanted as ctf_find_entry_point does. */
+/* Returns entry point `i`; sets *packet and *wanted as ctf_find_entry_point does. */
 const struct ctf_entry_point *ctf_get_entry_point(const struct ctf_file_index *file_index, size_t i,
                                                   uint64_t *packet, uint64_t *wanted);
 
-/* Verifies the result of ctf_find_entry_point by packet headers if the index was built from an
- * index file. Returns false if packet *wanted does not begin before `from`; then reading must start
+/* If the index was built from an index file, verifies the result of ctf_find_entry_point by packet
+ * headers. Returns false if packet *wanted does not begin before `from`; then reading must start
  * earlier. Moves the entry point to packet *wanted if the header before that is invalid or not
  * adjacent. */
 bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
                             const struct ctf_entry_point **mark, uint64_t *packet,
                             uint64_t *wanted);
 
-/* Compares the tracer's index file with the headers of all packets, and reports differences. Does
- * nothing if the index was not built from that file, or after the first call. */
+/* Compares the tracer's index file with the headers of all packets, and reports differences. Only
+ * for an index that was built from that file; further calls do nothing. */
 void ctf_check_index(struct ctf_reader *reader);
 
-/* Drops a reference; NULL is allowed. */
+/* Drops a reference to the index and frees it if that was the last; NULL is allowed. */
 void ctf_file_index_unref(struct ctf_file_index *file_index);
 
 #endif

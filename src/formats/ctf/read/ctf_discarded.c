@@ -26,8 +26,8 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     int64_t end =
         packet->has_end && is_at_end ? ctf_ticks_to_ns(line, packet->end, &is_clamped) : begin;
     int64_t from = before->has_end ? ctf_ticks_to_ns(line, before->end, &is_clamped) : begin;
-    /* The gap must not start after this packet's begin, nor before events that were already
-     * emitted. */
+    /* the gap must start at or before the begin of this packet, and not before events that were
+     * already returned */
     from = from < begin ? from : begin;
     from = from > reader->time ? from : reader->time;
     ttr_event *event = input_add_event(reader->in);
@@ -37,12 +37,14 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     if (tag == TTR_GAP_PACKETS)
         event->sequence = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     bool is_far = false;
-    /* time of tick 0; no event of the stream is earlier */
+    /* time of tick 0: the start if no earlier time is known, because no event of the stream is
+     * earlier */
     const int64_t zero = ctf_ticks_to_ns(line, 0, &is_far);
     event->time = from > INT64_MIN ? from : zero < 0 ? zero : 0;
     event->duration = end > from && from > INT64_MIN
                           ? (uint64_t)end - (uint64_t)from
-                          : 0; /* the start of the gap is unknown, so its duration is 0 */
+                          /* the start of the gap is unknown, so its duration is, too */
+                          : 0;
     event->track = reader->stream->track;
     event->offset = packet->offset;
     event->ticks = before->has_end ? before->end : packet->begin;
@@ -57,14 +59,15 @@ static void emit_discarded_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_counters *before = ctf_get_counters(reader->stream);
-    /* traces that follow the CTF conventions store gaps as events */
+    /* traces that follow the CTF conventions store each gap as an event */
     if (!packet->has_discarded || reader->trace->class->has_conventions)
         return;
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;
         const uint64_t lost =
             compute_counter_difference(packet->discarded, before->discarded, width);
-        /* A difference above half of the counter's range means that the counter decreased. */
+        /* a difference of more than half of the counter's range means that the counter was
+         * decreased */
         if (packet->discarded < before->discarded && lost >> (width - 1))
             input_add_diagnostic(
                 reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.discarded-order",

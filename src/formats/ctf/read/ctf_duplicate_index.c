@@ -18,9 +18,9 @@ static bool is_same_packet(const struct ctf_identity *a, const struct ctf_identi
            a->size == b->size;
 }
 
-/* Returns true if a packet that is stored after one with the begin time `begin` may begin at or
- * before the time `other`. In a file with one queue in order, that is true only if `begin` is at or
- * before `other`. */
+/* Returns true if the packets that follow a packet with the begin time `begin` may begin at or
+ * before the time `other`. In a file with a single queue in order, they begin later than
+ * `begin`. */
 static bool may_later_packet_begin_before(const struct ctf_file_index *file_index, int64_t begin,
                                           int64_t other)
 {
@@ -32,8 +32,8 @@ struct packet_iter {
     struct ctf_index_pass pass;
     uint64_t packet; /* index of the packet at file offset pass.at */
     uint32_t queue;
-    struct ctf_frame frame; /* frame of the packet that packet_iter_next found */
-    int64_t begin;          /* ns; begin time of the packet in `frame` */
+    struct ctf_frame frame; /* frame of the packet that packet_iter_next returned */
+    int64_t begin;          /* ns; begin time of the packet */
     bool is_over;
 };
 
@@ -97,8 +97,8 @@ bool ctf_queue_contains_first_packet(struct ctf_reader *reader, uint32_t i,
     return is_found;
 }
 
-/* Computes a 128-bit key of a packet's begin, end, sequence number and size; equal for copies of
- * one packet. */
+/* Computes a key of 128 bits from a packet's begin, end, sequence number and size, which are equal
+ * in all copies of a packet. */
 static void make_packet_key(const struct ctf_packet *packet, uint64_t key[2])
 {
     const struct ctf_identity identity = ctf_get_packet_identity(packet);
@@ -122,8 +122,8 @@ static struct ctf_packet_copy get_packet_copy(const struct packet_iter *iter)
     return (struct ctf_packet_copy){iter->pass.reader, iter->pass.at - size};
 }
 
-/* Advances `here` to the first packet that does not begin before the packet of `first`. Returns
- * true if both are then at equal packets. Sets *has_other to false at the end of `here`. */
+/* Advances `here` to the first packet that does not begin before the current packet of `first`.
+ * Returns true if the two packets are equal. Sets *has_other to false at the end of `here`. */
 static bool advance_to_duplicate(const struct packet_iter *first, struct packet_iter *here,
                                  bool *has_other)
 {
@@ -134,9 +134,9 @@ static bool advance_to_duplicate(const struct packet_iter *first, struct packet_
     return *has_other && is_same_packet(&a, &b);
 }
 
-/* Makes the reader use the copy in `here` of a packet that is damaged in `first`: marks the packet
- * as a duplicate in `first`, and as a replacement in `here`. `before`: counters before the packet.
- * Returns false if memory is out. */
+/* Makes the copy of a packet in `here` replace the damaged copy in `first`: marks the copy in
+ * `first` as a duplicate, which is not read. `before`: counters before the packet. Returns false
+ * if memory is out. */
 static bool replace_damaged_packet(const struct packet_iter *first, const struct packet_iter *here,
                                    const struct ctf_counters *before)
 {
@@ -160,7 +160,7 @@ static bool replace_damaged_packet(const struct packet_iter *first, const struct
     return true;
 }
 
-/* Returns true if the second file's copy of the packet is undamaged and the first file's is
+/* Returns true if the copy of the packet in `here` is undamaged and the copy in `first` is
  * damaged. */
 static bool is_second_copy_better(const struct packet_iter *first, const struct packet_iter *here)
 {
@@ -171,8 +171,8 @@ static bool is_second_copy_better(const struct packet_iter *first, const struct 
            ctf_second_copy_is_better(&a, &b, first->frame.packet.size / 8);
 }
 
-/* Marks the current packet of `first` as a duplicate in `here`. Does nothing if an earlier
- * comparison chose the copy in `here`. Returns false if memory is out. */
+/* Marks the copy in `here` of the current packet of `first` as a duplicate. Does nothing if an
+ * earlier comparison chose the copy in `here`. Returns false if memory is out. */
 static bool mark_duplicate(const struct packet_iter *first, const struct packet_iter *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;

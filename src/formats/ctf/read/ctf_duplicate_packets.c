@@ -1,5 +1,5 @@
-/* Compares two copies of a packet byte by byte, in blocks. Only if they differ, decodes each copy
- * as a stream file of one packet. */
+/* Compares two copies of a packet byte by byte, in blocks. If they differ, decodes each copy like
+ * a stream file that contains only this packet. */
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static bool packet_copies_are_equal(const struct ctf_packet_copy *first,
     const struct alloc *alloc = &first->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, 2, PART);
     bool is_same = true;
-    if (!bytes) /* if memory is out, assume that the copies are equal, as they nearly always are */
+    if (!bytes) /* assume that the copies are equal, as they nearly always are */
         return true;
     for (uint64_t at = 0; at < size && is_same;) {
         size_t n = size - at < PART ? (size_t)(size - at) : PART;
@@ -39,8 +39,8 @@ static bool packet_copies_are_equal(const struct ctf_packet_copy *first,
     return is_same;
 }
 
-/* Decodes the bytes as a stream file of the trace of `like`. Returns false if there is damage or
- * the input cannot be created. */
+/* Decodes a packet as a stream file of the trace to which the reader `like` belongs. Returns false
+ * if there is damage, or memory is out. */
 static bool packet_decodes_without_damage(const struct ctf_reader *like, const uint8_t *bytes,
                                           size_t n)
 {
@@ -75,8 +75,8 @@ static bool is_packet_undamaged(const struct ctf_packet_copy *copy, uint64_t siz
     return is_fine;
 }
 
-/* Reports, once per trace, that copies of a packet differ but were not decoded, so that it is
- * unknown which copy is valid. */
+/* Reports that copies of a packet differ and were not decoded, so it is unknown which copy is
+ * valid. Reports this once per trace. */
 static void report_undecoded_duplicate(const struct ctf_packet_copy *first,
                                        const struct ctf_packet_copy *second, uint64_t size)
 {

@@ -8,13 +8,13 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* maximum number of differing duplicates per trace of which both copies are decoded; of further
- * ones the first copy is read, which is reported once */
+/* maximum number of differing duplicates per trace that are decoded; the first copy of any further
+ * one is read, and this is reported once */
 #define CTF_DECODED_DUPLICATES_MAX 256u
 /* bytes; of larger duplicates the first copy is read, which is reported once */
 #define CTF_DUPLICATE_BYTES_MAX ((uint64_t)16 << 20)
 
-/* One copy of a packet. */
+/* One of several copies of a packet. */
 struct ctf_packet_copy {
     struct ctf_reader *reader; /* reader of the file that contains the copy */
     uint64_t offset;

@@ -8,11 +8,11 @@
 #include "formats/ctf/read/ctf_event_class.h"
 
 #define FIRST_IDS 4u
-/* event ids below this are looked up in the array stream->by_id; larger ids by hash map */
+/* event ids below this are looked up in the array stream->by_id, larger ones in a hash map */
 #define DENSE_IDS 65536u
 
-/* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels with increasing
- * detail. */
+/* Converts the LTTng log level of an event class to a TTR_LEVEL. 0 to 7 are the levels of syslog,
+ * 8 to 14 are debug levels with increasing detail. */
 static uint8_t level_from_lttng(const struct ctf_event_class *event)
 {
     static const uint8_t levels[] = {TTR_LEVEL_FATAL, TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL,
@@ -52,7 +52,7 @@ static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *
     return event->layout != NULL;
 }
 
-/* Interns the event name, and the provider: LTTng event names have the form PROVIDER:NAME. */
+/* Interns the name and the provider of an event. LTTng event names have the form PROVIDER:NAME. */
 static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
 {
     struct intern *strings = &trace->t->strings;
@@ -69,8 +69,8 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
     return true;
 }
 
-/* Returns the packet context if it has fields that are printed, or no fields at all; otherwise
- * NULL. A context of only sizes and times is not printed, not even as an empty group. */
+/* Returns the packet context if it is printed: it has fields other than sizes and times, or no
+ * fields at all. Otherwise returns NULL. */
 static const struct type *select_printed_context(const struct type *context)
 {
     if (context && context->members_n == 0)
@@ -266,8 +266,8 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
     return class;
 }
 
-/* Enlarges stream->by_index to at least `need` elements; new ones are NULL. Returns false if memory
- * is out. */
+/* Enlarges stream->by_index to at least `need` elements and sets new ones to NULL. Returns false
+ * if memory is out. */
 static bool reserve_class_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
     size_t before = stream->by_index_n;
@@ -303,7 +303,8 @@ static bool reserve_class_id(struct ctf_trace *trace, struct ctf_stream *stream,
     return true;
 }
 
-/* Returns the size rule of complete events (header and body). The header must have a fixed size. */
+/* Returns the rule that computes the size of an event, header and body together. The header must
+ * have a fixed size. */
 static struct layout_byte_shape get_event_size_rule(const struct ctf_stream *stream,
                                                     const struct ctf_event_decoder *class)
 {
@@ -312,8 +313,8 @@ static struct layout_byte_shape get_event_size_rule(const struct ctf_stream *str
     return layout_shape_to_bytes(&shape);
 }
 
-/* Sets the decoder in the entry of an event id, and copies from it the members that the fast loop
- * needs. A NULL decoder only clears the entry. */
+/* Sets the decoder of an event id, and copies the members that the fast loop needs to the id's
+ * entry. If `class` is NULL, only clears the entry. */
 static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_event_decoder *class)
 {
     struct ctf_class_entry *entry = &stream->by_id[id];

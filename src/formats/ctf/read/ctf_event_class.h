@@ -6,13 +6,13 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Registers a schema in the library context. `about` describes the event class; NULL = no
- * description. Returns false if memory is out. */
+/* Registers a schema in the library context. `about` describes the event class; may be NULL.
+ * Returns false if memory is out. */
 TTR_MUST bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
                                   const struct event_class *about);
 
-/* Returns the stream of an event, identified by stream class and track. Returns another stream of
- * the class if none has that track, and NULL if the class has no stream. */
+/* Returns the stream of an event by stream class and track. If no stream has that track, returns
+ * any stream of the class; NULL if there is none. */
 struct ctf_stream *ctf_find_stream_of_event(const struct ctf_reader *reader,
                                             const struct ctf_stream_class *class, ttr_id track);
 
@@ -29,8 +29,8 @@ struct ctf_stream *ctf_find_stream_of_other_order(const struct ctf_reader *reade
  * than CTF_LINEAR_SEARCH_MAX streams. Returns false if memory is out. */
 TTR_MUST bool ctf_add_last_stream_to_index(struct ctf_reader *reader);
 
-/* Implements layout_schema.place: sets `run` to the start of the event's body (after the event
- * header). */
+/* Implements layout_schema.place: sets `run` to the start of the event's body, which follows the
+ * event header. */
 void ctf_locate_event_body(const struct layout_schema *base, const ttr_event *event,
                            struct layout_cursor *run);
 
@@ -44,12 +44,12 @@ const struct layout *ctf_locate_event_group(const struct layout_schema *base,
  * (file offset of the packet + 1). */
 uint64_t ctf_get_event_packet_number(const struct layout_schema *base, const ttr_event *event);
 
-/* Returns true if events of the class may end at a bit that is not a byte boundary. */
+/* Returns true if events of the class may end inside a byte. */
 bool ctf_event_may_end_inside_byte(const struct ctf_stream_class *stream,
                                    const struct ctf_event_class *event);
 
-/* Returns the positions of the pid, tid and name fields of an event class, cached in `event`.
- * Returns NULL if memory is out. */
+/* Returns where the pid, tid and name fields of an event class are; computed once and stored in
+ * `event`. Returns NULL if memory is out. */
 const struct ctf_thread_fields *ctf_find_thread_fields(struct ctf_trace *trace,
                                                        struct ctf_event_class *event);
 

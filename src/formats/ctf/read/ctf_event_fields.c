@@ -1,6 +1,6 @@
 /* Access to the fields of an event: finds the body, the packet context and the event header of an
- * event in its packet. Also supplies values that a layout needs from fields before the event body,
- * such as lengths in the packet header. Implements the callbacks of struct layout_schema
+ * event in its packet. Supplies the values of earlier fields that the decoder needs, such as
+ * lengths in the packet header. Implements the callbacks of struct layout_schema
  * (layout/layout.h); decoding itself is in layout/. */
 #include <string.h>
 
@@ -11,7 +11,7 @@ struct event_view {
     const struct ctf_reader *reader;
     const struct ctf_packet *packet;
     const struct ctf_stream_decoder *kind;
-    struct bits header; /* bits of the event, from the start of its header */
+    struct bits header; /* all bits of the event, starting with its header */
 };
 
 /* Returns the layout of a structure that precedes the event body (packet header, packet context or
@@ -32,8 +32,8 @@ static const struct layout *find_earlier_structure(const struct event_view *view
     return root == ROOT_EVENT_HEADER ? view->kind->header : NULL;
 }
 
-/* Sets the slots of `run` to the values that the layout needs from structures before it. Recursive,
- * because decoding those structures may need earlier values, too. */
+/* Sets the slots of `run` to the values of fields before this structure that its layout needs.
+ * Recursive: decoding those structures may need earlier values, too. */
 static void fill_earlier_values(const struct event_view *view, const struct layout *layout,
                                 struct layout_cursor *run)
 {
@@ -76,9 +76,9 @@ struct ctf_origin ctf_find_event_origin(const struct ctf_schema *schema, const t
     return origin;
 }
 
-/* Returns the start of an event, in bytes from packet->base. Computes it from file offsets, because
- * the payload may be a copy; in v1.1 from addresses, because unpacked content has no file offsets.
- */
+/* Returns the offset of an event in its packet, in bytes from packet->base. Computed from file
+ * offsets, because the event's payload may be a copy; in v1.1 from addresses, because unpacked
+ * content has no file offsets. */
 static uint64_t get_event_offset_in_packet(const struct ctf_reader *reader,
                                            const struct ctf_packet *packet, const ttr_event *event)
 {
@@ -112,12 +112,13 @@ void ctf_locate_event_body(const struct layout_schema *base, const ttr_event *ev
         &origin.reader->packets[event->part % origin.reader->slots_max];
     uint64_t from = get_event_offset_in_packet(origin.reader, packet, event) * 8,
              end = from + (uint64_t)event->payload_size * 8;
-    /* Assigned member by member. A struct assignment would be compiled to vector copies of members
-     * that were just written, which stalls store forwarding. */
+    /* members are assigned one by one: the compiler would copy a struct with vector loads, which
+     * stall on members that were just written (store forwarding) */
     run->bits.base = packet->base;
     run->bits.at = from + ctf_event_body_bit(event);
     run->bits.end = end < packet->content_end ? end : packet->content_end;
-    run->bits.failed = from > packet->content_end; /* the slot was reused for another packet */
+    /* the event is not in this packet, because the slot was reused */
+    run->bits.failed = from > packet->content_end;
     if (!schema->has_imports || run->bits.failed)
         return;
     struct event_view view = make_event_view(&origin, event, &from);
@@ -161,12 +162,12 @@ uint64_t ctf_get_event_packet_number(const struct layout_schema *base, const ttr
                : 0;
 }
 
-/* Flags of positions at which a value of a type can end. ENDS_NOWHERE: the value may have no bits;
+/* Flags for where values of a type may end. ENDS_NOWHERE: the value may have no bits;
  * ENDS_AT_BYTE: at a byte boundary; ENDS_INSIDE: inside a byte. */
 enum { ENDS_NOWHERE = 1u, ENDS_AT_BYTE = 2u, ENDS_INSIDE = 4u };
 
-/* Returns the ENDS_* flags of a type. A struct ends like its last member; if that may have no bits,
- * like the member before, too. */
+/* Returns the ENDS_* flags of a type. A struct ends where its last member ends; if that may have
+ * no bits, also where the member before ends. */
 static unsigned find_possible_ends(const struct type *type)
 {
     unsigned ends = ENDS_NOWHERE;

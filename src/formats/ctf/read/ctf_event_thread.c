@@ -9,7 +9,8 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Decodes a LEB128 number at p. The caller has verified that the body is complete. */
+/* Decodes the LEB128 number at p. The number is complete, since the caller has verified the
+ * body. */
 static uint64_t load_leb128(const uint8_t *p, bool is_signed)
 {
     uint64_t value = 0;
@@ -56,8 +57,8 @@ struct context_values {
     struct ranked_value pid, tid, name;
 };
 
-/* Stores the value of a field in `kept` if its name is in the list, before the name of the value
- * stored so far. */
+/* Stores the value of a field in `kept` if the list contains the field's name, and no earlier name
+ * of the list was found before. */
 static void use_field_if_named(struct ranked_value *kept, const char *const *names,
                                const ttr_field *field)
 {
@@ -106,8 +107,8 @@ static bool name_unnamed_thread(ttr *t, ttr_id id, ttr_text text)
     return name != UINT32_MAX;
 }
 
-/* Sets the name of a thread that has no name yet from the event's name field (such as LTTng's
- * procname). Returns false if memory is out. */
+/* Sets the name of a thread that has no name yet to the value of the event's name field, such as
+ * LTTng's procname. Returns false if memory is out. */
 static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                             const uint8_t *body, ttr_id id)
 {
@@ -118,8 +119,8 @@ static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_de
     return name_unnamed_thread(reader->trace->t, id, text);
 }
 
-/* Registers the thread with the numbers that are known. Returns 0 if memory is out, or if neither
- * is known. */
+/* Registers the thread with this pid and tid, of which one may be unknown (NULL). Returns 0 if
+ * both are unknown or memory is out. */
 static ttr_id register_thread(struct ctf_reader *reader, const uint64_t *pid, const uint64_t *tid)
 {
     ttr *t = reader->trace->t;
@@ -176,9 +177,9 @@ static bool is_leb128_type(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
 }
 
-/* Sets pos->at and pos->skipped for a member of the common context: a fixed byte offset, optionally
- * followed by LEB128 numbers to skip. Returns the type of the member; NULL if it has no such
- * position. */
+/* Sets pos->at and pos->skipped to the position of a member of the common context: a fixed byte
+ * offset and a number of LEB128 numbers to skip there. Returns the type of the member; NULL if its
+ * position has another form. */
 static const struct type *find_member_start(const struct layout *layout, const struct type *context,
                                             ttr_text name, struct ctf_field_pos *pos)
 {
@@ -207,8 +208,8 @@ static bool may_identify_thread(const struct type *type, bool is_name)
                    : type->kind == TYPE_INT || type->kind == TYPE_UINT || is_leb128_type(type);
 }
 
-/* Returns the position of the context member with the first of the names that exists and has a
- * suitable type. Returns zeros if there is none. Sets `is_variable` if position or size differ per
+/* Returns the position of the context field with the first of `names` that exists and has a
+ * suitable type; zeros if none does. Sets `is_variable` if its position or size differs per
  * event. */
 static struct ctf_field_pos find_context_field(const struct layout *layout,
                                                const struct type *context, const char *const *names,

@@ -14,7 +14,8 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-/* bytes; if at least this many bytes are zero, the space is regarded as unwritten */
+/* at least this many zero bytes at the position of an event mean that the rest of the packet was
+ * not written */
 #define ZERO_BYTES_MIN 4u
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -25,13 +26,14 @@ struct event_loop {
     uint32_t n, room;
     const struct ctf_header_plan *plan;
     const uint8_t *base;
-    uint64_t at, end; /* position of the loop and end of the content or window, bits from `base` */
+    /* at: position of the loop; end: end of the content or window; in bits from `base` */
+    uint64_t at, end;
     uint64_t header_at, body_at;
     struct ctf_event_header header;
     struct ctf_event_decoder *class;
 };
 
-/* Decodes an event header field by field (ctf_read_event_header), if two loads cannot read it. */
+/* Decodes an event header field by field, which is slower than two loads. */
 static enum ctf_stop_reason read_event_header_by_layout(struct event_loop *loop)
 {
     struct bits bits = bits_init(loop->base, loop->at, loop->end);
@@ -50,7 +52,7 @@ static enum ctf_stop_reason read_event_header_by_layout(struct event_loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Decodes the event header at loop->at. Returns CTF_STOP_FULL on success, otherwise the reason to
+/* Decodes the event header at loop->at. Returns CTF_STOP_FULL on success, else the reason to
  * stop. */
 static enum ctf_stop_reason read_event_header(struct event_loop *loop)
 {
@@ -76,7 +78,8 @@ static void report_cut_text(const struct event_loop *loop)
         reader->file);
 }
 
-/* Computes the end of an event body of variable size. Returns CTF_STOP_FULL on success. */
+/* Computes the end of an event body of variable size. Returns CTF_STOP_FULL on success, else the
+ * reason to stop. */
 static enum ctf_stop_reason find_event_body_end(struct event_loop *loop)
 {
     struct ctf_reader *reader = loop->reader;
@@ -132,8 +135,9 @@ static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Detects the unwritten rest of a packet that was not finished. Returns CTF_STOP_ZERO if the next
- * event header is all zero, CTF_STOP_EDGE if the window ends inside it, otherwise CTF_STOP_FULL. */
+/* Detects the unwritten end of a packet that the tracer did not finish. Returns CTF_STOP_ZERO if
+ * the next event header is all zero, CTF_STOP_EDGE if the window ends inside it, else
+ * CTF_STOP_FULL. */
 static enum ctf_stop_reason check_zero_header(const struct event_loop *loop)
 {
     const struct ctf_reader *reader = loop->reader;
@@ -167,8 +171,8 @@ static __attribute__((noinline)) void report_clamped_time(struct ctf_reader *rea
         reader->file, (unsigned long long)event->ticks);
 }
 
-/* Fills an event with the values of its class and its position in the packet. Positions are in
- * bits. */
+/* Fills an event with the values that all events of its class have, and with its position in the
+ * packet, in bits. */
 static inline void fill_event(ttr_event *event, const struct ctf_packet_views *views,
                               struct ctf_event_decoder *class, uint64_t header_at, uint64_t body_at,
                               uint64_t end)
@@ -235,9 +239,9 @@ static ttr_id find_event_thread(struct ctf_reader *reader, const struct ctf_even
 }
 
 /* Decodes consecutive events that have a header of two loads, a known class, and no fields that
- * depend on the packet. Stops at the start of any other event and, if `has_plain`, before an event
- * that the fast loop can decode. State is copied to locals, because the compiler must assume that
- * stores to events alias it. */
+ * depend on the packet. Stops before any other event and, if `has_plain`, before an event that the
+ * fast loop can decode. Copies its state to locals, because the compiler must assume that writing
+ * events changes other memory. */
 static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
                                                         const struct ctf_packet_views *shared,
                                                         bool has_plain)
@@ -299,9 +303,9 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
     loop->header.ticks = ticks;
 }
 
-/* In traces that follow the CTF conventions, sets the attributes that are stored in the event. A
- * record that only names a thread is not emitted. The batch is returned before such a record, so
- * that its events still have the old name. */
+/* In traces that follow the CTF conventions, sets the attributes that the event itself records. A
+ * record that only names a thread is not returned as an event; it ends the batch, so that the
+ * events before it keep the old name. */
 static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
@@ -327,8 +331,8 @@ static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_ev
     return CTF_STOP_FAILED;
 }
 
-/* Sets the clock from fields of the event body that are mapped to it. They affect later events (CTF
- * 1.8.3, section 8). */
+/* Updates the clock by fields in the event's body that are mapped to it. This affects the times of
+ * later events (CTF 1.8.3, section 8). */
 static void advance_clock_by_fields(struct event_loop *loop)
 {
     struct layout_cursor *run = &loop->reader->run;
@@ -338,7 +342,7 @@ static void advance_clock_by_fields(struct event_loop *loop)
     ctf_apply_mapped_times(loop->class->times, &body, run->slots, &loop->header);
 }
 
-/* Decodes one event of any header form and class. Returns CTF_STOP_FULL on success, otherwise the
+/* Decodes one event of any header form and class. Returns CTF_STOP_FULL on success, else the
  * reason to stop. */
 static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     struct event_loop *loop, const struct ctf_packet_views *views)
@@ -354,7 +358,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
         stop = find_class_and_body_end(loop);
     if (stop == CTF_STOP_FULL && loop->at == at)
         stop = CTF_STOP_ZERO;
-    /* Restore clock and position: the event is not emitted by this read. */
+    /* the event is not returned by this call, so restore clock and position */
     if (stop != CTF_STOP_FULL || reaches_time_limit(reader, views, loop->header.ticks)) {
         loop->header.ticks = ticks;
         loop->at = at;
@@ -381,7 +385,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     return stop;
 }
 
-/* Decodes plain events by the fast loop, up to the first event that is not plain. */
+/* Decodes events by the fast loop, up to the first one that it cannot decode. */
 static void read_fast_events(struct event_loop *loop, const struct ctf_packet_views *views)
 {
     struct ctf_reader *reader = loop->reader;
@@ -415,8 +419,8 @@ static struct event_loop make_event_loop(struct ctf_reader *reader, ttr_event *e
                                .header.ticks = reader->ticks};
 }
 
-/* Sets views->plain_ticks and plain_shift if ticks are nanoseconds, so that a time is one addition.
- * Ticks that would overflow are excluded. */
+/* If ticks are nanoseconds, sets plain_ticks and plain_shift, so that a time is computed by one
+ * addition. Larger ticks, for which it would overflow, are excluded. */
 static void set_plain_ticks(struct ctf_packet_views *views)
 {
     const struct ctf_timeline *line = views->timeline;
@@ -457,7 +461,7 @@ static bool has_usual_events(const struct ctf_reader *reader)
            !ctf_ends_with_zeros(&reader->frame);
 }
 
-/* Stores the loop's position and clock in the reader. `before`: number of events in the batch
+/* Copies the loop's position and clock to the reader. `before`: number of events in the batch
  * before the loop. */
 static void store_loop_state(struct ctf_reader *reader, const struct event_loop *loop,
                              uint32_t before)
@@ -480,7 +484,7 @@ enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader)
         const uint32_t before = loop.n;
         if (has_plain)
             read_fast_events(&loop, &views);
-        /* at the end of the content or window, all loops stop */
+        /* no loop can decode more events from the window */
         if (has_usual && loop.at >= loop.end) {
             stop = loop.n < loop.room && !in->is_stopped ? CTF_STOP_EDGE : CTF_STOP_FULL;
             continue;
@@ -508,7 +512,7 @@ uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks
     return loop.at;
 }
 
-/* Subtracts the event at bit `at`, which was emitted, from the count of its class. */
+/* Decrements the event count of the class of the event at bit `at`. */
 static void uncount_event(struct ctf_reader *reader, uint64_t at)
 {
     struct event_loop loop = make_event_loop(reader, NULL, 0, 0);
@@ -533,7 +537,7 @@ void ctf_read_again_from(struct ctf_reader *reader, const struct ctf_restart *at
     reader->ticks = at->ticks;
     if (reader->stream->kind->plan.has_time)
         reader->time = ctf_ticks_to_ns(&reader->stream->kind->timeline, at->ticks, &is_clamped);
-    /* one clock is left, so that a restart at the same event cannot repeat */
+    /* keep one clock, so that a restart at the same event cannot happen again */
     if (at->kept == first)
         reader->clocks = (struct ctf_clock_history){{at->ticks}, 1, 0};
     reader->clocks.kept = at->kept;

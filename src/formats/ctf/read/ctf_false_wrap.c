@@ -23,18 +23,20 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_salvage.h"
 
-/* The gap is below step >> SHORT_SHIFT, or it is below step >> GAP_SHIFT and the NEAR intervals
- * before and after it are below step >> NEAR_SHIFT. */
+/* Conditions for a false wrap: the gap is below step >> SHORT_SHIFT; or it is below step >>
+ * GAP_SHIFT, and the NEAR intervals before and after it are below step >> NEAR_SHIFT. */
 enum { SHORT_SHIFT = 14, GAP_SHIFT = 9, NEAR_SHIFT = 6, NEAR = 3, BLOCK = 8 };
 
-/* Three events in a row, of which x has the damaged timestamp. */
+/* Three consecutive events, a, x and y; the timestamp of x is damaged. */
 struct wrap {
     struct ctf_reader *reader;
-    uint32_t first, i; /* index of the packet's first event, and of the event after x */
+    /* first: index of the packet's first event; i: index of the event after x */
+    uint32_t first, i;
     uint64_t step, a, x, y;
 };
 
-/* Returns the clock after the event `back` before event `i`; UINT64_MAX if it is not known. */
+/* Returns the clock at the event that is `back` events before event `i`; UINT64_MAX if it is not
+ * known. */
 static uint64_t clock_back(const struct wrap *wrap, uint32_t i, uint32_t back)
 {
     const struct ctf_reader *reader = wrap->reader;
@@ -44,7 +46,8 @@ static uint64_t clock_back(const struct wrap *wrap, uint32_t i, uint32_t back)
     return j < reader->clocks.n ? reader->clocks.ticks[j] : UINT64_MAX;
 }
 
-/* Returns the time of x with one bit inverted that is from a to y - step; UINT64_MAX if none is. */
+/* Inverts one bit of the time of x such that it is between a and y - step. Returns the result;
+ * UINT64_MAX if no bit does this. */
 static uint64_t correct_one_bit(const struct wrap *wrap)
 {
     const uint64_t end = wrap->y - wrap->step;
@@ -74,7 +77,8 @@ static bool has_short_intervals_before(const struct wrap *wrap)
     return true;
 }
 
-/* Decodes the events from y on with the clock before x. */
+/* Returns true if the events from y on have short intervals. Decodes them with the clock before
+ * x. */
 static bool has_short_intervals_after(const struct wrap *wrap)
 {
     struct ctf_reader *reader = wrap->reader;
@@ -102,8 +106,8 @@ static bool is_false_wrap(const struct wrap *wrap)
            (has_short_intervals_before(wrap) && has_short_intervals_after(wrap));
 }
 
-/* Searches for y among the events from index `i` to `end`. Returns true, with all members of the
- * wrap set, if it is found. */
+/* Searches for y among the events with the indexes from `i` to `end`. If it is found, sets all
+ * members of `wrap` and returns true. */
 static bool find_wrap_in_block(struct wrap *wrap, uint32_t i, uint32_t end)
 {
     for (; i < end; i++) {
@@ -117,7 +121,8 @@ static bool find_wrap_in_block(struct wrap *wrap, uint32_t i, uint32_t end)
     return false;
 }
 
-/* Searches the events from index `before` on. Only blocks that last a step can have a wrap. */
+/* Searches for a false wrap in the events from index `before` on. Only blocks that are at least as
+ * long as a step can contain one. */
 static bool find_false_wrap(struct wrap *wrap, uint32_t before)
 {
     const struct input *in = wrap->reader->in;
@@ -162,7 +167,7 @@ ttr_status ctf_undo_false_wrap(struct ctf_reader *reader, uint32_t before,
         return TTR_OK;
     uint64_t earliest = clock_back(&wrap, before, 2);
     earliest = earliest == UINT64_MAX ? clock_back(&wrap, before, 1) : earliest;
-    /* a field of an event can set the clock, too */
+    /* the clock at the end differs if a field of the last event set it */
     if (reader->ticks != in->events[in->n - 1].ticks || reader->ticks - earliest < wrap.step)
         return TTR_OK;
     if (!find_false_wrap(&wrap, before))

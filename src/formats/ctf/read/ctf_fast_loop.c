@@ -1,12 +1,11 @@
-/* Implements the fast loop that ctf_fast_loop.h describes. Its state is copied to locals first,
- * because the compiler must assume that stores to events alias it. */
+/* Implements the fast loop that ctf_fast_loop.h describes. Copies its state to locals first,
+ * because the compiler must assume that writing events changes other memory. */
 #include <stddef.h>
 #include <string.h>
 
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-/* maximum of bytes per call; below LAYOUT_BYTE_SHAPE_NONE, so that no valid offset equals that
- * value */
+/* maximum bytes that one call decodes; LAYOUT_BYTE_SHAPE_NONE is larger, so no offset equals it */
 #define PLAIN_BYTES ((uint64_t)1 << 30)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
@@ -17,7 +16,7 @@ bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
            views->has_time && views->plain_ticks > 0;
 }
 
-/* Returns the exclusive upper bound of ticks to which `shift` can be added without overflow. */
+/* Returns the limit below which ticks can be increased by `shift` without overflow. */
 static inline uint64_t get_max_plain_ticks(uint64_t shift)
 {
     return (uint64_t)INT64_MAX - ((int64_t)shift > 0 ? shift : 0);
@@ -81,8 +80,7 @@ struct plain_event {
     int64_t time;
 };
 
-/* Fills an event with 8- and 16-byte stores that write each address once (see input_clear_event).
- */
+/* Fills an event by stores of 8 and 16 bytes, each address once (see input_clear_event). */
 static inline __attribute__((always_inline)) void fill_plain_event(
     ttr_event *event, const struct ctf_class_entry *entry, const struct ctf_fast_loop *run,
     uint32_t body, struct plain_event seen)
@@ -112,7 +110,7 @@ static inline __attribute__((always_inline)) void fill_plain_event(
     to[15] = run->kind | combine_u32_pair(load_event_u32(&entry->kind), 0);
 }
 
-/* Returns the end of a body with a text that the vector search did not find the end of. `first`:
+/* Returns the end of a body with a text that is longer than the vector search covers. `first`:
  * offset of the text. */
 static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout_byte_shape *bytes,
                                                              const uint8_t *base, uint64_t first,
@@ -122,8 +120,8 @@ static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout
     return zero ? (uint64_t)(zero - base) + bytes->rest : UINT64_MAX;
 }
 
-/* Constants of one call that find_plain_event needs, as a local copy that the compiler can keep in
- * registers. */
+/* Values that find_plain_event needs and that do not change during one call. A local copy, so that
+ * the compiler can keep them in registers. */
 struct plain_finder {
     const uint8_t *bytes;
     struct ctf_class_entry *by_id;
@@ -132,20 +130,20 @@ struct plain_finder {
     uint64_t escape, wider;
     unsigned id_at, id_shift;
     uint64_t end, last_header;
-    /* maximum offset of the end of a body's fixed-size start, so that the text search may load
-     * bytes after it */
+    /* body offset up to which the text search may load bytes without exceeding the readable memory
+     */
     uint64_t last_body;
     uint64_t plain_ticks, plain_shift;
     int64_t until;
 };
 
-/* Position of the loop and the last event found; offsets are in bytes from finder->bytes. */
+/* Position of the loop, and the last event found. Offsets are in bytes from finder->bytes. */
 struct plain_found {
     uint64_t at, ticks;
     int64_t time;
-    /* of the last event: start of its header, end of its body, event id */
+    /* last event: offset of its header, offset of its end, event id */
     uint64_t header_at, next, id;
-    /* bytes by which the header of the last event is longer than a short one */
+    /* bytes by which the last event's header is longer than the short form */
     uint64_t wider;
 };
 
@@ -154,11 +152,12 @@ enum finding { FOUND, FOUND_LATER, FOUND_NONE };
 /* Forms of event headers; the loop is compiled once for each form. */
 enum header_kind {
     HEADER_ANY,
-    HEADER_SIMPLE,  /* byte-aligned, with the id in the lowest bits */
+    HEADER_SIMPLE,  /* headers start at bytes, and the id is in the lowest bits */
     HEADER_EXTENDED /* short and extended headers are mixed; the id distinguishes them */
 };
 
-/* Returns the end of a body as a byte offset, or UINT64_MAX if the size rule does not apply. */
+/* Returns the byte offset of the end of a body; UINT64_MAX if the size rule does not apply to
+ * it. */
 static inline uint64_t find_plain_body_end(const struct plain_finder *finder,
                                            const struct layout_byte_shape *bytes,
                                            uint64_t header_at)
@@ -179,8 +178,8 @@ static inline uint64_t find_batch_end(const struct ctf_fast_loop *run)
     return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
 }
 
-/* Initializes the finder. `there`: number of loadable bytes, at least run->end. Returns false if no
- * event can fit. */
+/* Initializes the finder. `there`: number of loadable bytes, at least run->end. Returns false if
+ * no event fits. */
 static inline __attribute__((always_inline)) bool init_plain_finder(struct plain_finder *finder,
                                                                     const struct ctf_fast_loop *run,
                                                                     uint64_t there, int64_t until,
@@ -216,9 +215,9 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
            there >= LAYOUT_BYTE_SHAPE_LOOKAHEAD;
 }
 
-/* Decodes header and size of the event at found->at. Its start is the end of the previous event, so
- * the latency of this dependency chain limits the speed of the loop. FOUND_LATER: the event is
- * after the time limit; FOUND_NONE: it is not plain. */
+/* Decodes header and size of the event at found->at. FOUND_LATER: the event is after the time
+ * limit; FOUND_NONE: it is not plain. Each event starts at the end of the previous one, so the
+ * latency of this function limits the speed of the loop. */
 static inline __attribute__((always_inline)) enum finding find_plain_event(
     const struct plain_finder *finder, struct plain_found *found, enum header_kind header_kind)
 {
@@ -231,8 +230,7 @@ static inline __attribute__((always_inline)) enum finding find_plain_event(
         ((load_u64le(p + finder->id_at) >> finder->id_shift) & loads->id_mask) | finder->only_id;
     uint64_t low = (load_u64le(p + loads->time_at) >> loads->time_shift) & loads->time_mask;
     uint64_t mask = loads->time_mask, step = loads->time_step, wider = 0;
-    /* both forms of the header are loaded and one is selected, because a branch would be
-     * mispredicted */
+    /* load both forms of the header and select one, because a branch would be mispredicted */
     if (header_kind == HEADER_EXTENDED) {
         const struct ctf_header_loads *wide = &finder->wide;
         const uint64_t wide_id = (load_u64le(p + wide->id_at) >> wide->id_shift) & wide->id_mask;

@@ -39,39 +39,39 @@
 struct ctf_packet_views {
     const struct ctf_timeline *timeline;
     const uint8_t *base;
-    uint64_t offset; /* file offset of `base` */
+    uint64_t offset; /* file offset of the byte at `base` */
     /* number of bytes from `base` that may be loaded; includes bytes after the packet's content */
     uint64_t there;
     uint32_t part, cpu;
     uint8_t cpu_flag;
     bool has_time;
-    /* ticks below this are converted to ns by adding plain_shift; 0: no ticks can be converted so
-     */
+    /* ticks below this value are converted to ns by adding plain_shift; if 0, no ticks are */
     uint64_t plain_ticks;
     uint64_t plain_shift;
 };
 
 /* State of the fast loop: position, clock, and values for the events. */
 struct ctf_fast_loop {
-    const uint8_t *next; /* end of the last event */
+    const uint8_t *next; /* address of the end of the last event */
     const uint8_t *bytes;
-    uint64_t end; /* end of content or window, in bytes from `bytes` */
+    uint64_t end; /* end of the content or window, in bytes from `bytes` */
     uint64_t ticks;
     int64_t time;
     const struct ctf_header_plan *plan;
     struct ctf_class_entry *by_id;
     uint64_t plain_shift;
     uint64_t before; /* difference between the file offset of a byte and its address */
-    /* last 16 bytes of each ttr_event; the event class adds its kind, level, opcode and flags */
+    /* values for the last 16 bytes of each ttr_event; kind, level, opcode and flags of the class
+     * are added */
     uint64_t origin, kind;
-    uint16_t body; /* size of the event header, bits */
-    /* bytes by which an extended event header is longer than a short one; 0 = the loop stops at
+    uint16_t body; /* size of the event header in bits */
+    /* bytes by which an extended event header is longer than a short one; if 0, the loop stops at
      * extended headers */
     uint8_t wider;
     uint32_t ids;
 };
 
-/* Copies an event with 16-byte loads and stores (see input_clear_event). */
+/* Copies an event by loads and stores of 16 bytes (see input_clear_event). */
 static inline void ctf_copy_event(ttr_event *to, const ttr_event *from)
 {
     typedef uint64_t vec16 __attribute__((vector_size(16), aligned(8), may_alias));
@@ -95,17 +95,18 @@ static inline uint64_t ctf_fast_loop_get_offset(const struct ctf_fast_loop *run)
     return (uint64_t)(run->next - run->bytes);
 }
 
-/* Returns the position of the next event in bits. `before`: bit position before ctf_fast_loop_init;
- * returned unchanged if the loop decoded no event, because it may be inside a byte. */
+/* Returns the position of the next event in bits. `before`: bit position before
+ * ctf_fast_loop_init. If the loop decoded no event, returns `before`, which may be inside a
+ * byte. */
 static inline uint64_t ctf_fast_loop_get_bit(const struct ctf_fast_loop *run, uint64_t before)
 {
     const uint64_t at = ctf_fast_loop_get_offset(run);
     return at == (before + 7) >> 3 ? before : at << 3;
 }
 
-/* Decodes plain events and appends them after the first some->n events of the batch. Stops at the
- * start of the first event that is not plain. `there` is the number of bytes from run->bytes that
- * may be loaded. It may exceed run->end, which is the number of bytes that events may have. */
+/* Decodes plain events and appends them to the batch, which already contains some->n. Stops before
+ * the first event that is not plain. `there`: number of bytes from run->bytes that may be loaded;
+ * it may exceed run->end, which is the end of the last possible event. */
 void ctf_fast_loop_read(struct ctf_fast_loop *run, uint64_t there,
                         struct reader_partial_read *some);
 

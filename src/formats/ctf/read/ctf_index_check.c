@@ -27,8 +27,7 @@ void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *read
             reader->file, CTF_INDEX_MAGIC);
 }
 
-/* Makes check->entry the next entry that was not compared yet; reads an entry from the file if
- * needed. Returns false if there is none. */
+/* Sets check->entry to the next entry that was not compared yet. Returns false if there is none. */
 static bool peek_index_entry(struct ctf_index_check *check)
 {
     if (check->is_there && !check->is_taken)
@@ -43,7 +42,7 @@ bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry 
     return is_there;
 }
 
-/* Returns the offset in the index file of the entry read last, in bytes. */
+/* Returns the byte offset in the index file of the entry that was read last. */
 static uint64_t get_last_entry_offset(const struct ctf_index *index)
 {
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;

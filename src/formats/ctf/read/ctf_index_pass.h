@@ -12,8 +12,9 @@ struct ctf_index_pass {
     struct ctf_reader *reader;
     struct ctf_file_index *file_index;
     struct ctf_header_peek peek;
-    uint64_t at;                  /* file offset of the current packet */
-    uint64_t previous_size;       /* size of the previous packet in bytes; 0 = none yet */
+    uint64_t at; /* file offset of the current packet */
+    /* size in bytes of the packet before the current one; 0 if there is none */
+    uint64_t previous_size;
     uint64_t prefetched_to;       /* file offset up to which headers were prefetched */
     struct ctf_index_check check; /* comparison of packets with the tracer's index file */
 };

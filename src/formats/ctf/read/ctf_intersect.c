@@ -1,5 +1,5 @@
-/* Intersection of streams. Wrong packet ends of tracers with known faults are corrected as
- * babeltrace2 corrects them. */
+/* Computes the time range that all streams have in common. If the tracer is known to write wrong
+ * packet ends, corrects them as babeltrace2 does. */
 #include "formats/ctf/read/ctf_intersect.h"
 
 #include "base/status.h"
@@ -19,8 +19,8 @@ void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_pa
 {
     struct ctf_packet_queue *stream = &at->stream;
     if (!queue->has_begin) {
-        /* A queue without a stream decoder that is in order has no packets; all other queues lack
-         * times here. */
+        /* times are missing, unless the queue has no packets: it has no stream decoder and is in
+         * order */
         at->file_without_times = queue->kind || !queue->is_in_order ? file : at->file_without_times;
         return;
     }
@@ -36,7 +36,7 @@ void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_pa
 bool ctf_queue_end_is_unreliable(const struct ctf_trace *trace,
                                  const struct ctf_packet_queue *queue)
 {
-    /* the packet parser treats an end of 0 as undeclared */
+    /* an end of 0 is stored as no end */
     const bool is_unclosed = !queue->last.has_end;
     return queue->has_begin && (trace->class->quirks.event_after_packet ||
                                 (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
@@ -46,8 +46,8 @@ ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue
 {
     ttr_batch batch;
     ttr_status status;
-    /* The times of packet queues do not include the option time-offset, so event times must not
-     * include it either. */
+    /* the times of packet queues do not include the option time-offset, so the event times must
+     * not either */
     in->time_offset = 0;
     queue->end = queue->last_begin;
     reader_set_range(&in->base, queue->last_begin, INT64_MAX);

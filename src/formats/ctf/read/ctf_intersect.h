@@ -7,17 +7,18 @@
 #include "formats/ctf/read/ctf_build_index.h"
 
 struct ctf_intersection {
-    /* intersection of the streams before `stream`, ns, both inclusive */
+    /* time range in ns that all streams before `stream` have in common; both ends inclusive */
     int64_t from, to;
-    /* the stream that queues are being added to, with the time range of its queues so far */
+    /* the current stream, with the time range of its queues so far */
     struct ctf_packet_queue stream;
     size_t streams;
     const char
-        *file_without_times; /* name of a file with packets that declare no times; NULL = none */
+        /* name of a file in which packets declare no times; NULL if there is none */
+        *file_without_times;
 };
 
-/* Adds a packet queue of the file to the intersection. Queues of one data stream must be added one
- * after the other; `goes_on` is true for all but the first. */
+/* Adds a packet queue of the file to the intersection. The queues of one data stream must be added
+ * one after the other, with `goes_on` false for the first and true for all others. */
 void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
                                 bool goes_on, const char *file);
 
@@ -26,9 +27,9 @@ void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_pa
 bool ctf_queue_end_is_unreliable(const struct ctf_trace *trace,
                                  const struct ctf_packet_queue *queue);
 
-/* Decodes the last packet of the queue and sets queue->end to the time of its last event, or to its
- * begin if it has no events. `in` must be an input of this queue that was not read yet; it is
- * closed in any case. */
+/* Decodes the last packet of the queue and sets queue->end to the time of its last event; to the
+ * begin of the packet if it has no events. `in`: an input for this queue that was not read yet.
+ * Always closes it. */
 TTR_MUST ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue,
                                          ttr_error *error);
 

@@ -1,6 +1,6 @@
-/* Natural order of file names: numbers are compared by value, so channel_2 is before channel_10. In
- * v1.1 traces, events of equal time are emitted in this order of their files, since the format
- * defines no other. */
+/* Natural order of file names: numbers are compared by value, so channel_2 is before channel_10.
+ * In v1.1 traces, events of equal time are returned in this order of their files, since the format
+ * defines no other order. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_NAME_ORDER_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_NAME_ORDER_H
 

@@ -37,7 +37,7 @@
 #define WINDOW_SMALL ((size_t)32 << 10)
 #define WINDOW_TINY ((size_t)12 << 10)
 #define READERS_MAX 1024u
-/* up to this number of inputs, windows may use 16 MiB together; larger ones would mostly contain
+/* if a trace has more inputs, their windows are smaller, because large ones would mostly contain
  * packets that the input skips */
 #define LARGE_WINDOWS_MAX ((size_t)256)
 
@@ -48,7 +48,8 @@ static bool is_opened_for_copy(const struct ctf_opening *opening)
     return opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
 }
 
-/* Returns true if the file is a stream file by its name and, if `only` is set, has that name. */
+/* Returns true if a file may be a stream file by its name. If `only` is set, the name must be
+ * `only`. */
 static bool is_stream_file_name(const struct ctf_opening *opening, const struct folder_file *file)
 {
     if (strchr(file->name, '/') || strcmp(file->name, CTF_METADATA) == 0 || file->name[0] == '.')
@@ -56,9 +57,9 @@ static bool is_stream_file_name(const struct ctf_opening *opening, const struct 
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
 
-/* Returns true if a file is empty and may be skipped; copies include empty files. `source` is NULL
- * if the file cannot be opened. A file that was deleted after the folder was listed does not count
- * as empty, so that it is reported. */
+/* Returns true if a file is empty and may be skipped. `source`: the open file, or NULL if it
+ * cannot be opened. Copies include empty files. A file that was deleted after the folder was
+ * listed does not count as empty, so that it is reported. */
 static bool is_empty_stream_file(const struct ctf_opening *opening, const struct folder_file *file,
                                  const struct source *source)
 {
@@ -78,7 +79,7 @@ static bool file_has_stream_class(const struct ctf_opening *opening, const struc
            rfc11_find_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
-/* Reduces the maximum number of packets per batch if windows are small, because there are many
+/* Lowers the maximum number of packets per batch if windows are small because there are many
  * inputs. */
 static void set_packet_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
@@ -133,8 +134,8 @@ static void assign_queue(struct input *in, struct ctf_file_index *file_index, ui
     in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }
 
-/* Sets the end of the queue added last to the time of its last event, which must be decoded for
- * that. Does so only if the option stream-intersection is set and the tracer is known to declare
+/* Decodes the last event of the queue that was added last, and sets the end of the queue to its
+ * time. Does so only if the option stream-intersection is set and the tracer is known to write
  * wrong packet ends. */
 static ttr_status correct_queue_end(struct ctf_opening *opening, const struct folder_file *file,
                                     ttr_error *error)
@@ -160,8 +161,8 @@ static void extend_trace_time_range(struct ctf_trace *trace, const struct ctf_pa
         trace->end = queue->end;
 }
 
-/* Adds packet queue `i` of the file to the set, with the input that reads it. The set owns the
- * input, even on failure. */
+/* Adds packet queue `i` of the file, and the input that reads it, to the set. The set becomes
+ * owner of the input, even on failure. */
 static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                                   struct ctf_file_index *file_index, uint32_t i, ttr_error *error)
 {
@@ -183,8 +184,7 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                : fail_memory(error);
 }
 
-/* Returns true if the error concerns only one trace or file, so that the others can be read anyway.
- */
+/* Returns true if the error concerns only one trace or file: the others can still be read. */
 static bool is_error_of_one_trace(const struct ctf_stream_set *set, ttr_status status)
 {
     bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
@@ -192,7 +192,8 @@ static bool is_error_of_one_trace(const struct ctf_stream_set *set, ttr_status s
            status != TTR_AGAIN;
 }
 
-/* Returns an input without events for file number `number`. The caller must add it to the set. */
+/* Returns an input without events, for the file with this number. The caller must add it to the
+ * set. */
 static struct input *make_eventless_input(struct ctf_opening *opening, const char *path,
                                           uint64_t number, ttr_error *error)
 {
@@ -265,9 +266,8 @@ static ttr_status replace_unreadable_file(struct ctf_opening *opening,
                             reason.text, error);
 }
 
-/* RFC v1.1: skips and reports a file with a name that matches no stream class. If no file of the
- * trace matches (`is_lost`), the metadata lack stream classes, and the file is reported as damage.
- */
+/* RFC v1.1: skips and reports a file with a name that matches no stream class. `is_lost`: no file
+ * of the trace matches, so the metadata must be incomplete, and the file is reported as damage. */
 static ttr_status skip_file_without_stream_class(struct ctf_opening *opening,
                                                  const struct folder_file *file, bool is_lost,
                                                  ttr_error *error)
@@ -287,7 +287,7 @@ static ttr_status skip_file_without_stream_class(struct ctf_opening *opening,
     return status;
 }
 
-/* Opens a stream file: adds one input per packet queue, or one for all queues if packets are to be
+/* Opens a stream file: adds one input per packet queue; only one input if packets are to be
  * copied. */
 static ttr_status open_stream_file(struct ctf_opening *opening, const struct folder_file *file,
                                    ttr_error *error)
@@ -323,8 +323,7 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
     return status;
 }
 
-/* Reports folder entries that are not regular files (pipes, sockets, broken links), and so cannot
- * be stream files. */
+/* Reports folder entries that cannot be stream files: pipes, sockets, broken links. */
 static void report_unusable_entries(struct ctf_opening *opening)
 {
     static const char *const reasons[] = {[FOLDER_SKIP_SPECIAL] = "FIFO, a socket or a device",
@@ -343,7 +342,7 @@ static void report_unusable_entries(struct ctf_opening *opening)
                                                                   : "");
 }
 
-/* Returns true if no stream file has a name that matches a stream class. */
+/* RFC v1.1: returns true if the name of no file matches a stream class. */
 static bool has_no_file_with_stream_class(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
@@ -383,7 +382,8 @@ static ttr_status add_eventless_trace(struct ctf_opening *opening, ttr_error *er
     struct input *in = make_eventless_input(opening, opening->path, 0, error);
     if (!in)
         return error->status;
-    /* size of the metadata file, because diagnostics have offsets in that file */
+    /* diagnostics of this input are offsets in the metadata file, so it has the size of that file
+     */
     in->size = opening->metadata_n;
     ttr_status status = ctf_stream_set_add(
         opening->set, &(struct ctf_opened_queue){.in = in, .folder = opening->set->folders}, error);
@@ -394,14 +394,15 @@ static ttr_status add_eventless_trace(struct ctf_opening *opening, ttr_error *er
     return ctf_add_trace_only_attributes(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
-/* Adds an input for the metadata file, to report damage with its offsets. */
+/* Adds an input that represents the metadata file, so that damage can be reported with offsets in
+ * it. */
 static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *error)
 {
     struct input *in = make_eventless_input(opening, opening->path, opening->files, error);
     if (!in)
         return error->status;
     in->size = opening->metadata_n;
-    in->shares_file = true; /* so that this input is not part of the progress in bytes */
+    in->shares_file = true; /* excludes this input from the progress in bytes */
     ttr_status status =
         ctf_stream_set_add(opening->set,
                            &(struct ctf_opened_queue){
@@ -414,7 +415,7 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
     return ctf_add_metadata_attributes(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
-/* --- Folders --- */
+/* --- Traces in folders --- */
 
 /* Parses an option with two possible values. Sets *is_other to true if the option is `other`, and
  * to false if it is the default or unset. */
@@ -477,7 +478,7 @@ static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *f
                                     const char *only, ttr_error *error)
 {
     ttr *t = set->t;
-    /* this function holds a reference until it returns */
+    /* this function holds a reference to the trace until it returns */
     struct ctf_trace *trace = ctf_trace_new(t, folder, error);
     struct ctf_opening opening = {
         .t = t, .set = set, .only = only, .options = set->options, .trace = trace};
@@ -520,8 +521,7 @@ static ttr_status add_unreadable_trace(struct ctf_stream_set *set, const char *p
     return status;
 }
 
-/* Replaces a folder with stream files but without metadata by an input that reports this. Closes
- * the folder. */
+/* Adds an input that reports a folder with stream files but without metadata. Closes the folder. */
 static ttr_status add_folder_without_metadata(struct ctf_stream_set *set,
                                               const struct found_folder *found, ttr_error *error)
 {
@@ -583,8 +583,8 @@ static ttr_status compare_metadata_prefixes(struct ctf_stream_set *set,
     return set->prefix_set ? TTR_OK : error->status;
 }
 
-/* Compares the metadata of the folders, unless the option `metadata` replaces them. Does not report
- * invalid options; open_folder_trace does. */
+/* Compares the metadata of the folders, unless the option `metadata` replaces them. Ignores
+ * invalid options, since open_folder_trace reports them. */
 static ttr_status compare_folder_metadata(struct ctf_stream_set *set,
                                           const struct found_folders *found, ttr_error *error)
 {

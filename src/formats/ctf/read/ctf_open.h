@@ -12,24 +12,26 @@ struct ctf_opening {
     struct ctf_trace *trace;
     const char *only;
     const ttr_read_options *options;
-    char **copies; /* format options without the prefix "ctf."; copies_n strings */
+    /* values of the format options, without the prefix "ctf."; copies_n strings */
+    char **copies;
     size_t copies_n;
     /* diagnostics of the metadata parser, kept until an input exists that can report them */
     struct diagnostics notes;
     char path[1024]; /* path of the metadata file */
-    /* size in bytes of the metadata file in the folder, even if longer metadata of another folder
-     * are used */
+    /* size in bytes of the metadata file in the folder, even if the trace uses longer metadata of
+     * another folder */
     size_t metadata_n;
     struct source_options source_options; /* options with which stream files are opened */
     size_t files;
-    struct input *first; /* first input of the trace; reports the diagnostics */
+    /* first input of the trace, which reports the stored diagnostics */
+    struct input *first;
     /* `first` is an input without events, which represents the metadata file */
     bool is_metadata;
     /* the metadata in the folder are a prefix of longer metadata in another folder */
     bool is_part;
     /* path of longer metadata that are used instead; NULL = the metadata in the folder are used */
     const char *longer;
-    size_t unreadable; /* stream files that cannot be opened */
+    size_t unreadable; /* number of stream files that cannot be opened */
     ttr_error reason;  /* error of the first stream file that cannot be opened */
 };
 
@@ -41,7 +43,7 @@ TTR_MUST ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *er
 void ctf_opening_add_diagnostic(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
                                 const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
-/* Returns the first diagnostic about damaged metadata, or NULL. */
+/* Returns the first stored diagnostic that reports damaged metadata; NULL if there is none. */
 const ttr_diagnostic *ctf_opening_find_damage(const struct ctf_opening *opening);
 
 /* Moves the stored diagnostics to the first input. */

@@ -100,9 +100,9 @@ static ttr_status refuse_damaged_metadata(const struct ctf_opening *opening, ttr
                 damage->text, damage->code);
 }
 
-/* Returns true if metadata that were parsed as v1.1, because they lack the opening comment of TSDL,
- * are probably TSDL: they contain ":=", which v1.1 has only inside strings. The error of the v1.1
- * parser would then be misleading. */
+/* The text has no opening comment of TSDL, so it was parsed as v1.1. Returns true if it is
+ * probably TSDL, so the errors of the v1.1 parser would mislead: it contains ":=", which v1.1 has
+ * only inside strings. */
 static bool is_probably_tsdl(const struct ctf_text *text)
 {
     return text->p && text->n && memmem(text->p, text->n, ":=", 2);
@@ -150,8 +150,8 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
     if (status != TTR_OK)
         return status;
     ctf_detect_tracer_quirks(trace);
-    /* Do not share a class with diagnostics, because their texts contain the file name, nor a v1.1
-     * class, because it depends on the packets. */
+    /* a class with diagnostics is not shared, because their texts contain the file name; a v1.1
+     * class is not, because it depends on the packets */
     if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
         ctf_trace_publish_class(trace);
     return TTR_OK;
@@ -188,8 +188,8 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* Sets *longer to the trace with the parsed longer metadata of another folder. Sets it to NULL if
- * the folder has no longer metadata, or they are unusable or lack a UUID. */
+/* Sets *longer to the trace that has the parsed longer metadata of another folder. Sets it to NULL
+ * if no other folder has longer metadata, or they are unusable or have no UUID. */
 static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct ctf_trace **longer,
                                        ttr_error *error)
 {
@@ -214,9 +214,9 @@ static void set_longer_metadata(struct ctf_opening *opening, const struct ctf_tr
     ctf_trace_set_class(opening->trace, longer->class);
 }
 
-/* Uses longer metadata of another folder if they are undamaged, or if the folder's own metadata are
- * damaged, too. Reason: a tracer declares an event class before it writes such events, but an older
- * copy of the metadata may lack the declaration. */
+/* Uses the longer metadata of another folder unless only they are damaged. A tracer declares an
+ * event class before it writes such events, but an older copy of the metadata may lack the
+ * declaration. */
 static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer;
@@ -236,8 +236,8 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
     return TTR_OK;
 }
 
-/* Uses longer metadata of another folder if parsing failed because the folder's own metadata end
- * too early. Returns the original error if there are no longer metadata. */
+/* If the folder's own metadata cannot be parsed because they end too early: uses longer metadata
+ * of another folder. Returns the original error if no other folder has any. */
 static ttr_status use_longer_metadata_after_failure(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer = NULL;
@@ -288,8 +288,8 @@ ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
                             : use_longer_metadata_after_failure(opening, error);
 }
 
-/* Returns a text to append to a diagnostic of truncated metadata, which states the consequence; ""
- * for other diagnostics. */
+/* Returns a text that states the consequence of truncated metadata, to be appended to the
+ * diagnostic; "" for other diagnostics. */
 static const char *get_consequence_text(const struct ctf_opening *opening,
                                         const ttr_diagnostic *note)
 {
@@ -298,9 +298,8 @@ static const char *get_consequence_text(const struct ctf_opening *opening,
     return opening->longer ? "; the longer metadata of another folder are used" : "; skipped";
 }
 
-/* If the trace has an input for the metadata file, that input reports all diagnostics with their
- * offsets. Otherwise the input of the first stream file reports them; their offsets in the metadata
- * are then part of the text. */
+/* An input that represents the metadata file reports all diagnostics with their offsets. Without
+ * one, the input of the first stream file reports them, and their offsets are part of the text. */
 void ctf_opening_report_diagnostics(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {

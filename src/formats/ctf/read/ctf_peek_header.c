@@ -5,7 +5,7 @@
 #include "base/status.h"
 
 #define PEEK_MAX ((size_t)1 << 20)
-/* read size in bytes if packets are small, so that one read returns many headers */
+/* bytes per read if packets are small, so that one read returns many headers */
 #define PEEK_DENSE ((size_t)32 << 10)
 #define DENSE_PACKET ((uint64_t)2048)
 
@@ -32,12 +32,12 @@ static bool grow_peek_buffer(struct ctf_header_peek *peek, size_t room)
 struct loaded_bytes {
     struct bits bits;
     bool is_end; /* the file ends after these bytes */
-    bool is_all; /* the buffer was filled, so it must be enlarged to read more bytes */
+    bool is_all; /* the buffer is full; it must be enlarged to read more bytes */
 };
 
-/* Sets `to` to the bytes at `offset`: at least CTF_PEEK_SIZE bytes or all up to the end of the
- * file. Reads from the file if the buffer does not have them, or with `wants_all`, to fill the
- * buffer. Returns false on a read error. */
+/* Sets `to` to the bytes at `offset`: at least CTF_PEEK_SIZE bytes, or all up to the end of the
+ * file. Reads the file if the buffer has fewer. If `wants_all`, fills the buffer. Returns false on
+ * a read error. */
 static bool load_header_bytes(struct ctf_header_peek *peek, uint64_t offset, bool wants_all,
                               struct loaded_bytes *to, ttr_error *error)
 {
@@ -46,7 +46,7 @@ static bool load_header_bytes(struct ctf_header_peek *peek, uint64_t offset, boo
     *to = (struct loaded_bytes){.is_end = false};
     if (wants_all || offset < peek->from || offset > loaded_to ||
         loaded_to - offset < CTF_PEEK_SIZE) {
-        /* If the buffer cannot be enlarged, reads stay small, which is only slower. */
+        /* if memory is out, the buffer stays small, and reading is only slower */
         if (peek->has_small_packets &&
             (peek->room >= PEEK_DENSE || grow_peek_buffer(peek, PEEK_DENSE)))
             wanted = PEEK_DENSE;

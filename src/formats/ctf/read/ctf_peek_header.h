@@ -11,13 +11,15 @@
 struct ctf_header_peek {
     struct ctf_reader *reader;
     const struct alloc *alloc;
-    uint8_t *bytes; /* bytes of the file from offset `from` on; NULL = allocation failed */
+    /* buffer with the bytes of the file from offset `from` on; NULL if memory is out */
+    uint8_t *bytes;
     size_t room, n;
     uint64_t from;
-    bool has_small_packets; /* the last packet was small, so one read may return several headers */
+    /* the last packet was small, so one read may serve several headers */
+    bool has_small_packets;
 };
 
-/* Initializes the state. Returns false if memory is out. */
+/* Starts reading of packet headers. Returns false if memory is out. */
 bool ctf_peek_begin(struct ctf_header_peek *peek, struct ctf_reader *reader);
 
 /* Parses the packet header at a file offset. Returns CTF_FRAME_SHORT if the file ends first. */
@@ -28,7 +30,7 @@ enum ctf_framing ctf_peek_header(struct ctf_header_peek *peek, uint64_t offset,
  * The bytes are valid until the next call. */
 struct bits ctf_peek_bytes(struct ctf_header_peek *peek, uint64_t offset, uint64_t wanted);
 
-/* Shrinks the buffer to its initial size if a very large or invalid header enlarged it. */
+/* Shrinks the buffer to its initial size if one large or invalid header enlarged it. */
 void ctf_peek_shrink(struct ctf_header_peek *peek);
 
 void ctf_peek_end(struct ctf_header_peek *peek);

@@ -33,10 +33,11 @@
 #include "formats/ctf/read/ctf_salvage.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* bytes to load before a packet header is parsed; most headers with their contexts are smaller */
+/* bytes that are loaded before a packet header is parsed; most headers with their context are
+ * smaller */
 #define HEAD_BYTES ((size_t)128)
 #define HEAD_MAX ((size_t)16 << 20)
-/* maximum of events emitted before those of a packet: a stream definition and two gaps */
+/* events that may precede those of a packet in a batch: a stream definition and two gaps */
 #define EVENTS_BEFORE 3u
 
 static bool is_offset_in_window(const struct ctf_reader *reader, uint64_t offset)
@@ -70,7 +71,7 @@ static struct bits get_bits_of_next_packet(const struct ctf_reader *reader)
                      ctf_window_bytes_from(reader, reader->next) * 8);
 }
 
-/* --- Definitions for copies --- */
+/* --- Definition events, for copies of packets --- */
 
 static void emit_definition_event(struct ctf_reader *reader, struct ctf_stream *stream,
                                   enum ctf_definition tag)
@@ -102,10 +103,10 @@ static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* --- Between packets --- */
+/* --- State between two packets --- */
 
-/* Finishes the input: reports a truncated last packet. For a file without packets, emits the stream
- * definition first, with STEP_GO, and is called again. */
+/* Ends the input, and reports an incomplete last packet. If the file had no packets, first emits
+ * the stream definition and returns STEP_GO; the caller then calls again. */
 static enum ctf_step finish_stream_file(struct ctf_reader *reader)
 {
     const uint64_t end = source_end_offset(reader->in->source);
@@ -158,8 +159,9 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
     if (reader->in->n)
         return STEP_HOLD;
     ttr_status status = ctf_search_packet(reader, reader->is_lost ? from : from + 1,
-                                          /* is_lost: the search follows an event, not a bad header,
-                                           * so a packet may start at this byte */
+                                          /* the search starts after an event, not after a bad
+                                           * header, so a packet may start at its first byte
+                                           * (is_lost) */
                                           &is_zero);
     if (status != TTR_OK)
         return ctf_step_from_status(reader, status);
@@ -187,8 +189,8 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
                                  (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
-/* Copies the bytes of header and context to reader->heads, because their fields may be read after
- * the window has moved. Returns false if memory is out. */
+/* Copies the bytes of packet header and context to reader->heads, because a caller may read their
+ * fields after the window has moved. Returns false if memory is out. */
 static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);
@@ -202,7 +204,7 @@ static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *pa
 static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
-    /* For a packet with a repaired size, ctf_advance_to_next_packet reports damage instead. */
+    /* if the packet size was repaired, ctf_advance_to_next_packet reports the damage */
     const bool reports_content = !frame->is_resized && !ctf_reader_is_rfc11(reader);
     reader->is_foreign |= frame->is_foreign;
     if (frame->is_foreign && !ctf_reader_is_rfc11(reader))
@@ -236,7 +238,7 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
                              "a packet of %s ends before it begins", reader->file);
 }
 
-/* Reports a packet that is read although its magic number, UUID or class id is damaged. */
+/* Reports damage of the magic number, UUID or class id of a packet that is read nevertheless. */
 static ttr_status report_damaged_header(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
@@ -256,9 +258,9 @@ static ttr_status report_damaged_header(struct ctf_reader *reader, const struct 
     return reader->status;
 }
 
-/* Returns the time for events without timestamps, ns: the begin of their packet; if unknown, the
- * end of the previous packet; if that is unknown, too, in a new CTF 2 stream the zero of the
- * default clock, else the current time. */
+/* Returns the time in ns of events that have no timestamps: the begin of their packet; if unknown,
+ * the end of the packet before; if that is unknown, too, time 0 of the default clock in a new CTF
+ * 2 stream, else the current time. */
 static int64_t get_time_without_clock(const struct ctf_reader *reader,
                                       const struct ctf_packet *packet)
 {
@@ -275,9 +277,9 @@ static int64_t get_time_without_clock(const struct ctf_reader *reader,
     return has_zero ? ctf_ticks_to_ns(line, 0, &is_clamped) : reader->time;
 }
 
-/* Called when a packet of another stream of the same input follows. Stores the time of the previous
- * stream, and sets reader->time to the last time of the new stream, because times that go back are
- * detected per stream. */
+/* Called when the next packet belongs to another stream than the last. Stores the time of the last
+ * stream, and sets reader->time to the latest time of the new one, because each stream is checked
+ * separately for times that go back. */
 static void switch_to_stream(struct ctf_reader *reader, struct ctf_stream *last,
                              const struct ctf_packet *packet)
 {
@@ -292,13 +294,14 @@ static void switch_to_stream(struct ctf_reader *reader, struct ctf_stream *last,
     reader->time = ctx->time > INT64_MIN ? ctx->time : begin < reader->time ? begin : reader->time;
 }
 
-/* Reports a diagnostic if the first event of a packet is earlier than the packet's begin time. A
- * time range that ends before the packet misses such an event (ctf_packet_is_after_range). */
+/* Reports a packet in which the first event is earlier than the packet's begin time. Such an event
+ * is missing if the user selects a time range that ends before the packet
+ * (ctf_packet_is_after_range). */
 static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct bits bits = get_bits_of_next_packet(reader);
     uint64_t ticks;
-    /* If the packet ends before it begins, "ctf.begin-after-end" is reported instead. */
+    /* a packet that ends before it begins has a diagnostic of its own ("ctf.begin-after-end") */
     const bool has_times = packet->has_begin && !(packet->has_end && packet->end < packet->begin);
     if (has_times && !reader->trace->class->quirks.event_before_packet &&
         ctf_decode_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
@@ -355,7 +358,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     if (ctf_packet_overlaps_range(reader, packet))
         ctf_emit_gaps(reader);
     reader->clocks = (struct ctf_clock_history){{reader->ticks}, 1, 0};
-    /* after gaps were emitted, because they use the time of the previous packet */
+    /* gaps use the time of the previous packet, so this must follow them */
     if (!has_time)
         reader->time = get_time_without_clock(reader, packet);
     return ctf_reader_is_rfc11(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader))
@@ -389,7 +392,7 @@ static bool is_packet_of_reader_queue(const struct ctf_reader *reader,
            ctf_queue_accepts_packet(&reader->file_index->queue[reader->queue], frame);
 }
 
-/* Skips a packet that another input reads (not is_mine), or that is outside of the time range.
+/* Skips a packet that is outside of the time range, or (not is_mine) that another input reads.
  * Stores its counters if it is of this input's stream. */
 static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
 {
@@ -420,9 +423,9 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
     return step;
 }
 
-/* Returns true if the packet must be skipped, because another file of the stream also contains it
- * and is read instead (overlapping snapshots). If the packet is read here, because the other copy
- * is damaged, sets the counters to those before that copy. */
+/* Returns true if the packet is not read, because another file of the stream contains it, too, and
+ * is read instead (overlapping snapshots). If the copy in this file is read because the other is
+ * damaged, sets the counters to those before that copy. */
 static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_packet_queue *queue =
@@ -450,8 +453,8 @@ static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
     if (step != STEP_GO)
         return step;
     const struct bits bits = get_bits_of_next_packet(reader);
-    /* Not STEP_END in two cases: after damage packets may be out of order, and an empty packet does
-     * not have an event that confirms its times. */
+    /* The input continues in two cases: after damage, packets may be out of order; and if the
+     * packet is empty, no event confirms its times. */
     if (is_mine && ctf_packet_is_after_range(reader, frame, &bits))
         return (!reader->file_index || reader->file_index->is_whole) && !ctf_packet_is_empty(frame)
                    ? STEP_END
@@ -471,8 +474,8 @@ static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
-/* Returns true if the file ends at reader->next. Reads up to a time limit must know this even while
- * events are pending and the window cannot move. */
+/* Returns true if the file ends at reader->next. A read up to a time limit must know this even
+ * while the window cannot move, because the batch has events in it. */
 static bool is_end_of_file(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
@@ -486,8 +489,8 @@ static bool is_end_of_file(struct ctf_reader *reader)
     return reader->is_over;
 }
 
-/* Returns true if the index pass found the next packet at the declared end of this one, so that the
- * size need not be verified. */
+/* Returns true if the index has the next packet at the end of this one, so that the size need not
+ * be verified. */
 static bool is_size_verified(const struct ctf_reader *reader)
 {
     const struct ctf_file_index *file_index = reader->file_index;
@@ -541,10 +544,10 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
     }
 }
 
-/* --- Batches --- */
+/* --- Batches of events --- */
 
-/* Frees the packet slots and stored headers of the previous batch. If a packet is being read, moves
- * its slot and header to the start. */
+/* Frees the packet slots and packet headers of the previous batch. If a packet is being read,
+ * moves its slot and header to the start. */
 static void begin_reader_batch(struct ctf_reader *reader)
 {
     arena_reset(&reader->trace->scratch);
@@ -563,9 +566,9 @@ static void begin_reader_batch(struct ctf_reader *reader)
     reader->slots_n = 1;
 }
 
-/* Used for reads up to a time limit. Such a read must return all events before the limit, but the
- * window cannot move while events are pending. So moves the window before the read if it has fewer
- * bytes left than reads usually consume. */
+/* For reads up to a time limit: such a read must return all events before the limit, but the
+ * window cannot move while events are in the batch. So this moves the window first, if it has
+ * fewer bytes left than reads usually consume. */
 static enum ctf_step move_window_early(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
@@ -590,7 +593,7 @@ ttr_status ctf_read_batch(struct input *in, ttr_error *error)
     if (reader->is_eventless && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
-    /* Repeats if the packet slots of the batch are full but no event was emitted. */
+    /* repeat if the packet slots of the batch are used up, but no event was emitted */
     do {
         step = STEP_GO;
         if (in->n == 0)

@@ -31,12 +31,11 @@
 #include "model/input.h"
 #include "layout/layout.h"
 
-/* Values of ttr_event.tag for definitions. */
+/* Values of ttr_event.tag in definition events, by which a copy of a trace is written. */
 enum ctf_definition {
     CTF_DEFINITION_STREAM = 1,
     CTF_DEFINITION_PACKET = 2,
-    /* a record of the CTF conventions that names a thread; the event count of the packet definition
-     * includes it */
+    /* a record of the CTF conventions that names a thread; the packet's event count includes it */
     CTF_DEFINITION_EVENT = 3
 };
 
@@ -53,68 +52,73 @@ struct ctf_quirks {
 
 struct ctf_stream_decoder;
 
-/* Parsed metadata and everything compiled from them. Traces of one library context with equal
- * metadata share one class. */
+/* Parsed metadata and everything that is compiled from them. All traces of a library context that
+ * have equal metadata share one class. */
 struct ctf_trace_class {
     /* entry in the library context's list of shared objects (ctf_trace_publish_class); must be the
      * first member */
     struct offer offer;
     uint32_t users; /* number of traces that refer to the class */
     bool is_offered;
-    bool rounds_times; /* option time=double */
-    bool hides_mapped; /* option mapped=hidden */
+    /* the option time=double is set: convert times with rounding errors, as babeltrace2 does */
+    bool rounds_times;
+    /* the option mapped=hidden is set: do not return fields that are mapped to the clock */
+    bool hides_mapped;
     struct ctf_description description;
-    uint8_t *metadata; /* bytes of the metadata file, which copies of the trace contain unchanged */
+    /* content of the metadata file, which copies of the trace contain unchanged */
+    uint8_t *metadata;
     size_t metadata_n;
-    bool has_bad_metadata; /* the metadata are damaged, so a copy does not contain these bytes */
-    bool has_conventions;  /* the trace was written by our own writer (ctf_conventions.h) */
+    /* the metadata are damaged, so copies of the trace get new metadata */
+    bool has_bad_metadata;
+    /* tracetta wrote the trace, by the CTF conventions (ctf_conventions.h) */
+    bool has_conventions;
     /* packets start with the magic number; packet headers contain the trace UUID */
     bool has_magic, has_uuid;
     uint8_t magic[4]; /* the magic number in the byte order of the packets */
-    char version[8];  /* version number as text, such as "1.8" */
+    char version[8];  /* version of the format as text, such as "1.8" */
     struct ctf_quirks quirks;
     const struct layout *packet_header; /* layout of packet headers; NULL if packets have none */
-    /* positions of the packet header's fields if they are fixed; is_fixed is false otherwise */
+    /* offsets of the packet header's fields; is_fixed is false if they vary */
     struct ctf_fixed_root head;
-    /* decoders by index in description.streams, compiled at first use; NULL before */
+    /* decoder of each stream class, by index in description.streams; NULL until its first packet */
     struct ctf_stream_decoder **kinds;
     size_t kinds_capacity;
-    const struct ctf_stream_decoder *latest; /* the stream decoder compiled last; NULL = none */
+    /* the stream decoder that was compiled last; NULL if there is none */
+    const struct ctf_stream_decoder *latest;
 };
 
 struct ctf_trace {
     ttr *t;
     struct ctf_trace_class *class;
     uint32_t users; /* number of inputs and writers that refer to the trace */
-    /* number of duplicate packets with different bytes of which both copies were decoded
-     * (ctf_duplicate_packets.h) */
+    /* number of duplicate packets that differ and were decoded (ctf_duplicate_packets.h) */
     uint32_t decoded_duplicates;
-    /* duplicates that differ were not decoded, because of a limit; reported once */
+    /* some duplicates that differ were not decoded, because of a limit; this was reported */
     bool has_undecoded_duplicates;
     /* at least one packet is damaged in both files that contain it */
     bool has_damaged_duplicates;
     struct folder *folder; /* trace folder; NULL for live traces */
     const struct format *format;
-    /* readers by source id minus `readers_from`. An element is NULL if that source is not of this
-     * trace, or is closed. */
+    /* reader of each source id, minus `readers_from`; NULL if the source is not of this trace, or
+     * was closed */
     const struct ctf_reader **readers;
     size_t readers_n;
     uint16_t readers_from;
-    struct arena scratch; /* temporary memory for decoding fields; reset for each batch */
+    struct arena scratch; /* memory for decoding fields; freed at each new batch */
     /* memory for streams and event decoders of all inputs; shared, so that it covers few pages */
     struct arena class_arena;
-    /* schemas by event class number, shared by all streams. An element is NULL if no event of the
-     * class was read yet, or if each stream has its own schema. */
+    /* schema of each event class, by its number, which all streams use; NULL until an event of the
+     * class is read, or if each stream has a schema of its own */
     struct ctf_schema **schemas;
     size_t schemas_n;
-    /* RFC v1.1: type of a packet context that contains the cpu number of the file name */
+    /* RFC v1.1: type of a packet context with one field, the CPU number of the file name */
     const struct type *cpu_context;
-    const struct layout *cpu; /* compiled layout of cpu_context */
-    /* id of the first input of the set; equal for traces that were opened together */
+    const struct layout *cpu; /* layout compiled from cpu_context */
+    /* id of the first input; the same in all traces that were opened together */
     uint32_t group;
-    /* packets of at least one stream have no begin time; `begin` and `end` are invalid then */
+    /* some stream has packets without begin time, so `begin` and `end` are invalid */
     bool lacks_times;
-    int64_t begin, end;     /* earliest begin and latest end of all packets, ns */
+    int64_t begin, end;     /* earliest begin and latest end of all packets, in ns */
     uint16_t thread_source; /* source id under which the threads of all streams are registered */
     uint8_t key[32];        /* RFC v1.1: AES key of encrypted packets */
     bool has_key;
@@ -125,7 +129,8 @@ struct ctf_trace {
     uint64_t unpacked_max;
     /* RFC v1.1: the same metadata, parsed for packets of the other byte order; NULL until needed */
     struct ctf_trace *other_order;
-    struct rfc11_packet first; /* RFC v1.1: header of the first packet, a template for copies */
+    /* RFC v1.1: header of the first packet, which copies use as a template */
+    struct rfc11_packet first;
     bool has_first;
     /* packets with another UUID were read; RFC v1.1: also with another byte order or session id */
     bool has_foreign;
@@ -136,20 +141,22 @@ struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
     const struct ctf_stream_decoder *kind;
-    /* stream that has the track and counters: this one. Of RFC v1.1, packets in the other byte
-     * order have a stream of their own; it uses those of the stream in the metadata's byte order.
-     */
+    /* the stream that has the track and counters, usually this one. In RFC v1.1, packets in the
+     * other byte order form a stream of their own, which uses those of the stream in the byte
+     * order of the metadata */
     struct ctf_stream *first;
-    uint64_t number; /* stream instance id; if packets have none, the index of the file */
+    /* stream instance id; the index of the file if packets have no such id */
+    uint64_t number;
     bool has_number;
     const char *file; /* file name relative to the trace folder; NULL if unknown */
     ttr_id track;
     struct ctf_schema *schema; /* schema of the definition events of this stream */
-    /* Members from here on are private to the reader: decoders of event classes, and counters of
-     * the previous packet. */
-    struct ctf_class_entry *by_id; /* aligned to a cache line */
-    void *by_id_memory;            /* allocated block that contains the aligned array by_id */
-    /* at least one event id needs the extended form of the event header */
+    /* The members from here on are private to the reader: decoders of event classes, and counters
+     * of the packet before the current one. */
+    /* array of entries by event id, aligned to a cache line */
+    struct ctf_class_entry *by_id;
+    void *by_id_memory; /* allocated block that contains the aligned array by_id */
+    /* an event id is so large that its event headers have the extended form */
     bool has_extended;
     struct ctf_event_decoder **by_index;
     size_t by_id_n, by_index_n;
@@ -158,30 +165,31 @@ struct ctf_stream {
         bool has_sequence, has_discarded, has_end;
         uint64_t sequence, discarded, end;
     } before;
-    bool is_entered_late; /* reading started at a later packet than the first of the file */
-    /* ns; time of the last event before a packet of another stream; INT64_MIN = none */
+    bool is_entered_late; /* reading did not start at the first packet of the file */
+    /* ns; time of the last event of this stream if another stream's packet follows; INT64_MIN if
+     * unknown */
     int64_t time;
 };
 
-/* An event class as the schema of events. All streams of a trace share one schema per class, so
- * that it stays in the cache. Each stream has a separate schema if events are copied with packets,
- * or if the printed fields differ per stream (RFC v1.1). */
+/* An event class as the schema of its events. All streams of a trace share the schema, so that it
+ * stays in the CPU cache. Each stream has a schema of its own if packets are copied, or if the
+ * printed fields differ per stream (RFC v1.1). */
 struct ctf_schema {
     struct layout_schema base;
     struct ctf_trace *trace;
     const struct ctf_event_class *event; /* event class; NULL in the schema of definitions */
     ttr_id id;
-    /* decoding needs fields of the packet or of the event header, such as lengths */
+    /* the body cannot be decoded without fields of the packet or event header, such as lengths */
     bool has_imports;
-    bool ends_inside; /* events may end at a bit that is not a byte boundary */
-    /* both NULL if all streams share the schema; then ctf_find_event_origin finds them for each
-     * event */
+    bool ends_inside; /* events may end inside a byte */
+    /* stream and reader of the events; both NULL if several streams share the schema.
+     * ctf_find_event_origin then finds them for each event */
     struct ctf_stream *stream;
     const struct ctf_reader *reader;
 };
 
-/* Reader and stream of an event, found by its source and track, which must be those that the reader
- * set. Both are NULL once the input is closed. */
+/* Reader and stream of an event, found by the event's source and track. Both are NULL after the
+ * input was closed. The caller must not have changed source and track. */
 struct ctf_origin {
     const struct ctf_reader *reader;
     struct ctf_stream *stream;
@@ -195,20 +203,22 @@ struct ctf_packet {
     uint64_t offset;        /* file offset of the packet */
     uint64_t size, content; /* declared sizes of packet and content, bits */
     uint64_t sequence, discarded;
-    /* ticks from the clock's zero, extended to 64 bits; valid if has_begin, has_end */
+    /* begin and end time in ticks of the clock, extended to 64 bits; valid if has_begin and
+     * has_end */
     uint64_t begin, end;
     bool has_sequence, has_discarded, has_begin, has_end;
     uint32_t cpu;
     bool has_cpu;
     uint8_t sequence_bits; /* width of the sequence field in bits; 0 = 64 */
-    /* Address that bit offsets refer to, in the window or in unpacked memory. Its distance from the
-     * packet's start is a multiple of 1 << kind->step bits. */
+    /* address in the window or in unpacked memory, to which bit offsets refer; its distance from
+     * the packet's start is a multiple of 1 << kind->step bits */
     const uint8_t *base;
-    uint64_t base_bit;        /* distance of `base` from the packet's start, bits */
-    uint64_t content_end;     /* end of the content, in bits from `base` */
-    uint64_t first_bit;       /* offset of the first event, in bits from the packet's start */
-    uint32_t head_at, head_n; /* byte range in reader->heads of the packet header and context */
-    uint64_t context_bit;     /* offset of the packet context in that range, bits */
+    uint64_t base_bit;    /* distance in bits from the packet's start to `base` */
+    uint64_t content_end; /* bit offset from `base` of the end of the content */
+    uint64_t first_bit;   /* bit offset of the first event from the packet's start */
+    /* head_at, head_n: where reader->heads contains the bytes of packet header and context */
+    uint32_t head_at, head_n;
+    uint64_t context_bit; /* bit offset of the packet context within these bytes */
 };
 
 /* Returns the packet's sequence number minus `shift`, wrapped to the width of its field. */
@@ -218,7 +228,7 @@ static inline uint64_t ctf_shift_sequence(const struct ctf_packet *packet, int64
            (UINT64_MAX >> (packet->sequence_bits ? 64 - packet->sequence_bits : 0));
 }
 
-/* Drops a reference to the trace. The last one frees the trace. */
+/* Drops a reference to the trace, and frees the trace if that was the last. */
 void ctf_trace_unref(struct ctf_trace *trace);
 
 #endif

@@ -46,11 +46,12 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
                          (unsigned long long)reader->previous_size));
 }
 
-/* Reports a diagnostic if the last event of a packet is later than the packet's end time. A time
- * range that starts long after the packet misses such events (ctf_find_entry_point). */
+/* Reports a packet in which the last event is later than the packet's end time. Such an event is
+ * missing if the user selects a time range that starts long after the packet
+ * (ctf_find_entry_point). */
 static void report_late_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
-    /* rfc11_report_late_event does this for RFC v1.1 */
+    /* RFC v1.1 has a function of its own for this, rfc11_report_late_event */
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
                            reader->events_read && !ctf_reader_is_rfc11(reader);
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
@@ -121,8 +122,8 @@ enum ctf_step ctf_move_window(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Returns true if the unread bits are zeros that fill the last byte. If the declared content size
- * is in bytes, up to 7 such bits may follow the last event. */
+/* Returns true if the unread bits are zeros that fill the last byte. They follow the last event if
+ * the content size was rounded up to bytes. */
 static bool is_byte_padding(const struct ctf_reader *reader)
 {
     const struct bits *bits = &reader->bits;
@@ -130,13 +131,13 @@ static bool is_byte_padding(const struct ctf_reader *reader)
     if (!reader->frame.is_rounded || left == 0 || left >= 8 || bits->end % 8)
         return false;
     unsigned last = bits->base[bits->end / 8 - 1];
-    /* Unread bits are the high bits of a byte in little-endian order, the low bits in big-endian
-     * order. */
+    /* the unread bits are the high bits of the byte in little-endian order, the low bits in
+     * big-endian order */
     return last >> (8 - left) == 0 || (last & ((1u << left) - 1)) == 0;
 }
 
-/* Called if the next event exceeds the content or the window. Moves the window, leaves the packet,
- * or reports a truncated event. */
+/* Called if the next event extends past the content or the window. Moves the window, leaves the
+ * packet, or reports a truncated event. */
 static enum ctf_step handle_content_edge(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -160,8 +161,8 @@ static enum ctf_step handle_content_edge(struct ctf_reader *reader)
     return status == TTR_OK ? leave_packet(reader) : ctf_step_from_status(reader, status);
 }
 
-/* Skips an event that cannot be decoded. Skips only this event if its size is stored (RFC v1.1),
- * otherwise the rest of the packet. */
+/* Skips an event that cannot be decoded. RFC v1.1 stores event sizes, so only this event is
+ * skipped; otherwise the rest of the packet. */
 static enum ctf_step skip_bad_event(struct ctf_reader *reader, const char *code, const char *what)
 {
     switch (ctf_reader_is_rfc11(reader) ? rfc11_skip_event(reader, code, what)

@@ -5,12 +5,14 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Result of one state transition. */
+/* Result of one step of the state machine. */
 enum ctf_step {
     STEP_GO,
-    STEP_HOLD, /* the window must move first, but the batch has events that point into it */
+    /* the window must move, so the events in the batch, which point into it, must be returned
+     * first */
+    STEP_HOLD,
     STEP_END,
-    STEP_FAILED /* reader->status has the error */
+    STEP_FAILED /* the step failed; reader->status has the error */
 };
 
 /* Stores a status in the reader. Returns STEP_GO for TTR_OK, else STEP_FAILED. */
@@ -26,16 +28,16 @@ static inline bool ctf_reader_is_rfc11(const struct ctf_reader *reader)
     return reader->trace->class->description.version == CTF_RFC_1_1;
 }
 
-/* --- Inside a packet (ctf_read_packet.c) --- */
+/* --- State inside a packet (ctf_read_packet.c) --- */
 
 /* Moves the reader to the next packet. `offset`: start of the current packet; `from`: end of the
- * bytes that were read. Reports a wrong packet size only if `is_mine`: this input reads the
- * packet's queue. */
+ * bytes that were read of it. is_mine: this input reads the packet's queue, so it reports a wrong
+ * packet size. */
 enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct ctf_packet *packet,
                                          uint64_t offset, uint64_t from, bool is_mine);
 
-/* Records the end time of a packet of this input's queue in reader->packet_end, whether its events
- * are read or not. */
+/* Stores the end time of a packet of this input's queue in reader->packet_end. Called for skipped
+ * packets, too. */
 void ctf_record_packet_end(struct ctf_reader *reader, const struct ctf_stream_decoder *kind,
                            const struct ctf_packet *packet);
 

@@ -31,8 +31,8 @@ bool ctf_is_all_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* Searches the window for a packet, from file offset *at on. If one is found, sets *is_found, and
- * *at to its offset. Otherwise sets *at to the offset at which to continue in the next window. */
+/* Searches the window for a packet, from file offset *at on. If there is one, sets *is_found, and
+ * *at to its offset. If not, sets *at to the offset from which to search the next window. */
 static ttr_status search_window_for_packet(struct ctf_reader *reader, uint64_t *at, bool *is_found)
 {
     const struct window *window = &reader->in->window;
@@ -98,8 +98,7 @@ ttr_status ctf_report_bad_event(struct ctf_reader *reader, const char *code, con
     const struct source *source = reader->in->source;
     uint64_t file_end = source_is_seekable(source) ? source_disk_size(source) : UINT64_MAX;
     file_end = window->at_end ? window->offset + window->n : file_end;
-    /* bits of unpacked content have no file offsets, so the range is limited to the stored packet
-     * and the file */
+    /* bits of unpacked content have no file offsets: limit the range to the packet in the file */
     if (reader->is_unpacked) {
         from = from < end ? from : end;
         from = from < file_end ? from : file_end;
@@ -127,7 +126,7 @@ ttr_status ctf_skip_foreign_packet(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
     uint64_t from = reader->next, n = frame->packet.size / 8;
-    /* the packet declares no size, so the next packet must be searched */
+    /* the packet declares no size, so its end is found by searching the next packet */
     if (frame->packet.size == UINT64_MAX) {
         reader->is_lost = true;
         return TTR_OK;

@@ -9,7 +9,7 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* bytes; enough for header and context of a possible packet */
+/* bytes that a candidate needs: enough for packet header and packet context */
 #define CTF_CANDIDATE_BYTES ((size_t)4096)
 /* Returns true if all n bytes are zero. */
 bool ctf_is_all_zero(const uint8_t *bytes, size_t n);
@@ -19,52 +19,54 @@ const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begi
                               const uint8_t *end);
 
 /* Sets *is_one to true if the n bytes at p start with a valid packet header of this trace. Returns
- * an error only if the header cannot be checked, because memory is out or metadata cannot be
+ * an error only if the header cannot be checked because memory is out or the metadata cannot be
  * compiled. */
 TTR_MUST ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
                                      bool *is_one);
 
-/* Searches for a packet from file offset `from` on. Sets reader->next to its offset, or to the end
- * of the input. Sets *is_zero to true if all skipped bytes are zero. The batch must be empty,
- * because the window moves. */
+/* Searches for a packet from file offset `from` on. Sets reader->next to its offset; to the end of
+ * the input if there is none. Sets *is_zero to true if all skipped bytes are zero. The batch must
+ * be empty, because the window moves. */
 TTR_MUST ttr_status ctf_search_packet(struct ctf_reader *reader, uint64_t from, bool *is_zero);
 
-/* Reports the rest of the packet, from the event at reader->bits.at on, as damage. If the end of
- * the packet is unknown, only sets is_lost; ctf_search_packet is called later and its caller
- * reports the damage. Returns an error only in strict mode. */
+/* Reports the rest of the packet as damage, from the event at reader->bits.at on. If the end of
+ * the packet is unknown, only sets is_lost: the damage is reported after ctf_search_packet has
+ * found its end. Returns an error only in strict mode. */
 TTR_MUST ttr_status ctf_report_bad_event(struct ctf_reader *reader, const char *code,
                                          const char *what);
 
 /* Skips a packet of another trace and reports it. */
 TTR_MUST ttr_status ctf_skip_foreign_packet(struct ctf_reader *reader);
 
-/* --- Packet sizes (ctf_size_repair.c) --- */
+/* --- Verification of packet sizes (ctf_size_repair.c) --- */
 
-/* Returns the file offset at which to continue after the current packet. `from`: end of the bytes
- * that were read; `next`: end of the packet by its size. Returns `next`, unless no packet starts
- * there (or the file ends before) and one starts between the two. Returns `next` at once if the
- * index pass found a packet there. */
+/* Returns the file offset of the packet after the current one. `from`: end of the bytes that were
+ * read; `next`: end of the packet by its size. Returns `next`, unless no packet starts there and
+ * one starts between `from` and `next`. Does not search if the index pass found a packet at
+ * `next`. */
 uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, uint64_t next);
 
 /* A packet with a size that must be verified. */
 struct ctf_size_question {
     uint64_t offset;
-    uint64_t previous_size; /* size of the previous packet, bytes; 0 = there is none */
-    /* frame of the packet at the declared end; NULL = not parsed yet */
+    /* size in bytes of the packet before it; 0 if there is none */
+    uint64_t previous_size;
+    /* frame of the packet that starts at the declared end; NULL if not parsed yet */
     const struct ctf_frame *next;
-    enum ctf_framing framing; /* result of parsing the header of the packet to verify */
+    /* result of parsing the header of the packet that is verified */
+    enum ctf_framing framing;
 };
 
-/* Repairs an impossible packet size by finding the next packet. Returns the result of parsing with
- * the new size. If only the size is invalid and no better one is found, returns CTF_FRAME_BAD. */
+/* Repairs an impossible packet size by searching for the next packet. Returns the result of
+ * parsing the packet with the new size. Returns CTF_FRAME_BAD if no better size is found. */
 enum ctf_framing ctf_correct_packet_size(struct ctf_reader *reader,
                                          const struct ctf_size_question *sized,
                                          struct ctf_frame *frame);
 
 /* --- Lost events and packets (ctf_discarded.c) --- */
 
-/* Emits gap events for the events and packets lost since the previous packet, computed from the
- * counters of both packets. */
+/* Emits gap events for events and packets that were lost since the previous packet, as the
+ * counters of the two packets show. */
 void ctf_emit_gaps(struct ctf_reader *reader);
 
 #endif

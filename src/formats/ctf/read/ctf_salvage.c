@@ -36,28 +36,30 @@
 
 enum { CHAIN_MIN = 48 };
 enum { RECENT_MAX = 8, SAMPLE = 8, WORK_EACH = 16, CHOICE_BYTES = 256, RECENT_BYTES = 4096 };
-/* a run of zero events is damage if it has at least so many bytes and events */
+/* zero events count as damage if at least so many bytes and events follow each other */
 enum { ZERO_RUN_BYTES = 48, ZERO_RUN_EVENTS = 4 };
-/* maximum number of bytes to search for the end of zeros after the batch */
+/* maximum number of bytes after the batch that are searched for the end of zeros */
 enum { ZERO_BYTES_MAX = 4096 };
-/* an older clock is preferred only in bursts: the events before it, and the first event after it,
- * are within step >> NEAR_SHIFT */
+/* an older clock is preferred only in a burst of events: the events before the damage, and the
+ * first event after it, are within step >> NEAR_SHIFT */
 enum { NEAR_SHIFT = 2 };
 
 /* A chain of plausible events up to the end of the content. */
 struct chain {
-    uint64_t begin, end, ticks, last_ticks; /* ticks: clock before the first event */
-    uint64_t gap;                           /* ticks from that clock to the first event */
+    /* ticks: clock before the first event; last_ticks: clock after the last event */
+    uint64_t begin, end, ticks, last_ticks;
+    uint64_t gap; /* ticks from that clock to the first event of the chain */
     uint32_t n;
-    uint32_t kept; /* index of the first event of the batch that is left out */
+    /* number of events that remain in the batch, because they precede the chain */
+    uint32_t kept;
 };
 
 struct salvage {
     struct ctf_reader *reader;
     uint32_t first; /* index of the packet's first event in the batch */
     bool is_late;
-    uint64_t limit; /* highest plausible ticks */
-    uint64_t work;  /* remaining events that may be decoded */
+    uint64_t limit; /* highest ticks that an event of the packet may have */
+    uint64_t work;  /* number of events that may still be decoded in the search */
 };
 
 static const struct ctf_packet *get_current_packet(const struct ctf_reader *reader)
@@ -65,8 +67,9 @@ static const struct ctf_packet *get_current_packet(const struct ctf_reader *read
     return &reader->packets[reader->slot];
 }
 
-/* Returns the highest plausible ticks of the packet. Events may be a little later than its end in
- * undamaged traces, but not by a quarter of the range of the timestamp field. */
+/* Returns the highest ticks that an event of the packet may have. In undamaged traces, events may
+ * be a little later than the packet's end, but never by a quarter of the range of the timestamp
+ * field. */
 static uint64_t get_search_limit(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = get_current_packet(reader);
@@ -78,7 +81,8 @@ static uint64_t get_search_limit(const struct ctf_reader *reader)
     return has_limit && packet->end < UINT64_MAX - slack ? packet->end + slack : UINT64_MAX;
 }
 
-/* Returns the position of event `i`, or that of the event that could not be decoded. */
+/* Returns the bit position of event `i`; if `i` is the number of events, of the event that could
+ * not be decoded. */
 static uint64_t get_bad_event_bit(const struct ctf_reader *reader, uint32_t i)
 {
     return i < reader->in->n ? ctf_bit_of_event(reader, i) : reader->bits.at;
@@ -99,8 +103,8 @@ void ctf_store_clocks(struct ctf_reader *reader)
             n - first > k ? reader->in->events[n - 1 - k].ticks : old.ticks[k - (n - first)];
 }
 
-/* Returns true if an event header at the bit has only zero bytes. Undamaged events with a zero
- * timestamp are very rare. */
+/* Returns true if the event header at the bit has only zero bytes. In undamaged traces, a zero
+ * timestamp is very rare. */
 static bool is_zero_header(const struct ctf_reader *reader, uint64_t at)
 {
     const uint64_t bytes = reader->stream->kind->plan.loads.bits / 8, from = (at + 7) / 8,
@@ -108,8 +112,9 @@ static bool is_zero_header(const struct ctf_reader *reader, uint64_t at)
     return from + n <= reader->bits.end / 8 && ctf_is_all_zero(reader->bits.base + from, (size_t)n);
 }
 
-/* Decodes the chain from chain->begin on. Returns whether it extends to the end of the content, or
- * nearly to the end of a window that ends before, or has many events: other damage may follow. */
+/* Decodes the chain of events that starts at chain->begin. Returns true if it ends at the end of
+ * the content, or if other damage may follow: it ends near the end of the window, or has many
+ * events. */
 static bool parse_event_chain(struct salvage *salvage, struct chain *chain)
 {
     enum { EDGE_BITS = 4096 * 8 };
@@ -124,7 +129,8 @@ static bool parse_event_chain(struct salvage *salvage, struct chain *chain)
         salvage->work--;
         const uint64_t before = chain->last_ticks,
                        next = ctf_probe_event(reader, at, &chain->last_ticks);
-        /* only an event with a complete timestamp can go back: the clock before it is wrong */
+        /* only a complete timestamp can be earlier than the event before: then the clock at the
+         * start is wrong */
         if (next == UINT64_MAX || chain->last_ticks > salvage->limit ||
             chain->last_ticks < before || is_zero_header(reader, at))
             return chain->n >= CHAIN_MIN ||
@@ -147,16 +153,17 @@ static bool is_burst(const struct salvage *salvage, const struct chain *chain)
     return chain->ticks < begin || chain->ticks - begin < step >> NEAR_SHIFT;
 }
 
-/* Returns whether a chain is better than another one: it extends further, or ends earlier (each
- * false wrap of the clock adds a step), or has more events. In a sparse trace an older clock leads
- * to an earlier end without any false wrap; then its first event is not near. */
+/* Returns true if a chain is better than another one: it extends further, or ends earlier (each
+ * false wrap of the clock adds a step), or has more events. In a trace with rare events, an older
+ * clock makes the end earlier even without a false wrap; then its first event is not near. */
 static bool is_better_chain(const struct salvage *salvage, const struct chain *chain,
                             const struct chain *best)
 {
     const uint64_t near = salvage->reader->stream->kind->plan.loads.time_step >> NEAR_SHIFT;
     if (best->n == 0 || chain->end != best->end)
         return best->n == 0 || chain->end > best->end;
-    /* a complete timestamp makes the ends equal; the times of the same first event differ */
+    /* the chains are equal, or differ only in the time of the first event, if a complete timestamp
+     * follows */
     const uint64_t a = chain->ticks + chain->gap, b = best->ticks + best->gap;
     if (chain->last_ticks != best->last_ticks || (chain->begin == best->begin && a != b)) {
         const bool is_earlier =
@@ -170,8 +177,8 @@ static bool is_better_chain(const struct salvage *salvage, const struct chain *c
     return chain->kept + chain->n > best->kept + best->n;
 }
 
-/* Searches for chains from bit `at` on, with the clock `ticks`. `kept`: number of events of the
- * batch that remain. */
+/* Searches for chains of events from a position and clock (`from`) on, up to bit `stop`. Replaces
+ * *best by each better chain. */
 static void find_event_chain(struct salvage *salvage, const struct ctf_restart *from, uint64_t stop,
                              struct chain *best)
 {
@@ -191,8 +198,8 @@ static void find_event_chain(struct salvage *salvage, const struct ctf_restart *
     }
 }
 
-/* Searches for chains after the bad event, and after each of the events before it: they may be
- * damaged, too. Of events of earlier batches, only the clock before them is used. */
+/* Searches for chains after the bad event, and after each of the events before it, since they may
+ * be damaged, too. Of events in earlier batches, only the clock is known. */
 static void find_best_chain(struct salvage *salvage, uint32_t bad, struct chain *best)
 {
     const struct ctf_reader *reader = salvage->reader;
@@ -261,8 +268,8 @@ static bool is_zero_event(const ttr_event *event)
            ctf_is_all_zero(event->payload, event->payload_size);
 }
 
-/* Returns the number of zero bytes after the last event; UINT64_MAX if the content has no other
- * bytes after them, or if there are very many. */
+/* Returns the number of zero bytes after the last event. Returns UINT64_MAX if the content ends
+ * with them, or there are very many. */
 static uint64_t count_zeros_before_content(const struct ctf_reader *reader)
 {
     const uint64_t from = reader->bits.at / 8, end = reader->bits.end / 8,
@@ -273,9 +280,10 @@ static uint64_t count_zeros_before_content(const struct ctf_reader *reader)
     return UINT64_MAX;
 }
 
-/* Returns the index of the first event of the run of zero events around event `i`, if the run is
- * damage: it is long, other events follow, and zero timestamps contradict the clock before.
- * Otherwise returns the number of events in the batch. *end: index of the first event after it. */
+/* Finds the run of zero events that contains event `i`. Returns the index of its first event if
+ * the run is damage: it is long, other events follow it, and zero timestamps contradict the clock
+ * before it. Otherwise returns the number of events in the batch. Sets *end to the index of the
+ * first event after the run. */
 static uint32_t measure_zero_run(const struct ctf_reader *reader, uint32_t first, uint32_t i,
                                  uint32_t *end)
 {
@@ -305,7 +313,7 @@ static uint32_t measure_zero_run(const struct ctf_reader *reader, uint32_t first
 }
 
 /* Returns the index of the first event of a run of zero events that is damage; in->n if there is
- * none. `before`: number of events that were checked already. */
+ * none. `before`: number of events in the batch that were checked before. */
 static uint32_t find_zero_run(const struct ctf_reader *reader, uint32_t first, uint32_t before)
 {
     const uint32_t n = reader->in->n;
@@ -324,7 +332,8 @@ static uint32_t find_zero_run(const struct ctf_reader *reader, uint32_t first, u
     return n;
 }
 
-/* Reports a run of zero events without timestamps. Nothing contradicts them, so they remain. */
+/* Reports zero events that have no timestamps. They stay in the batch, because nothing proves that
+ * they are damage. */
 static void report_zero_events(struct ctf_reader *reader, uint32_t i)
 {
     input_add_diagnostic(
@@ -332,7 +341,8 @@ static void report_zero_events(struct ctf_reader *reader, uint32_t i)
         "%s has a run of events of zero bytes between others: bytes may be erased", reader->file);
 }
 
-/* Returns the index of the first event of this call that is too late; in->n if there is none. */
+/* Returns the index of the first event, from `first` on, that is later than `limit`; in->n if
+ * there is none. */
 static uint32_t find_late_event(const struct ctf_reader *reader, uint32_t first, uint64_t limit)
 {
     uint32_t i = first;
@@ -341,8 +351,8 @@ static uint32_t find_late_event(const struct ctf_reader *reader, uint32_t first,
     return i;
 }
 
-/* Returns true if reading stopped at an event that cannot be decoded, or that exceeds the content.
- */
+/* Returns true if reading stopped at an event that cannot be decoded or extends past the
+ * content. */
 static bool stops_at_bad_event(const struct ctf_reader *reader, enum ctf_stop_reason stop)
 {
     if (stop == CTF_STOP_UNKNOWN || stop == CTF_STOP_CLASS || stop == CTF_STOP_BAD)

@@ -19,7 +19,7 @@ static bool is_more_complete_clock(const struct ctf_description *a, const struct
     return a->streams_n != b->streams_n ? a->streams_n > b->streams_n : a->events_n > b->events_n;
 }
 
-/* Returns the trace with the most complete metadata; the first one of several. */
+/* Returns the trace with the most complete metadata; the first if there are several. */
 static const struct ctf_trace *find_most_complete_clock(const struct ctf_stream_set *set,
                                                         size_t first, size_t end)
 {
@@ -43,8 +43,8 @@ static const struct ctf_clock *find_clock(const struct ctf_description *descript
     return NULL;
 }
 
-/* Copies the clock offsets of `from` to the class of a trace. Returns whether one was different.
- * The class is no longer equal to others with the same metadata, so it is not offered to them. */
+/* Copies the clock offsets of `from` to the class of a trace. Returns true if one was different.
+ * Other traces can then no longer share the class, since it does not match its metadata. */
 static bool copy_offsets(const struct ctf_trace *trace, const struct ctf_description *from)
 {
     struct ctf_trace_class *class = trace->class;
@@ -77,7 +77,7 @@ static void shift_queue(struct ctf_packet_queue *queue, int64_t shift)
     shift_time(&queue->last_begin, shift);
 }
 
-/* Moves the times that an element has from packet headers. */
+/* Adds `shift` ns to the times that a queue has from packet headers. */
 static void shift_element(struct ctf_opened_queue *opened, int64_t shift)
 {
     struct ctf_file_index *index = ((struct ctf_reader *)opened->in->ctx)->file_index;
@@ -94,7 +94,7 @@ static void shift_element(struct ctf_opened_queue *opened, int64_t shift)
         shift_time(&index->entry_points[i].before, shift);
 }
 
-/* Prepares the conversion of ticks again. Returns the ns that this adds to each time. */
+/* Updates the conversion of ticks to times. Returns by how many ns each time increases. */
 static int64_t update_timeline(const struct ctf_trace *trace, struct ctf_stream_decoder *kind)
 {
     bool is_clamped = false;

@@ -5,8 +5,8 @@
 
 #include "formats/ctf/read/ctf_stream_set.h"
 
-/* Gives each clock of elements first to end - 1, which belong to one trace, the offset that the
- * most complete metadata declare. Returns whether some times changed. */
+/* Sets each clock of the queues first to end - 1, which belong to one trace, to the offset that
+ * the most complete metadata declare. Returns true if times changed. */
 bool ctf_share_clock_offsets(struct ctf_stream_set *set, size_t first, size_t end);
 
 #endif

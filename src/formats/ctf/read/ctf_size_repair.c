@@ -36,12 +36,12 @@
 #define PEEK_NEAR ((size_t)8 << 10)
 #define PEEK_BYTES ((size_t)64 << 10)
 #define PEEK_HEAD ((size_t)1024)
-/* number of packet headers that must follow each other by their sizes, if packets have no magic
- * number */
+/* without magic numbers, this many packet headers must follow each other as their sizes state */
 #define CHAIN 3u
-/* bits; minimum size of a header to accept; smaller headers match by chance */
+/* bits; smaller packet headers are not accepted, because they match by chance */
 #define CHAIN_HEAD ((uint64_t)64)
-/* maximum bytes to search for a chain of headers, because every byte is a candidate */
+/* bytes that are searched for a chain of packet headers; limited, because every byte is a
+ * candidate */
 #define CHAIN_BYTES_MAX ((uint64_t)16 << 20)
 ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
                             bool *is_one)
@@ -86,8 +86,8 @@ static bool is_same_stream(const struct ctf_frame *a, const struct ctf_frame *b)
            a->number == b->number;
 }
 
-/* Returns true if `frame` is a packet of the same stream that is later than `before`, by its begin
- * time or because its packet number is the next one. */
+/* Returns true if `frame` is a packet of the same stream as `before` and later: by its begin time,
+ * or because it has the next packet number. */
 static bool is_later_packet(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
@@ -114,7 +114,7 @@ static bool parse_packet_at(const struct ctf_reader *reader, uint64_t offset,
            !frame->is_foreign && frame->packet.size != UINT64_MAX;
 }
 
-/* --- Without a magic number --- */
+/* --- Packets that have no magic number --- */
 
 /* Returns true if all header fields of `frame` are plausible for the packet after `before`. */
 static bool is_plausible_successor(const struct ctf_frame *frame, const struct ctf_frame *before)
@@ -138,8 +138,8 @@ static bool has_next_packet_number(const struct ctf_frame *frame, const struct c
            (!packet->has_begin || !last->has_begin || packet->begin >= last->begin);
 }
 
-/* Returns true if CHAIN valid packets follow each other from the offset on, or at least two up to
- * the end of the file. `before`: packet before the first one. */
+/* Returns true if CHAIN valid packets follow each other from the offset on; if the file ends
+ * before, two suffice. `before`: packet before the first one. */
 static bool is_packet_chain(const struct ctf_reader *reader, uint64_t offset,
                             const struct ctf_frame *before)
 {
@@ -152,13 +152,13 @@ static bool is_packet_chain(const struct ctf_reader *reader, uint64_t offset,
             return false;
         offset += next->packet.size / 8;
         if (offset == end)
-            return i > 0; /* a single header may match by chance */
+            return i > 0; /* one header is not enough, since it may match by chance */
     }
     return true;
 }
 
-/* Returns true if `frame`, the header at file offset `offset`, is the next packet after `before`:
- * by its packet number, or because a chain of packets starts at `offset`. */
+/* Returns true if the packet header `frame`, at file offset `offset`, is that of the packet after
+ * `before`: it has the next packet number, or a chain of packets starts with it. */
 static bool is_successor_at(const struct ctf_reader *reader, uint64_t offset,
                             const struct ctf_frame *frame, const struct ctf_frame *before)
 {
@@ -170,8 +170,8 @@ static bool is_successor_at(const struct ctf_reader *reader, uint64_t offset,
             is_packet_chain(reader, offset, before));
 }
 
-/* Parses the header in `bits`, which is at file offset `offset`. Returns true if is_successor_at
- * accepts it as the next packet after `before`. */
+/* Parses the packet header in `bits`, which is at file offset `offset`. Returns true if it is that
+ * of the packet after `before`. */
 static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offset,
                                   const struct bits *bits, const struct ctf_frame *before)
 {
@@ -183,8 +183,8 @@ static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offs
            is_successor_at(reader, offset, &frame, before);
 }
 
-/* Returns true if only the magic number of the packet `frame` at the file offset is damaged: its
- * sizes lead to the end of the file or to the next packet of the stream. */
+/* Returns true if only the magic number of the packet at the file offset is damaged: its size
+ * leads to the next packet of the stream, or to the end of the file. */
 static bool is_packet_without_magic(const struct ctf_reader *reader, uint64_t offset,
                                     const struct ctf_frame *frame)
 {
@@ -200,8 +200,8 @@ static bool is_packet_without_magic(const struct ctf_reader *reader, uint64_t of
 
 /* --- Search for the next packet --- */
 
-/* Returns true if the packet at p has an impossible size, but is later than `before` by time or
- * number. NULL as `before` returns false. */
+/* Returns true if the packet at p has an impossible size, but is later than `before` by its time
+ * or number. Returns false if `before` is NULL. */
 static bool is_successor_with_bad_size(const struct ctf_reader *reader, const uint8_t *p,
                                        const uint8_t *end, const struct ctf_frame *before)
 {
@@ -214,13 +214,13 @@ static bool is_successor_with_bad_size(const struct ctf_reader *reader, const ui
            frame.is_size_wrong && !frame.is_foreign && is_later_packet(&frame, before);
 }
 
-/* Bytes of a file to search for a packet. A packet may start in the first `starts_n` bytes; the
- * others only complete its header. */
+/* Bytes of a file that are searched for a packet. It must start in the first `starts_n` bytes; the
+ * others are for the rest of its header. */
 struct search_bytes {
     const uint8_t *bytes;
     size_t n, starts_n;
     uint64_t offset;
-    /* the packet before the searched one; NULL: accept any packet */
+    /* the packet that precedes the searched one; NULL: accept any packet */
     const struct ctf_frame *before;
 };
 
@@ -251,8 +251,8 @@ static const uint8_t *search_packet_chain(const struct ctf_reader *reader,
     return NULL;
 }
 
-/* Returns the file offset of the first packet in [from, to) after `before`; `to` if there is none.
- * Reads with source_peek_at, because the window cannot move back. */
+/* Returns the file offset of the first packet in [from, to) that may follow `before`; `to` if
+ * there is none. Uses source_peek_at, since the window cannot move back. */
 static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, uint64_t to,
                               const struct ctf_frame *before)
 {
@@ -292,11 +292,11 @@ uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, 
     return found < to ? found : next;
 }
 
-/* --- Sizes --- */
+/* --- Verification and repair of sizes --- */
 
-/* Returns true if the padding contains another packet, at the distance of the previous packet's
- * size. For the first packet of a file, sets *previous_size to the size of the next packet and uses
- * that. */
+/* Returns true if a packet starts inside the padding, at the distance of the previous packet's
+ * size. If the packet is the first of the file, uses the size of the next packet, and stores it in
+ * *previous_size. */
 static bool padding_hides_packet(const struct ctf_reader *reader, uint64_t offset,
                                  uint64_t *previous_size, const struct ctf_frame *frame)
 {
@@ -314,7 +314,8 @@ static bool padding_hides_packet(const struct ctf_reader *reader, uint64_t offse
            parse_packet_at(reader, offset + *previous_size, &next);
 }
 
-/* Returns true if the packet at the declared end (`next`) confirms the declared size. */
+/* Returns true if `next`, the packet at the declared end, proves that the declared size is
+ * right. */
 static bool next_packet_confirms_size(const struct ctf_reader *reader, uint64_t offset,
                                       const struct ctf_frame *frame, const struct ctf_frame *next)
 {
@@ -328,8 +329,8 @@ static bool next_packet_confirms_size(const struct ctf_reader *reader, uint64_t 
            (!is_sure && is_packet && is_plausible_successor(next, frame));
 }
 
-/* Returns true if the packet at the declared end (`next`) does not have the next packet number, and
- * the packet with that number is in the padding. Sets *size to the size up to that packet. */
+/* Returns true if `next`, the packet at the declared end, does not have the next packet number,
+ * but a packet in the padding has it. Sets *size to the size up to that packet. */
 static bool size_skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
                                    const struct ctf_frame *frame, const struct ctf_frame *next,
                                    uint64_t *size)
@@ -350,8 +351,8 @@ static bool size_skips_next_packet(const struct ctf_reader *reader, uint64_t off
 
 enum size_verdict { SIZE_IS_WRONG, SIZE_IS_RIGHT, SIZE_SKIPS_PACKET };
 
-/* Compares the declared size with the packet at the declared end. Reduces *size if it skips a
- * packet in the padding. */
+/* Compares the declared size with the packet at the declared end. Reduces *size if the padding
+ * contains a packet. */
 static enum size_verdict classify_size(const struct ctf_reader *reader,
                                        const struct ctf_size_question *sized,
                                        const struct ctf_frame *frame, uint64_t *size)
@@ -383,8 +384,8 @@ static bool is_later_packet_at(const struct ctf_reader *reader, uint64_t offset,
            is_later_packet(&next, frame);
 }
 
-/* Returns the file offset at which the search for the next packet ends: the declared end or, if the
- * declared size is impossible or packets have no magic number, an offset after it. */
+/* Returns the file offset up to which the next packet is searched: the declared end; an offset
+ * after it if the declared size is impossible or packets have no magic number. */
 static uint64_t find_search_end(const struct ctf_reader *reader, uint64_t offset,
                                 const struct ctf_frame *frame)
 {
@@ -400,9 +401,9 @@ static uint64_t find_search_end(const struct ctf_reader *reader, uint64_t offset
     return room < CHAIN_BYTES_MAX ? end : offset + CHAIN_BYTES_MAX;
 }
 
-/* Returns the file offset of the next packet, or `to` if there is none before. Before `inner`, the
- * declared end of the content, only later packets of the stream are accepted, because events may
- * contain bytes like a packet. */
+/* Returns the file offset of the next packet; `to` if there is none before that offset. Up to
+ * `inner`, the declared end of the content, accepts only later packets of the stream, because
+ * events may contain bytes that look like a packet. */
 static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uint64_t inner,
                                  uint64_t to, const struct ctf_frame *frame)
 {
@@ -420,8 +421,8 @@ static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uin
     return found;
 }
 
-/* Returns the repaired end of a packet: the start of the next packet; the end of the file if none
- * follows; 0 if unknown. */
+/* Returns the file offset of the packet's real end: the start of the next packet; the end of the
+ * file if none follows; 0 if it cannot be found. */
 static uint64_t find_repaired_end(struct ctf_reader *reader, uint64_t offset,
                                   const struct ctf_frame *frame)
 {
@@ -438,7 +439,8 @@ static uint64_t find_repaired_end(struct ctf_reader *reader, uint64_t offset,
     return (frame->is_size_wrong || frame->is_overfull) && to == end && is_content ? end : 0;
 }
 
-/* Sets the packet size to `size` bytes, and the content end and flags that depend on it. */
+/* Sets the packet size to `size` bytes, and updates the end of the content and the flags that
+ * depend on the size. */
 static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
 {
     const uint64_t content = frame->declared_content;
@@ -451,8 +453,8 @@ static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
     frame->is_size_wrong = false;
 }
 
-/* Returns true if the header was parsed and declares a size, even an impossible one, that can be
- * verified. */
+/* Returns true if the header was parsed and declares a size that can be verified, even if it is
+ * impossible. */
 static bool has_size_to_verify(const struct ctf_size_question *sized, const struct ctf_frame *frame)
 {
     const bool is_framed =

@@ -1,5 +1,5 @@
-/* The data streams of one stream file. A stream is added when its first packet is read, and freed
- * with the reader. */
+/* The data streams of one stream file. A stream is added at its first packet, and freed with the
+ * reader. */
 #include <string.h>
 #include <strings.h>
 
@@ -7,9 +7,9 @@
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Returns the name that an uncompressed copy of the stream file gets: the file's name without the
- * suffix of the compression, unless another file of the trace has that name. Returns NULL if memory
- * is out. */
+/* Returns the file name that an uncompressed copy of the stream file gets: without the suffix of
+ * the compression, unless another file of the trace has that name. Returns NULL if memory is
+ * out. */
 static const char *make_uncompressed_file_name(const struct ctf_reader *reader)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};

@@ -2,16 +2,17 @@
  * are searched linearly, more by a hash table. */
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Offsets that are added to an address to form the first key of the hash table of streams. The
- * structures at these addresses are larger than the offsets, so different keys never collide. */
+/* Numbers that are added to an address to form the first key of the hash table. The structures at
+ * these addresses are larger than the numbers, so different keys are never equal. */
 enum stream_key {
-    /* (stream decoder, stream number) of a packet; + 1 if packets have a number, otherwise the
-     * second key is 0 */
+    /* keys (stream decoder, stream number) of a packet; if packets have no number, the second key
+     * is 0, otherwise 1 is added to the first */
     KEY_PACKET = 0,
-    /* (decoder of the metadata's byte order, stream number); finds the stream added first */
+    /* keys (decoder for the metadata's byte order, stream number): the stream that was added first
+     */
     KEY_FIRST = 2,
-    KEY_TRACK = 4, /* (stream class, track of its events) */
-    KEY_CLASS = 5  /* (stream class, 0); finds the stream added first */
+    KEY_TRACK = 4, /* keys (stream class, track of its events) */
+    KEY_CLASS = 5  /* keys (stream class, 0): the stream that was added first */
 };
 
 static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const void *of,

@@ -16,8 +16,8 @@ static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_tra
 }
 
 /* Implements struct format_writer.can_use_stream_order. Returns true if there are several inputs,
- * all are copied, and no two inputs share a stream file. Marks the inputs that will be encoded
- * again (is_encoded), so that their packets need not be complete in the window. */
+ * all are copied, and no two inputs share a stream file. Sets is_encoded in inputs that must be
+ * encoded again, so that their packets need not be in the window completely. */
 bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
 {
     const struct ctf_writer *w = out->ctx;

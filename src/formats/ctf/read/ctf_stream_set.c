@@ -63,7 +63,7 @@ static int compare_u64(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Returns byte i of "HOST/FOLDER", without building that text; 0 after its end. */
+/* Returns byte i of the text "HOST/FOLDER", which is not stored; 0 after its end. */
 static unsigned char get_trace_name_byte(ttr_text host, const char *place, size_t i)
 {
     if (i < host.n)
@@ -92,8 +92,8 @@ static int compare_texts(ttr_text a, ttr_text b)
     return order ? order : compare_u64(a.n, b.n);
 }
 
-/* Compares traces without UUIDs by namespace, name and uid (CTF 2). Traces without a uid have no
- * identity and are last; all of them compare as equal here. */
+/* Compares traces without UUIDs by namespace, name and uid (CTF 2). Traces without a uid are last
+ * and equal to each other. */
 static int compare_identities(const struct ctf_description *x, const struct ctf_description *y)
 {
     if (!x->uid.n || !y->uid.n)
@@ -142,7 +142,7 @@ static int compare_opened_queues(const void *a, const void *b)
     return order ? order : compare_u64(x->file, y->file);
 }
 
-/* Returns true if the two inputs read different files of one data stream. */
+/* Returns true if two inputs read the same data stream from different files. */
 static bool is_stream_in_two_files(const struct ctf_opened_queue *a,
                                    const struct ctf_opened_queue *b)
 {
@@ -170,8 +170,8 @@ static bool queue_continues_after(const struct ctf_packet_queue *queue,
                                    queue->first.sequence > last->sequence);
 }
 
-/* If the next element is another file of the same stream, adds to the end and counters of element i
- * the packets that follow a packet without a size. Returns false if memory is out. */
+/* If element i + 1 is another file of the same stream, completes the end and the counters of
+ * element i by the packets after a packet without a size. Returns false if memory is out. */
 static bool complete_continued_queue(struct ctf_stream_set *set, size_t i)
 {
     struct ctf_opened_queue *here = &set->opened[i];
@@ -185,10 +185,10 @@ static bool complete_continued_queue(struct ctf_stream_set *set, size_t i)
     return is_fine;
 }
 
-/* Returns true if element i must be compared with the earlier element k of its stream. Usually only
- * two earlier files are compared: `latest`, which ends last, and i - 1. They contain all packets
- * that i has in common with any earlier file. If packets were found that are damaged in two files,
- * all files are compared, because any may have a valid copy. */
+/* Returns true if element i must be compared with the earlier element k of its stream. Usually,
+ * two earlier elements contain all packets that i has in common with any: `latest`, which ends
+ * last, and i - 1. All must be compared if a packet is damaged in two files, because any file may
+ * have a valid copy of it. */
 static bool must_compare_files(const struct ctf_stream_set *set, size_t k, size_t i, size_t latest)
 {
     const struct ctf_reader *reader = set->opened[k].in->ctx;
@@ -196,8 +196,9 @@ static bool must_compare_files(const struct ctf_stream_set *set, size_t k, size_
 }
 
 /* Compares each file with the earlier files of its stream: marks duplicate packets, and sets the
- * initial counters of a file that continues others. Files that overlap without a common packet stay
- * unchanged: their tracer uses one number for all streams. Returns false if memory is out. */
+ * initial counters of a file that continues others. Files that overlap but have no common packet
+ * are not the same stream: their tracer uses one number for all streams. Returns false if memory
+ * is out. */
 static bool link_streams(struct ctf_stream_set *set)
 {
     struct ctf_counters last = {.is_there = false};
@@ -241,7 +242,7 @@ static size_t find_end_of_trace(const struct ctf_stream_set *set, size_t i)
     return end;
 }
 
-/* Gives the folders of each trace the same clock offsets, and sorts again if times changed. */
+/* Makes all folders of each trace use the same clock offsets, and sorts again if times changed. */
 static void share_clock_offsets(struct ctf_stream_set *set)
 {
     bool is_changed = false;
@@ -271,7 +272,7 @@ static bool set_folder_attributes(struct ctf_stream_set *set)
     return is_fine;
 }
 
-/* --- Merging --- */
+/* --- Merge of the inputs --- */
 
 /* Merges n readers into one, which owns them. Returns NULL with `error` on failure. */
 static ttr_reader *merge_readers(ttr *t, ttr_reader **list, size_t n, ttr_error *error)
@@ -279,8 +280,8 @@ static ttr_reader *merge_readers(ttr *t, ttr_reader **list, size_t n, ttr_error 
     return n == 1 && list[0]->order == TTR_ORDER_TIME ? list[0] : ttr_merge(t, list, n, error);
 }
 
-/* Returns a reader that emits only the events of `in` inside the intersection. Shifts the bounds by
- * the option time-offset, because event times include it. Consumes `in`. */
+/* Returns a reader of those events of `in` that are inside the intersection. Adds the option
+ * time-offset to the bounds, because event times include it. Consumes `in`. */
 static ttr_reader *limit_reader_to_intersection(const struct ctf_stream_set *set,
                                                 const struct ctf_intersection *at, ttr_reader *in,
                                                 ttr_error *error)
@@ -303,7 +304,7 @@ static bool is_same_data_stream(const struct ctf_opened_queue *a, const struct c
     return is_of_file || is_stream_in_two_files(a, b);
 }
 
-/* Moves the readers of the elements [i, end) into the list, and returns their number. */
+/* Moves the readers of the elements [i, end) to `list`. Returns their number. */
 static size_t move_readers(struct ctf_stream_set *set, size_t i, size_t end, ttr_reader **list)
 {
     size_t n = 0;
@@ -330,7 +331,8 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
                 &at, &set->opened[k].queue,
                 k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]), reader->file);
     }
-    if (!first->trace->folder) { /* no folder: the input replaces an unreadable trace */
+    /* without a folder, the input replaces an unreadable trace */
+    if (!first->trace->folder) {
         list[i] = &set->opened[i].in->base;
         set->opened[i].in = NULL;
         return TTR_OK;

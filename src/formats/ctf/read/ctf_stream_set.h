@@ -29,17 +29,17 @@
 
 #include "formats/ctf/read/ctf_build_index.h"
 
-/* An opened packet queue of a stream file. */
+/* A packet queue of a stream file, and the input that reads it. */
 struct ctf_opened_queue {
     struct input *in;
     const struct ctf_trace *trace; /* trace that `in` belongs to; set by ctf_stream_set_add */
-    /* `in` belongs to the file's first queue and reads all queues, because copies need packets in
-     * file order */
+    /* the input also reads the file's other queues, because copies need packets in file order; it
+     * belongs to the first queue */
     bool is_shared;
     uint32_t queue_i; /* index of the queue among the queues of the file */
     struct ctf_packet_queue queue;
-    /* stream instance id. If packets have none: the index of the file in name order, which v1.1
-     * does not use for its merge order. */
+    /* stream instance id; if packets have none, the index of the file by name, which the merge
+     * order of v1.1 does not use */
     uint64_t number;
     /* index of the folder among all folders, and of the file in its folder, both in name order */
     size_t folder, file;
@@ -48,22 +48,24 @@ struct ctf_opened_queue {
 struct ctf_stream_set {
     ttr *t;
     const ttr_read_options *options;
-    size_t files; /* at most this many stream files will be opened */
-    size_t chunk; /* window size of each input in bytes; see source_chunk_size */
-    /* result of comparing the folders' metadata; valid while the folders are opened; NULL = not
-     * compared */
+    size_t files; /* maximum number of stream files that will be opened */
+    size_t chunk; /* window size of each input in bytes (source_chunk_size) */
+    /* result of comparing the metadata of the folders, while they are opened; NULL if they were
+     * not compared */
     struct ctf_prefix_set *prefix_set;
-    size_t folders;  /* folders opened so far */
+    size_t folders;  /* number of folders opened so far */
     bool intersects; /* limit each trace to the time in which all its streams are active */
     struct ctf_opened_queue *opened;
     size_t n, capacity;
 };
 
-/* Adds an input to the set, which owns it afterwards, also on failure, unless opened->is_shared. */
+/* Adds an input to the set. The set becomes owner of the input, even on failure, unless
+ * opened->is_shared. */
 TTR_MUST ttr_status ctf_stream_set_add(struct ctf_stream_set *set,
                                        const struct ctf_opened_queue *opened, ttr_error *error);
 
-/* Returns one reader over all inputs, or NULL with `error`. The set is empty afterwards. */
+/* Merges all inputs into one reader; the set is empty afterwards. Returns NULL with `error` on
+ * failure. */
 ttr_reader *ctf_stream_set_merge(struct ctf_stream_set *set, ttr_error *error);
 
 /* Closes the inputs that were not merged, and frees the set's memory. */

@@ -24,7 +24,7 @@
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
 
-#define HEADER_ROOM 64u /* bytes; enough for most event headers */
+#define HEADER_ROOM 64u /* bytes that most event headers fit in */
 
 uint64_t ctf_count_first_event_bytes(const struct ctf_frame *frame)
 {
@@ -84,8 +84,8 @@ static bool decode_first_event_time(const struct ctf_reader *reader, const struc
 
 /* --- Start of a range --- */
 
-/* Where to start reading: an entry point, its packet index, and the index of the first packet to
- * decode events of. Of the packets between the two, only counters are read. */
+/* Position at which reading starts: an entry point, its packet index, and the index of the first
+ * packet with events to decode. Only the counters of packets before that are read. */
 struct range_entry {
     const struct ctf_entry_point *mark;
     uint64_t packet, wanted;
@@ -128,8 +128,9 @@ static bool advance_to_packet(struct header_iter *iter, const struct ctf_file_in
     }
 }
 
-/* Sets *time to the time of the first event that would be read from this entry, and moves the
- * iterator to its packet. Returns false if there are no events, or the first cannot be decoded. */
+/* Sets *time to the time of the first event that would be read if reading started here, and moves
+ * the iterator to its packet. Returns false if there are no events, or the first cannot be
+ * decoded. */
 static bool decode_entry_time(const struct ctf_reader *reader, const struct range_entry *entry,
                               struct header_iter *iter, int64_t *time)
 {
@@ -151,7 +152,7 @@ static bool decode_entry_time(const struct ctf_reader *reader, const struct rang
     return false;
 }
 
-/* Returns true if an event is later than its packet's declared end. */
+/* Returns true if an event is later than the end that its packet declares. */
 static bool is_later_than_packet(const struct ctf_frame *frame, int64_t time)
 {
     bool is_clamped = false;
@@ -159,10 +160,10 @@ static bool is_later_than_packet(const struct ctf_frame *frame, int64_t time)
            time > ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
-/* Verifies an entry point by decoding its first event. While that event is already in the range,
- * moves the entry back, twice as far each time. If the range is far after the last packet, the
- * packet may be skipped only because of its declared end; so checks that its first event is not
- * later than that end. */
+/* Verifies an entry point by decoding its first event. While that event is already in the time
+ * range, moves the entry back, by twice as many entry points each time. If the range is far after
+ * the last packet, its declared end alone proves that the packet may be skipped; so this verifies
+ * that its first event is not later than that end. */
 static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry *entry)
 {
     const struct ctf_file_index *file_index = reader->file_index;
@@ -178,7 +179,7 @@ static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry
     else if (is_seen)
         for (size_t i = (size_t)(entry->wanted / file_index->stride), step = 1;
              entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
-            /* a header or event that cannot be decoded means damage or a wrong index: start at the
+            /* damage, or a wrong index, since a header or event cannot be decoded: start at the
              * beginning of the file */
             i = is_seen && i > step ? i - step : 0;
             entry->mark = ctf_get_entry_point(file_index, i, &entry->packet, &entry->wanted);
@@ -197,7 +198,7 @@ void ctf_seek_range_start(struct ctf_reader *reader)
         return;
     if (!ctf_verify_entry_point(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
         ctf_check_index(reader);
-        /* is_whole came from the index file, which is wrong */
+        /* is_whole was set by the index file, which is wrong */
         reader->file_index->is_whole = false;
         return;
     }

@@ -8,7 +8,8 @@
 #include "formats/ctf/conventions/ctf_conventions.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CLASS_ARENA_BYTES_MIN 1024u /* bytes; enough for one stream with few event classes */
+/* bytes that suffice for one stream with few event classes */
+#define CLASS_ARENA_BYTES_MIN 1024u
 
 /* --- Trace classes --- */
 
@@ -97,8 +98,8 @@ void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *
     in->base.per_source_format = trace->format;
 }
 
-/* Returns how many elements to insert at the start of trace->readers for a source id below all
- * others. Doubles the array, so that descending ids cost amortized constant time. */
+/* Returns how many elements to insert at the start of trace->readers, for a source id that is
+ * below all others. The number doubles, so that descending ids cost constant time on average. */
 static size_t count_slots_to_insert(const struct ctf_trace *trace, uint16_t id)
 {
     if (trace->readers_n == 0 || id >= trace->readers_from)
@@ -134,8 +135,8 @@ void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reade
         trace->readers[at] = NULL;
 }
 
-/* Returns a hash of the metadata and options of a trace class. Traces share a class if these are
- * equal. */
+/* Returns a hash of the metadata and options of a trace class. If both are equal, traces share the
+ * class. */
 static uint64_t hash_trace_class(const struct ctf_trace_class *class)
 {
     return hash_pair(hash_bytes(class->metadata, class->metadata_n),
@@ -197,7 +198,7 @@ void ctf_trace_unref(struct ctf_trace *trace)
     alloc_free(alloc, trace, 1, sizeof *trace);
 }
 
-/* Compiles the layout of a packet header, packet context or event header. shows_hidden: with the
+/* Compiles the layout of a packet header, packet context or event header. shows_hidden: include
  * fields that are not printed. Returns NULL with `error` on failure. */
 static const struct layout *compile_packet_layout(const struct ctf_trace *trace,
                                                   const struct ctf_stream_class *class,
@@ -243,8 +244,8 @@ ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* Returns ctf_stream_decoder.step: log2 of the largest alignment of any type in the class, within
- * CTF_STEP_MIN and CTF_STEP_MAX. */
+/* Returns the binary logarithm of the largest alignment, in bits, of any type in the class,
+ * limited to CTF_STEP_MIN and CTF_STEP_MAX. */
 static uint8_t compute_window_step(const struct ctf_trace *trace,
                                    const struct ctf_stream_class *class)
 {
@@ -265,8 +266,8 @@ static uint8_t compute_window_step(const struct ctf_trace *trace,
     return step < CTF_STEP_MAX ? step : CTF_STEP_MAX;
 }
 
-/* Compiles the layout of the event header. Returns that of the previous class if both have the same
- * types, because traces of v1.1 have hundreds of classes with one header. */
+/* Compiles the layout of the event header. Reuses the layout of the previous class if the types
+ * are the same, because traces of v1.1 have hundreds of classes with one header. */
 static const struct layout *compile_event_header(const struct ctf_trace *trace,
                                                  const struct ctf_stream_class *class,
                                                  ttr_error *error)

@@ -11,7 +11,8 @@
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Kinds of keys in ids_in_use: hash of a class -> its id, and id -> 1. */
+/* Kinds of keys in ids_in_use. KEY_LIKENESS: maps the hash of a class to its id; KEY_USED_ID: maps
+ * each used id to 1. */
 enum group_key_space { KEY_LIKENESS = 1, KEY_USED_ID };
 
 static uint64_t make_group_key(enum group_key_space space, uint64_t scope, uint64_t what)
@@ -83,8 +84,8 @@ bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t scope, u
 
 /* --- Completion of the metadata --- */
 
-/* Returns the clock of `description` with the name of `clock`. Adds a copy if it is missing,
- * because metadata cannot be parsed if types refer to an undeclared clock. */
+/* Returns the clock of `description` that has the same name as `clock`. If there is none, adds a
+ * copy, because types must not refer to an undeclared clock. */
 static const struct ctf_clock *find_or_add_clock(struct ctf_description *description,
                                                  const struct ctf_clock *clock)
 {
@@ -118,8 +119,8 @@ static struct ctf_stream_class *copy_stream_class(struct ctf_description *to,
     return stream;
 }
 
-/* Adds to `to` the stream and event classes of `from` that it lacks. The field types are shared,
- * not copied. Returns false if memory is out. */
+/* Adds the stream and event classes of `from` that `to` lacks. The field types are shared, not
+ * copied. Returns false if memory is out. */
 static bool add_missing_classes(struct ctf_description *to, const struct ctf_description *from)
 {
     for (size_t i = 0; i < from->streams_n; i++) {

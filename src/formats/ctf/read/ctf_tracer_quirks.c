@@ -12,7 +12,7 @@ struct tracer_version {
     int64_t major, minor, patch;
 };
 
-/* A known fault of a tracer, in versions from `from` up to but not including `fixed`. */
+/* A known fault of a tracer, in versions from `from` up to, but not including, `fixed`. */
 struct tracer_fault {
     const char *tracer;
     struct tracer_version from, fixed;

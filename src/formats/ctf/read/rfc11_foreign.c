@@ -9,13 +9,13 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* Byte offsets in the packet header. */
+/* Byte offsets of fields in the packet header. */
 #define MAGIC_AT 0u
 #define SESSION_AT 4u
 #define NUMBER_BYTES 4u
 
-/* Parses the metadata of `trace` into `other` for the other byte order. Can fail only if memory is
- * out, because the same metadata were parsed before. */
+/* Parses the metadata of `trace` again, for the other byte order, into `other`. Fails only if
+ * memory is out, because the same metadata were parsed before. */
 static ttr_status parse_in_other_order(struct ctf_trace *other, const struct ctf_trace *trace,
                                        ttr_error *error)
 {

@@ -22,16 +22,17 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-#define PROBE_BYTES ((size_t)4 << 20) /* maximum bytes decoded per packet, stored and unpacked */
-#define PROBE_PACKETS 64u             /* maximum packets per file that are searched for events */
+/* maximum bytes decoded per packet; limits its stored and its unpacked size */
+#define PROBE_BYTES ((size_t)4 << 20)
+#define PROBE_PACKETS 64u /* maximum packets per file that are searched for events */
 /* maximum packets with events that are decoded per file */
 #define PROBE_SAMPLES 4u
 #define ORDER_N 3u
 /* maximum packets decoded in all files; PROBE_BYTES limits their total size */
 #define PROBE_ALL 64u
 
-/* Opens file i of the folder if it may be a stream file by its name and is not empty; otherwise
- * sets *source to NULL. */
+/* Opens file i of the folder if it has a name that stream files may have and is not empty;
+ * otherwise sets *source to NULL. */
 static ttr_status open_probe_file(const struct ctf_trace *trace, size_t i,
                                   const struct folder_file **file, struct source **source,
                                   ttr_error *error)
@@ -71,34 +72,38 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* The packet that is decoded by trial, and the results of all packets so far. */
+/* A packet that is decoded by trial, and the results of all packets so far. */
 struct probe_sample {
     struct ctf_trace *trace;
-    /* trace with the metadata for this packet: `trace`, or trace->other_order for the other byte
-     * order */
+    /* trace with the metadata for the packet: `trace`, or trace->other_order if it has the other
+     * byte order */
     struct ctf_trace *read_by;
     const struct ctf_stream_class *section;
     struct source *source;
     struct buffer unpacked;
     const uint8_t *bytes;
     uint64_t n;
-    bool is_whole; /* the packet is complete; false: only the start of a large packet */
+    /* the sample is a complete packet; false if it is the start of a large packet */
+    bool is_whole;
     bool is_found;
-    /* bit i is set: no packet has excluded alignment order[i] */
+    /* bit i is set if all packets so far can be decoded with alignment order[i] */
     unsigned possible;
-    unsigned tried; /* number of packets tried */
+    unsigned tried; /* number of packets decoded by trial so far */
     uint64_t tried_bytes;
-    bool is_known;              /* at least one packet could be decoded */
-    uint64_t begin, end;        /* declared begin and end of the packet, ticks */
-    uint64_t values[ORDER_N];   /* hash of all decoded values, by index in `order` */
-    uint64_t oddities[ORDER_N]; /* number of implausible values, by index in `order` */
+    bool is_known;       /* a packet could be decoded */
+    uint64_t begin, end; /* begin and end time of the packet in ticks, as declared */
+    /* hash of all decoded values, for each alignment in `order` */
+    uint64_t values[ORDER_N];
+    /* number of implausible values, for each alignment in `order` */
+    uint64_t oddities[ORDER_N];
 };
 
 static const enum ctf_alignment order[ORDER_N] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64,
                                                   CTF_ALIGN_NATURAL_32};
 
 /* Loads the packet at `offset` for trial decoding; sets is_found if it has readable events. Sets
- * *size to the number of bytes up to the next packet; 0 = no valid packet is at `offset`. */
+ * *size to the distance in bytes to the next packet; 0 if there is not a valid packet at
+ * `offset`. */
 static ttr_status load_sample_packet(struct probe_sample *sample, uint64_t offset, uint64_t *size,
                                      ttr_error *error)
 {
@@ -145,21 +150,21 @@ struct alignment_trial {
     const struct layout **layouts;
     struct ctf_header_plan plan;
     uint64_t ticks, values, oddities;
-    /* number of decoded values; limited, because an array of values without bits could be endless
-     */
+    /* number of decoded values; limited, because an array of values without bits would never end */
     uint64_t seen;
-    /* is_late: an event time is before the previous one or after the packet's end; is_missized: a
-     * payload size differs from the stored one */
+    /* is_late: an event is earlier than the one before it, or later than the packet's end;
+     * is_missized: the decoded size of a payload differs from the stored size */
     bool is_late, is_missized;
-    bool is_cut; /* the limit of values was reached, so the hash `values` is incomplete */
+    /* the limit of values was reached, so not all values are in the hash */
+    bool is_cut;
 };
 
-/* Result of decoding a packet with an alignment: not possible, possible with implausible times or
- * sizes, possible. */
+/* Whether a packet can be decoded with an alignment: not at all; only with implausible times or
+ * sizes; without fault. */
 enum alignment_fit { FITS_NOT, FITS_ODDLY, FITS_WELL };
 
-/* Compiles a layout: of the event class `event` (context and payload), of the event context alone
- * (is_context), or of the event header (neither). */
+/* Compiles a layout: of contexts and payload of the event class `event`; if it is NULL, of the
+ * event context alone (is_context) or of the event header. */
 static const struct layout *compile_trial_layout(struct alignment_trial *trial,
                                                  const struct ctf_event_class *event,
                                                  bool is_context, ttr_error *error)
@@ -189,8 +194,8 @@ static void record_decoded_value(struct alignment_trial *trial, const ttr_value 
     trial->oddities += type && type->labels && !type_find_label(type->labels, value->v.u, 0);
 }
 
-/* Decodes the fields of a layout and records their values. After the limit of values, only finds
- * the end of the fields. */
+/* Decodes the fields of a layout and records their values, up to the limit of values. After that,
+ * only finds the end of the fields. */
 static enum layout_status record_decoded_values(struct alignment_trial *trial,
                                                 const struct layout *layout, struct bits *bits)
 {
@@ -214,8 +219,8 @@ static enum layout_status record_decoded_values(struct alignment_trial *trial,
     return end;
 }
 
-/* Sets is_missized if the stored payload size does not lead to `to`, the decoded end of the payload
- * as a bit offset. `from`: start of the event context. */
+/* Compares the stored payload size with the decoded one; sets is_missized if they differ. `from`:
+ * start of the event context; `to`: decoded end of the payload as a bit offset. */
 static ttr_status check_payload_size(struct alignment_trial *trial, const struct bits *from,
                                      uint64_t to, ttr_error *error)
 {
@@ -275,7 +280,8 @@ static enum alignment_fit rate_alignment_fit(struct alignment_trial *trial, ttr_
     return trial->is_missized || (tells_times && trial->is_late) ? FITS_ODDLY : FITS_WELL;
 }
 
-/* Decodes the loaded packet with alignment `order[i]`, and rates the result. */
+/* Decodes the loaded packet with alignment `order[i]`, and rates whether the result is
+ * plausible. */
 static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alignment_fit *fit,
                                 ttr_error *error)
 {
@@ -294,8 +300,8 @@ static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alig
         ctf_header_plan_init(&trial.plan, sample->section, header);
         *fit = rate_alignment_fit(&trial, error);
         sample->values[i] = hash_pair(sample->values[i],
-                                      /* an incomplete hash cannot show equality, so use a value
-                                       * that differs per alignment */
+                                      /* an incomplete hash does not prove that two results are
+                                       * equal, so use a number that differs per alignment */
                                       trial.is_cut ? i : trial.values);
         sample->oddities[i] += trial.oddities;
     }
@@ -305,8 +311,8 @@ static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alig
     return status;
 }
 
-/* Removes from sample->possible the alignments that the loaded packet excludes. If it excludes all,
- * the packet is damaged and is ignored. */
+/* Removes the alignments with which the loaded packet cannot be decoded from sample->possible.
+ * Ignores the packet as damaged if it cannot be decoded with any. */
 static ttr_status exclude_alignments(struct probe_sample *sample, ttr_error *error)
 {
     unsigned allowed[FITS_WELL + 1] = {0};
@@ -373,7 +379,7 @@ static ttr_status probe_stream_files(struct probe_sample *sample, ttr_error *err
 }
 
 /* Returns the index in `order` of the possible alignment with the fewest implausible values. Sets
- * *is_guess if another possible alignment decodes different values. */
+ * *is_guess if another possible alignment results in different values. */
 static size_t choose_alignment(const struct probe_sample *sample, bool *is_guess)
 {
     size_t best = ORDER_N;

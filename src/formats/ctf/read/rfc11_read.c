@@ -58,8 +58,8 @@ void rfc11_assign_stream_class(struct ctf_reader *reader)
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
-/* Packet context with one field, the CPU number of the file name. In other versions packets store
- * this field. */
+/* Packet context with one field: the CPU number of the file name, which other versions store in
+ * each packet. */
 static const struct type cpu_number = {
     .kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
 static const struct type_member cpu_member = {
@@ -106,8 +106,8 @@ static void copy_packet_header(const struct rfc11_packet *rfc, bool has_time,
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* Checks the declared sizes of a packet. If one is impossible, sets its flag; the content then ends
- * after the last event. */
+/* Checks the sizes that a packet declares. If one is impossible, sets the flag for it; the content
+ * then ends after the last event. */
 static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->declared_content = frame->packet.content;
@@ -162,8 +162,8 @@ static bool is_compressed_or_encrypted(const struct rfc11_packet *rfc)
 #define CONTENT_SIZE_AT 8u
 #define CONTENT_SIZE_BYTES 4u
 
-/* Returns the number of bytes of the packet that are needed to find the real end of the content:
- * all, but at most CHECK_BYTES_MAX after the declared end. */
+/* Returns how many bytes of the packet are needed to find the real end of the content: all, but at
+ * most CHECK_BYTES_MAX after the declared end. */
 static uint64_t content_bytes_to_check(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
@@ -184,8 +184,7 @@ struct stored_content {
     const uint8_t *packet;
     uint64_t offset; /* file offset of the content's first byte */
     size_t n;
-    /* available bytes from the start of the content, of which content_bytes_to_check limits the
-     * number */
+    /* number of available bytes from the start of the content; limited by content_bytes_to_check */
     size_t room;
     bool is_cut; /* the file ends inside the content */
 };
@@ -216,8 +215,8 @@ static ttr_status report_content_size(struct ctf_reader *reader, const char *how
         (unsigned long long)end, how);
 }
 
-/* Sets the content size to n bytes, which the checksum or the end of the compressed data showed,
- * and reports the wrong declared size. */
+/* Sets the content size to n bytes, as the checksum or the end of the compressed data proves, and
+ * reports the wrong declared size. */
 static ttr_status correct_content_size(struct ctf_reader *reader, struct stored_content *content,
                                        size_t n, const char *how)
 {
@@ -243,7 +242,7 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         return TTR_OK;
     }
     if (content->is_cut &&
-        /* the content is truncated, so its checksum cannot be verified */
+        /* the content is cut off, so its checksum cannot be verified */
         content->room == content->n)
         return TTR_OK;
     if (!rfc11_compute_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
@@ -270,7 +269,7 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         rfc->checksum);
 }
 
-/* Makes the content empty, because it cannot be decoded. */
+/* Sets the content to zero bytes, because it cannot be decoded. */
 static void use_empty_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
@@ -297,8 +296,8 @@ static ttr_status report_lost_content(struct ctf_reader *reader,
                             (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
-/* Unpacks content that continues after its declared end into reader->unpacked. Returns its real
- * size in bytes, or 0 if unpacking fails. */
+/* Unpacks content that is longer than the packet declares into reader->unpacked. Returns its real
+ * size in bytes; 0 if unpacking fails. */
 static size_t unpack_past_content_end(struct ctf_reader *reader,
                                       const struct stored_content *content,
                                       struct rfc11_packet *rfc,

@@ -5,10 +5,10 @@
 #include "base/number.h"
 #include "base/status.h"
 
-/* bytes; image_at is a multiple of this. Every alignment divides it, so a bit is aligned in the
- * image if it is aligned in the packet. */
+/* bytes; image_at is a multiple of this, so that a bit is aligned in the image if it is aligned in
+ * the packet: every alignment divides this number */
 #define IMAGE_STEP UINT64_C(4096)
-/* bytes; a packet that will get no definition is split if its image would exceed this */
+/* bytes; a packet without definition is split if its image would become larger */
 #define IMAGE_MAX ((size_t)32 << 20)
 
 static void free_packet_buffers(struct ctf_packet_buffers *room, const struct alloc *alloc)
@@ -20,7 +20,7 @@ static void free_packet_buffers(struct ctf_packet_buffers *room, const struct al
 
 /* --- Traces --- */
 
-/* Returns true if a field updates a clock that is neither in an event header nor the packet's start
+/* Returns true if a field sets the clock that is neither in an event header nor the packet's start
  * time. Only CTF 1.8 can express such fields. */
 static bool has_clock_outside_headers(const struct ctf_description *description)
 {
@@ -36,8 +36,8 @@ bool ctf_can_copy(const struct ctf_trace *trace, const struct ctf_options *optio
     const struct ctf_description *description = &trace->class->description;
     enum ctf_version from = description->version, to = options->version ? options->version : from;
     bool is_rfc = from == CTF_RFC_1_1;
-    /* has_foreign: the source has several sessions or byte orders, and an output trace can have
-     * only one */
+    /* an output trace has one session and one byte order; the source has several if has_foreign is
+     * set */
     if (is_rfc && trace->has_foreign)
         return false;
     if ((options->has_order && options->is_big_endian != description->is_big_endian) ||
@@ -59,8 +59,8 @@ bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *o
     return status != TTR_E_UNSUPPORTED;
 }
 
-/* Returns true if the options require metadata in packets and the source's metadata are plain text,
- * or the other way round. */
+/* Returns true if the options require metadata in packets and the metadata of the source are plain
+ * text, or the other way round. */
 static bool options_change_metadata_packets(const struct ctf_trace *trace,
                                             const struct ctf_options *options)
 {
@@ -92,7 +92,8 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     status = ctf_claim_uuid(out, trace, copy->uuid, error);
     if (status != TTR_OK)
         return status;
-    /* shallow copy of the description, to print the metadata with the UUID of the written trace */
+    /* copy of the description's members, to print the metadata with the UUID of the written trace
+     */
     struct ctf_description description = trace->class->description;
     struct ctf_options ctx = *options;
     ctf_options_inherit(&ctx, trace, version);
@@ -155,7 +156,9 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
         return fail_memory(error);
     memcpy(file->name, stream->file, file->name_size);
     if (strcmp(file->name, "metadata") == 0)
-        return TTR_OK; /* the reader reports a trace without streams as a stream named "metadata" */
+        /* a trace without streams has no file to copy; the reader reports it as a stream named
+         * "metadata" */
+        return TTR_OK;
     file->sink = ctf_create_file(trace->home.folder, out, "", file->name, "", error);
     if (!file->sink)
         return error ? error->status : TTR_E_IO;
@@ -199,8 +202,8 @@ static void swap_spare_buffers(struct ctf_file_copy *file)
     file->trace->spare = ctx;
 }
 
-/* Moves the buffers of a written packet to the trace's `spare`, so that the next packet of any file
- * uses them. */
+/* Keeps the buffers of a written packet in the trace's `spare`, so that the next packet of any
+ * file can use them. */
 static void release_packet_buffers(struct ctf_file_copy *file)
 {
     file->packet.from = file->packet.to = NULL;
@@ -226,8 +229,8 @@ static void start_copied_packet(struct ctf_file_copy *file, const struct ctf_str
     ctf_set_packet_uuid(file);
 }
 
-/* Adds the gap that the open packet reports to the stream's count of missing events and packets.
- * Returns false if memory runs out. */
+/* Adds the gap that the open packet reports to the number of missing events and packets of its
+ * stream. Returns false if memory is out. */
 static bool add_gap_to_stream(struct ctf_file_copy *file)
 {
     struct ctf_open_packet *packet = &file->packet;
@@ -261,8 +264,8 @@ static ttr_status append_kept_event(struct ctf_file_copy *file, struct ttr_write
     struct ctf_open_packet *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
     uint64_t at = about->base_bit / 8 +
-                  /* payload points into the reader's packet, because the reader was opened with
-                   * TTR_READ_DEFINITIONS */
+                  /* the payload points into the reader's packet, because the reader was opened
+                   * with TTR_READ_DEFINITIONS */
                   (uint64_t)(event->payload - about->base);
     bool is_next = packet->from && event->payload >= packet->to - 1 &&
                    at - packet->from_at == (uint64_t)(event->payload - packet->from);
@@ -295,7 +298,7 @@ static void add_index_entry(struct ctf_file_copy *file, const struct ctf_stream 
     if (!ctf_copy_keeps_index(file))
         return;
     const bool has_size =
-        /* UINT64_MAX: the packet records no size and extends to the end of the file */
+        /* UINT64_MAX: the packet declares no size, so it ends at the end of the file */
         about->size != UINT64_MAX;
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8,
                    content = has_size ? about->content : size;
@@ -365,13 +368,13 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
     struct ctf_open_packet *packet = &file->packet;
     ttr_status status = TTR_OK;
     const bool is_said = event->kind == TTR_KIND_GAP &&
-                         /* gaps of the CTF conventions are events in the source file, so they are
-                          * copied like other events */
+                         /* a gap of the CTF conventions is an event of the source file, so it is
+                          * copied like an event */
                          !output_is_own_raw(out, event);
     if (is_said)
         record_gap(packet, event);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
-        /* gaps need no event in the copy, because the counters in the packets report them */
+        /* a gap needs no event in the copy, because the counters of the packets report it */
         return TTR_OK;
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
         return write_defined_packet(file, out, event, schema, error);

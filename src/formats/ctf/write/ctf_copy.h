@@ -29,45 +29,46 @@
 #include "formats/ctf/write/ctf_write.h"
 #include "layout/bit_offsets.h"
 
-/* Position of an event of the open packet that was not filtered out. at, end: bit offsets in the
- * packet; ticks: time. */
+/* Where an event of the open packet is that the filter kept. at, end: bit offsets in the packet;
+ * ticks: time of the event. */
 struct ctf_kept {
     uint64_t at, end, ticks;
     const struct ctf_event_class *event;
-    /* the event is a gap or names a thread (ctf_conventions.h), so it does not count as an event of
-     * the output */
+    /* the event is a gap, or names a thread (ctf_conventions.h), so it is not counted as a written
+     * event */
     bool is_uncounted;
 };
 
 /* Buffers for an open packet, reused by later packets. */
 struct ctf_packet_buffers {
-    /* bytes of the packet from byte offset ctf_open_packet.image_at up to the end of the last kept
+    /* bytes of the packet, from byte offset ctf_open_packet.image_at to the end of the last kept
      * event */
     struct buffer image;
     struct ctf_kept *kept;
     size_t kept_capacity;
 };
 
-/* Counters of a data stream that is copied. The stream may consist of several files. */
+/* Counters of a data stream that is copied; several files may contain the stream. */
 struct ctf_stream_copy {
-    int64_t shift; /* sequence number in the source minus sequence number in the copy */
+    int64_t shift; /* sequence number in the source minus that in the copy */
     bool is_begun; /* at least one packet was written */
     /* number of events and packets that the source reports as missing after the last written packet
      */
     uint64_t events, packets;
 };
 
-/* A trace that is copied. */
+/* State of the copy of a trace. */
 struct ctf_trace_copy {
     struct ctf_trace *source;
     const struct ctf_options *options;
     struct ctf_output_dir home;
-    uint8_t uuid[16]; /* UUID of the copy: the source's or a changed one */
-    bool is_refused;  /* the trace cannot be copied; its events are transcoded instead */
-    /* cache of ctf_filter_packet.c: (type, 0) -> log2 of the type's largest alignment in bits;
-     * (event class, KEY_ORDERS) -> bit set of byte orders */
+    uint8_t uuid[16]; /* UUID of the copy: that of the source, or a new one */
+    bool is_refused;  /* the trace cannot be copied, so its events are transcoded */
+    /* cache of the packet filter: maps (type, 0) to log2 of the type's largest alignment in bits,
+     * and (event class, KEY_ORDERS) to a set of byte orders */
     struct pair_map aligns;
-    struct pair_map stream_of; /* (stream class, stream number) -> index in `streams` */
+    /* maps (stream class, stream number) to the index in `streams` */
+    struct pair_map stream_of;
     struct ctf_stream_copy *streams;
     size_t streams_n, streams_capacity;
     struct bit_offsets places;
@@ -75,73 +76,75 @@ struct ctf_trace_copy {
     struct ctf_packet_buffers spare;
 };
 
-/* The packet that arriving events belong to. It is open until its packet definition arrives, which
- * follows its events. */
+/* The packet to which the events that arrive belong. It is open until its definition arrives,
+ * after its last event. */
 struct ctf_open_packet {
     bool is_open;
-    /* copy of the reader's packet description; do not dereference its pointers, because the reader
-     * may have freed the bytes */
+    /* copy of the reader's description of the packet; its pointers may be dangling, because the
+     * reader may have freed the bytes */
     struct ctf_packet about;
     const struct ctf_stream_decoder *kind;
-    uint64_t number; /* number of the data stream */
-    /* bytes of packet header and packet context; the UUID is that of the copy */
+    uint64_t number; /* stream number of the packet */
+    /* bytes of packet header and packet context, with the UUID of the copy */
     struct buffer head;
-    /* byte offset in `head` of the UUID if it was changed; UINT64_MAX = unchanged */
+    /* byte offset in `head` of the UUID if it was replaced; UINT64_MAX if not */
     uint64_t uuid_at;
     struct ctf_packet_buffers room;
-    /* byte offset in the packet of the first byte of `room.image`; a multiple of 4,096 */
+    /* byte offset in the packet of the first byte in `room.image`; a multiple of IMAGE_STEP */
     uint64_t image_at;
-    /* kept_n: number of entries in room.kept; uncounted_n: those with is_uncounted */
+    /* kept_n: number of entries in room.kept; uncounted_n: number of those with is_uncounted */
     size_t kept_n, uncounted_n;
-    /* file offset in the source of the packet that reports the gap in gap_events and gap_packets */
+    /* file offset of the source packet that reports the gap in gap_events and gap_packets */
     uint64_t gap_at;
     uint64_t gap_events, gap_packets;
-    /* byte range of the current batch that is not copied to the image yet; borrowed; NULL = none */
+    /* range of bytes in the current batch that must still be copied to the image; NULL if there
+     * are no such bytes */
     const uint8_t *from, *to;
-    uint64_t from_at; /* bytes; offset of `from` in the packet */
+    uint64_t from_at; /* byte offset of `from` in the packet */
 };
 
-/* LTTng index of a source stream file. It is kept if all its entries match the copied packets. */
+/* LTTng index of a source stream file. It is copied if all its entries match the copied packets. */
 struct ctf_source_index {
     struct folder *folder;
-    const struct folder_file *file; /* index file; NULL if the source has none */
-    /* the header is valid and all entries compared so far match the written packets */
+    const struct folder_file *file; /* the index file; NULL if the source has none */
+    /* the header is valid, and all entries that were compared match the written packets */
     bool fits;
     uint32_t entry_bytes, compared;
     uint64_t at; /* index of the next entry to compare */
 };
 
-/* A stream file that is copied. */
+/* State of the copy of a stream file. */
 struct ctf_file_copy {
     struct ctf_trace_copy *trace;
     char *name;
     size_t name_size;
     struct sink *sink;
     struct ctf_open_packet packet;
-    uint64_t offset; /* bytes written */
-    bool is_changed; /* at least one packet differs from the source */
-    /* the last packet records no size, so readers extend it to the end of the file; no packet may
-     * follow it */
+    uint64_t offset; /* number of bytes written to the file */
+    bool is_changed; /* a packet was written that differs from its source packet */
+    /* the last packet declares no size, so readers extend it to the end of the file; another
+     * packet must not follow */
     bool is_ended;
-    /* name of the first file if the stream was continued in further files (ctf_copy_next_file);
-     * NULL = one file */
+    /* name of the first file if the copy of the stream continues in more files
+     * (ctf_copy_next_file); NULL if it is one file */
     const char *first_name;
-    uint64_t part; /* number of files after the first one */
-    /* the file is in the writer's list of files that may borrow bytes of the batch (ctf_copy_save)
-     */
+    uint64_t part; /* number of files that were started after the first */
+    /* the file is in the writer's list of files that may refer to bytes of the batch
+     * (ctf_copy_save) */
     bool is_dirty;
     struct ctf_file_copy *next_dirty;
-    struct ctf_index_out index; /* new index, with an entry for each written packet */
-    /* bit i is set: the packets do not contain the i-th number of an index entry, so it is not
+    /* the new index, with an entry for each written packet */
+    struct ctf_index_out index;
+    /* bit i is set if packets do not contain the i-th number of an index entry, so that it is not
      * compared */
     uint32_t unnumbered;
     struct ctf_source_index old_index;
 };
 
-/* --- ctf_copy_part.c --- */
+/* --- Several files per stream (ctf_copy_part.c) --- */
 
-/* Prepares the file for the next packet. If no packet may follow in the current file (is_ended),
- * finishes that file and creates another, named as the first with a number appended. */
+/* Prepares the file for the next packet. If a packet must not follow in the current file
+ * (is_ended), finishes it and creates another one, with the name of the first and a number. */
 TTR_MUST ttr_status ctf_copy_next_file(struct ctf_file_copy *file, struct ttr_writer *out,
                                        ttr_error *error);
 
@@ -157,33 +160,36 @@ bool ctf_copy_keeps_index(const struct ctf_file_copy *file);
 TTR_MUST ttr_status ctf_copy_flush_index(struct ctf_file_copy *file, struct ttr_writer *out,
                                          ttr_error *error);
 
-/* --- ctf_copy.c --- */
+/* --- Copy of events and packets (ctf_copy.c) --- */
 
-/* Starts the copy of a stream file. If the trace is refused (is_refused), only initializes `file`.
- */
+/* Starts the copy of a stream file. If the trace cannot be copied (is_refused), only initializes
+ * `file`. */
 TTR_MUST ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *trace,
                                    struct ttr_writer *out, const struct ctf_stream *stream,
                                    ttr_error *error);
 
-/* Handles an event or gap of the file, or the definition of one of its packets. */
+/* Adds an event or gap to the open packet; if `event` is the definition of a packet, writes the
+ * packet. */
 TTR_MUST ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                                    const ttr_event *event, ttr_error *error);
 
-/* Copies the bytes that the open packet borrows from the batch. Called before the batch becomes
+/* Copies the bytes of the batch to which the open packet refers. Called before the batch becomes
  * invalid. */
 TTR_MUST ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error);
 
-/* Rebuilds the last packet if its definition has not arrived, and finishes the file. */
+/* Writes the last packet, which is rebuilt if its definition has not arrived, and finishes the
+ * file. */
 TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out,
                                     ttr_error *error);
 
-/* Counts as lost the gaps after the last packet of each stream, because no packet can report them.
- * Called after all files of the trace are finished. */
+/* Counts as lost the gaps after the last packet of each stream, because no packet follows that can
+ * report them. Called after all files of the trace are finished. */
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out);
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 
-/* Returns true if version and options allow the trace's packets to be written unchanged. */
+/* Returns true if the version and the options allow that the trace's packets are written
+ * unchanged. */
 bool ctf_can_copy(const struct ctf_trace *trace, const struct ctf_options *options);
 
 /* Returns true if the metadata language of the target version can express the trace's description.
@@ -197,15 +203,15 @@ TTR_MUST ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf
                                          ttr_error *error);
 void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc);
 
-/* --- ctf_filter_packet.c --- */
+/* --- Rebuilding of packets (ctf_filter_packet.c) --- */
 
-/* Overwrites the UUID in `head` of the open packet with the UUID of the copy. Does so if the copy
- * has another UUID than the source, or if CTF 1.8 is copied to CTF 2. CTF 1.8 readers accept
- * packets with a wrong UUID, CTF 2 readers do not. */
+/* Replaces the UUID in `head` of the open packet by that of the copy. Only if the copy has another
+ * UUID than the source, or CTF 1.8 is copied to CTF 2: readers of CTF 1.8 accept packets with a
+ * wrong UUID, readers of CTF 2 do not. */
 void ctf_set_packet_uuid(struct ctf_file_copy *file);
 
-/* Rebuilds the open packet from its kept events and writes it. Writes nothing if no events were
- * kept. */
+/* Rebuilds the open packet from its kept events and writes it. Writes nothing if there are no kept
+ * events. */
 TTR_MUST ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                                       ttr_error *error);
 
@@ -214,30 +220,30 @@ TTR_MUST ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_wri
 TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                                      const uint8_t *bytes, size_t n, ttr_error *error);
 
-/* Returns the counters of the data stream that the open packet belongs to; adds them at the first
- * call. Returns NULL if memory runs out. */
+/* Returns the counters of the open packet's data stream; the first call adds them. Returns NULL if
+ * memory is out. */
 struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file);
 
-/* --- ctf_index_keep.c --- */
+/* --- Index of the source (ctf_index_keep.c) --- */
 
-/* Opens the index of a source stream file. Leaves old->file NULL if the source does not have one,
- * and old->fits false if its header is not valid. */
+/* Opens the index of a source stream file. Sets old->file to NULL if there is none, and old->fits
+ * to false if its header is not valid. */
 TTR_MUST ttr_status ctf_source_index_open(struct ctf_source_index *old, struct folder *folder,
                                           const char *name, const struct alloc *alloc,
                                           ttr_error *error);
 
 /* Compares the next entries of the source's index with `entries`, those of the written packets.
- * Clears old->fits at the first difference. Does not compare the i-th number of each entry if bit i
- * of `unnumbered` is set. */
+ * Sets old->fits to false if they differ. Bit i of `unnumbered`: the i-th number of entries is not
+ * compared. */
 TTR_MUST ttr_status ctf_source_index_compare(struct ctf_source_index *old,
                                              const struct buffer *entries, uint32_t unnumbered,
                                              ttr_error *error);
 
-/* Returns true if the source's index has exactly the entries of the written packets. */
+/* Returns true if the source's index has the same entries as the written packets. */
 bool ctf_source_index_matches(const struct ctf_source_index *old);
 
-/* Copies the source's index to `to` and finishes that file. Consumes `to`; NULL means that `error`
- * is already filled. */
+/* Copies the source's index to `to` and finishes that file. Consumes `to`; if it is NULL, `error`
+ * already has the reason. */
 TTR_MUST ttr_status ctf_source_index_copy(const struct ctf_source_index *old, struct sink *to,
                                           ttr_error *error);
 

@@ -1,5 +1,5 @@
-/* Finishes copied files and writes their indexes. If a packet without a recorded size is followed
- * by more packets, continues the copy in a new file. */
+/* Finishes copied files and writes their indexes. Continues the copy in a new file if more packets
+ * follow a packet that declares no size. */
 #include "formats/ctf/write/ctf_copy.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -47,7 +47,7 @@ static ttr_status write_copied_index(struct ctf_file_copy *file, struct ttr_writ
 }
 
 /* Returns the next name of the series FIRST_2, FIRST_3 ... that no source file has; the caller
- * frees it. Sets *size to its allocated bytes. Returns NULL if memory runs out. */
+ * frees it. Sets *size to its allocated bytes. Returns NULL if memory is out. */
 static char *name_next_file(struct ctf_file_copy *file, const char *first,
                             const struct alloc *alloc, size_t *size)
 {
@@ -68,8 +68,8 @@ static char *name_next_file(struct ctf_file_copy *file, const char *first,
     return name;
 }
 
-/* Adds the finished file to the writer's list of copies, so that ctf_output_dirs.c can move it if
- * the trace's folder is renamed. Returns NULL if memory runs out. */
+/* Adds the finished file to the writer's list of copies, so that it is moved if the trace's folder
+ * is renamed (ctf_output_dirs.c). Returns NULL if memory is out. */
 static struct ctf_file_copy *add_finished_copy(const struct ctf_file_copy *file,
                                                struct ttr_writer *out)
 {
@@ -115,7 +115,7 @@ ttr_status ctf_copy_next_file(struct ctf_file_copy *file, struct ttr_writer *out
     ended->name = file->name;
     ended->name_size = file->name_size;
     file->first_name =
-        /* `ended` owns the string and exists as long as the writer */
+        /* `ended` owns the name, and is freed with the writer */
         file->first_name ? file->first_name : ended->name;
     file->name = name;
     file->name_size = size;

@@ -16,7 +16,7 @@
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_pending_gaps.h"
 
-/* --- Gaps --- */
+/* --- Gaps of the source --- */
 
 static bool is_rfc_stream(const struct ctf_stream_out *stream)
 {
@@ -44,8 +44,8 @@ bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing)
     return missing->events || missing->packets;
 }
 
-/* Records the times of a gap. The times of one gap of events and one gap of packets can be
- * preserved if both start at the same time. Any other combination sets has_mixed_times. */
+/* Stores the times of a gap. A gap of events and a gap of packets can be stored if both start at
+ * the same time. Any other combination sets has_mixed_times. */
 static void record_gap_times(struct ctf_pending_gaps *missing, const ttr_event *event)
 {
     const bool is_packets = event->tag == TTR_GAP_PACKETS,
@@ -101,7 +101,7 @@ static void clear_pending_gaps(struct ctf_pending_gaps *missing)
     *missing = (struct ctf_pending_gaps){.stream = missing->stream};
 }
 
-/* Counts all pending gaps as lost and clears them. */
+/* Counts all pending gaps as lost, and sets them to zero. */
 static void count_gaps_as_lost(struct ttr_writer *out, struct ctf_pending_gaps *missing,
                                uint64_t offset)
 {
@@ -111,7 +111,7 @@ static void count_gaps_as_lost(struct ttr_writer *out, struct ctf_pending_gaps *
     clear_pending_gaps(missing);
 }
 
-/* --- Counters --- */
+/* --- Counters of packets --- */
 
 /* Returns true if readers treat the two stream classes as one: they are the same, or have equal ids
  * in two folders of one trace. */
@@ -121,8 +121,8 @@ static bool is_same_stream_class(const struct ctf_stream_out *a, const struct ct
                                   a->kind->class->id == b->kind->class->id);
 }
 
-/* Returns the stream file before `stream` that has the same data stream, by class and stream
- * number. Returns NULL if there is none, and for v1.1. */
+/* Returns the file before `stream` that contains the same data stream, by class and stream number.
+ * Returns NULL if there is none; always NULL in v1.1. */
 static struct ctf_stream_out *find_preceding_file(const struct ctf_writer *w,
                                                   const struct ctf_stream_out *stream)
 {
@@ -167,8 +167,8 @@ static void move_pending_gaps(struct ctf_pending_gaps *to, struct ctf_pending_ga
     clear_pending_gaps(from);
 }
 
-/* Moves to `missing` the pending gaps of other source files of the same data stream that have no
- * output file: files before this one and, if this is the last file, files after it. */
+/* Moves pending gaps of the same data stream to `missing`: from source files without an output
+ * file, before this file and, if it is the last, after it. */
 static void collect_gaps_of_stream(struct ctf_writer *w, const struct ctf_stream_out *stream,
                                    struct ctf_pending_gaps *missing)
 {
@@ -200,9 +200,9 @@ static void clear_implied_gap(struct ctf_stream_out *stream, struct ctf_pending_
     stream->counts_to_end = stream_counts_discarded_to_end(stream);
 }
 
-/* Sets the first counters of a stream that does not continue another file. Returns true if an empty
- * packet must come first. Subtracts one from the gaps of unknown size if the first counters show
- * that events are missing. */
+/* Sets the first counters of a stream that does not continue another file. If they show that
+ * events are missing, subtracts one from the gaps of unknown size. Returns true if an empty packet
+ * must come first. */
 static bool init_stream_counters(struct ctf_stream_out *stream,
                                  const struct ctf_first_packet *first,
                                  struct ctf_pending_gaps *missing)
@@ -211,8 +211,7 @@ static bool init_stream_counters(struct ctf_stream_out *stream,
     const uint64_t sequence = first->is_continuation ? following : first->about->sequence,
                    discarded = first->is_continuation ? missing->events : first->about->discarded;
     const bool is_reported =
-        /* readers compare the counter of packet 0 with 0, so that counter reports the complete gap
-         */
+        /* readers compare the counter of packet 0 with 0, so it can report the complete gap */
         sequence == 0 && discarded == missing->events;
     const bool needs_lead = missing->packets || (missing->events && !is_reported);
     stream->sequence = !needs_lead                   ? sequence
@@ -252,10 +251,10 @@ static uint64_t ns_to_stream_ticks(const struct ctf_stream_out *stream, int64_t 
     return time < trace->base ? 0 : (uint64_t)time - (uint64_t)trace->base;
 }
 
-/* Readers derive the times of a gap from two packets. A gap starts at the end of the packet before
+/* Readers derive the times of a gap from two packets. It starts at the end of the packet before
  * it. It ends at the end of the packet that reports it; gaps of packets, and all gaps in v1.1, end
- * at the start of that packet. Events in this period belong to the reporting packet; if nothing
- * happened in it, that packet is empty. */
+ * at the start of that packet. The time of the gap is part of the reporting packet, which is empty
+ * if no events happened then. */
 bool ctf_pending_gaps_find_times(const struct ctf_pending_gaps *missing,
                                  const struct ctf_stream_out *stream, uint64_t ticks,
                                  struct ctf_gap_times *place)
@@ -296,9 +295,9 @@ void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_o
     missing->stream = stream;
 }
 
-/* --- End of all streams --- */
+/* --- Gaps at the end of streams --- */
 
-/* For each data stream, adds the gaps in source files after the last file that was written. */
+/* For each data stream, adds the gaps of source files after the last file with output. */
 static void collect_gaps_of_last_files(struct ctf_writer *w)
 {
     for (size_t i = 0; i < w->missing_n; i++)

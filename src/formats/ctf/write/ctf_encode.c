@@ -11,19 +11,19 @@
 #include "formats/ctf/read/ctf_name_order.h"
 #include "formats/ctf/write/ctf_pending_gaps.h"
 
-/* once a trace has more stream files than this, events of further CPUs are written to the file for
- * events without CPU, with the CPU as a field */
+/* events of more CPUs than this are written to the file for events without CPU, with the CPU as a
+ * field */
 #define CPUS_MAX 64u
 
-/* Limits of the number of event classes in a stream, against inputs with random names or fields.
- * With NAMES_MAX classes, new event names are written as a field instead of as a new class. With
- * CLASSES_MAX classes, events with new field types are written as lists (ctf_flatten_list.c). */
+/* Limits of the number of event classes in a stream, since inputs may have random names or fields.
+ * From NAMES_MAX classes on, a new event name is stored as a field, not as a new class. From
+ * CLASSES_MAX classes on, events with new field types are written as lists (ctf_flatten_list.c). */
 #define NAMES_MAX 2048u
 #define CLASSES_MAX 4096u
 
-/* --- Traces and streams --- */
+/* --- Output traces and streams --- */
 
-/* Returns the path of the event's trace. Cuts off the file extension if the trace is a file. */
+/* Returns the path of the event's trace; without the file extension if the trace is a file. */
 static ttr_text get_trace_path(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct source_entry *source =
@@ -36,8 +36,8 @@ static ttr_text get_trace_path(const struct ttr_writer *out, const ttr_event *ev
     return path;
 }
 
-/* Returns the source id that identifies the event's trace: inputs that share an environment have
- * the same. */
+/* Returns the source id that represents the trace of the event: the first of the inputs that share
+ * an environment. */
 static uint16_t find_representative_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const ttr *t = out->t;
@@ -71,19 +71,19 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
                : NULL;
 }
 
-/* Returns the CTF trace that the event was read from; NULL if it was read from another format. */
+/* Returns the CTF trace from which the event was read; NULL if its format is not CTF. */
 static const struct ctf_trace *find_ctf_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    /* events from the sort stage have a new schema, which refers to the schema of the reader */
+    /* events from the sort stage have a new schema, which refers to the reader's schema */
     if (schema->base_schema)
         schema = context_schema(out->t, schema->base_schema);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
     return ctx ? ctx->trace : NULL;
 }
 
-/* Returns the output trace of the event's source; adds a trace that follows the CTF conventions at
- * the first call. Returns NULL if memory runs out. */
+/* Returns the output trace of the event's source; the first call adds a trace that follows the CTF
+ * conventions. Returns NULL if memory is out. */
 static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
     const struct ctf_writer *w = out->ctx;
@@ -114,8 +114,8 @@ static struct ctf_trace_out *get_encoded_trace(struct ttr_writer *out, const ttr
     return index ? w->traces[*index] : add_encoded_trace(out, event);
 }
 
-/* Returns the trace's stream class for packets with or without a CPU; adds the class at the first
- * call. Returns NULL if memory runs out. */
+/* Returns the trace's stream class for packets with or without a CPU; the first call adds the
+ * class. Returns NULL if memory is out. */
 static struct ctf_stream_class_out *get_stream_class(struct ctf_trace_out *trace, bool has_cpu)
 {
     for (size_t i = 0; i < trace->kinds_n; i++)
@@ -198,8 +198,8 @@ static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
 
 /* --- Names of threads --- */
 
-/* Returns the entry of `id` in a table of struct ctf_written_names. Enlarges the table with zeros
- * if `id` is beyond its end. Returns NULL if memory runs out. */
+/* Returns the entry of `id` in a table of struct ctf_written_names. Extends the table with zeros
+ * if it has no entry for `id`. Returns NULL if memory is out. */
 static uint32_t *get_written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
                                         uint32_t id)
 {
@@ -210,8 +210,8 @@ static uint32_t *get_written_name_entry(uint32_t **table, size_t *n, const struc
     return &(*table)[id];
 }
 
-/* Appends an event with the names of a thread and its process, if a name is known and was not
- * written yet. */
+/* Appends an event with the names of a thread and its process, unless they are unknown or were
+ * written before. */
 static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_out *stream,
                                      ttr_id id, uint64_t ticks, ttr_error *error)
 {
@@ -256,10 +256,10 @@ static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_o
                  : fail_memory(error);
 }
 
-/* --- Events --- */
+/* --- Writing of events --- */
 
-/* Returns the event's time in ticks of the stream, but at least the time of the stream's last
- * event. Counts a loss if the time changes. */
+/* Returns the event's time in ticks of the stream. Uses the time of the stream's last event if
+ * that is later, and counts a loss then. */
 static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_out *stream,
                                       const ttr_event *event)
 {
@@ -274,9 +274,9 @@ static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_
     return ticks;
 }
 
-/* Returns true if readers deliver events of `a` before events of `b` that have the same time.
- * Readers order streams by class id and number. Sections of v1.1 may have equal ids; then readers
- * order them by file name. */
+/* Returns true if readers return events of `a` before events of `b` that have the same time.
+ * Readers order streams by class id and number; in v1.1, sections may have equal ids, so they are
+ * ordered by file name. */
 static bool is_stream_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     if (a->kind->class->id != b->kind->class->id)
@@ -302,11 +302,11 @@ void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *st
 /* An event to be written: its items and its event class. */
 struct encoded_event {
     const struct ctf_items *items;
-    const struct ctf_event_class *class; /* NULL if memory ran out */
+    const struct ctf_event_class *class; /* class of the event; NULL if memory is out */
 };
 
-/* Converts w->items, the items of `event`, to a list of (name, value) entries. The last attribute
- * must be the event name. */
+/* Converts w->items, which are the items of `event`, to a list of (name, value) entries. The last
+ * attribute must be the event name. */
 static struct encoded_event convert_event_to_list(struct ttr_writer *out,
                                                   struct ctf_stream_out *stream,
                                                   const ttr_event *event)
@@ -315,9 +315,9 @@ static struct encoded_event convert_event_to_list(struct ttr_writer *out,
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
-        /* a level above FATAL is already an attribute in w->items */
+        /* a level above FATAL is an attribute in w->items already */
         event->level <= TTR_LEVEL_FATAL ? event->level : 0;
-    /* list entries store numbers only, so labels are lost */
+    /* list entries store only numbers, so the labels are lost */
     for (size_t i = 0; i < w->items.n; i++) {
         const unsigned hint = w->items.field[i].value.hint;
         if (hint == CTF_ITEM_LABELLED || hint == CTF_ITEM_FLAGS)
@@ -334,8 +334,8 @@ static struct encoded_event convert_event_to_list(struct ttr_writer *out,
                   : NULL};
 }
 
-/* Returns the event class for w->items; adds a class if the stream has fewer than `most` classes.
- * Returns NULL if the stream has that many, or if memory runs out. */
+/* Returns the event class for w->items. Adds a class if the stream has fewer than `most`. Returns
+ * NULL if it has that many, or memory is out. */
 static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w,
                                                             struct ctf_stream_out *stream,
                                                             const struct ctf_class_key *key,
@@ -414,8 +414,8 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
                                    error);
 }
 
-/* Writes the pending gaps of a source as one gap event of the CTF conventions. They are pending
- * because they arrived before its first event, when it was not known whether the source is
+/* Writes the gaps of a source that were counted before its first event as one gap event of the CTF
+ * conventions. They are counted first because only the first event shows whether the source is
  * transcoded. */
 static ttr_status write_pending_gap(struct ttr_writer *out, const ttr_event *event,
                                     ttr_error *error)
@@ -448,8 +448,8 @@ ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_
 
 /* --- End of all streams --- */
 
-/* Returns the stream with the last event of the trace in reading order; NULL if the trace has no
- * streams. */
+/* Returns the stream that contains the trace's last event in reading order; NULL if the trace has
+ * no streams. */
 static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
                                                const struct ctf_trace_out *trace)
 {
@@ -464,8 +464,8 @@ static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
     return last;
 }
 
-/* Writes the names of threads that became known only after the last event of their thread, as
- * events at the end of each trace. */
+/* Writes the names of threads that became known after the last event of the thread, as events at
+ * the end of each trace. */
 static ttr_status write_final_names(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;

@@ -43,8 +43,8 @@
 
 #define CTF_UUID_BYTES ((size_t)16)
 
-/* A number in the packet's header or context that gets a new value: type, bit offset, and width in
- * bits. */
+/* A number in the packet's header or context that gets a new value: its type, bit offset, and
+ * width in bits. */
 struct number_pos {
     const struct type *type;
     uint64_t at, bits;
@@ -56,19 +56,21 @@ struct packet_filter {
     struct number_pos number_pos[CTF_ROLE_COUNT];
     struct buffer bytes;
     struct bit_writer put;
-    const uint8_t *source; /* copy_event_by_value: bytes that copy_value reads from */
-    /* width in bits of the narrowest timestamp in event headers; 64 = timestamps cannot wrap */
+    const uint8_t *source; /* bytes that copy_event_by_value copies from */
+    /* width in bits of the narrowest timestamp in event headers; 64 if timestamps cannot wrap */
     unsigned time_width;
     unsigned header_align;
-    uint64_t begin, end; /* ticks; start and end of the packet that is being rebuilt */
-    /* number of copied events; number of these that do not count as events of the output
+    /* start and end time in ticks of the packet that is being rebuilt */
+    uint64_t begin, end;
+    /* events: number of copied events; uncounted: number of those that are not counted as written
      * (is_uncounted) */
     uint64_t events, uncounted;
 };
 
-/* --- Numbers in packet header and context --- */
+/* --- Numbers in packet header and packet context --- */
 
-/* Overwrites an unsigned LEB128 number. Pads the new value to the length of the old one. */
+/* Overwrites an unsigned LEB128 number. The new value gets the length of the old one, by
+ * padding. */
 static void overwrite_leb128(struct bit_writer *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
@@ -97,17 +99,17 @@ static void store_number(struct bit_writer *put, const struct number_pos *number
 static void record_role_position(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct number_pos *number_pos = ctx;
-    /* store each value at CTF_ROLE_NONE, too: the last one is the last value of the packet context,
-     * and start_rebuilt_packet needs its byte order */
+    /* each value is also stored at CTF_ROLE_NONE: the last one there is the last value of the
+     * packet context, which determines the byte order in start_rebuilt_packet */
     number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
         number_pos[type->role] = (struct number_pos){type, at, bits};
 }
 
-/* Decodes packet header and context. Sets number_pos[role] to the position of the number with that
- * role, and keeps numbers that event fields refer to (lengths, selectors). Returns false if the
- * bytes cannot be decoded. */
+/* Decodes packet header and packet context. Sets number_pos[role] to the number with that role.
+ * Keeps numbers to which event fields refer, such as lengths. Returns false if the bytes cannot be
+ * decoded. */
 static bool find_role_positions(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
     const struct ctf_open_packet *packet = &file->packet;
@@ -123,7 +125,7 @@ static bool find_role_positions(struct ctf_file_copy *file, struct number_pos *n
            (!context || bit_offsets_visit_root(places, ROOT_PACKET_CONTEXT, context));
 }
 
-/* --- UUID --- */
+/* --- UUID of the packet --- */
 
 /* Returns the byte offset of the UUID in `head`; UINT64_MAX if the packet header does not have one.
  */
@@ -137,12 +139,12 @@ static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffe
     layout_iter_begin(&walk, trace->class->packet_header, &bits, NULL);
     while (layout_iter_next(&walk, &field, &type)) {
         if (is_inside)
-            /* this is the first element of a UUID array; the iterator is one byte after the start
-             * of the array */
+            /* the first element of a UUID array was just read, so the iterator is one byte after
+             * the start of the array */
             return walk.run.bits.at / 8 - 1;
         if (type->role == CTF_ROLE_UUID && type->kind == TYPE_TEXT)
             return walk.run.bits.at / 8 - CTF_UUID_BYTES;
-        /* a blob value points to its bytes in `head` */
+        /* the value of a blob is a pointer to its bytes in `head` */
         if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB)
             return (uint64_t)((const uint8_t *)field.value.text.p - head->bytes);
         is_inside = type->role == CTF_ROLE_UUID;
@@ -189,9 +191,9 @@ struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file)
     return &trace->streams[trace->streams_n++];
 }
 
-/* Clears the stream's pending gap when a packet is written, because the packet's counters report
- * the gap. Before the first packet of a stream, only a packet with sequence number 0 can report a
- * gap; any other gap is counted as lost there. */
+/* Clears the pending gap of a stream, because the counters of the packet that is written report
+ * it. If it is the first packet of the stream, its counters report a gap only if its sequence
+ * number is 0; otherwise the gap is counted as lost. */
 static void report_event_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
                              struct ctf_stream_copy *stream, uint64_t sequence)
 {
@@ -219,8 +221,8 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     report_event_gap(file, out, stream, ctf_shift_sequence(&packet->about, shift));
     out->events += packet->kept_n - packet->uncounted_n;
     file->offset += n;
-    /* readers extend a packet that records no size to the end of the file, so no packet may follow
-     */
+    /* another packet must not follow a packet that declares no size, because readers extend it to
+     * the end of the file */
     file->is_ended = packet->about.size == UINT64_MAX;
     if (shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
@@ -247,8 +249,8 @@ static unsigned get_larger_alignment(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns log2 of the largest alignment in bits inside a type, from the cache if possible. Searches
- * all nested types, because a variant's alignment does not include that of its options. */
+/* Returns log2 of the largest alignment in bits of any type inside a type, using a cache. Searches
+ * all nested types, because the alignment of a variant does not include that of its options. */
 static unsigned find_type_alignment(struct ctf_trace_copy *trace, const struct type *type,
                                     unsigned depth)
 {
@@ -270,8 +272,7 @@ static unsigned find_type_alignment(struct ctf_trace_copy *trace, const struct t
     for (uint32_t i = 0; i < type->members_n; i++)
         align = get_larger_alignment(align,
                                      find_type_alignment(trace, type->members[i].type, depth + 1));
-    /* If memory for the cache runs out, the result is still valid, and is computed again at the
-     * next call. */
+    /* without memory for the cache, the result is valid, but is computed again each time */
     bool is_kept = pair_map_put(&trace->aligns, (uintptr_t)type, 0, align);
     return is_kept ? align : get_larger_alignment(align, 0);
 }
@@ -288,8 +289,8 @@ static unsigned find_event_alignment(const struct packet_filter *r,
                                     find_type_alignment(trace, event->payload, 0)));
 }
 
-/* Returns the width in bits of the narrowest timestamp in an event header type; 0 if a timestamp is
- * a LEB128 number, 64 if there is none. */
+/* Returns the width in bits of the narrowest timestamp in an event header type; 0 if a timestamp
+ * is a LEB128 number; 64 if there are no timestamps. */
 static unsigned find_min_time_width(const struct type *type, unsigned depth)
 {
     unsigned width = 64;
@@ -305,7 +306,7 @@ static unsigned find_min_time_width(const struct type *type, unsigned depth)
     return ctx < width ? ctx : width;
 }
 
-/* --- Events --- */
+/* --- Copying of events --- */
 
 static void copy_bits(struct packet_filter *r, const uint8_t *bytes, uint64_t at, uint64_t n,
                       bool is_big)
@@ -342,11 +343,11 @@ static void copy_value(void *ctx, const struct type *type, uint64_t at, uint64_t
 }
 
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
-/* second key of byte orders in the map `aligns`; the second key of alignments is 0 */
+/* second key of byte orders in the map `aligns`; that of alignments is 0 */
 enum { KEY_ORDERS = 1 };
 
 /* Returns the byte orders (ORDER_* bits) of all numbers in a type that do not fill complete bytes.
- * For such numbers, the byte order decides which bits of a byte they use. Only CTF 2 allows both
+ * The byte order of such a number decides which bits of a byte it occupies. Only CTF 2 allows both
  * orders in one event. */
 static unsigned find_type_byte_orders(const struct type *type, unsigned depth)
 {
@@ -361,8 +362,8 @@ static unsigned find_type_byte_orders(const struct type *type, unsigned depth)
            find_type_byte_orders(type->length_type, depth + 1);
 }
 
-/* Returns the byte orders (ORDER_* bits) that find_type_byte_orders finds in all types of an event.
- * Caches them per class; if memory for the cache runs out, computes them at each call. */
+/* Returns the byte orders (ORDER_* bits) of all types in an event that find_type_byte_orders
+ * finds. Keeps the result of each class in a cache, unless memory is out. */
 static unsigned find_event_byte_orders(const struct packet_filter *r,
                                        const struct ctf_event_class *event)
 {
@@ -380,8 +381,8 @@ static unsigned find_event_byte_orders(const struct packet_filter *r,
     return found;
 }
 
-/* Copies an event value by value, with new padding for its new position. Returns false if the event
- * cannot be decoded; the reader decoded it before, so this should not happen. */
+/* Copies an event value by value, with the padding that its new position requires. Returns false
+ * if the event cannot be decoded, which should not happen, since the reader has decoded it. */
 static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
                                 const uint8_t *image, uint64_t at, uint64_t end)
 {
@@ -429,7 +430,7 @@ static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
     r->uncounted += kept->is_uncounted;
 }
 
-/* --- Packets --- */
+/* --- Rebuilt packets --- */
 
 static void start_rebuilt_packet(struct packet_filter *r, uint64_t ticks)
 {
@@ -444,8 +445,8 @@ static void start_rebuilt_packet(struct packet_filter *r, uint64_t ticks)
     r->events = r->uncounted = 0;
 }
 
-/* Returns the checksum scheme for a rebuilt packet: that of the source packet if known, else that
- * of the trace's first packet if known, else none. */
+/* Returns the checksum scheme of a rebuilt packet: that of the source packet; if unknown, that of
+ * the trace's first packet; else none. */
 static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
@@ -457,8 +458,8 @@ static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11
                : RFC11_CHECKSUM_NONE;
 }
 
-/* Writes a rebuilt v1.1 packet: builds its header again, then compresses, encrypts and checksums
- * its content as in the source packet. */
+/* Writes a rebuilt v1.1 packet: builds its header, then compresses, encrypts and checksums its
+ * content like the source packet. */
 static ttr_status write_rebuilt_rfc_packet(struct packet_filter *r, uint64_t sequence,
                                            ttr_error *error)
 {
@@ -495,8 +496,8 @@ static void add_rebuilt_index_entry(const struct packet_filter *r, uint64_t cont
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    /* Index times equal the times in the packet. The end time may be missing in the source packet,
-     * if it was never closed, but not in the rebuilt packet. */
+    /* Times in the index equal those in the packet. A source packet that was never closed has no
+     * end time, but the rebuilt packet has one. */
     const uint64_t begin = r->number_pos[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
                    end = r->number_pos[CTF_ROLE_TIME_END].type ? r->end : 0;
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset,
@@ -511,7 +512,7 @@ static void add_rebuilt_index_entry(const struct packet_filter *r, uint64_t cont
     ctf_index_out_add(&file->index, numbers);
 }
 
-/* Returns true if packets record their size; otherwise readers extend a packet to the end of the
+/* Returns true if packets declare their size; if not, readers extend a packet to the end of the
  * file. */
 static bool packet_has_size_fields(const struct packet_filter *r)
 {
@@ -539,7 +540,7 @@ static ttr_status write_rebuilt_packet(struct packet_filter *r, bool is_last, tt
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
         return write_rebuilt_rfc_packet(r, sequence, error);
     if (!r->number_pos[CTF_ROLE_PACKET_SIZE].type)
-        /* readers use the content size as packet size if the latter is missing, so it must be a
+        /* if packets declare no packet size, readers use the content size, so it must be a
          * multiple of 8 bits */
         content = r->put.at;
     store_number(&r->put, &r->number_pos[CTF_ROLE_CONTENT_SIZE], content);
@@ -558,7 +559,7 @@ static ttr_status write_rebuilt_packet(struct packet_filter *r, bool is_last, tt
 }
 
 /* Returns true if readers would compute a wrong time for an event at `ticks` that follows an event
- * at `before`, because the event header has too few bits for the difference. */
+ * at `before`, because the timestamp has too few bits for the difference. */
 static bool is_time_ambiguous(const struct packet_filter *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
@@ -569,7 +570,7 @@ static ttr_status copy_events(struct packet_filter *r, ttr_error *error)
     const struct ctf_open_packet *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
     bool may_split = about->has_begin;
-    /* time that readers extend the next truncated timestamp from */
+    /* the time to which readers add the next timestamp, which has only the low bits */
     uint64_t last = about->has_begin ? about->begin : 0;
     ttr_status status = TTR_OK;
     start_rebuilt_packet(r, about->has_begin ? last : packet->room.kept[0].ticks);

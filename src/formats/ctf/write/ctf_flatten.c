@@ -27,17 +27,18 @@
 #include "base/hash.h"
 #include "layout/layout.h"
 
-/* maximum number of element types per event for which another array is searched
+/* maximum number of element types per event for which a non-empty array is searched
  * (find_nonempty_array_of_type) */
 #define LIKES 16u
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
-/* Element shapes for empty arrays. A non-empty array of the same event with the same declared
- * element type provides the shape. */
+/* Hashes of the element types of empty arrays. They are taken from non-empty arrays of the same
+ * event with the same declared element type. */
 struct known_shapes {
     struct {
         const char *type; /* element type, cast by union kept_type */
-        /* item index of the first element of a non-empty array with that element type; 0 = none */
+        /* index of the first element of a non-empty array with that element type; 0 if there is
+         * none */
         size_t at;
         uint64_t shape;
     } like[LIKES];
@@ -48,53 +49,55 @@ struct known_shapes {
 struct flattening {
     struct ctf_items *items;
     struct known_shapes *known_shapes;
-    bool is_trial; /* hash only: do not mark arrays as mixed and do not count losses */
+    /* only compute hashes: do not mark arrays as mixed, do not count losses */
+    bool is_trial;
     const struct ctf_items_config *what;
     uint64_t offset;
-    /* transcoding: iterator that provides the declared field types; NULL if the CTF conventions
-     * apply */
+    /* transcoding: iterator with the declared field types; NULL if the CTF conventions apply */
     const ttr_fields *walk;
-    const ttr_fields *labels; /* iterator that provides enumeration labels; NULL = no labels */
+    /* iterator with the labels of enumerations; NULL if there are no labels */
+    const ttr_fields *labels;
 };
 
 #define NUMBERS_KEPT 16u
 
-/* The last NUMBERS_KEPT unsigned members of a struct. One of them may be the length of a later
+/* The last NUMBERS_KEPT unsigned members of a struct, of which each may be the length of a later
  * array or byte string. */
 struct open_numbers {
-    /* item indices, as a ring buffer: the i-th number of the struct is at i % NUMBERS_KEPT */
+    /* ring buffer of item indexes: the i-th number of the struct is at i % NUMBERS_KEPT */
     size_t item[NUMBERS_KEPT];
     uint32_t n;
 };
 
-/* Stack of the structs and arrays that still lack members. */
+/* Stack of the structs and arrays that are not complete yet. */
 struct open_items {
     struct open_numbers
-        /* unsigned members by nesting depth; index 0 = outside of any struct */
+        /* unsigned members by nesting depth; index 0 is for members outside of any struct */
         numbers[CTF_ITEMS_DEPTH + 1];
     size_t item[CTF_ITEMS_DEPTH];
     uint32_t left[CTF_ITEMS_DEPTH];
     unsigned n;
-    /* number of fields that are still to be skipped, because they are nested too deep; includes
-     * their members */
+    /* number of fields that remain to be skipped because they are nested too deep, including their
+     * members */
     uint64_t skip;
 };
 
 /* Progress in the item list, which consists of three scopes in this order: common context, specific
  * context, payload. A scope ends at the first field of a later scope. */
 struct scopes {
-    bool has_common, has_context; /* the end of the scope is known: common_n, context_n are set */
+    /* the scope has ended, so its end is known: common_n, context_n */
+    bool has_common, has_context;
 };
 
-/* --- Values --- */
+/* --- Values of fields --- */
 
 static void count_item_loss(const struct flattening *f, enum ctf_loss loss)
 {
     output_count_loss(f->what->out, loss, f->offset);
 }
 
-/* Returns true if the type is an 8-bit enumeration as the CTF conventions use for booleans, nulls
- * and constants. */
+/* Returns true if the type is an 8-bit enumeration by which the CTF conventions store booleans,
+ * nulls and constants. */
 static bool is_convention_enumeration(const struct type *type)
 {
     const struct type_labels *labels = type->labels;
@@ -103,13 +106,13 @@ static bool is_convention_enumeration(const struct type *type)
 }
 
 /* Sets the hint of a number to CTF_ITEM_LABELLED or CTF_ITEM_FLAGS if the source declares its
- * labels and the target can express all of them. Otherwise counts a loss and clears the hint. */
+ * labels and the target can express all of them. Otherwise removes the hint and counts a loss. */
 static void normalize_labels(const struct flattening *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_DISPLAY_FLAGS,
          is_sayable = !is_flags || f->what->version == CTF_2;
     const struct type *type = f->labels ? fields_declared_type(f->labels) : NULL;
-    /* v1.1 metadata list every value of a label's range, so the ranges must be small */
+    /* v1.1 metadata list every value of a label, so the ranges of labels must be small */
     if (type && type->labels && f->what->version == CTF_RFC_1_1)
         is_sayable = is_sayable && rfc11_can_list_labels(type->labels);
     bool has_labels =
@@ -186,8 +189,8 @@ static void normalize_float(const struct flattening *f, ttr_value *value)
     value->bits = is_narrow && ((double)(float)x == x || x != x) ? 32 : 64;
 }
 
-/* Converts a value to a type, width and hint that the target can express. Counts a loss if that
- * changes the value's type or meaning. */
+/* Converts a value to a type, width and hint that the target can express. Counts a loss if its
+ * type or meaning changes. */
 static void normalize_value(const struct flattening *f, ttr_value *value)
 {
     switch (value->type) {
@@ -230,10 +233,10 @@ static bool matches_length_name(ttr_text name, ttr_text shown)
            (shown.n == 0 || memcmp(name.p + skip, shown.p, shown.n) == 0);
 }
 
-#define UNNAMED UINT32_MAX /* text id that represents an empty name of a length member */
+#define UNNAMED UINT32_MAX /* text id of a length member with an empty name */
 
-/* Sets *name to the name of the member that holds the length of values of `type`. Returns false if
- * no member does. */
+/* Sets *name to the name of the member with the length of values of `type`. Returns false if no
+ * member is their length. */
 static bool find_length_name(const struct type *type, ttr_text *name)
 {
     if (type && type->reference.names_n)
@@ -243,8 +246,8 @@ static bool find_length_name(const struct type *type, ttr_text *name)
     return name->n || (type && type->reference.names_n);
 }
 
-/* Sets v.u of an array or byte string to 1 + the index of the earlier member of the same struct
- * that holds its length, if name and value of that member match. Sets v.u to 0 if none does. */
+/* Searches for the earlier member of the same struct with the length of an array or byte string:
+ * name and value must match. Sets v.u to 1 + its index; to 0 if there is none. */
 static void link_length_item(const struct flattening *f, const struct open_items *open,
                              ttr_value *value)
 {
@@ -268,22 +271,23 @@ static void link_length_item(const struct flattening *f, const struct open_items
     }
 }
 
-/* Converts a type pointer to a text pointer and back, because items store types in value.text. */
+/* Converts a type pointer to a text pointer and back, because value.text is the only pointer of an
+ * item. */
 union kept_type {
     const char *text;
     const struct type *type;
 };
 
-/* Returns the declared element type of the iterator's current array as a text for value.text; its
- * pointer is NULL if the source declares none. */
+/* Returns the declared element type of the iterator's current array, in the form of a text for
+ * value.text; its pointer is NULL if the source declares none. */
 static ttr_text store_element_type(const struct flattening *f)
 {
     const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
 }
 
-/* Sets the hint CTF_ITEM_FIXED on arrays, byte strings and texts that have a fixed size in the
- * source's type, so that the target type has the same fixed size. */
+/* Sets the hint CTF_ITEM_FIXED of an array, byte string or text with a fixed size in the source,
+ * so that it has the same fixed size in the target. */
 static void mark_fixed_size(const struct flattening *f, ttr_value *value)
 {
     const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
@@ -302,7 +306,7 @@ static void mark_fixed_size(const struct flattening *f, ttr_value *value)
 }
 
 /* Subtracts `by`, the number of members that were not added, from the count of a struct or array.
- * Unlinks an array from its length member, because the length is now wrong. */
+ * Removes the link of an array to its length member, which has the old count. */
 static void subtract_missing_members(ttr_value *value, uint64_t by)
 {
     value->count -= (uint32_t)by;
@@ -323,8 +327,8 @@ static void pop_complete_containers(struct open_items *open)
         open->n--;
 }
 
-/* Appends one field of the iterator to the list. Skips absent fields, which the target cannot
- * express, and fields that are nested too deep. */
+/* Appends the current field of the iterator to the list. Skips absent fields, which the target
+ * cannot express, and fields that are nested too deep. */
 static void add_field_item(const struct flattening *f, struct open_items *open,
                            const ttr_field *given)
 {
@@ -379,7 +383,8 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
     }
 }
 
-/* Ends all scopes before the scope of `group` (TTR_GROUP_*). Returns true if a scope ended. */
+/* Ends all scopes that precede the scope of `group` (TTR_GROUP_*). Returns true if a scope was
+ * ended. */
 static bool end_scopes_until(struct ctf_items *items, struct scopes *scopes, uint8_t group)
 {
     bool had_common = scopes->has_common, had_context = scopes->has_context;
@@ -394,7 +399,7 @@ static bool end_scopes_until(struct ctf_items *items, struct scopes *scopes, uin
     return had_common != scopes->has_common || had_context != scopes->has_context;
 }
 
-/* Starts the iterator over the event's fields or, with is_packet, over the fields of its packet. */
+/* Starts the iterator over the event's fields; if is_packet, over the fields of its packet. */
 static void start_field_iterator(struct flattening *f, const ttr_event *event, ttr_fields *walk)
 {
     const ttr *t = f->what->out->t;
@@ -406,17 +411,16 @@ static void start_field_iterator(struct flattening *f, const ttr_event *event, t
     f->labels = walk;
 }
 
-/* Returns true if the iterator is at a packet field with a role, which ctf_packet_writer.c computes
- * and writes. The CPU is copied like other fields, except in v1.1, where the file name contains it.
- */
+/* Returns true if the iterator is at a packet field that ctf_packet_writer.c computes and writes
+ * itself, by its role. The CPU is copied like other fields; v1.1 stores it in the file name. */
 static bool is_written_by_packet_writer(const struct flattening *f)
 {
     const struct type *type = f->what->is_packet && f->walk ? fields_declared_type(f->walk) : NULL;
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
-/* Returns true for the common context field payload_size, which v1.1 writers add with the option
- * event-size. */
+/* Returns true if the field is the event size in the common context, payload_size, which writers
+ * of v1.1 add if the option event-size is set. */
 static bool is_payload_size(const struct flattening *f, const ttr_field *field)
 {
     static const char name[] = "payload_size";
@@ -451,16 +455,15 @@ static void add_field_items(struct flattening *f, const ttr_event *event)
     }
     pop_complete_containers(&open);
     (void)end_scopes_until(items, &scopes, TTR_GROUP_PAYLOAD);
-    /* If the iterator ended early, the open structs and arrays lack members: reduce their counts.
-     */
+    /* if the iterator ended early, the incomplete structs and arrays have fewer members than
+     * counted */
     for (unsigned i = 0; i < open.n; i++)
         subtract_missing_members(&items->field[open.item[i]].value, open.left[i]);
     f->walk = f->labels = NULL;
 }
 
-/* v1.1: moves the specific context, which v1.1 does not have, to the start of the payload. Moves
- * the common context, too, if has_no_common is set. Sets context_members to the number of moved
- * fields. */
+/* v1.1 has no specific context: moves its fields to the start of the payload; also those of the
+ * common context if has_no_common is set. Sets context_members to the number of moved fields. */
 static void move_contexts_to_payload(const struct flattening *f)
 {
     struct ctf_items *items = f->items;
@@ -477,10 +480,10 @@ static void move_contexts_to_payload(const struct flattening *f)
     items->common_n = items->context_n = common;
 }
 
-/* --- Shapes --- */
+/* --- Hashes of shapes --- */
 
-/* Returns a hash of the label names and ranges. Their address cannot identify them, because memory
- * is reused after a reader is closed. */
+/* Returns a hash of the names and ranges of labels. Their address cannot identify them, because
+ * their memory is used again after a reader is closed. */
 static uint64_t hash_labels(const ttr_value *value)
 {
     union {
@@ -506,8 +509,8 @@ static uint64_t hash_scalar_shape(const ttr_value *value)
 
 static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
 
-/* Adds the labels of an enumeration to `element`, the number from which the type of the elements is
- * made. Returns false if a version of CTF cannot express these labels. */
+/* Adds the labels of an enumeration to `element`, a number from which the element type is made.
+ * Returns false if a version of CTF cannot express the labels. */
 static bool copy_element_labels(const struct type *type, ttr_value *element)
 {
     if ((type->hint != TTR_DISPLAY_ENUM && type->hint != TTR_DISPLAY_NONE) ||
@@ -548,8 +551,8 @@ bool ctf_items_make_empty_array_element(const ttr_value *array, ttr_value *eleme
            (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
 
-/* Returns the item index of the first element of any non-empty array with this element type; 0 if
- * there is none. */
+/* Returns the index of the first element of any non-empty array with this element type; 0 if there
+ * is none. */
 static size_t find_nonempty_array_of_type(const struct ctf_items *items, const char *type)
 {
     for (size_t i = 0; i < items->n; i++) {
@@ -560,8 +563,8 @@ static size_t find_nonempty_array_of_type(const struct ctf_items *items, const c
     return 0;
 }
 
-/* Returns the shape of the elements of an empty array, from a non-empty array with the same element
- * type. The recursion ends because types cannot contain themselves. */
+/* Returns the shape hash of the elements of an empty array, from a non-empty array with the same
+ * element type. The recursion ends because a type cannot contain itself. */
 static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *array)
 {
     struct known_shapes *known_shapes = f->known_shapes;
@@ -584,9 +587,9 @@ static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *ar
     return known_shapes->like[i].shape;
 }
 
-/* Returns the shape of an array. If all elements have the same shape and the size is not fixed, the
- * hash does not depend on their number. If shapes differ, marks the array as mixed and hashes the
- * shape of every element. */
+/* Returns the shape hash of an array. It does not depend on the number of elements if they have
+ * equal shapes and the size is not fixed. If their shapes differ, marks the array as mixed and
+ * hashes all of them. */
 static uint64_t hash_array_shape(const struct flattening *f, ttr_field *array, size_t *at)
 {
     ttr_value likeness;
@@ -643,7 +646,7 @@ static uint64_t hash_value_shape(const struct flattening *f, size_t *at)
     return hash_scalar_shape(value);
 }
 
-/* Computes the shape hashes of common context, specific context and payload. */
+/* Computes one shape hash each for common context, specific context and payload. */
 static void hash_scope_shapes(const struct flattening *all)
 {
     struct known_shapes known_shapes;

@@ -1,7 +1,7 @@
-/* Writes an event as an array of (name, type, value) entries, so that events with any fields can
- * share one event class. Used if the stream has too many classes, or if readers would reject every
- * class for the event. The members of an entry are the CTF_LISTED_* values of ctf_conventions.h.
- * The event name is not part of the list. */
+/* Writes an event as an array of (name, type, value) entries, so that events with any fields have
+ * the same event class. Used if a stream has too many classes, or readers would reject the class
+ * of the event. The members of an entry are the CTF_LISTED_* values of ctf_conventions.h. The
+ * event name is not in the list. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/bit_cursor.h"
@@ -10,9 +10,9 @@
 
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
-/* bytes; maximum that escaping adds to a name besides escaped characters */
+/* bytes that escaping may add to a name, in addition to those for escaped characters */
 #define MARKS 8u
-/* index in ctf_field_list.name of the name of the array of entries */
+/* index in ctf_field_list.name: name of the array of entries */
 #define MEMBER_FIELDS CTF_LISTED_MEMBERS
 
 static const struct type_range ranges[] = {
@@ -41,10 +41,11 @@ void ctf_field_list_free(struct ctf_field_list *listing)
     buffer_free(&listing->text);
 }
 
-/* --- Entries --- */
+/* --- Entries of a list --- */
 
-/* Stack of the structs and arrays that contain the current item. left: number of members to come;
- * count: number of members; is_mixed: array with elements of different types; n: depth. */
+/* Stack of the structs and arrays that contain the current item. left: number of members that
+ * follow; count: number of members; is_mixed: array with elements of different types; n: depth of
+ * the stack. */
 struct nesting {
     uint32_t left[CTF_ITEMS_DEPTH + 1];
     uint32_t count[CTF_ITEMS_DEPTH + 1];
@@ -78,8 +79,8 @@ static void add_labelled_member(struct ctf_field_list *listing, unsigned member,
                                  .text = {(const char *)labels, 0}});
 }
 
-/* Appends the escaped text to listing->text and returns the copy. reserve_list has reserved the
- * space, so the buffer does not move and earlier copies stay valid. */
+/* Appends the escaped text to listing->text and returns it. The buffer does not move, because
+ * reserve_list has reserved the space; so earlier names stay valid. */
 static ttr_text append_escaped_name(struct ctf_field_list *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
@@ -87,8 +88,8 @@ static ttr_text append_escaped_name(struct ctf_field_list *listing, ttr_text tex
     return (ttr_text){(const char *)listing->text.bytes + begin, listing->text.n - begin};
 }
 
-/* Returns the name of an item's entry: the field name or, in a mixed array, the index of the
- * element. */
+/* Returns the name of an item's entry: the name of the field, or the index of the element if it is
+ * in a mixed array. */
 static ttr_text get_entry_name(struct ctf_field_list *listing, const ttr *t, const ttr_field *field,
                                const struct nesting *nesting)
 {
@@ -157,7 +158,7 @@ static void add_entry(struct ctf_field_list *listing, const ttr_field *field, tt
                      (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
 }
 
-/* --- Lists --- */
+/* --- Building of lists --- */
 
 static void add_level_entry(struct ctf_field_list *listing, uint8_t level)
 {
@@ -189,8 +190,8 @@ static struct list_size measure_list(const ttr *t, const struct ctf_items *from)
     return size;
 }
 
-/* Reserves memory for all texts of the list, because entries point into the text buffer, which must
- * not move. Returns false if memory runs out. */
+/* Reserves memory for all texts of the list in one buffer, which must not move, since entries
+ * point into it. Returns false if memory is out. */
 static bool reserve_list(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
@@ -213,7 +214,7 @@ static void add_entries(struct ctf_field_list *listing, const ttr *t, const stru
         bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT,
              is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
-            /* skip the last attribute, the event name: it is written as a field next to the list */
+            /* the last attribute is the event name, which is written as a field next to the list */
             continue;
         while (nesting.n && nesting.left[nesting.n - 1] == 0)
             nesting.n--;

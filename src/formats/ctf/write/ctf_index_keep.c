@@ -18,8 +18,8 @@ static struct source *open_source_index(const struct ctf_source_index *old, ttr_
     return folder_open_file(old->folder, old->file, &how, error);
 }
 
-/* Returns TTR_OK for all errors except TTR_E_NOMEM: an index that cannot be read is treated as
- * missing. */
+/* Returns TTR_OK for all errors except TTR_E_NOMEM, because an index that cannot be read is
+ * treated as missing. */
 static ttr_status ignore_all_but_nomem(ttr_status status)
 {
     return status == TTR_E_NOMEM ? status : TTR_OK;

@@ -1,7 +1,7 @@
-/* Writes the LTTng index of a stream file; ctf_index.h shows its byte layout. Entries are buffered
- * and written in blocks of at least ENTRIES_WAIT bytes, so memory does not grow with the number of
- * packets. If the file system cannot store the stream's name with ".idx" appended, the index is
- * counted as lost. The trace can be read without it. */
+/* Writes the LTTng index of a stream file; ctf_index.h shows its byte layout. Entries are
+ * collected and written in blocks of at least ENTRIES_WAIT bytes, so memory does not grow with the
+ * number of packets. If the file system does not allow the stream's name with ".idx" appended, the
+ * index is counted as lost; the trace is readable without it. */
 #include <errno.h>
 
 #include "base/status.h"
@@ -9,7 +9,7 @@
 #include "formats/ctf/write/ctf_write.h"
 
 #define ENTRIES_WAIT \
-    ((size_t)8 << 10) /* bytes; larger writes bypass the file's own buffer (io/sink.h) */
+    ((size_t)8 << 10) /* bytes; writes of this size bypass the file's own buffer (io/sink.h) */
 
 void ctf_index_out_init(struct ctf_index_out *index, const struct alloc *alloc)
 {
@@ -96,7 +96,7 @@ ttr_status ctf_index_out_finish(struct ctf_index_out *index, struct ttr_writer *
     ttr_status status = write_index_entries(index, out, folder, name, error);
     struct sink *file = index->file;
     const bool is_refused = index->is_refused;
-    /* try again if the stream continues in another file: its name may be short enough */
+    /* if the stream continues in another file, its name may be short enough */
     index->is_refused = false;
     if (status != TTR_OK || is_refused)
         return status;

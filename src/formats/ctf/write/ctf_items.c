@@ -1,10 +1,11 @@
-/* The item list: allocation, and conversion of event attributes to items. Attributes are properties
- * of an event that are not fields, such as kind, provider or thread (ctf_conventions.h). */
+/* The item list: allocation, and conversion of event attributes to items. Attributes are
+ * properties of an event that are not fields, such as kind, provider or thread
+ * (ctf_conventions.h). */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/number.h"
 
-/* --- The list --- */
+/* --- Item list --- */
 
 void ctf_items_init(struct ctf_items *items, const struct alloc *alloc)
 {
@@ -41,7 +42,7 @@ size_t ctf_items_count_nested(const struct ctf_items *items, size_t at)
     return inside;
 }
 
-/* --- Attributes --- */
+/* --- Attributes of events --- */
 
 void ctf_items_clear(struct ctf_items *items)
 {
@@ -79,8 +80,8 @@ void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribut
                                    .text = label};
 }
 
-/* Adds a number of 32 bits if the value fits, otherwise of 64 bits. Other widths are not used,
- * because each width needs another event class. */
+/* Adds a number as 32 bits if it fits, otherwise as 64 bits. Uses no other widths, because each
+ * width requires another event class. */
 static void add_number_attribute_32_or_64(struct ctf_items *items, enum ctf_attribute attribute,
                                           uint64_t value)
 {
@@ -146,8 +147,8 @@ static void add_kind_attribute(struct ctf_items *items, const struct ctf_items_c
         ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
 }
 
-/* Adds the event id and version of the provider as labels of constants. They need no bits in the
- * events, because all events of a class have the same values. */
+/* Adds the provider's event id and version as labels of constants, which need no bits in events:
+ * all events of a class have the same values. */
 static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;

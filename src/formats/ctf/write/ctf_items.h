@@ -15,21 +15,22 @@
 #include "formats/ctf/conventions/ctf_conventions.h"
 #include "model/output.h"
 
-/* maximum nesting depth of structs and arrays; their members below it are lost */
+/* structs and arrays that are nested deeper lose their members */
 #define CTF_ITEMS_DEPTH 12u
 
-/* --- ctf_flatten.c --- */
+/* --- Fields of events (ctf_flatten.c) --- */
 
-/* Values of ttr_field hints that only items use, in addition to those of ttr_display. */
+/* Values of ttr_field.hint that only items have, in addition to those of ttr_display. */
 enum ctf_item_hint {
     /* UINT of 8 bits that has the same value in all events of its class; its label is value.text */
     CTF_ITEM_CONSTANT = 0x80,
-    /* ARRAY, BYTES: the number of elements is the same in all events of the class; TEXT: stored in
+    /* ARRAY, BYTES: all events of the class have the same number of elements; TEXT: stored in
      * value.v.u bytes, padded with zeros */
     CTF_ITEM_FIXED,
-    CTF_ITEM_MIXED,    /* ARRAY with elements of different types; written as a struct */
-    CTF_ITEM_LABELLED, /* number of an enumeration; value.text.p points to its struct type_labels */
-    /* number of bit flags; value.text.p points to a struct type_labels with names of bits */
+    CTF_ITEM_MIXED, /* ARRAY with elements of different types; written as a struct */
+    /* number with labels; value.text.p points to their struct type_labels */
+    CTF_ITEM_LABELLED,
+    /* bit flags; value.text.p points to a struct type_labels with names of bits */
     CTF_ITEM_FLAGS
 };
 
@@ -53,28 +54,27 @@ struct ctf_items {
     /* index of the first payload field; v1.1 has attributes in [context_n, payload_at) */
     size_t payload_at;
     uint64_t common_shape, context_shape, payload_shape;
-    uint64_t offset; /* bytes; file offset of the event */
-    /* v1.1: the first context_members members of the payload are fields moved there from the
-     * contexts */
+    uint64_t offset; /* file offset of the event in bytes */
+    /* v1.1: number of fields at the start of the payload that were moved there from the contexts */
     uint32_t context_members;
-    /* decimal text of the event's number and version; labels of constant items point here */
+    /* event id and version as decimal text, to which labels of constant items point */
     char number[NUMBER_MAX], version[NUMBER_MAX];
     const struct alloc *alloc;
-    bool failed; /* memory ran out while items were added */
+    bool failed; /* memory ran out, so items are missing */
 };
 
 /* Options of ctf_items_collect. */
 struct ctf_items_config {
     struct ttr_writer *out;
     enum ctf_version version;
-    bool has_conventions; /* follow the CTF conventions: event attributes become fields */
-    bool has_cpu;         /* the packet context has the CPU, so events do not record it */
-    /* collect the packet context fields of the event's packet instead of the event's fields */
+    /* follow the CTF conventions: store event attributes as fields */
+    bool has_conventions;
+    bool has_cpu; /* the packet context has the CPU, so events do not need it */
+    /* collect the fields of the event's packet context, not those of the event */
     bool is_packet;
-    /* the target has no common context; the fields of the source's common context become the first
-     * payload fields */
+    /* the target has no common context, so its fields become the first fields of the payload */
     bool has_no_common;
-    /* omit the common context field payload_size, because the v1.1 packet writer stores the event
+    /* drop payload_size from the common context, because the v1.1 packet writer stores the event
      * size itself */
     bool drops_size;
 };
@@ -89,16 +89,16 @@ void ctf_items_collect(struct ctf_items *items, const struct ctf_items_config *w
 void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_config *what,
                               const ttr_event *event);
 
-/* Functions to build a list without an event: ctf_items_clear empties the list, each `add` function
- * appends one attribute or text, ctf_items_complete computes the shape hashes. */
+/* Functions to build a list without an event. ctf_items_clear: empties the list; each `add`
+ * function: appends one attribute or text; ctf_items_complete: computes the shape hashes. */
 void ctf_items_clear(struct ctf_items *items);
 void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
                             ttr_text label);
 void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread,
                           enum ctf_attribute pid);
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text);
-/* Inserts the event name after the last attribute, for event classes that do not have the name
- * themselves. */
+/* Inserts the event name after the last attribute, if the name of the event class is not that of
+ * the event. */
 void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
 void ctf_items_complete(struct ctf_items *items, const struct ctf_items_config *what,
                         uint64_t offset);
@@ -106,22 +106,22 @@ void ctf_items_complete(struct ctf_items *items, const struct ctf_items_config *
 void ctf_items_init(struct ctf_items *items, const struct alloc *alloc);
 void ctf_items_free(struct ctf_items *items);
 
-/* Appends a zeroed item. Returns NULL, and sets `failed`, if memory runs out. */
+/* Appends a zeroed item. If memory is out, returns NULL and sets `failed`. */
 ttr_field *ctf_items_add(struct ctf_items *items);
 
-/* Returns the number of items in the subtree at index `at`: the item and everything nested in it.
- */
+/* Returns the number of items in the subtree that starts at index `at`: that item and everything
+ * nested in it. */
 size_t ctf_items_count_nested(const struct ctf_items *items, size_t at);
 
-/* Sets `element` to an example element of an empty array, from the element type that the source
+/* Sets `element` to an element that an empty array could have, by the element type that the source
  * declares. Returns false if that type is unknown, or is not a number or string that all versions
  * can express. */
 bool ctf_items_make_empty_array_element(const ttr_value *array, ttr_value *element);
 
-/* --- ctf_flatten_list.c --- */
+/* --- Events as lists (ctf_flatten_list.c) --- */
 
-/* An event as an array of (name, value) entries of one struct type. Used if a stream has too many
- * event classes, because events with any fields can share this class. */
+/* An event as an array of (name, value) entries of one struct type. Events with any fields can
+ * have this class, so it is used if a stream has too many classes. */
 struct ctf_field_list {
     struct ctf_items items;
     struct buffer text; /* escaped names of the entries */

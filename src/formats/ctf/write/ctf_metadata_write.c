@@ -11,7 +11,7 @@
 #define METADATA_MAGIC 0x75D11D57u
 #define HEAD_18 37u
 #define HEAD_2 44u
-#define PACKET_CONTENT 4000u /* bytes of text per packet */
+#define PACKET_CONTENT 4000u /* bytes of text per metadata packet */
 
 ttr_status ctf_print_metadata(const struct ctf_description *description, enum ctf_version version,
                               struct buffer *to, ttr_error *error)
@@ -49,7 +49,7 @@ static void add_metadata_packet(const struct ctf_description *description, bool 
     bit_writer_add_bytes(&put, text, n);
 }
 
-/* Returns the index after the end of the string literal that starts at `at`. */
+/* Returns the index after the string literal that starts at `at`. */
 static size_t find_string_end(const struct buffer *text, size_t at)
 {
     for (at++; at < text->n && text->bytes[at] != '"'; at++)
@@ -57,8 +57,8 @@ static size_t find_string_end(const struct buffer *text, size_t at)
     return at < text->n ? at + 1 : text->n;
 }
 
-/* Returns the index after the next block in braces that starts at or after `at`, and after the
- * newlines that follow the block. */
+/* Returns the index after the next block in braces, from `at` on, and after the newlines that
+ * follow it. */
 static size_t find_block_end(const struct buffer *text, size_t at)
 {
     size_t depth = 0;

@@ -5,10 +5,11 @@
 
 #define PACKET_DEFAULT ((uint64_t)256 << 10)
 #define PACKET_SIZE_MAX ((uint64_t)1 << 30)
-#define ALIGN_DEFAULT 4096u /* bytes; RFC v1.1, 5: "aligned on page size" */
+/* bytes; the RFC v1.1 requires packets "aligned on page size" (5) */
+#define ALIGN_DEFAULT 4096u
 #define PACKET_ALIGN_MAX (1u << 20)
 
-/* Fails with TTR_E_MISUSE and the words that the option accepts. */
+/* Fails with TTR_E_MISUSE and the list of words that the option accepts. */
 static ttr_status fail_choice(const char *key, const char *value, const char *words,
                               ttr_error *error)
 {
@@ -16,8 +17,8 @@ static ttr_status fail_choice(const char *key, const char *value, const char *wo
                 words);
 }
 
-/* Sets *chosen to the index of the option's value in `words`, which are separated by '|'. Leaves
- * *chosen unchanged if the option is not set. */
+/* Sets *chosen to the index of the option's value in `words`, a list that is separated by '|'.
+ * Does nothing if the option is not set. */
 static ttr_status parse_choice(const struct ttr_writer *out, const char *key, const char *words,
                                unsigned *chosen, ttr_error *error)
 {
@@ -68,10 +69,10 @@ static ttr_status read_encryption_key(const struct ttr_writer *out, struct ctf_o
     return status;
 }
 
-/* --- Options of certain versions --- */
+/* --- Options that not all versions accept --- */
 
-/* Options that only v1.1 output accepts. `key` and `key-env` are not listed, because readers have
- * options of these names, too. */
+/* Options that only v1.1 output accepts. `key` and `key-env` are not in the list, because readers
+ * have options with these names, too. */
 static const char *const of_rfc[] = {"header", "alignment",    "checksum",   "compression",
                                      "cypher", "packet-align", "event-size", "text-metadata"};
 
@@ -110,10 +111,10 @@ ttr_status ctf_options_check_version(const struct ctf_options *options, enum ctf
     return TTR_OK;
 }
 
-/* --- All options --- */
+/* --- Parsing of all options --- */
 
-/* An option with a fixed set of values, the '|'-separated `words`; `place` is the index of the
- * value, or a default. */
+/* An option that accepts only certain words, which `words` separates by '|'. `place`: index of the
+ * chosen word, initially of the default. */
 struct choice {
     const char *key, *words;
     unsigned place;
@@ -189,8 +190,8 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     return status == TTR_OK ? read_encryption_key(out, options, error) : status;
 }
 
-/* Sets checksum, compression, padding and cipher to those of the source's first packet, unless the
- * user set them. */
+/* Sets checksum, compression, padding and cipher to those of the source's first packet, except for
+ * options that the user has set. */
 static void copy_packing_options(struct ctf_options *options, const struct ctf_trace *source)
 {
     const struct rfc11_packet *first = &source->first;

@@ -15,11 +15,11 @@
 #include "base/status.h"
 #include "io/folder.h"
 
-/* bytes; longer folder names are truncated, because file systems allow 255 bytes and a number may
- * be appended */
+/* bytes; longer folder names are cut off: file systems allow 255 bytes, and a number may be
+ * appended */
 #define PART_MAX 240u
-/* bytes; enough for a path of FOLDER_LEVELS_MAX names of PART_MAX bytes, their prefixes and slashes
- */
+/* bytes; sufficient for a path of FOLDER_LEVELS_MAX names of PART_MAX bytes, with prefixes and
+ * slashes */
 #define NAME_MAX_BYTES 2048u
 
 bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
@@ -52,8 +52,8 @@ void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc)
     alloc_free(alloc, home->path, home->path_size, 1);
 }
 
-/* Returns the length in bytes of the longest prefix of complete folder names that all paths share.
- */
+/* Returns the length in bytes of the longest path prefix that all traces share; it ends at a
+ * folder boundary. */
 static size_t find_common_path_length(const struct ctf_writer *w)
 {
     const char *first = w->output_dirs[0]->path;
@@ -72,9 +72,9 @@ static size_t find_common_path_length(const struct ctf_writer *w)
     return common;
 }
 
-/* Copies one folder name, truncated to PART_MAX bytes. Replaces a leading dot by an underscore and
- * prepends one to "index", because readers skip such folders. Returns the number of bytes written.
- */
+/* Copies one folder name, cut off after PART_MAX bytes. Replaces a leading dot by an underscore,
+ * and puts one before "index", because readers skip folders with such names. Returns the number of
+ * bytes written. */
 static size_t copy_folder_name(char *to, const char *from, size_t n)
 {
     size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
@@ -111,7 +111,7 @@ static unsigned count_path_levels(const char *path)
     return n;
 }
 
-/* Returns the suffix of the path that consists of its last `n` folders. */
+/* Returns the last `n` folders of a path. */
 static const char *find_last_path_levels(const char *path, unsigned n)
 {
     const char *at = path + strlen(path);
@@ -149,8 +149,8 @@ static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME
     return true;
 }
 
-/* Returns the smallest number of last folders that makes all names distinct. Returns 0 if the
- * traces should be named by the paths after the common prefix instead. */
+/* Returns how many of the last folders of each path are needed to make all names different.
+ * Returns 0 if the path after the common prefix should be the name. */
 static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                      size_t common)
 {
@@ -164,8 +164,8 @@ static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[N
     return levels;
 }
 
-/* Names the i-th trace by `path`. Appends a number to the first folder while an earlier trace has
- * the name, or one is a parent folder of the other. */
+/* Names the i-th trace by `path`. While an earlier trace has the same name, or one is a parent
+ * folder of the other, appends a number to the first folder. */
 static void assign_output_dir_name(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                    size_t i, const char *path)
 {
@@ -187,7 +187,7 @@ static void assign_output_dir_name(const struct ctf_writer *w, char (*names)[NAM
 #define FIRST ".trace-1"
 
 /* Moves the files of the first trace from the output folder to the sub-folder .trace-1, so that it
- * can be renamed like the other traces. */
+ * can be renamed like all other traces. */
 static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_writer *w = out->ctx;

@@ -37,26 +37,28 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-#define HEAD_BYTES 24u /* bytes of magic, UUID and stream class */
-/* maximum number of u64 members in packet header and context */
+/* bytes of magic number, UUID and stream class id in a packet header */
+#define HEAD_BYTES 24u
+/* maximum number of u64 members in packet header and packet context together */
 #define HEAD_NUMBERS 7u
 #define MAGIC 0xC1FC1FC1u
 
-#define ID_EXTENDED 65535u /* event id that announces LTTng's extended event header */
+/* id in LTTng's event header that means: the extended header follows */
+#define ID_EXTENDED 65535u
 
-/* OPEN_PACKETS_MAX: bytes; sum of the size limits of all open packets. PACKET_SIZE_MIN: bytes;
- * smallest size limit that results from sharing; limits are multiples of it, because v1.1 pads
- * packets to it. */
+/* OPEN_PACKETS_MAX: bytes; maximum of all open packets together, which share it. PACKET_SIZE_MIN:
+ * bytes; smallest share of a packet; shares are multiples of it, because v1.1 pads packets to
+ * it. */
 #define OPEN_PACKETS_MAX ((uint64_t)8 << 20)
 #define PACKET_SIZE_MIN ((uint64_t)4 << 10)
 
-/* if a trace has more streams than this, packets are written without the file's write buffer,
- * because the packets are smaller than such buffers */
+/* if a trace has more streams than this, packets are smaller than the write buffer of a file, so
+ * they are written without it */
 #define BUFFERED_STREAMS_MAX 64u
 
-/* Growth of packet buffers. Up to MEMORY_FIRST bytes the capacity is doubled; then it is set to the
+/* Growth of packet buffers: the capacity is doubled up to MEMORY_FIRST bytes, then set to the
  * packet limit plus twice MEMORY_SPARE bytes, because doubling would waste up to half of the
- * buffer. Does not apply to limits above MEMORY_SMALL bytes. */
+ * buffer. Limits above MEMORY_SMALL bytes only double. */
 #define MEMORY_FIRST ((size_t)4 << 10)
 #define MEMORY_SPARE ((size_t)1 << 10)
 #define MEMORY_SMALL ((uint64_t)64 << 10)
@@ -66,8 +68,8 @@ static bool is_rfc_stream(const struct ctf_stream_out *stream)
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
-/* Sets `numbers` to the values of the u64 members of packet header and context, in file order.
- * Returns their number. */
+/* Sets `numbers` to the values of the u64 members of packet header and packet context, in file
+ * order. Returns their number. */
 static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
                                    uint64_t *numbers)
 {
@@ -88,8 +90,8 @@ static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t
     return n;
 }
 
-/* Returns the size in bytes of packet header and context, without context members that come from
- * the source: the bytes that are overwritten when the packet ends. */
+/* Returns the size in bytes of packet header and packet context, without context members that come
+ * from the source. These bytes are overwritten when the packet ends. */
 static size_t get_head_size(const struct ctf_stream_out *stream)
 {
     uint64_t numbers[HEAD_NUMBERS];
@@ -99,8 +101,8 @@ static size_t get_head_size(const struct ctf_stream_out *stream)
            (stream->kind->has_cpu ? 4 : 0);
 }
 
-/* Builds stream->head: the bytes that each new packet starts with, until the next call. The numbers
- * are zero; `items` are the values of the source's packet context members. */
+/* Builds stream->head, the bytes with which each new packet starts. All numbers in it are zero.
+ * `items`: values of context members that come from the source. */
 static void build_head_template(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
@@ -127,7 +129,7 @@ static void start_packet(struct ctf_stream_out *stream, uint64_t ticks)
     stream->is_open = true;
 }
 
-/* --- Ending a packet --- */
+/* --- End of a packet --- */
 
 /* Sets the trace's UUID to a hash of its first packet, so that equal input gives equal output. */
 static void derive_trace_uuid(struct ctf_stream_out *stream)
@@ -140,13 +142,13 @@ static void derive_trace_uuid(struct ctf_stream_out *stream)
         description->uuid[i] = (uint8_t)(a >> i * 8);
         description->uuid[8 + i] = (uint8_t)(b >> i * 8);
     }
-    /* Version 8 (custom) and variant 10 of RFC 9562, section 5.8. */
+    /* the bits of version 8 (custom) and variant 10 in RFC 9562, section 5.8 */
     description->uuid[6] = (uint8_t)((description->uuid[6] & 0x0f) | 0x80);
     description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
 }
 
-/* Sets the trace's UUID and session id. Two equal inputs have equal hashes but must remain separate
- * traces, so the UUID is changed until no other trace of this output has it. */
+/* Sets the trace's UUID and session id. Equal inputs have equal hashes but must remain separate
+ * traces, so the UUID is changed until it differs from that of all other traces of this output. */
 static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
@@ -158,14 +160,15 @@ static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out 
             memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
             continue;
         ctf_change_uuid(description->uuid, ++rank);
-        i = SIZE_MAX; /* ++ wraps to 0: compare the new UUID with all traces again */
+        /* the loop increments i to 0, so that the new UUID is compared with all traces again */
+        i = SIZE_MAX;
     }
     description->has_uuid = true;
     description->session_id = load_u32le(description->uuid);
     description->has_session_id = true;
 }
 
-/* Overwrites the number of `bits` bits at byte offset `byte` of the packet. */
+/* Overwrites a number of `bits` bits at byte offset `byte` in the packet. */
 static void store_head_number(struct ctf_stream_out *stream, uint64_t byte, uint64_t value,
                               unsigned bits)
 {
@@ -221,8 +224,8 @@ static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_wri
                                stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
 }
 
-/* Frees the packet buffer and out->buffer after a packet above its size limit, so that their memory
- * is not kept. */
+/* Frees the packet buffer and out->buffer if the last packet exceeded the size limit, because they
+ * have become large. */
 static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
     struct ctf_writer *w = out->ctx;
@@ -234,8 +237,8 @@ static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer 
     buffer_init(&out->buffer, &out->t->counted);
 }
 
-/* Returns the size limit of a packet in bytes: the option packet_size, or OPEN_PACKETS_MAX divided
- * by the number of streams if that is less. */
+/* Returns the size limit of a packet in bytes: the option packet_size, or an equal share of
+ * OPEN_PACKETS_MAX if that is less. */
 static uint64_t get_packet_limit(const struct ctf_stream_out *stream)
 {
     const uint64_t share =
@@ -288,10 +291,10 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
     return status;
 }
 
-/* --- Events --- */
+/* --- Encoding of events --- */
 
-/* Appends LTTng's large event header: u16 id and u32 timestamp, or the extended form. A stream
- * without timestamps has only a u32 id. */
+/* Appends LTTng's large event header: u16 id and u32 timestamp, or the extended form. If the
+ * stream has no timestamps, the header is a u32 id. */
 static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bit_writer *put = &stream->put;
@@ -312,7 +315,7 @@ static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint6
     }
 }
 
-/* Appends a v1.1 event header of type 1 or 2; uses its compact form if id and time difference fit.
+/* Appends an event header of v1.1, type 1 or 2, in its compact form if id and time difference fit.
  * Aligns its members if the trace has natural alignment. */
 static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
@@ -350,15 +353,15 @@ static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, u
     bit_writer_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
-/* Position of an event's size member, which is stored after the event is encoded. at: bit offset of
- * the member; count_from: bit offset after the context, from which the size is counted. */
+/* Where the size of an event is stored after the event was encoded. at: bit offset of the size
+ * member; count_from: bit offset of the end of the context, from which the size counts. */
 struct size_pos {
     uint64_t at, count_from;
-    unsigned bits; /* width of the member in bits; 0 = the event has no size member */
+    unsigned bits; /* width of the size member in bits; 0 if the event has none */
 };
 
-/* Stores the number of bytes from size->count_from to the current position in the size member.
- * Returns false, and stores the member's maximum, if the number does not fit. */
+/* Stores the number of bytes from size->count_from to the current position in the size member. If
+ * it does not fit, stores the member's maximum and returns false. */
 static bool store_event_size(struct ctf_stream_out *stream, const struct size_pos *size)
 {
     const uint64_t bytes = stream->put.at > size->count_from
@@ -370,9 +373,9 @@ static bool store_event_size(struct ctf_stream_out *stream, const struct size_po
     return bytes <= most;
 }
 
-/* Encodes the common context of a v1.1 event that records its size. The context is the source's,
- * which has the size as a member, or a u16 size alone. Returns the position of the size, which is
- * zero until store_event_size. */
+/* Encodes the common context of a v1.1 event that stores its size. It is the context of the source
+ * if that has a size member; otherwise only a u16 size. Returns the position of the size, which is
+ * set later (store_event_size). */
 static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
                                             struct field_encoder *encode)
 {
@@ -446,8 +449,8 @@ ttr_status ctf_stream_start_empty_packet(struct ctf_stream_out *stream, struct t
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Reserves the final capacity of a packet buffer in one step once the buffer has MEMORY_FIRST bytes
- * and is nearly full. MEMORY_SPARE is space for an event that exceeds the limit. */
+/* Once a packet buffer has MEMORY_FIRST bytes and is nearly full, reserves its final capacity: the
+ * packet limit, and MEMORY_SPARE for an event that exceeds it. */
 static void reserve_event_space(struct ctf_stream_out *stream)
 {
     struct buffer *packet = &stream->packet;
@@ -459,13 +462,13 @@ static void reserve_event_space(struct ctf_stream_out *stream)
 }
 
 /* Returns true if the packet's counter includes events that were discarded after its last event.
- * Such a packet must not be split, because only its last part would have that counter. */
+ * Such a packet must not be split, because only the counter of its last part would be right. */
 static bool is_gap_counted_to_end(const struct ctf_stream_out *stream)
 {
     return stream->counts_to_end && stream->end > stream->last;
 }
 
-/* Returns true if a full packet may grow instead of being split, because its counter must be valid
+/* Returns true if a full packet may grow instead of being split, because its counter must be right
  * for all of its events. All packets together may exceed their limits by OPEN_PACKETS_MAX bytes. */
 static bool can_exceed_packet_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
@@ -510,7 +513,7 @@ ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_wri
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* --- End of a stream --- */
+/* --- End of a stream file --- */
 
 static ttr_status finish_stream_index(struct ctf_stream_out *stream, struct ttr_writer *out,
                                       ttr_error *error)

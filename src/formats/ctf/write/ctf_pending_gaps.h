@@ -10,46 +10,47 @@
 
 #include "formats/ctf/write/ctf_write.h"
 
-/* Events and packets of a source that were lost before its next packet. Gap events add to these
+/* Events and packets that a source has lost since the last written packet. Gap events add to these
  * counts; the counters of the next packet report them. */
 struct ctf_pending_gaps {
     uint64_t events, packets;
-    /* number of gaps without a recorded count of lost events */
+    /* number of gaps for which the source states no number of lost events */
     uint64_t unknown;
-    uint64_t ticks; /* start time in ticks of the first gap of known size; valid if has_ticks */
+    /* time in ticks at which the first gap with a known number starts; valid if has_ticks */
+    uint64_t ticks;
     bool has_ticks;
-    /* nanoseconds; begin: start of the last added gap; events_end, packets_end: end of the gap of
-     * events and of the gap of packets */
+    /* ns; begin: start of the gap that was added last; events_end, packets_end: end of the gap of
+     * events, and of the gap of packets */
     int64_t begin;
     int64_t events_end, packets_end;
-    /* several gaps were added up, so the times above do not describe one gap */
+    /* several gaps were added together, so the times above are not those of one gap */
     bool has_mixed_times;
     struct ctf_stream_out
-        /* transcoding: output stream that the source's last packet was written to; NULL = none */
+        /* transcoding: output stream of the source's last packet; NULL if there is none */
         *stream;
 };
 
-/* Parameters of ctf_pending_gaps_start_stream: the first packet of a transcoded stream. */
+/* What ctf_pending_gaps_start_stream must know about the first packet of a transcoded stream. */
 struct ctf_first_packet {
-    const struct ctf_packet *about; /* the packet as the source records it */
+    const struct ctf_packet *about; /* the packet of the source */
     /* the packet's counters continue those of an earlier source file of the same data stream */
     bool is_continuation;
 };
 
-/* Returns the pending gaps of a source; zeros at the first call for a source. Returns NULL if
- * memory runs out. */
+/* Returns the pending gaps of a source, which are zero at first. Returns NULL if memory is out. */
 struct ctf_pending_gaps *ctf_pending_gaps_get(struct ttr_writer *out, uint16_t source);
 
 /* Returns true if the gaps include a known number of events or packets. */
 bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing);
 
-/* Returns true if the stream's packets have a counter for the missing events or for the missing
+/* Returns true if the stream's packets have a counter that can report the missing events or
  * packets. */
 bool ctf_pending_gaps_fit_counters(const struct ctf_pending_gaps *missing,
                                    const struct ctf_stream_out *stream);
 
-/* Returns true if the last packet of this source was written to another output stream with the same
- * source stream class and number. That stream's counters then report the gaps. */
+/* Returns true if the last packet of this source was written to another output stream of the same
+ * data stream (stream class and number of the source). Then the counters of that stream report the
+ * gaps. */
 bool ctf_pending_gaps_are_in_other_stream(const struct ctf_pending_gaps *missing,
                                           const struct ctf_stream_out *stream);
 
@@ -57,35 +58,35 @@ bool ctf_pending_gaps_are_in_other_stream(const struct ctf_pending_gaps *missing
 TTR_MUST ttr_status ctf_pending_gaps_add(struct ttr_writer *out, const ttr_event *event,
                                          ttr_error *error);
 
-/* Sets the first counters of a new stream. Returns true if readers can detect the missing events
- * only if an empty packet comes first; the caller must write that packet. */
+/* Sets the first counters of a new stream. Returns true if the caller must write an empty packet
+ * first, because readers cannot detect the missing events otherwise. */
 bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out *stream,
                                    const struct ctf_first_packet *first,
                                    struct ctf_pending_gaps *missing);
 
-/* Times of the packets before and after a gap, in ticks of the stream. */
+/* Times of the packets around a gap, in ticks of the stream. */
 struct ctf_gap_times {
     uint64_t before; /* end time of the packet before the gap */
-    /* start and end time of the packet that reports the gap by its counters; end 0: the packet ends
+    /* begin, end: times of the packet that reports the gap by its counters; if `end` is 0, it ends
      * at its last event */
     uint64_t begin, end;
     bool is_alone; /* the packet that reports the gap has no events */
 };
 
-/* Computes packet times from which readers derive the start and end of the pending gap. `ticks`:
- * time of the next event, which was copied without its packet. Returns false if no packet times
- * express that gap. */
+/* Computes the packet times from which readers will derive the start and end of the pending gap.
+ * `ticks`: time of the next event, which was copied without its packet. Returns false if no packet
+ * times can express the gap. */
 bool ctf_pending_gaps_find_times(const struct ctf_pending_gaps *missing,
                                  const struct ctf_stream_out *stream, uint64_t ticks,
                                  struct ctf_gap_times *place);
 
-/* Adds the pending gaps to the counters of the open packet and clears them. Counts a loss for gaps
- * that the packet has no counter for. */
+/* Adds the pending gaps to the counters of the open packet, and sets them to zero. Counts a loss
+ * for gaps that have no counter in the packet. */
 void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_out *stream,
                                      struct ctf_pending_gaps *missing, uint64_t offset);
 
-/* Appends to each stream with pending gaps an empty packet that reports them. Called before the
- * streams are finished. Counts gaps of sources without an output stream as lost. */
+/* Appends an empty packet, which reports the gaps, to each stream with pending gaps. Counts the
+ * gaps of sources without an output stream as lost. Called before the streams are finished. */
 TTR_MUST ttr_status ctf_pending_gaps_finish(struct ttr_writer *out, ttr_error *error);
 
 #endif

@@ -30,10 +30,11 @@
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
-/* an enumeration with at least this many labels becomes a named type, which TSDL declares once */
+/* an enumeration with at least this many labels gets a name, so that TSDL declares it only once */
 #define LABELS_NAMED 64u
-/* bits; width of the length of an array of hexadecimal u8 with the CTF conventions. The length of
- * byte strings has LENGTH_BITS, so readers can distinguish the two. */
+/* With the CTF conventions: width in bits of the length of an array of hexadecimal u8. It differs
+ * from LENGTH_BITS, the width of the length of a byte string, so that readers can distinguish the
+ * two. */
 #define LENGTH_BITS_ODD 64u
 
 static bool is_rfc_target(const struct ctf_types *types)
@@ -73,8 +74,8 @@ static void *alloc_zeroed(struct ctf_types *types, size_t size)
     return block;
 }
 
-/* Returns a zeroed type with byte alignment. Returns NULL, and sets types->failed, if memory runs
- * out. */
+/* Returns a zeroed type with byte alignment. If memory is out, returns NULL and sets
+ * types->failed. */
 static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
 {
     struct type *type = alloc_zeroed(types, sizeof *type);
@@ -87,9 +88,9 @@ static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
     return type;
 }
 
-/* Returns log2 of a number's alignment in bits: 3 (one byte) if the trace is packed. With natural
- * alignment, numbers of 16, 32 and 64 bits are aligned to their size, but at most to 32 bits with
- * CTF_ALIGN_NATURAL_32. */
+/* Returns log2 of a number's alignment in bits: 3 (one byte) in a packed trace. In natural
+ * alignment, numbers of 16, 32 and 64 bits are aligned to their size; CTF_ALIGN_NATURAL_32 limits
+ * this to 32 bits. */
 static uint8_t get_number_alignment(const struct ctf_types *types, unsigned bits)
 {
     bool is_whole = bits == 16 || bits == 32 || bits == 64;
@@ -136,8 +137,8 @@ static uint64_t hash_type_key(enum type_kind kind, unsigned a, unsigned b)
     return hash_pair(UINT64_C(0x74797065) << 32 | kind, (uint64_t)a << 32 | b);
 }
 
-/* Names a number type, for example uint64_t, uint8_hex_t or float32_t, so that TSDL declares it
- * once. */
+/* Gives a number type a name such as uint64_t, uint8_hex_t or float32_t, so that TSDL declares it
+ * only once. */
 static void name_number_type(struct ctf_types *types, struct type *type)
 {
     static const char *const names[TYPE_KIND_COUNT] = {
@@ -210,8 +211,8 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
     return type;
 }
 
-/* Makes an 8-bit enumeration: names[i] is the label of `value` + i. Returns NULL, and sets
- * types->failed, if memory runs out. */
+/* Makes an 8-bit enumeration: names[i] is the label of `value` + i. If memory is out, returns NULL
+ * and sets types->failed. */
 static const struct type *make_enumeration(struct ctf_types *types, const ttr_text *names,
                                            uint32_t n, uint64_t value)
 {
@@ -238,8 +239,8 @@ static const struct type *get_constant_type(struct ctf_types *types, const ttr_v
     return make_enumeration(types, &label, 1, value->v.u);
 }
 
-/* Returns the 8-bit enumeration with the labels `names` that replaces a boolean or null type, which
- * the target lacks. Makes the type at the first call for `kind` and `variant`. */
+/* Returns the 8-bit enumeration with the labels `names` that is used for a boolean or null, since
+ * the target has no such type. The first call for `kind` and `variant` makes it. */
 static const struct type *get_substitute_enumeration(struct ctf_types *types, enum type_kind kind,
                                                      unsigned variant, const ttr_text *names,
                                                      uint32_t n)
@@ -263,8 +264,8 @@ static const struct type *get_null_type(struct ctf_types *types, bool is_absent)
     return get_substitute_enumeration(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
-/* Copies labels to the arena of this description. Returns NULL, and sets types->failed, if memory
- * runs out. */
+/* Copies labels to the arena of this description. If memory is out, returns NULL and sets
+ * types->failed. */
 static const struct type_labels *copy_type_labels(struct ctf_types *types,
                                                   const struct type_labels *from)
 {
@@ -287,7 +288,7 @@ static const struct type_labels *copy_type_labels(struct ctf_types *types,
     return labels;
 }
 
-/* Names an enumeration, for example labels_1_t, so that TSDL declares it once. */
+/* Gives an enumeration a name such as labels_1_t, so that TSDL declares it only once. */
 static void name_enumeration_type(struct ctf_types *types, struct type *type)
 {
     char digits[NUMBER_MAX];
@@ -320,8 +321,8 @@ static const struct type *make_labelled_number_type(struct ctf_types *types, con
     return known ? known : cache_type(types, key, type);
 }
 
-/* Pushes a member without name and type for the current struct; the caller sets both. Returns the
- * member's index on the stack; SIZE_MAX if memory runs out. */
+/* Adds a member to the current struct; the caller sets its name and type. Returns the member's
+ * index on the stack; SIZE_MAX if memory is out. */
 static size_t push_member(struct ctf_types *types)
 {
     const struct alloc *alloc = &types->t->counted;
@@ -334,7 +335,7 @@ static size_t push_member(struct ctf_types *types)
     return types->members_n++;
 }
 
-/* --- Values --- */
+/* --- Types of values --- */
 
 static const struct type *make_type_of_next_item(struct ctf_types *types);
 
@@ -351,7 +352,7 @@ static const ttr_value *get_current_value(const struct ctf_types *types)
     return &types->items->field[types->at].value;
 }
 
-/* Makes the type refer to its length: the member named `length` of the current struct. */
+/* Sets the reference of the type to its length: the member named `length` of the current struct. */
 static void set_length_reference(struct ctf_types *types, struct type *type, ttr_text length)
 {
     ttr_text *names = alloc_zeroed(types, (types->path_n + 1) * sizeof *names);
@@ -370,9 +371,8 @@ static const struct type *make_variable_length_type(struct ctf_types *types, ttr
 
 static const struct type *make_scalar_type(struct ctf_types *types, const ttr_value *value);
 
-/* Returns the element type of an array that is not mixed, from its first element. For an empty
- * array the element type is the source's declared type, that of another array of the same event, or
- * u8. */
+/* Returns the element type of an array that is not mixed, from its first element. If the array is
+ * empty: the element type that the source declares; that of another array of the event; or u8. */
 static const struct type *make_element_type(struct ctf_types *types, const ttr_value *array,
                                             ttr_text name)
 {
@@ -400,8 +400,8 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
     return type;
 }
 
-/* Returns true if the current value is an array of hexadecimal u8, which CTF 1.8 readers would read
- * as a byte string. */
+/* Returns true if the current value is an array of hexadecimal u8. Readers of CTF 1.8 would return
+ * it as a byte string. */
 static bool is_hex_byte_array(const struct ctf_types *types)
 {
     const ttr_value *value = get_current_value(types);
@@ -418,8 +418,8 @@ static const struct type *get_length_type(struct ctf_types *types)
     return ctf_types_get_number(types, TYPE_UINT, bits, 10);
 }
 
-/* Returns the name in the output of the earlier member that holds the length of the current value;
- * a text with p NULL if there is none. */
+/* Returns the name in the output of the earlier member with the length of the current value; `p`
+ * is NULL if there is none. */
 static ttr_text find_length_name(const struct ctf_types *types)
 {
     const ttr_value *value = get_current_value(types);
@@ -428,8 +428,8 @@ static ttr_text find_length_name(const struct ctf_types *types)
                : (ttr_text){NULL, 0};
 }
 
-/* Makes the type of an array or byte string of variable length. `length`: name of the member that
- * holds the length; unused in v1.1, which stores the length before the elements. */
+/* Makes the type of an array or byte string of variable length. `length`: name of the member with
+ * the length; ignored in v1.1, which stores the length before the elements. */
 static const struct type *make_variable_length_type(struct ctf_types *types, ttr_text name,
                                                     ttr_text length)
 {
@@ -452,15 +452,14 @@ static const struct type *make_variable_length_type(struct ctf_types *types, ttr
     else if (!is_blob)
         type->element = ctf_types_get_number(types, TYPE_UINT, 8, 16);
     if (type->element)
-        /* an empty array is aligned as its elements would be, as CTF 1.8 requires */
+        /* CTF 1.8 requires that an empty array is aligned like its elements */
         type->align = type->element->align;
     if (type->length_type && type->length_type->align > type->align)
         type->align = type->length_type->align;
     return type;
 }
 
-/* Removes the members [begin, members_n) from the stack and returns a struct type of these members.
- */
+/* Removes all members from index `begin` on from the stack, and returns a struct type of them. */
 static struct type *pop_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
@@ -471,8 +470,8 @@ static struct type *pop_struct(struct ctf_types *types, size_t begin)
     return type;
 }
 
-/* Adds a member for the length of the current value, named NAME_length or, if that is in use,
- * NAME_length_2 and so on. Returns the name in the output. */
+/* Adds a member for the length of the current value. Its name is NAME_length; if that is in use,
+ * NAME_length_2, and so on. Returns the name. */
 static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     char text[64 + NUMBER_MAX] = "";
@@ -500,7 +499,7 @@ static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, t
     return types->member[at].name;
 }
 
-/* Records the name of the current item in the output. Copies the name of an unsigned number,
+/* Stores the name of the current item in the output. If it is an unsigned number, copies the name,
  * because references to a length compare the address of its name. */
 static void record_written_name(struct ctf_types *types, ttr_text name)
 {
@@ -515,9 +514,9 @@ static void record_written_name(struct ctf_types *types, ttr_text name)
                                    : name;
 }
 
-/* Adds a member for the current value to the current struct. If the value needs a length that no
- * earlier member holds, adds a length member first. `structure`: number of the struct; `is_fixed`:
- * do not escape the name. */
+/* Adds a member for the current value to the current struct. If its length is not an earlier
+ * member, adds a length member first. `structure`: number of the struct; `is_fixed`: do not escape
+ * the name. */
 static void add_member_of_value(struct ctf_types *types, uint64_t structure, ttr_text name,
                                 ttr_id id, bool is_fixed)
 {
@@ -559,8 +558,8 @@ static const struct type *make_struct_with_length(struct ctf_types *types)
     return pop_struct(types, begin);
 }
 
-/* Makes a struct with one member of type `inner`. The member's name states how to
- * interpret the value, for example `koid`. */
+/* Makes a struct with one member of type `inner`. The name of the member states the meaning of the
+ * value, such as `koid`. */
 static const struct type *wrap_in_struct(struct ctf_types *types, const char *name,
                                          const struct type *inner)
 {
@@ -573,8 +572,8 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
 {
     size_t begin = types->members_n;
     uint64_t structure = ++types->structs;
-    /* Elements of a mixed array are named by their index, but identifiers must not start with a
-     * digit. In TSDL every name gets an underscore as prefix, so only v1.1 needs one here. */
+    /* Names of elements in a mixed array are their indexes, but identifiers must not start with a
+     * digit. TSDL has an underscore before every name, so only v1.1 needs one here. */
     char digits[NUMBER_MAX + 1] = "_";
     size_t skip = is_rfc_target(types) ? 0 : 1, end = types->at;
     for (uint32_t i = 0; i < count && !is_array; i++)
@@ -643,8 +642,8 @@ static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
     return type;
 }
 
-/* Makes the type of an array with a fixed number of elements. The path ends with the array's name;
- * make_element_type expects the path without it, so it is removed for that call. */
+/* Makes the type of an array with a fixed number of elements. Removes the array's name from the
+ * end of the path while the element type is made. */
 static const struct type *make_fixed_array(struct ctf_types *types, const ttr_value *array)
 {
     struct type *type = alloc_type(types, TYPE_ARRAY);
@@ -655,7 +654,7 @@ static const struct type *make_fixed_array(struct ctf_types *types, const ttr_va
     type->element = make_element_type(types, array, name);
     types->path[types->path_n++] = name;
     if (type->element)
-        /* an empty array is aligned as its elements would be, as CTF 1.8 requires */
+        /* CTF 1.8 requires that an empty array is aligned like its elements */
         type->align = type->element->align;
     return type;
 }

@@ -65,7 +65,7 @@ bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
     return !index || !w->traces[*index]->has_conventions;
 }
 
-/* --- Files that continue another file --- */
+/* --- Continuation of other files --- */
 
 /* Returns true if the reader treats the file of the event's stream as the continuation of another
  * file. */
@@ -83,7 +83,7 @@ static bool continues_other_file(const struct transcode_job *job)
     return false;
 }
 
-/* --- Time --- */
+/* --- Conversion of times --- */
 
 /* Converts ticks of the source clock to ticks of the target clock; returns 0 for times before the
  * target clock's zero. */
@@ -111,8 +111,8 @@ static uint64_t event_to_target_ticks(const struct transcode_job *job)
     return convert_ticks(job, line, ticks);
 }
 
-/* Converts a time of the event's packet to target ticks. If a stage shifted the event's time after
- * it was read, shifts the packet's time by the same amount. */
+/* Converts a time of the event's packet to ticks of the target. If the event's time was shifted
+ * after it was read (such as by the option time-offset), shifts the packet's time, too. */
 static uint64_t convert_packet_ticks(const struct transcode_job *job, uint64_t ticks)
 {
     const struct ctf_timeline *line = &job->stream->kind->timeline;
@@ -123,11 +123,10 @@ static uint64_t convert_packet_ticks(const struct transcode_job *job, uint64_t t
     return convert_ticks(job, line, ticks) + moved;
 }
 
-/* --- Packets and events --- */
+/* --- Writing of packets and events --- */
 
-/* Returns true if an empty first packet with sequence number 0 can report the gap: events are
- * missing, no packets are, and the gap ends before `begin`. Sets *place to the times of that
- * packet. */
+/* Returns true if an empty first packet with sequence number 0 can report the gap: only events are
+ * missing, and the gap ends before `begin`. Sets *place to the times of that packet. */
 static bool can_empty_packet_report_gap(const struct ctf_pending_gaps *missing,
                                         const struct ctf_stream_out *stream, uint64_t begin,
                                         struct ctf_gap_times *place)
@@ -139,8 +138,8 @@ static bool can_empty_packet_report_gap(const struct ctf_pending_gaps *missing,
            ctf_pending_gaps_find_times(missing, stream, begin, place) && place->is_alone;
 }
 
-/* Starts an empty packet before the first packet of the stream. The empty packet ends where the
- * first gap of known size starts, or reports that gap itself. */
+/* Starts an empty packet before the first packet of the stream. It ends where the first gap of
+ * known size starts, or reports that gap itself. */
 static ttr_status write_empty_first_packet(const struct transcode_job *job,
                                            struct ctf_stream_out *stream,
                                            const struct ctf_items *items, uint64_t begin,
@@ -165,10 +164,10 @@ static bool packet_has_duration(const struct ctf_packet *about)
     return about->has_begin && about->has_end && about->end > about->begin;
 }
 
-/* Sets packet times so that readers see the original times of a gap before an event that was copied
- * without its packet. Ends the previous packet at the gap's start. If the gap ends before the
- * event, starts an empty packet that reports the gap. Otherwise sets *begin to the start of the
- * event's packet. */
+/* Before an event that was copied without its packet: sets packet times so that readers see the
+ * original times of the gap. Ends the previous packet at the start of the gap. If the gap ends
+ * before the event, starts an empty packet that reports it; otherwise sets *begin to the start of
+ * the event's packet. */
 static ttr_status preserve_gap_times(const struct transcode_job *job, struct ctf_stream_out *stream,
                                      const struct ctf_items *items, uint64_t *begin,
                                      ttr_error *error)
@@ -194,9 +193,9 @@ static ttr_status preserve_gap_times(const struct transcode_job *job, struct ctf
     return status;
 }
 
-/* Returns true if an empty packet must report the gap before the event's packet, because the gap
- * ends where that packet starts. Applies if source counters are valid at the start of a packet
- * (v1.1) and target counters at its end. */
+/* Returns true if an empty packet must report the gap, because it ends where the event's packet
+ * starts. Needed if counters of the source are valid at the start of a packet (v1.1) and those of
+ * the target at its end. */
 static bool needs_empty_gap_packet(const struct transcode_job *job,
                                    const struct ctf_stream_out *stream,
                                    const struct ctf_pending_gaps *missing)
@@ -208,8 +207,8 @@ static bool needs_empty_gap_packet(const struct transcode_job *job,
            packet_has_duration(job->about);
 }
 
-/* Starts an output packet with its counters; starts an empty packet first if a gap requires that.
- * `items`: packet context fields; NULL = none. */
+/* Starts an output packet and sets its counters; before it, an empty packet if a gap requires one.
+ * `items`: fields of the packet context; may be NULL. */
 static ttr_status start_packet_with_counters(struct transcode_job *job,
                                              struct ctf_stream_out *stream,
                                              const struct ctf_items *items, ttr_error *error)
@@ -224,7 +223,7 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
     if (!missing)
         return fail_memory(error);
     const uint64_t before =
-        /* end time of the previous packet, in ticks */
+        /* end time of the packet before, in ticks */
         stream->last > stream->end ? stream->last : stream->end;
     uint64_t first =
         is_empty || !ctf_transcode_has_known_time(job) ? before : event_to_target_ticks(job);
@@ -251,7 +250,7 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
 }
 
 /* Returns true if the open packet must end before this event, which was copied without its packet,
- * so that the counters of the next packet report the gap between them. */
+ * so that the counters of the next packet report the gap between the two. */
 static bool is_gap_before_event(const struct transcode_job *job,
                                 const struct ctf_stream_out *stream)
 {
@@ -262,7 +261,7 @@ static bool is_gap_before_event(const struct transcode_job *job,
                        (stream->gap_end && event_to_target_ticks(job) > stream->gap_end));
 }
 
-/* Returns true if a copied event has only the time of its source packet, and that time differs from
+/* Returns true if the only known time of a copied event is that of its packet, and it differs from
  * the start of the open packet. */
 static bool has_other_packet_time(const struct transcode_job *job,
                                   const struct ctf_stream_out *stream)
@@ -271,8 +270,8 @@ static bool has_other_packet_time(const struct transcode_job *job,
            event_to_target_ticks(job) != stream->begin;
 }
 
-/* Returns true if a copied event includes the fields of its source packet and these differ from
- * those of the open packet. */
+/* Returns true if a copied event has the fields of its source packet, and they differ from those
+ * of the open packet. */
 static bool is_in_other_packet(const struct transcode_job *job, const struct ctf_stream_out *stream)
 {
     return job->has_packet && job->packet_fields_hash != stream->packet_fields_hash;
@@ -306,15 +305,15 @@ static ttr_status start_packet_of_event(struct transcode_job *job, struct ctf_st
     return TTR_OK;
 }
 
-/* Returns a hash of an event class that is the same in all folders of a trace. */
+/* Returns a hash of an event class that is equal in all folders of a trace. */
 static uint64_t hash_shared_event_class(const struct ctf_event_class *source)
 {
     return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id),
                      (uint64_t)source->log_level);
 }
 
-/* Returns a value that identifies the source's event class. In v1.1 it does not depend on the
- * section, because several sections may become one stream class. */
+/* Returns a number that identifies the event class of the source. In v1.1, it does not depend on
+ * the section, because several sections may become one stream class. */
 static uint64_t hash_event_class_identity(const struct transcode_job *job)
 {
     const struct ctf_event_class *source = job->schema->event;
@@ -342,7 +341,7 @@ static const struct ctf_event_class *get_transcoded_class(struct transcode_job *
     return known;
 }
 
-/* Initializes the job of an event or packet definition. Returns false if memory runs out. */
+/* Initializes the data for an event or packet definition. Returns false if memory is out. */
 static bool init_transcode_job(struct transcode_job *job, struct ttr_writer *out,
                                const ttr_event *event)
 {
@@ -384,7 +383,7 @@ ttr_status ctf_transcode_packet(struct ttr_writer *out, const ttr_event *event, 
     return stream ? start_packet_of_event(&job, stream, error) : TTR_OK;
 }
 
-/* Counts a loss if the event's thread has a name, because v1.1 has no names of threads. */
+/* Counts a loss if the event's thread has a name, because v1.1 cannot store thread names. */
 static void count_rfc_event_losses(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
@@ -395,7 +394,7 @@ static void count_rfc_event_losses(const struct transcode_job *job)
         output_count_loss(job->out, CTF_LOST_THREAD, event->offset);
 }
 
-/* Returns true if readers will convert these ticks to exactly the event's time. */
+/* Returns true if readers will convert these ticks to the exact time of the event. */
 static bool is_time_exact(const struct transcode_job *job, uint64_t ticks)
 {
     const struct ctf_trace_out *trace = job->trace;
@@ -408,8 +407,8 @@ static bool is_time_exact(const struct transcode_job *job, uint64_t ticks)
     return is_clamped || (int64_t)(begin + ns) == job->event->time;
 }
 
-/* Returns the event's time in ticks of the stream; the last event's time if unknown. Counts losses
- * of time and of header fields. */
+/* Returns the event's time in ticks of the stream; if it is unknown, the time of the last event.
+ * Counts losses of the time and of header fields. */
 static uint64_t finalize_event_ticks(const struct transcode_job *job,
                                      const struct ctf_stream_out *stream)
 {

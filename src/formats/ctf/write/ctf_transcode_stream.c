@@ -11,14 +11,13 @@
 #include "formats/ctf/write/ctf_pending_gaps.h"
 #include "formats/ctf/write/ctf_transcode.h"
 
-/* second key in ctf_writer.stream_of: finds the stream that was added last for a source file; other
- * second keys are shape hashes */
+/* second key in ctf_writer.stream_of for the stream that was added last for a source file; all
+ * other second keys are shape hashes */
 #define LATEST UINT64_MAX
 
 /* --- Traces and stream classes --- */
 
-/* Returns the nanoseconds that a stage added to the event's time after it was read; 0 if the event
- * has no time. */
+/* Returns how many ns were added to the event's time after it was read; 0 if it has no time. */
 static int64_t get_event_time_shift(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
@@ -56,8 +55,8 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
     return trace;
 }
 
-/* Returns the clock of the output stream: the copy of the source's clock or, if the target cannot
- * express that, a nanosecond clock. Returns NULL if the source has no clock. */
+/* Returns the clock of the output stream: a copy of the source's clock; if the target cannot
+ * express it, a nanosecond clock. Returns NULL if the source has no clock. */
 static const struct ctf_clock *choose_stream_clock(const struct transcode_job *job, bool has_times)
 {
     const struct ctf_description *from = &job->schema->trace->class->description;
@@ -70,7 +69,7 @@ static const struct ctf_clock *choose_stream_clock(const struct transcode_job *j
     return NULL;
 }
 
-/* Returns true if the source's event headers have fields other than id and time. Always false for
+/* Returns true if event headers of the source have fields other than id and time. Always false in
  * v1.1. */
 static bool header_has_extra_fields(const struct transcode_job *job)
 {
@@ -85,8 +84,8 @@ static bool header_has_extra_fields(const struct transcode_job *job)
     return is_rich;
 }
 
-/* Returns true if events of the class lost header or packet fields when they were copied out of
- * their packets. */
+/* Returns true if events of the class lost fields of the header or packet when they were copied
+ * out of their packets. */
 static bool copied_events_lose_fields(const struct transcode_job *job,
                                       const struct ctf_stream_class *source)
 {
@@ -114,23 +113,23 @@ bool ctf_transcode_has_known_time(const struct transcode_job *job)
     return !(job->event->flags & TTR_EVENT_NO_TIME) || job->stream->class->clock;
 }
 
-/* Returns true if only the CPU of the event's packet is known, because a stage copied the event
+/* Returns true if nothing but the CPU is known of the event's packet, because the event was copied
  * without packet fields. */
 static bool is_packet_unknown(const struct transcode_job *job)
 {
     return job->is_copy && !job->has_packet;
 }
 
-/* Returns true if the writer must record the CPU itself: in v1.1, in the file name, and if only the
- * CPU of the packet is known. Otherwise the CPU is copied with the other fields of the packet
+/* Returns true if the writer must store the CPU itself: in v1.1, in the file name; and if nothing
+ * else is known of the packet. Otherwise the CPU is copied like all fields of the packet
  * context. */
 static bool must_write_cpu(const struct transcode_job *job)
 {
     return job->about->has_cpu && (job->version == CTF_RFC_1_1 || is_packet_unknown(job));
 }
 
-/* Returns true if the source's common context consists only of the u16 event size, which v1.1
- * writers add with the option event-size. */
+/* Returns true if the common context of the source consists only of the u16 event size, which
+ * writers of v1.1 add if the option event-size is set. */
 static bool context_has_only_size(const struct transcode_job *job)
 {
     const struct ctf_stream_class *source = job->stream->class;
@@ -139,8 +138,8 @@ static bool context_has_only_size(const struct transcode_job *job)
            source->event_context->members[0].type->bits == 16;
 }
 
-/* Returns true if target events keep a common context that has the event size and other members.
- * The packet writer then computes the size again. */
+/* Returns true if the common context of target events has the event size and other members. The
+ * packet writer then computes the size. */
 static bool context_has_size(const struct transcode_job *job)
 {
     const struct ctf_options *options = job->trace->options;
@@ -216,8 +215,8 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
     return true;
 }
 
-/* Returns a key that identifies the source's stream class. v1.1 sections with the same id and clock
- * have the same key, because in other versions they become one class with several files. */
+/* Returns a key of the source's stream class. It is equal for v1.1 sections with the same id and
+ * clock, because in other versions they become one class with several files. */
 static uint64_t hash_source_stream_class(const struct transcode_job *job)
 {
     const struct ctf_stream_decoder *ctx = job->stream->kind;
@@ -225,8 +224,7 @@ static uint64_t hash_source_stream_class(const struct transcode_job *job)
     return is_rfc ? hash_pair(ctx->class->id, (uintptr_t)ctx->class->clock) : (uintptr_t)ctx;
 }
 
-/* Returns a key that is equal for streams that may share a stream class, in versions other than
- * v1.1. */
+/* Returns a key that is equal for streams that may share a stream class; not for v1.1. */
 static uint64_t hash_stream_class(const struct transcode_job *job)
 {
     const uint64_t shapes =
@@ -234,8 +232,8 @@ static uint64_t hash_stream_class(const struct transcode_job *job)
     return hash_pair(hash_pair(hash_source_stream_class(job), shapes), must_write_cpu(job));
 }
 
-/* Returns a key that is equal for streams that may share a stream class; in v1.1 their section
- * names must be equal, too. */
+/* Returns a key that is equal for streams that may share a stream class; in v1.1, section names
+ * must be equal, too. */
 static uint64_t hash_named_stream_class(const struct transcode_job *job)
 {
     return hash_pair(hash_stream_class(job),
@@ -276,10 +274,10 @@ static struct ctf_stream_class_out *get_transcoded_stream_class(struct transcode
     return is_made ? kind : NULL;
 }
 
-/* --- Names of files --- */
+/* --- Names of stream files --- */
 
-/* Returns true if v1.1 readers, which use only file names, would assign this file and all earlier
- * files to the sections that they were written for. */
+/* Returns true if readers of v1.1, which know only file names, will assign this file and all
+ * earlier files to the right sections. */
 static bool is_section_unambiguous(const struct transcode_job *job)
 {
     const struct ctf_file_candidate file = {
@@ -290,15 +288,14 @@ static bool is_section_unambiguous(const struct transcode_job *job)
            !ctf_section_has_files(job->w, job->trace, (ttr_text){job->name, job->section_n});
 }
 
-/* Returns true if the file name is unused and, in v1.1, matches the intended section. */
+/* Returns true if no other file has the name and, in v1.1, it matches the intended section. */
 static bool is_stream_name_free(const struct transcode_job *job)
 {
     return !ctf_is_file_name_used(job->w, job->trace, (ttr_text){job->name, job->name_n}) &&
            (job->version != CTF_RFC_1_1 || is_section_unambiguous(job));
 }
 
-/* Returns the number of bytes of a v1.1 file name before its suffix _CPU or -CPU; `n` if it has no
- * such suffix. */
+/* Returns the length of a v1.1 file name without its suffix _CPU or -CPU. */
 static size_t find_section_name_size(const char *file, size_t n)
 {
     size_t digits = n;
@@ -309,7 +306,7 @@ static size_t find_section_name_size(const char *file, size_t n)
     return has_tail ? digits - 1 : n;
 }
 
-/* Sets job->name to its first `base` bytes with a suffix: -NUMBER if `number` is above 1, then _CPU
+/* Sets job->name to its first `base` bytes and a suffix: -NUMBER if `number` is above 1, then _CPU
  * if has_cpu. Sets name_n and section_n. */
 static void build_stream_name(struct transcode_job *job, size_t base, uint64_t number, bool has_cpu)
 {
@@ -325,8 +322,8 @@ static void build_stream_name(struct transcode_job *job, size_t base, uint64_t n
     job->name[job->name_n] = '\0';
 }
 
-/* Returns the key for ctf_find_last_name_number: equal for streams with file names that differ only
- * in their number. */
+/* Returns the key for ctf_find_last_name_number: it is equal for file names that differ only in
+ * their number. */
 static uint64_t hash_numbered_name(const struct transcode_job *job, size_t base, bool has_cpu)
 {
     const uint64_t name = hash_bytes(job->name, base);
@@ -336,9 +333,9 @@ static uint64_t hash_numbered_name(const struct transcode_job *job, size_t base,
                      has_cpu ? job->about->cpu + UINT64_C(1) : 0);
 }
 
-/* Sets job->name to an unused file name: the source's, with a number appended if needed, and in
- * v1.1 with section and CPU. The name of a live stream may be a path; only its last component is
- * used, because readers do not search sub-folders. Returns false if memory runs out. */
+/* Sets job->name to an unused file name: that of the source, with a number appended if needed; in
+ * v1.1 with section and CPU. Of a path (live streams), uses only the last component, because
+ * readers do not search sub-folders. Returns false if memory is out. */
 static bool choose_stream_name(struct transcode_job *job)
 {
     const char *path = job->stream->file, *slash = strrchr(path, '/'),
@@ -357,7 +354,7 @@ static bool choose_stream_name(struct transcode_job *job)
     return ctf_record_name_number(job->w, job->trace, key, number);
 }
 
-/* --- Streams --- */
+/* --- Output streams --- */
 
 static struct ctf_stream_out *add_transcoded_stream(struct transcode_job *job)
 {

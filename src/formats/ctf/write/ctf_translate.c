@@ -10,7 +10,8 @@
 struct counting {
     struct ttr_writer *out;
     const struct type *const *roots;
-    struct pair_map seen; /* key (struct type, 0) for each struct that is already counted */
+    /* set of keys (struct type, 0): structs that are counted already */
+    struct pair_map seen;
 };
 
 static void count_description_loss(const struct counting *c, enum ctf_loss loss)
@@ -28,8 +29,8 @@ static bool is_identifier_text(ttr_text name)
     return true;
 }
 
-/* Returns the type of a variant's selector. Returns NULL if the path to the selector contains
- * anything but structs. */
+/* Returns the type of a variant's selector; NULL if the path to it leads through anything but
+ * structs. */
 static const struct type *find_variant_selector(const struct counting *c, const struct type *type)
 {
     const struct type *found =
@@ -125,8 +126,8 @@ void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_descript
         for (size_t k = 0; k < stream->events_n; k++) {
             const struct ctf_event_class *event = stream->events[k];
             bool is_understood = event->has_log_level ||
-                                 /* log level and EMF URI are not lost, because other versions have
-                                  * them as properties of event classes */
+                                 /* log level and EMF URI are not lost: other versions store them
+                                  * as properties of event classes */
                                  event->emf_uri.n;
             count_text_loss(&c, is_understood ? (ttr_text){"", 0} : event->attributes);
             count_text_loss(&c, is_same ? (ttr_text){"", 0} : event->ns);

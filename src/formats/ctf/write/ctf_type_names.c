@@ -14,7 +14,7 @@ ttr_text ctf_type_copy_text(struct ctf_types *types, const void *bytes, size_t n
     return copy ? (ttr_text){copy, n} : (ttr_text){"", 0};
 }
 
-/* Returns true if the struct that is built may contain event attributes next to fields: a context
+/* Returns true if the current struct may contain event attributes besides fields: it is a context
  * or, in v1.1, the payload. */
 static bool has_attribute_members(const struct ctf_types *types)
 {
@@ -22,8 +22,8 @@ static bool has_attribute_members(const struct ctf_types *types)
 }
 
 /* Appends the name of a transcoded field to types->name. Replaces characters that TSDL does not
- * allow by underscores. They are not escaped, because readers would not decode the escapes. Appends
- * _NUMBER if `number` is above 1. */
+ * allow by underscores, because readers would not decode escapes. Appends _NUMBER if `number` is
+ * above 1. */
 static void append_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
     char digits[NUMBER_MAX];
@@ -69,8 +69,8 @@ static ttr_text strip_leading_underscores(ttr_text name)
     return name;
 }
 
-/* Returns a hash that is equal for names that readers may treat as equal: in TSDL, names that
- * differ only in leading underscores, because some readers ignore them. */
+/* Returns a hash of a member's name. In TSDL it is equal for names that differ only in leading
+ * underscores, because some readers treat them as equal. */
 static uint64_t hash_convention_name(struct ctf_types *types, ttr_text name, ttr_id id,
                                      bool is_fixed)
 {
@@ -87,8 +87,8 @@ static uint64_t hash_convention_name(struct ctf_types *types, ttr_text name, ttr
     return hash_bytes(plain.p, plain.n);
 }
 
-/* Counts a member of struct `structure` by the hash `key` of its name. Returns the number of
- * members with this hash so far. */
+/* Counts the members of struct `structure` with the name hash `key`. Returns their number,
+ * including this one. */
 static unsigned count_convention_name(struct ctf_types *types, uint64_t structure, uint64_t key)
 {
     uint32_t *times = pair_map_get(&types->times, structure, key);
@@ -98,12 +98,13 @@ static unsigned count_convention_name(struct ctf_types *types, uint64_t structur
     return 1;
 }
 
-/* State of a name in types->times, for transcoded fields. The value for (struct, name) is
+/* Format of the values in types->times for transcoded fields, with the key (struct, name):
  * NAME_TAKEN if a member has the name, plus NAME_NUMBER times the last number that was appended to
- * the name. The names of all fields of a struct are entered before its members are named. So a name
- * with an appended number never equals the name of a later field. */
+ * the name. The names of all fields of a struct are added before its members are named, so that a
+ * name with an appended number never equals the name of a later field. */
 #define NAME_TAKEN 1u
-#define NAME_NUMBER 2u /* state = NAME_TAKEN (or 0) + NAME_NUMBER * last appended number */
+/* value = NAME_TAKEN (or 0) + NAME_NUMBER * last appended number */
+#define NAME_NUMBER 2u
 
 ttr_text ctf_type_prefixed_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
@@ -126,8 +127,8 @@ static void record_name_state(struct ctf_types *types, uint64_t structure, ttr_t
     types->failed |= !pair_map_put(&types->times, structure, hash_bytes(name.p, name.n), what);
 }
 
-/* Returns true if an earlier member of the struct has the name or, with also_later, if any field of
- * the struct has it. */
+/* Returns true if an earlier member of the struct has the name; if also_later, also if a later
+ * field has it. */
 static bool is_name_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
                           bool also_later)
 {
@@ -148,8 +149,8 @@ bool ctf_type_is_name_collision(const struct ctf_types *types, uint64_t structur
     return shows_another || is_name_known(types, structure, written, false);
 }
 
-/* Returns the lowest number that makes the name unique in its struct when appended; 1 if the name
- * is unique without a number. */
+/* Returns the lowest number that makes the name unique in its struct if appended; 1 if it is
+ * unique without a number. */
 static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     ttr_text written = ctf_type_prefixed_name(types, name, 1);

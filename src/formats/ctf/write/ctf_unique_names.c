@@ -18,8 +18,8 @@ enum name_record { RECORD_FILE = 1, RECORD_NUMBER, RECORD_CLASS, RECORD_SECTION,
 static uint64_t make_record_key(const struct ctf_trace_out *trace, enum name_record record,
                                 uint64_t hash)
 {
-    /* traces are allocated structs, so the addresses of two traces differ by more than the values
-     * of `record` */
+    /* adding `record` to the address gives different keys, because traces are structs larger than
+     * its values */
     return hash_pair(hash, (uintptr_t)trace + record);
 }
 
@@ -29,8 +29,8 @@ static uint64_t make_text_record_key(const struct ctf_trace_out *trace, enum nam
     return make_record_key(trace, record, hash_bytes(text.p, text.n));
 }
 
-/* Sets *section to the part of a v1.1 file name before its suffix _CPU. Returns false if the name
- * has no such suffix. */
+/* Sets *section to a v1.1 file name without its suffix _CPU. Returns false if the name has no such
+ * suffix. */
 static bool split_cpu_suffix(ttr_text file, ttr_text *section)
 {
     bool has_cpu;
@@ -44,7 +44,7 @@ static bool split_cpu_suffix(ttr_text file, ttr_text *section)
     return rfc11_is_file_of_section(*section, file.p, &has_cpu, &cpu);
 }
 
-/* --- Numbers in names --- */
+/* --- Numbers appended to names --- */
 
 uint32_t ctf_find_last_name_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                    uint64_t like)
@@ -60,7 +60,7 @@ bool ctf_record_name_number(struct ctf_writer *w, const struct ctf_trace_out *tr
     return key_map_put(&w->names_in_use, make_record_key(trace, RECORD_NUMBER, like), number);
 }
 
-/* --- Files --- */
+/* --- File names --- */
 
 bool ctf_is_file_name_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                            ttr_text file)
@@ -76,9 +76,9 @@ bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_ou
     return shortest && *shortest <= section.n;
 }
 
-/* Records a name that no later section may have: readers assign files to sections by their names,
- * and a section `section` would get the file of another section. The name of that other section,
- * for which the file was written, has n bytes. */
+/* Records the section name `section` as forbidden for later sections: readers assign files to
+ * sections by names, and would assign the current file to it. The section of the current file has
+ * a name of n bytes. */
 static bool record_section_files(struct ctf_writer *w, const struct ctf_trace_out *trace,
                                  ttr_text section, size_t n)
 {

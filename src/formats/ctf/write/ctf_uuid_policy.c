@@ -15,7 +15,8 @@
 #include "formats/ctf/read/ctf_reader.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Returns true if the trace may have packets in the time range of `claim`. */
+/* Returns true if the trace may have packets in the time range of another trace with the same
+ * UUID. */
 static bool overlaps_claim(const struct ctf_uuid_claim *claim, const struct ctf_trace *trace)
 {
     return claim->lacks_times || trace->lacks_times ||
@@ -55,7 +56,7 @@ static struct ctf_uuid_claim *add_uuid_claim(struct ttr_writer *out, const struc
     return claim;
 }
 
-/* The result has version 8 (custom) and variant 10 of RFC 9562, section 5.8. */
+/* sets the bits of version 8 (custom) and variant 10 of RFC 9562, section 5.8 */
 void ctf_change_uuid(uint8_t uuid[16], uint32_t rank)
 {
     uint64_t a = hash_pair(hash_bytes(uuid, 16), rank), b = hash_pair(a, rank);

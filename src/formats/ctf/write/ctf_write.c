@@ -20,7 +20,7 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
     return ctf_options_read(out, &w->options, error);
 }
 
-/* --- Copies --- */
+/* --- Copied traces --- */
 
 static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_trace *source,
                                              ttr_error *error)
@@ -44,8 +44,8 @@ static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_
     return ctf_copy_trace_begin(copy, source, &w->options, out, error) == TTR_OK ? copy : NULL;
 }
 
-/* Starts the copy of a stream file. `event` is the stream definition, which comes before the file's
- * packets. */
+/* Starts the copy of a stream file. `event`: definition of the stream, which the reader returns
+ * before the file's packets. */
 static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;
@@ -53,7 +53,8 @@ static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->ctx;
     if (pair_map_get(&w->copy_of, event->source, 0) ||
         schema->stream->trace->class->description.version == CTF_UNKNOWN)
-        return TTR_OK; /* CTF_UNKNOWN: the reader could not parse the trace's metadata */
+        /* the reader could not parse the trace's metadata, so there is nothing to copy */
+        return TTR_OK;
     struct ctf_trace_copy *trace = get_trace_copy(out, schema->stream->trace, error);
     if (!trace)
         return error ? error->status : TTR_E_NOMEM;
@@ -71,8 +72,8 @@ static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event
     return status;
 }
 
-/* Returns the file that the source's events are copied to; NULL if they are transcoded or encoded.
- */
+/* Returns the file to which the source's events are copied; NULL if they are transcoded or
+ * encoded. */
 static struct ctf_file_copy *find_file_copy(struct ctf_writer *w, const ttr_event *event)
 {
     if (w->copies_n == 0)

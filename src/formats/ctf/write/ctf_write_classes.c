@@ -40,7 +40,7 @@ static struct type *make_type_with_role(struct ctf_trace_out *trace, unsigned bi
     return type;
 }
 
-/* --- Packets --- */
+/* --- Types of packets --- */
 
 static const struct type *make_uuid_type(struct ctf_trace_out *trace)
 {
@@ -102,7 +102,7 @@ static const struct type *make_packet_context(struct ctf_trace_out *trace,
     return ctf_types_new_struct(&trace->types, all, n + more);
 }
 
-/* --- Headers of events --- */
+/* --- Types of event headers --- */
 
 static const struct type_range compact_ids[] = {{0, 65534}}, extended_ids[] = {{65535, 65535}};
 static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 1},
@@ -110,7 +110,7 @@ static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 
 static const struct type_labels header_ids = {.label = header_labels, .n = 2};
 static const ttr_text header_selector[] = {{"id", 2}};
 
-/* Makes the event header type of streams without timestamps: a struct of an id. */
+/* Makes the event header type of streams without timestamps: a struct with only an id. */
 static const struct type *make_id_only_header(struct ctf_trace_out *trace)
 {
     const struct type_member id =
@@ -149,11 +149,11 @@ static const struct type *make_event_header(struct ctf_trace_out *trace,
     return header;
 }
 
-/* --- Traces --- */
+/* --- Initialization of traces --- */
 
-/* Returns the time of tick 0 of the new clock, in nanoseconds since 1970, chosen so that ticks are
- * never negative. Source ticks in nanoseconds keep their values. Otherwise tick 0 is 1970 or, if
- * the first event is earlier, the start of the second before that event. */
+/* Returns the time of tick 0 of the new clock in ns since 1970. If the ticks of the source are ns,
+ * they keep their values. Otherwise tick 0 is 1970; if the first event is earlier, the start of
+ * the second before it, so that ticks are not negative. */
 static int64_t choose_time_base(const ttr_event *first)
 {
     bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
@@ -198,8 +198,8 @@ const struct ctf_clock *ctf_trace_out_get_own_clock(struct ctf_trace_out *trace)
     return trace->clock;
 }
 
-/* Sets *offset_s and *offset_cycles to the clock's offset plus `ns` nanoseconds. Returns false if
- * `ns` is not an integer number of ticks, or if the offset overflows. */
+/* Sets *offset_s and *offset_cycles to the clock's offset plus `ns`. Returns false if `ns` is not
+ * a whole number of ticks, or the offset overflows. */
 static bool shift_clock_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s,
                                int64_t *offset_cycles)
 {
@@ -221,8 +221,8 @@ static bool shift_clock_offset(const struct ctf_clock *clock, int64_t ns, int64_
     return true;
 }
 
-/* Returns the earliest time in nanoseconds that a clock of the source can express (tick 0), plus
- * `moved`. A source without clocks has ticks of 1 ns from 1970. */
+/* Returns the earliest time in ns that a clock of the source can express (tick 0), plus `moved`.
+ * If the source has no clock, its ticks are ns since 1970. */
 static int64_t find_earliest_time(const struct ctf_description *from, int64_t moved)
 {
     int64_t earliest = from->clocks_n ? INT64_MAX : 0;
@@ -247,7 +247,7 @@ static bool can_shift_clocks(const struct ctf_trace_out *trace, int64_t ns)
     return true;
 }
 
-/* Returns true if `ns` nanoseconds are an integer number of ticks of every clock. */
+/* Returns true if `ns` nanoseconds are a whole number of ticks of each clock. */
 static bool is_integer_ticks(const struct ctf_description *description, int64_t ns)
 {
     int64_t s, cycles;
@@ -263,7 +263,8 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns)
     struct ctf_description *description = &trace->description;
     const bool may_move = !trace->keeps_clocks || can_shift_clocks(trace, ns);
     if (ns == 0 || (!may_move && is_integer_ticks(description, ns)))
-        return false; /* the clocks stay: the ticks of the events include the shift */
+        /* the clocks stay as they are; the ticks of events include the shift */
+        return false;
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
         (void)shift_clock_offset(description->clocks[i], ns, &description->clocks[i]->offset_s,
@@ -276,11 +277,12 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns)
     trace->keeps_clocks = false;
     description->clocks_n = 1;
     *description->clocks[0] =
-        /* change the first clock instead of adding one, because v1.1 types point to it */
+        /* change the first clock instead of adding one, because types of v1.1 refer to it */
         (struct ctf_clock){.frequency = (uint64_t)NS_PER_SECOND};
     init_own_clock(trace, description->clocks[0], &first);
     trace->has_unix_time =
-        false; /* the first event sets this again; copied clocks have their own is_unix */
+        /* the first event sets this again; is_unix of the source's clocks was copied */
+        false;
     return true;
 }
 
@@ -354,7 +356,7 @@ ttr_status ctf_trace_out_check_options(struct ctf_trace_out *trace,
     return status;
 }
 
-/* --- Transcoded traces --- */
+/* --- Properties of the source --- */
 
 static bool copy_text_to_arena(struct ctf_trace_out *trace, ttr_text *text)
 {
@@ -378,8 +380,8 @@ static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from
     return true;
 }
 
-/* Copies a name to the arena. Replaces characters that TSDL and v1.1 do not allow in identifiers by
- * underscores. */
+/* Copies a name to the arena. Replaces characters by underscores that TSDL and v1.1 do not allow
+ * in identifiers. */
 static bool copy_identifier_to_arena(struct ctf_trace_out *trace, ttr_text *name)
 {
     char *ctx = arena_alloc(&trace->description.arena, name->n + 1);
@@ -420,7 +422,7 @@ static bool can_declare_clocks(const struct ctf_description *from, enum ctf_vers
     return version != CTF_RFC_1_1 || from->clocks_n < 2;
 }
 
-/* Returns true if the source's packet headers have a stream number (stream_instance_id). Otherwise
+/* Returns true if packet headers of the source have a stream number (stream_instance_id). If not,
  * each file is a stream. */
 static bool packets_have_stream_id(const struct ctf_description *from)
 {
@@ -431,8 +433,7 @@ static bool packets_have_stream_id(const struct ctf_description *from)
     return is_reported;
 }
 
-/* Returns true if the source counts discarded events, and each counter includes those discarded up
- * to the end of its packet. */
+/* Returns true if the source counts discarded events up to the end of each packet. */
 static bool counts_discarded_to_packet_end(const struct ctf_description *from)
 {
     bool counts = from->version == CTF_RFC_1_1;
@@ -473,7 +474,8 @@ bool ctf_trace_out_init_from_source(struct ctf_trace_out *trace, ttr *t,
         !add_own_clock(trace, &(ttr_event){.time = find_earliest_time(from, 0)}))
         return false;
     trace->has_unix_time =
-        false; /* the first event sets this again; copied clocks have their own is_unix */
+        /* the first event sets this again; is_unix of the source's clocks was copied */
+        false;
     return copy_environment(trace, from) && make_packet_header(trace);
 }
 
@@ -496,7 +498,7 @@ void ctf_trace_out_free(struct ctf_trace_out *trace, const struct alloc *alloc)
     ctf_description_free(&trace->description);
 }
 
-/* --- Stream classes --- */
+/* --- Stream classes of a trace --- */
 
 static bool make_stream_class_types(struct ctf_trace_out *trace, struct ctf_stream_class_out *kind,
                                     const struct ctf_stream_class_spec *like)
@@ -518,8 +520,8 @@ static bool make_stream_class_types(struct ctf_trace_out *trace, struct ctf_stre
     return class->packet_context && class->event_header && !trace->types.failed;
 }
 
-/* Returns the id of a new stream class: that of the same class in another folder of the trace, else
- * the preferred id if unused, else the lowest id above all others. */
+/* Returns the id of a new stream class: that of the same class in another folder of the trace; if
+ * there is none, the requested id; if that is in use, the lowest id above all others. */
 static uint64_t choose_stream_class_id(const struct ctf_trace_out *trace,
                                        const struct ctf_stream_class_spec *like)
 {
@@ -561,8 +563,7 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
         return NULL;
     kind->class->id = trace->description.version == CTF_RFC_1_1
                           ? like->id
-                          /* v1.1 sections are identified by their names, so equal ids are allowed
-                           */
+                          /* sections of v1.1 may have equal ids, because names identify them */
                           : choose_stream_class_id(trace, like);
     kind->class->name = (ttr_text){ctx, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = make_static_text("");
@@ -575,9 +576,9 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
                : NULL;
 }
 
-/* --- Event classes --- */
+/* --- Event classes of a stream class --- */
 
-/* value in ctf_stream_class_out.events: readers would reject every class for these events */
+/* marks entries of ctf_stream_class_out.events for which readers would reject any class */
 #define REFUSED UINT32_MAX
 
 /* Copies namespace, UID and EMF URI of an event class to the arena. */
@@ -591,20 +592,21 @@ static bool copy_class_names(struct ctf_trace_out *trace, struct ctf_event_class
            copy_text_to_arena(trace, &class->emf_uri);
 }
 
-/* Types of an event class: specific context and payload. */
+/* The two types of an event class: specific context and payload. */
 struct class_roots {
-    const struct type *context, *payload; /* NULL = none */
+    const struct type *context, *payload; /* NULL if the class has none */
 };
 
-/* Parameters of add_event_class. */
+/* What add_event_class must know about the new class. */
 struct class_like {
     const struct ctf_class_key *key;
     struct class_roots roots;
     uint64_t likeness; /* hash of the class that is equal in all folders of a trace */
 };
 
-/* Returns the id of a new event class: that of the same class in another folder of the trace, else
- * the source's id if unused, else an id that neither the source nor the output uses. */
+/* Returns the id of a new event class: that of the same class in another folder of the trace; if
+ * there is none, that of the source; if that is in use, an id that neither the source nor the
+ * output uses. */
 static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
                                       const struct ctf_stream_class *class,
                                       const struct class_like *what)
@@ -624,8 +626,8 @@ static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
     return id;
 }
 
-/* Returns true if values of the type have 0 bits. Readers reject arrays of such elements, because
- * any length, even a damaged one, would fit in the packet. */
+/* Returns true if values of the type have no bits. Readers reject arrays of such elements, because
+ * even a damaged length would fit in the packet. */
 static bool is_type_empty(const struct type *type)
 {
     if (type->kind == TYPE_ARRAY)
@@ -661,8 +663,8 @@ static bool has_sequences(const struct type *type)
     return false;
 }
 
-/* Returns true if our reader accepts events of these types. Compiles their layout, which checks all
- * limits. */
+/* Returns true if our reader accepts events of these types. Compiles their layout, which checks
+ * all limits. */
 static bool is_class_readable(struct ctf_trace_out *trace, const struct ctf_stream_class *stream,
                               const struct class_roots *roots)
 {
@@ -678,7 +680,7 @@ static bool is_class_readable(struct ctf_trace_out *trace, const struct ctf_stre
                   [ROOT_PACKET_CONTEXT] = stream->packet_context,
                   [ROOT_EVENT_HEADER] = stream->event_header},
     };
-    /* babeltrace2 2.0 crashes on a sequence in the specific context of CTF 1.8. */
+    /* babeltrace2 2.0 crashes if the specific context of CTF 1.8 contains a sequence */
     if (trace->description.version == CTF_1_8 && roots->context && has_sequences(roots->context))
         return false;
     if ((roots->context && has_empty_elements(roots->context)) ||
@@ -691,8 +693,8 @@ static bool is_class_readable(struct ctf_trace_out *trace, const struct ctf_stre
     return is_fine;
 }
 
-/* Makes the types of an event class. If the source's context or payload is an empty struct, the
- * result is an empty struct, too, instead of NULL. */
+/* Makes the types of an event class. A context or payload of the source that is an empty struct
+ * becomes an empty struct, not NULL. */
 static struct class_roots make_class_types(struct ctf_trace_out *trace,
                                            const struct ctf_items *items,
                                            const struct ctf_class_key *key)

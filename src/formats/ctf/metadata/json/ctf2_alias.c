@@ -20,7 +20,7 @@ ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-/* Returns the slot of an alias name in the hash table; a free slot if the name is not in it. */
+/* Returns the hash table slot of an alias; a free slot if no alias has this name. */
 static struct ctf2_alias **find_alias_slot(const struct ctf2_state *state, uint64_t hash,
                                            const char *name, size_t n)
 {
@@ -38,8 +38,8 @@ const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const c
     return state->slots_n ? *find_alias_slot(state, hash_bytes(name, n), name, n) : NULL;
 }
 
-/* Doubles the hash table if more than half of its slots are in use. Returns false if memory is out.
- * The old table stays in the arena. */
+/* Doubles the hash table if more than half of its slots are in use. Returns false if memory is
+ * out. Does not free the old table, since it is in the arena. */
 static bool reserve_alias_slot(struct ctf2_parser *parser)
 {
     struct ctf2_state *state = parser->state, old = *state;
@@ -89,7 +89,7 @@ static struct json_value *copy_json_tree(struct ctf2_parser *parser, const struc
     return copy;
 }
 
-/* Makes a copy of the built type that has the alias's name. */
+/* Copies the built type of an alias, to give the copy the alias's name. */
 static ttr_status copy_named_type(struct ctf2_parser *parser, const struct type *type,
                                   struct ctf2_alias *alias)
 {
@@ -102,8 +102,8 @@ static ttr_status copy_named_type(struct ctf2_parser *parser, const struct type 
     return TTR_OK;
 }
 
-/* Builds the type of an alias once. Keeps its JSON instead if it contains roles or locations, since
- * their meaning depends on where the alias is used. */
+/* Builds the type of an alias, for all its uses. If the type contains roles or locations, keeps
+ * the JSON instead, since their meaning depends on where the alias is used. */
 static ttr_status define_alias(struct ctf2_parser *parser, const struct json_value *json,
                                struct ctf2_alias *alias)
 {

@@ -1,5 +1,6 @@
-/* Attributes: data that tracers add in their own namespaces. They never affect decoding. They are
- * kept as text for copies; log levels and EMF URIs are interpreted. */
+/* Attributes of CTF 2: data that tracers add to objects in their own namespaces. They do not
+ * affect decoding. Stores them as text, so that copies keep them, and evaluates log levels and EMF
+ * URIs. */
 #include "base/json_writer.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -41,8 +42,8 @@ static void print_attribute_value(const struct ctf_text *text, struct json *json
     }
 }
 
-/* Returns the attributes of an object. CTF 2 and its release candidate have different property
- * names for them. NULL if it has none. */
+/* Returns the attributes of an object; NULL if it has none. CTF 2 and its release candidate have
+ * different property names for them. */
 static const struct json_value *find_attributes(struct ctf2_parser *parser,
                                                 const struct ctf2_object *object)
 {

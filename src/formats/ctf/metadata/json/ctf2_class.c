@@ -8,11 +8,11 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Limit of a number's length in bits: longer numbers are surely mistakes, and layouts would have to
- * store them. */
+/* Maximum length of a number in bits. Longer numbers are mistakes, and decoding them would need
+ * memory. */
 #define BITS_MAX 65536u
-/* Limit of types in one root (packet header, payload, ...), counting each use of an alias: far
- * above real traces. */
+/* Maximum number of types in one structure such as a payload, counting each use of an alias. Real
+ * traces have far fewer. */
 #define TYPES_MAX 100000u
 
 #define COMMON \
@@ -34,7 +34,7 @@ struct class_row {
     bool is_rc7;
 };
 
-/* --- Numbers: integers, booleans, floats --- */
+/* --- Integers, booleans, floats --- */
 
 static ttr_status get_display_base(struct ctf2_parser *parser, const struct json_value *json,
                                    struct type *type)
@@ -170,8 +170,8 @@ static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object 
         status = ctf2_get_word(build->parser, object->at[CTF2_ENCODING], words, &which);
     type->encoding = encodings[which];
     type->bits = units[which];
-    /* An odd length is only noted, since text that ends with a zero before the last byte is
-     * readable. */
+    /* a length that is not a multiple of the character size only causes a diagnostic, since the
+     * text is readable if it ends with a zero character earlier */
     if (status == TTR_OK && type->count % (type->bits / 8))
         ctf2_add_note(build->parser, TTR_SEVERITY_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
                       "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
@@ -241,8 +241,8 @@ static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *mem
     return TTR_OK;
 }
 
-/* The specification forbids repeated names, but the values can be decoded. A location refers to the
- * first one. */
+/* Reports a name that occurs twice in one object. The specification forbids this, but the values
+ * can be decoded; a field location refers to the first of them. */
 static void note_repeated_name(struct ctf2_parser *parser, const struct json_value *json,
                                const char *what)
 {
@@ -335,8 +335,9 @@ static ttr_status build_array(struct ctf2_build *build, const struct ctf2_object
     return status;
 }
 
-/* Resolves the selector of a variant or optional. `*sign`: its sign, or CTF2_ANY_SIGN if not known
- * yet; `*found`: kinds of fields it refers to (enum ctf2_target). */
+/* Resolves the selector field of a variant or optional. `*sign`: sign of the selector, or
+ * CTF2_ANY_SIGN if not known yet; `*found`: kinds of the fields that it refers to (enum
+ * ctf2_target). */
 static ttr_status get_selector(struct ctf2_build *build, const struct json_value *json,
                                struct type *type, enum ctf2_sign *sign, unsigned *found)
 {
@@ -442,8 +443,9 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
 
 /* --- Table of all field classes --- */
 
-/* One row of the table: class word, name in messages, permitted and required properties, kind of
- * type, build function; for a class of CTF 2 itself, not of its release candidate. */
+/* One row of the table: word for the class in the metadata, its name in messages, permitted and
+ * required properties, kind of type, build function. The row is for a class of CTF 2, not of its
+ * release candidate. */
 #define ROW(text, what, may, must, kind, build)     \
     {                                               \
         text, {what, may, must}, kind, build, false \
@@ -489,7 +491,7 @@ static const struct class_row rows[] = {
         TYPE_BLOB, build_blob),
     ROW("dynamic-length-blob", "a blob class", COMMON | CTF2_SET(MEDIA_TYPE) | LENGTH_AT, LENGTH_AT,
         TYPE_BLOB, build_blob),
-    /* The release candidate distinguished enumerations from integers. */
+    /* the release candidate of CTF 2 distinguished enumerations from integers */
     {"fixed-length-unsigned-enumeration",
      {"an enumeration class", FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST | CTF2_SET(MAPPINGS)},
      TYPE_UINT,

@@ -23,7 +23,7 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* State while one location is resolved. */
+/* State of the resolution of one field location. */
 struct location_search {
     struct ctf2_parser *parser;
     const struct json_value *json;
@@ -94,8 +94,8 @@ static unsigned get_target_kind_of_type(const struct type *type)
     }
 }
 
-/* Follows the path from its name number `at` inside a complete type. The nesting of types limits
- * the recursion. */
+/* Follows the names of the path, from number `at` on, through the members of a complete type. The
+ * nesting of types limits the recursion. */
 static ttr_status find_member_in_type(struct location_search *search, const struct type *type,
                                       uint32_t at)
 {
@@ -162,8 +162,8 @@ static ttr_status find_in_root(struct location_search *search, const struct ctf2
     return find_member_in_type(search, build->roots[root], 0);
 }
 
-/* Stores the names of the open members that lead to the structure that contains the field; relative
- * paths start there. Returns their number. */
+/* Stores the names of the incomplete members that lead to the structure of the field: the start of
+ * relative paths. Returns the number of names. */
 static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
 {
     unsigned innermost = build->depth;

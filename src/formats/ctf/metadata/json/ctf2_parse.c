@@ -1,18 +1,19 @@
-/* Fragments of CTF 2 metadata. Order: the preamble first and once, the trace class before data
- * stream classes, an event record class after its data stream class, and every definition before
- * its uses.
+/* Parses the fragments of CTF 2 metadata. Order: the preamble first and once, the trace class
+ * before data stream classes, an event record class after its data stream class, and every
+ * definition before its uses.
  *
- * A fragment's data are complete before they are added, so after an error the description contains
- * exactly the fragments before it, and damaged metadata can still be used. */
+ * A fragment is checked completely before it is added to the description. So after an error, the
+ * description contains exactly the fragments before it, and a reader can still use damaged
+ * metadata. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
 #define RECORD_SEPARATOR 0x1e
-/* nesting of JSON: field classes have at most three JSON levels per level of field classes */
+/* maximum nesting of JSON; one level of field classes has at most three levels of JSON */
 #define JSON_DEPTH 256u
-/* memory limit of a fragment's tree; a megabyte of text needs about 40 MiB */
+/* maximum bytes of the JSON tree of one fragment; a megabyte of text needs about 40 MiB */
 #define JSON_MEMORY ((size_t)256 << 20)
-/* limit of clock classes, since clocks and their uses are found by linear search */
+/* maximum number of clock classes; low, because clocks are found by linear search */
 #define CLOCKS_MAX 4096u
 #define STREAMS_MAX 4096u
 
@@ -29,9 +30,10 @@ static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_obj
     return status == TTR_OK ? ctf2_get_text(parser, object->at[CTF2_UID], uid) : status;
 }
 
-/* --- Fragment preamble --- */
+/* --- Fragment "preamble" --- */
 
-/* Rejects declared extensions: an extension may change anything, and none is supported. */
+/* Fails if the metadata declare extensions. An extension may change the meaning of anything, and
+ * none is supported. */
 static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
     ttr_status status = json ? ctf2_expect_kind(parser, json, JSON_OBJECT) : TTR_OK;
@@ -75,7 +77,7 @@ static ttr_status read_preamble(struct ctf2_parser *parser, const struct ctf2_ob
     return TTR_OK;
 }
 
-/* --- Fragment trace-class --- */
+/* --- Fragment "trace-class" --- */
 
 /* Builds the type of a root, such as a packet header. Fails if its class is not a structure. */
 static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object *object,
@@ -195,7 +197,7 @@ static ttr_status read_trace_class(struct ctf2_parser *parser, const struct ctf2
     return TTR_OK;
 }
 
-/* --- Fragment clock-class --- */
+/* --- Fragment "clock-class" --- */
 
 static ttr_status read_origin(struct ctf2_parser *parser, const struct json_value *json,
                               struct ctf_clock *clock)
@@ -341,7 +343,7 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
     return TTR_OK;
 }
 
-/* --- Fragment data-stream-class --- */
+/* --- Fragment "data-stream-class" --- */
 
 static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf2_object *object,
                                     const struct ctf_clock **clock)
@@ -362,8 +364,8 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
                               json->token.text);
 }
 
-/* Builds the three roots of a data stream class (packet context, event header, event context), or
- * the two of an event record class (context, payload). */
+/* Builds the three structures of a data stream class (packet context, event header, event
+ * context), or the two of an event record class (context, payload). */
 static ttr_status build_roots(struct ctf2_parser *parser, const struct ctf2_object *object,
                               const struct ctf_clock *clock, const struct type **roots)
 {
@@ -423,7 +425,7 @@ static ttr_status read_stream_class(struct ctf2_parser *parser, const struct ctf
     return TTR_OK;
 }
 
-/* --- Fragment event-record-class --- */
+/* --- Fragment "event-record-class" --- */
 
 static ttr_status get_stream_class_of_event(struct ctf2_parser *parser,
                                             const struct ctf2_object *object,
@@ -557,7 +559,7 @@ static ttr_status read_fragment_tree(struct ctf2_parser *parser, const struct js
     return status == TTR_OK ? row->read(parser, &object) : status;
 }
 
-/* Emits one diagnostic per fragment if its JSON is invalid but readable. */
+/* Emits at most one diagnostic per fragment, for JSON that is invalid but readable. */
 static void note_json_oddities(struct ctf2_parser *parser, const struct json_tree *tree)
 {
     struct json_value place = *tree->root;
@@ -571,9 +573,9 @@ static void note_json_oddities(struct ctf2_parser *parser, const struct json_tre
                       "text is not valid UTF-8: invalid bytes are replaced with U+FFFD");
 }
 
-/* Reports that the text ends inside its last fragment, as if the tracer was stopped. The record
- * separators exist to detect this (RFC 7464 section 2.4). Fails if the text has no data stream
- * class, since no stream can be read then. */
+/* Reports that the metadata end inside the last fragment, as after a crash of the tracer. Record
+ * separators exist to detect this (RFC 7464 section 2.4). Fails if the complete fragments declare
+ * no data stream class, since no stream can be read then. */
 static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};

@@ -76,19 +76,23 @@ enum ctf2_property {
         CTF2_PROPERTY_COUNT
 };
 
-/* set of properties as a bit mask, to be combined with | */
+/* a set of properties is a bit mask; sets are combined by | */
 #define CTF2_SET(name) (UINT64_C(1) << CTF2_##name)
 
-/* A named field class. All uses share `type`, unless it contains roles or locations: their meaning
- * depends on where the class is used, so `json` is built again for each use. */
+/* A field class with a name. All uses share `type`. If the class contains roles or locations,
+ * their meaning depends on the use, so a new type is built from `json` for each use. */
 struct ctf2_alias {
     ttr_text name;
     uint64_t hash;
-    const struct type *type; /* type that all uses share; NULL if `json` is built for each use */
-    const struct json_value *json; /* class as JSON, copied into the description's arena */
-    uint64_t nodes;  /* number of JSON values in `json`: the cost of building it once */
-    uint64_t size;   /* number of types it expands to, counting each use of other aliases */
-    unsigned height; /* number of levels of nested types */
+    /* type that all uses share; NULL if a type is built for each use */
+    const struct type *type;
+    /* JSON of the class, copied into the description's arena */
+    const struct json_value *json;
+    /* number of JSON values in `json`, which is the cost of building a type from it */
+    uint64_t nodes;
+    /* number of types in the class, counting each use of other aliases */
+    uint64_t size;
+    unsigned height; /* levels of nested types in the class */
 };
 
 /* State of the parser that is kept between calls of ctf2_parse, as live traces receive metadata in
@@ -98,7 +102,8 @@ struct ctf2_state {
     /* hash table of aliases with open addressing; slots_n is a power of two, or 0 */
     struct ctf2_alias **slots;
     size_t slots_n, aliases_n;
-    /* types built for aliases and steps to resolve locations so far; limited (ctf2_count_work) */
+    /* work done so far: types built for aliases, and steps to resolve locations. ctf2_count_work
+     * limits it. */
     uint64_t expansions;
 };
 
@@ -106,17 +111,19 @@ struct ctf2_parser {
     struct ctf_description *description;
     struct ctf2_state *state;
     const struct ctf_text *text;
-    struct arena scratch; /* freed after each fragment */
+    struct arena scratch; /* memory of the current fragment; freed after it */
     ttr_error *error;
-    const char *fragment; /* type of the current fragment, for messages */
-    /* value that uses the alias being built, for messages; NULL outside of aliases */
+    /* type of the current fragment ("clock-class"), for messages */
+    const char *fragment;
+    /* JSON value that uses the alias being built, for messages; NULL if no alias is being built */
     const struct json_value *alias_use;
 };
 
-/* A JSON object with its properties by index. */
+/* A JSON object and its properties, which can be accessed by number. */
 struct ctf2_object {
     const struct json_value *json;
-    const struct json_value *at[CTF2_PROPERTY_COUNT]; /* NULL if absent */
+    /* value of each property; NULL if the object does not have it */
+    const struct json_value *at[CTF2_PROPERTY_COUNT];
 };
 
 /* Properties that a kind of object may have and must have. */
@@ -127,7 +134,7 @@ struct ctf2_property_set {
 
 /* One open class on the path from the root to the class being built. */
 struct ctf2_frame {
-    uint8_t kind;                   /* TYPE_STRUCT, TYPE_ARRAY, ... */
+    uint8_t kind;                   /* kind of the type: TYPE_STRUCT, TYPE_ARRAY, ... */
     const struct type_member *done; /* TYPE_STRUCT: array of the members that are complete */
     uint32_t done_n;
     ttr_text open; /* TYPE_STRUCT: name of the member that is being built */
@@ -136,19 +143,21 @@ struct ctf2_frame {
 /* State while one root (such as a payload) is built, or the definition of an alias is checked. */
 struct ctf2_build {
     struct ctf2_parser *parser;
-    /* roots that are decoded before this one, indexed by enum type_root; NULL if absent */
+    /* structures that are decoded before this one (such as the packet header), indexed by enum
+     * type_root; NULL if absent */
     const struct type *const *roots;
     enum type_root root;
     const struct ctf_clock *clock; /* default clock of the stream class; NULL if it has none */
-    /* definition of an alias: roles and locations are checked, but not resolved */
+    /* the definition of an alias is being checked: roles and locations are not resolved */
     bool is_definition;
-    bool is_contextual;      /* output: the class contains roles or locations */
-    unsigned depth, deepest; /* depth: number of open classes; deepest: maximum so far */
-    uint64_t size;           /* number of types built so far */
+    bool is_contextual; /* set if the class contains roles or locations */
+    /* depth: number of classes that contain the current one; deepest: maximum so far */
+    unsigned depth, deepest;
+    uint64_t size; /* number of types built so far */
     struct ctf2_frame frames[TYPE_DEPTH_MAX + 1];
 };
 
-/* --- ctf2_object.c: objects and scalars --- */
+/* --- Objects and scalars (ctf2_object.c) --- */
 
 /* Reports an error at an offset in the text and returns `status`. */
 TTR_MUST ttr_status ctf2_fail_text(struct ctf2_parser *parser, ttr_status status, uint64_t offset,
@@ -188,7 +197,8 @@ TTR_MUST ttr_status ctf2_get_i64(struct ctf2_parser *parser, const struct json_v
 TTR_MUST ttr_status ctf2_get_uuid(struct ctf2_parser *parser, const struct json_value *json,
                                   uint8_t *uuid, bool *has_uuid);
 
-/* Reads a power of two, as its logarithm; at most TYPE_ALIGN_MAX. */
+/* Reads an alignment in bits, which must be a power of two. Sets *log2 to its binary logarithm, at
+ * most TYPE_ALIGN_MAX. */
 TTR_MUST ttr_status ctf2_get_align(struct ctf2_parser *parser, const struct json_value *json,
                                    uint8_t *log2);
 
@@ -197,7 +207,7 @@ TTR_MUST ttr_status ctf2_get_align(struct ctf2_parser *parser, const struct json
 TTR_MUST ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_value *json,
                                   const char *const *words, unsigned *index);
 
-/* Fails unless the value has this JSON kind. */
+/* Fails if the kind of the JSON value is not `kind`. */
 TTR_MUST ttr_status ctf2_expect_kind(struct ctf2_parser *parser, const struct json_value *json,
                                      unsigned kind);
 
@@ -206,7 +216,7 @@ TTR_MUST ttr_status ctf2_expect_kind(struct ctf2_parser *parser, const struct js
 void ctf2_note_rc7_syntax(struct ctf2_parser *parser, const struct json_value *at,
                           const char *what);
 
-/* --- ctf2_attributes.c: attributes of tracers --- */
+/* --- Attributes of tracers (ctf2_attributes.c) --- */
 
 /* Returns the attributes of a fragment as JSON text without blanks; "" if it has none. */
 TTR_MUST ttr_status ctf2_get_attributes(struct ctf2_parser *parser,
@@ -217,13 +227,13 @@ TTR_MUST ttr_status ctf2_get_event_attributes(struct ctf2_parser *parser,
                                               const struct ctf2_object *object,
                                               struct ctf_event_class *event);
 
-/* --- ctf2_ranges.c: integer ranges and labels --- */
+/* --- Integer ranges and labels (ctf2_ranges.c) --- */
 
 enum ctf2_sign {
     CTF2_UNSIGNED,
     CTF2_SIGNED,
-    CTF2_ANY_SIGN /* the sign is not known yet: each number must fit in 64 bits, signed or unsigned
-                   */
+    /* the sign is not known yet: the number may be in the range of either uint64_t or int64_t */
+    CTF2_ANY_SIGN
 };
 
 struct ctf2_ranges {
@@ -231,8 +241,9 @@ struct ctf2_ranges {
     uint32_t n;
 };
 
-/* Reads a non-empty set of ranges: [[low, high], ...]. `sign` is that of the numbers: they must fit
- * in uint64_t, in int64_t, or in one of the two. Others are an error, or clipped if `clips`. */
+/* Reads a non-empty set of integer ranges: [[low, high], ...]. `sign`: whether the numbers must
+ * fit in uint64_t, int64_t, or one of the two. Numbers that do not fit are an error; if `clips`,
+ * the ranges are cut to those that fit. */
 TTR_MUST ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json,
                                     enum ctf2_sign sign, bool clips, struct ctf2_ranges *ranges);
 
@@ -245,7 +256,7 @@ TTR_MUST ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct jso
 TTR_MUST ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_value *json,
                                        const struct type *variant);
 
-/* --- ctf2_location.c: field locations --- */
+/* --- Field locations (ctf2_location.c) --- */
 
 /* Kinds of fields that a location may refer to; combined as a bit set. */
 enum ctf2_target { CTF2_TARGET_UINT = 1, CTF2_TARGET_INT = 2, CTF2_TARGET_BOOL = 4 };
@@ -256,19 +267,19 @@ enum ctf2_target { CTF2_TARGET_UINT = 1, CTF2_TARGET_INT = 2, CTF2_TARGET_BOOL =
 TTR_MUST ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *json,
                                       struct type_reference *reference, unsigned *found);
 
-/* --- ctf2_roles.c: roles of fields --- */
+/* --- Roles of fields (ctf2_roles.c) --- */
 
 /* Sets the roles of a number or blob. Fails if the root or the class does not permit a role. */
 TTR_MUST ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *json,
                                    struct type *type);
 
-/* --- ctf2_class.c: field classes --- */
+/* --- Field classes (ctf2_class.c) --- */
 
 /* Builds a type from a field class object, or from the name of an alias. */
 TTR_MUST ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *json,
                                      const struct type **type);
 
-/* --- ctf2_alias.c: named field classes --- */
+/* --- Field classes with names (ctf2_alias.c) --- */
 
 /* Returns the alias of that name, or NULL. */
 const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const char *name,
@@ -277,8 +288,8 @@ const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const c
 /* Processes a field-class-alias fragment. */
 TTR_MUST ttr_status ctf2_add_alias(struct ctf2_parser *parser, const struct ctf2_object *object);
 
-/* Adds `work` to the steps counted per description: a small text can cause many by aliases and
- * locations. Fails with TTR_E_LIMIT if there are too many. */
+/* Counts `work` steps of building types and resolving locations. Fails with TTR_E_LIMIT if there
+ * are too many for one description, because a small text can cause many by aliases of aliases. */
 TTR_MUST ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *at,
                                     uint64_t work);
 

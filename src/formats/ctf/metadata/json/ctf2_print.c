@@ -264,7 +264,8 @@ static ttr_status print_fragments(const struct ctf_description *description, boo
         printer.stream_id = is_for_display ? i : description->streams[i]->id;
         print_stream_class(&printer, description->streams[i]);
     }
-    if (description->streams_n == 0) { /* CTF2-SPEC-2.0 section 5 requires at least one */
+    /* CTF2-SPEC-2.0 section 5 requires at least one data stream class */
+    if (description->streams_n == 0) {
         ctf2_print_begin(&printer, "data-stream-class");
         ctf2_print_end(&printer);
     }

@@ -11,21 +11,22 @@
 struct ctf2_printer {
     const struct ctf_description *description;
     struct json json;
-    struct arena scratch;                 /* freed after each fragment */
-    const struct type *roots[ROOT_COUNT]; /* types of the roots that locations may start at */
-    enum type_root root;                  /* root being printed */
-    bool has_clock;                       /* the stream class has a clock */
+    struct arena scratch; /* memory of the current fragment; freed after it */
+    /* types of the structures in which a location may start, such as the packet header */
+    const struct type *roots[ROOT_COUNT];
+    enum type_root root; /* structure that is being printed, such as the payload */
+    bool has_clock;      /* the stream class has a clock */
     /* id of the stream class, or a generated number for RFC v1.1, in which several stream classes
      * (sections) may have the same id */
     uint64_t stream_id;
-    /* true for ctf2_print_indented(): the text is for display only, so RFC v1.1 is approximated */
+    /* the text is for display only (ctf2_print_indented), so RFC v1.1 may be approximated */
     bool is_for_display;
-    /* if is_for_display: name of the member that contains the length of the next sequence; "" if
-     * none does */
+    /* if is_for_display: name of the member that holds the length of the next sequence; "" if no
+     * member does */
     ttr_text length;
     struct pair_map
         aliases; /* set of aliases that were printed: (hash of the name, address of the type) */
-    struct pair_map names; /* set of alias names in use: (hash of the name, 0) */
+    struct pair_map names; /* set of the alias names in use: (hash of the name, 0) */
     ttr_status status;
     ttr_error *error;
 };
@@ -41,8 +42,8 @@ void ctf2_print_class(struct ctf2_printer *printer, const struct type *type);
 /* Prints alias fragments for the named types inside a class that have no alias fragment yet. */
 void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type);
 
-/* Stop printing with an error: memory is out, or CTF 2 cannot express `name` for the reason `why`.
- */
+/* Stop printing with an error: memory is out, or CTF 2 cannot express the object called `name`,
+ * for the reason `why`. */
 void ctf2_print_fail_memory(struct ctf2_printer *printer);
 void ctf2_print_fail_unsupported(struct ctf2_printer *printer, ttr_text name, const char *why);
 

@@ -57,10 +57,10 @@ void ctf2_print_fail_memory(struct ctf2_printer *printer)
         printer->status = fail_memory(printer->error);
 }
 
-/* --- Names of members --- */
+/* --- Names of structure members --- */
 
-/* Reports whether all members of a structure have different names when a leading underscore is
- * dropped, so that these names can be printed. */
+/* Returns true if all members of a structure have different names without their leading
+ * underscore, so that they can be printed without it. */
 static bool has_distinct_shown_names(struct ctf2_printer *printer, const struct type *type)
 {
     struct ctf2_names names;
@@ -154,7 +154,7 @@ static void print_ranges(struct json *json, const struct type_range *ranges, uin
     }
 }
 
-/* Link between labels of the same name: mappings in JSON need all ranges of a name in one array. */
+/* Link between labels of the same name. In JSON, all ranges of one name must be in one array. */
 struct label_chain {
     uint32_t next; /* index of the next label of the same name, plus 1; 0 if this is the last */
     bool is_first;
@@ -212,8 +212,8 @@ static void print_mappings(struct ctf2_printer *printer, const char *key,
     json_end_object(json);
 }
 
-/* Prints the role of a field if CTF 2 has one for this root and class. CPUs have none in CTF 2, and
- * roles of timestamps need a clock. */
+/* Prints the role of a field, if CTF 2 has one for this structure and class. CTF 2 has no role for
+ * the CPU, and roles of timestamps are allowed only if there is a clock. */
 static void print_role(struct ctf2_printer *printer, const struct type *type)
 {
     const struct ctf2_role *role =
@@ -326,8 +326,8 @@ static uint8_t get_printed_align(const struct ctf2_printer *printer, const struc
 static void print_minimum_align(struct ctf2_printer *printer, const struct type *type)
 {
     const uint8_t align = get_printed_align(printer, type);
-    if (align && !type->has_inline_length) /* if the length precedes the elements, the alignment is
-                                              that of the length */
+    if (align && !type->has_inline_length) /* if the length is stored directly before the elements,
+                                              the alignment is that of the length */
         print_number_property(&printer->json, "minimum-alignment", UINT64_C(1) << align);
 }
 
@@ -474,7 +474,8 @@ static void print_variant(struct ctf2_printer *printer, const struct type *type)
 /* --- Table of all classes --- */
 
 struct class_word {
-    /* word: name of the class; dynamic: its name if another field contains the length */
+    /* word: name of the class if its size is fixed; dynamic: its name if another field contains
+     * its length */
     const char *word, *dynamic;
     void (*put)(struct ctf2_printer *printer, const struct type *type);
 };
@@ -513,7 +514,9 @@ static void print_class_body(struct ctf2_printer *printer, const struct type *ty
     const struct class_word *class = &classes[is_blob ? TYPE_BLOB : type->kind];
     if (type->has_inline_length && printer->is_for_display &&
         printer->length.n ==
-            0) { /* not a member of a structure: prints a structure of length and sequence */
+            /* the type is not a member of a structure, so print a structure that contains its
+             * length and the sequence */
+            0) {
         const ttr_text name = {elements, sizeof elements - 1};
         const struct type_member member = {.name = name, .shown = name, .type = type};
         print_class_body(printer,
@@ -531,8 +534,8 @@ static void print_class_body(struct ctf2_printer *printer, const struct type *ty
     json_end_object(json);
 }
 
-/* Reports whether a type means the same wherever it is used. The nesting of types limits the
- * recursion. */
+/* Returns true if the type has the same meaning wherever it is used. The nesting of types limits
+ * the recursion. */
 static bool is_context_free(const struct type *type)
 {
     if (type->role || type->reference.names_n || type->has_inline_length)

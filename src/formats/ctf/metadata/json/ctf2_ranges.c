@@ -1,6 +1,6 @@
-/* Sets of integer ranges, and the names that mappings and flags give them. JSON integers are kept
- * as two's complement. Their order, signed or unsigned, depends on the number they apply to; for a
- * selector that number is known only after its location was resolved. */
+/* Sets of integer ranges, and the labels that mappings and flags assign to them. JSON integers are
+ * stored as two's complement. Whether they compare as signed or unsigned depends on the field. If
+ * the ranges belong to a selector, its sign is known only after its location was resolved. */
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -10,8 +10,7 @@ static bool is_negative_number(const struct json_value *json)
     return json->token.is_negative && json->token.size;
 }
 
-/* Reports whether an integer exceeds 64 bits, which only mappings of numbers of more than 64 bits
- * need. */
+/* Returns true if an integer exceeds 64 bits, as in mappings of very long integers. */
 static bool exceeds_64_bits(const struct json_value *json)
 {
     const bool is_integer = json->token.kind == JSON_INTEGER;
@@ -53,8 +52,8 @@ static ttr_status read_range(struct ctf2_parser *parser, const struct json_value
     return TTR_OK;
 }
 
-/* Reports whether all values of the range are numbers of that sign. If not, `*beyond` is the end of
- * the range that is not. */
+/* Returns true if all values of the range are numbers of that sign. If not, sets `*beyond` to the
+ * end of the range that does not fit. */
 static bool range_fits(const struct json_value *json, const struct type_range *range,
                        enum ctf2_sign sign, const struct json_value **beyond)
 {
@@ -81,7 +80,7 @@ static bool clip_range(const struct json_value *json, struct type_range *range, 
     return !begins_wide;
 }
 
-/* Reports whether all values of a range exceed 64 bits. */
+/* Returns true if all values of a range exceed 64 bits. */
 static bool range_exceeds_64_bits(const struct json_value *json)
 {
     return is_negative_number(json->first)

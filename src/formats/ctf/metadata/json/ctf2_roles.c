@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Checks that a role is allowed for this field class. */
+/* Fails if fields of this class cannot have this role. */
 static ttr_status check_role_class(struct ctf2_parser *parser, const struct json_value *json,
                                    const struct ctf2_role *role, const struct type *type)
 {
@@ -17,7 +17,7 @@ static ttr_status check_role_class(struct ctf2_parser *parser, const struct json
     return TTR_OK;
 }
 
-/* Checks that a role is allowed in this root. */
+/* Fails if the role is not allowed in this structure, such as the packet header. */
 static ttr_status check_role_root(struct ctf2_build *build, const struct json_value *json,
                                   const struct ctf2_role *role)
 {
@@ -34,9 +34,9 @@ static ttr_status check_role_root(struct ctf2_build *build, const struct json_va
     return TTR_OK;
 }
 
-/* Sets the role of a field, which can have only one. If CTF 2 declares both total and content
- * length for it, only the total length is kept: it implies the content length if no other field has
- * that role. */
+/* Sets the role of a field, which can have only one. If a field has the roles of both total and
+ * content length, keeps the total length; the content length then equals it unless another field
+ * declares it. */
 static void set_field_role(struct ctf2_build *build, const struct json_value *json,
                            const struct ctf2_role *role, struct type *type)
 {

@@ -1,5 +1,5 @@
-/* Tables of words (roles, log levels, origins), and the checks that parser and printer share:
- * repeated names and overlapping options. */
+/* Tables of words (roles, log levels, origins), and checks that parser and printer share: for
+ * repeated names and overlapping options of variants. */
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
 #include <string.h>
@@ -39,11 +39,14 @@ static const char *const log_levels[] = {
 #define LOG_LEVELS (sizeof log_levels / sizeof *log_levels)
 
 struct option_range {
-    uint64_t low, high; /* ends of the range, shifted so that signed numbers compare as unsigned */
+    /* ends of the range; if signed, with the sign bit inverted, so that they can be compared as
+     * unsigned */
+    uint64_t low, high;
     uint32_t option;
 };
 
-/* Heap sort by the lower end: needs no memory, and O(n log n) steps for every input. */
+/* One step of the heap sort of ranges by their lower end. Heap sort allocates nothing and needs
+ * O(n log n) steps for every input. */
 static void sift_range_down(struct option_range *heap, size_t root, size_t n)
 {
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
@@ -148,7 +151,8 @@ ttr_status ctf2_find_option_overlap(const struct type *variant, struct arena *ar
     if (!ranges)
         return TTR_E_NOMEM;
     sort_ranges(ranges, n);
-    /* Range with the greatest upper end so far. Ranges of one option may overlap each other. */
+    /* the range with the greatest upper end so far; only ranges of other options may not overlap
+     * it */
     struct option_range reach = {0, 0, 0};
     for (size_t i = 0; i < n && !*overlaps; i++) {
         *overlaps = i > 0 && ranges[i].low <= reach.high && ranges[i].option != reach.option;

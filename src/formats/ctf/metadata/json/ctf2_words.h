@@ -5,21 +5,24 @@
 
 #include "formats/ctf/description/ctf_description.h"
 
-/* Names of roots as origins of field locations, such as "event-record-payload". */
+/* Words for the structures in which field locations start, such as "event-record-payload". */
 extern const char *const ctf2_origins[ROOT_COUNT];
 
-/* A role: its name, the roots in which it is allowed, and the class it requires. */
+/* A role: its name, the structures in which it is allowed, and the class of field that it
+ * requires. */
 struct ctf2_role {
     const char *name;
-    unsigned roots; /* bit mask of 1 << enum type_root */
+    /* structures in which the role is allowed, as bits 1 << enum type_root */
+    unsigned roots;
     enum ctf_role role;
     /* meaning of the role in the packet context, if it is different there; else CTF_ROLE_NONE */
     enum ctf_role in_packet_context;
-    bool is_for_blob; /* requires a blob; otherwise an unsigned integer */
+    bool is_for_blob; /* the role requires a blob; otherwise an unsigned integer */
     bool needs_clock;
 };
 
-/* Find a role by its name (n bytes), or by its meaning in a root. Return NULL if there is none. */
+/* Find a role by its name of n bytes, or by its meaning in a structure. Return NULL if there is
+ * none. */
 const struct ctf2_role *ctf2_parse_role(const char *name, size_t n);
 const struct ctf2_role *ctf2_find_role(enum ctf_role role, enum type_root root);
 
@@ -37,8 +40,8 @@ struct ctf2_names {
 TTR_MUST bool ctf2_names_begin(struct ctf2_names *names, struct arena *arena, size_t n);
 bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name);
 
-/* Searches for a selector value that selects two options of a variant. Fails with TTR_E_NOMEM if
- * the arena is full. */
+/* Searches for a selector value that selects two options of a variant. Sets *overlaps if there is
+ * one, and stores it in *value. Fails with TTR_E_NOMEM if the arena is full. */
 TTR_MUST ttr_status ctf2_find_option_overlap(const struct type *variant, struct arena *arena,
                                              bool *overlaps, uint64_t *value);
 

@@ -7,29 +7,29 @@
 
 #include "formats/ctf/description/ctf_description.h"
 
-/* A map of an enum lists every single value of a range. So a printed map may have at most
- * RFC11_LABELS_MIN values, or RFC11_LABELS_EACH per entry of the source. This keeps the output
- * proportional to the input, even if the source declares a huge range in a few characters. */
+/* Limits of the values in a printed enum. Its map lists every single value of a range, so a
+ * declaration of a few characters could become huge. A printed map may have RFC11_LABELS_MIN
+ * values, or RFC11_LABELS_EACH per label of the source if that is more. */
 #define RFC11_LABELS_MIN 65536u
-#define RFC11_LABELS_EACH 4u /* limit of printed values per entry of the source */
+#define RFC11_LABELS_EACH 4u /* printed values per label of the source */
 
 #define RFC11_ID_EXTENDED_1 \
-    31u /* id of a type 1 header that is followed by the extended id and time */
+    31u /* id in an event header of type 1 that means: extended id and time follow */
 #define RFC11_ID_EXTENDED_2 \
-    65535u /* id of a type 2 header that is followed by the extended id and time */
-/* limit of fields of a struct, including the fields of nested structs and arrays */
+    65535u /* id in an event header of type 2 that means: extended id and time follow */
+/* maximum number of fields in a struct, including the fields of nested structs and arrays */
 #define RFC11_FIELDS_MAX 65536u
 
-/* Reports whether a printed map may list all values of the labels, by the limits above. */
+/* Returns true if all values of the labels can be printed without exceeding the limits above. */
 bool rfc11_can_list_labels(const struct type_labels *labels);
 
 /* Sets the alignment of all types that do not declare one, and of the fixed headers (4.1.2, 6.1).
- * May be called again with another value until layouts are compiled; the prober tries several
- * values this way. While the alignment is CTF_ALIGN_UNKNOWN, these types are packed. */
+ * May be called again until layouts are compiled, so that a caller can try several values. If it
+ * is CTF_ALIGN_UNKNOWN, these types are packed. */
 void rfc11_set_alignment(struct ctf_description *description, enum ctf_alignment alignment);
 
-/* Sets packet_header of the description to the type of the fixed 48 bytes. rfc11_parse calls this
- * function. Returns false if memory is out. */
+/* Sets the packet header of the description to the type of the header of 48 bytes that RFC v1.1
+ * fixes. Called by rfc11_parse. Returns false if memory is out. */
 TTR_MUST bool rfc11_make_packet_header(struct ctf_description *description);
 
 /* Sets the event header of a stream class by its rfc_header. Also sets an event context with the
@@ -48,8 +48,8 @@ const struct ctf_stream_class *rfc11_find_section_of_file(const struct ctf_descr
                                                           const char *file, bool *has_cpu,
                                                           uint32_t *cpu);
 
-/* Reports whether a text can only be plain RFC v1.1 metadata: blanks and comments, then a block of
- * the language. Returns false for text that starts with TSDL's comment "CTF 1.8". */
+/* Returns true if a text is certainly plain RFC v1.1 metadata: blanks and comments, then a block
+ * of the language. Returns false for text that starts with the comment "CTF 1.8" of TSDL. */
 bool rfc11_is_text(const uint8_t *bytes, size_t n);
 
 #endif

@@ -79,9 +79,9 @@ static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
     return d->size != 0;
 }
 
-/* Returns the declaration of a type name. Returns NULL if it is not declared, or if memory is out,
- * which sets lexer.status. A built-in type is declared at its first use, so that the text cannot
- * declare it later. */
+/* Returns the declaration of a type name. Returns NULL if it is not declared, or if memory is out
+ * (see lexer.status). A built-in type is declared when it is first used; after that, the metadata
+ * cannot redeclare it. */
 static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text name)
 {
     struct arena *arena = &parser->description->arena;
@@ -254,8 +254,8 @@ static bool parse_length_type(struct rfc11_parser *parser, struct rfc11_declarat
            rfc11_fail_at(&parser->lexer, at, "the length of a sequence is an unsigned integer");
 }
 
-/* --- Lists: { { a, b }, { c, d } }; like in the RFC's examples, [ may replace {, and commas
- * between items may be missing or follow the last item --- */
+/* --- Lists: { { a, b }, { c, d } }. As in the RFC's examples, [ may replace {, and commas may be
+ * missing, or follow the last item --- */
 
 static bool open_list(struct rfc11_parser *parser)
 {
@@ -282,8 +282,8 @@ static bool close_list(struct rfc11_parser *parser)
                                   : rfc11_fail_expected(&parser->lexer, "'}'");
 }
 
-/* Makes room for one more item in a list, which doubles in the arena if it is full. Returns NULL if
- * memory is out. */
+/* Reserves memory for one more item of a list, which doubles in the arena if it is full. Returns
+ * NULL if memory is out. */
 static void *reserve_list_item(struct rfc11_parser *parser, void *list, uint32_t n, size_t size)
 {
     if (n >= LABELS_FIRST ? (n & (n - 1)) != 0 : n != 0)
@@ -298,7 +298,7 @@ static void *reserve_list_item(struct rfc11_parser *parser, void *list, uint32_t
     return grown;
 }
 
-/* Makes room for one more range of a label. Almost all labels have one range only. */
+/* Reserves memory for one more range of a label. Almost all labels have only one range. */
 static struct type_range *reserve_range(struct rfc11_parser *parser, struct type_range *ranges,
                                         uint32_t n)
 {
@@ -312,9 +312,8 @@ static struct type_range *reserve_range(struct rfc11_parser *parser, struct type
     return grown;
 }
 
-/* Adds a value to a label. If the value follows the last range of the label, extends that range.
- * The sign of the enum's numbers is not known yet, so a range never continues past the maximum of
- * either sign. */
+/* Adds a value to a label, extending its last range if the value follows it. Does not extend a
+ * range past INT64_MAX or UINT64_MAX, because the sign of the enum's numbers is not known yet. */
 static bool add_label_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
 {
     struct type_range *ranges = (struct type_range *)(uintptr_t)label->ranges,
@@ -463,7 +462,7 @@ struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser)
     return parse_fields(parser, &d) ? rfc11_make_type(parser, &d, at) : NULL;
 }
 
-/* --- Bodies: attributes in braces --- */
+/* --- Bodies: lists of attributes in braces --- */
 
 static const struct {
     const char *name;
@@ -488,7 +487,7 @@ static const struct {
     [ATTRIBUTE_LENGTH_FIELD] = {"length_field", parse_length_field, RFC11_SEQUENCE, false},
 };
 
-/* Returns the attribute of that name, or ATTRIBUTE_COUNT. */
+/* Returns the number of the attribute with that name; ATTRIBUTE_COUNT if there is none. */
 static unsigned find_attribute(ttr_text name)
 {
     unsigned i = 0;

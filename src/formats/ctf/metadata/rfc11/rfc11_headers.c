@@ -1,7 +1,7 @@
-/* Types that RFC v1.1 fixes: packet header (section 5) and event headers (6.1). Also maps stream
- * files to sections.
+/* Types that RFC v1.1 fixes: packet header (section 5) and event headers (6.1). Also finds the
+ * section of a stream file.
  *
- * Bits of type 1 (little-endian; a big-endian writer has the id in the highest 5 bits):
+ * Bits of type 1 (little-endian; in big-endian files, the id is in the highest 5 bits):
  *   [0..4] id | [5..31] timestamp
  *   id = 31: [0..31] id | [32..95] timestamp follow directly, then alignment of 64-bit integers
  *
@@ -25,7 +25,8 @@ struct fixed_field {
     uint8_t role;
 };
 
-/* Makes a struct of consecutive unsigned integers, with room for `more` further members. */
+/* Makes a struct of consecutive unsigned integers. Reserves memory for `more` members that are
+ * added later. */
 static struct rfc11_type *make_fixed_struct(struct ctf_description *description,
                                             const struct fixed_field *fields, uint32_t n,
                                             uint32_t more)
@@ -82,8 +83,8 @@ bool rfc11_make_packet_header(struct ctf_description *description)
     return made != NULL;
 }
 
-/* Makes an optional with the extended id and time. It is present if the id of the header equals
- * `escape`. */
+/* Makes an optional type for the extended id and time. It is present if the id in the header
+ * equals `escape`. */
 static struct rfc11_type *make_header_extension(struct ctf_description *description,
                                                 const struct rfc11_type *extension, uint64_t escape)
 {
@@ -102,7 +103,7 @@ static struct rfc11_type *make_header_extension(struct ctf_description *descript
     return made;
 }
 
-/* Appends a last member to a struct, for which make_fixed_struct left room. */
+/* Sets the last member of a struct; make_fixed_struct reserved memory for it. */
 static void set_last_member(struct rfc11_type *made, const char *name,
                             const struct rfc11_type *type)
 {
@@ -146,8 +147,7 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
     return header;
 }
 
-/* Makes the event context for event_size = true: one ordinary field of 16 bits, with its usual
- * alignment. */
+/* Makes the event context that event_size = true requires: one field of 16 bits. */
 static struct rfc11_type *make_size_context(struct ctf_description *description)
 {
     struct rfc11_type *number = rfc11_add_type(description, TYPE_UINT, RULE_BASIC);
@@ -161,8 +161,8 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
     return context;
 }
 
-/* Returns the event header of a section. Consecutive sections share one if all relevant properties
- * are equal. */
+/* Returns the event header of a section. Consecutive sections share one header if all their
+ * relevant properties are equal. */
 static struct rfc11_header *find_or_make_header(struct ctf_description *description,
                                                 const struct ctf_stream_class *stream)
 {

@@ -101,7 +101,7 @@ static unsigned get_digit_value(char c)
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
 
-/* Reads a number as in C; the suffixes u and l are ignored. */
+/* Reads a number as in C; skips the suffixes u and l. */
 static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
 {
     unsigned base = 10;

@@ -14,16 +14,17 @@ enum rfc11_token_kind {
     RFC11_WORD,
     RFC11_NUMBER,
     RFC11_STRING,
-    RFC11_MARK /* one of { } [ ] ; , = . */
+    RFC11_MARK /* one of the characters { } [ ] ; , = . */
 };
 
 struct rfc11_token {
     enum rfc11_token_kind kind;
     char mark;
     bool is_negative;
-    size_t at;      /* offset of the token's first byte in the text */
-    ttr_text text;  /* the word, or the string without quotes, decoded */
-    uint64_t value; /* magnitude of a number */
+    size_t at; /* offset of the token's first byte in the metadata text */
+    /* the word; or the content of the string, with its escapes decoded */
+    ttr_text text;
+    uint64_t value; /* absolute value of a number */
 };
 
 struct rfc11_lexer {
@@ -47,18 +48,17 @@ bool rfc11_fail_memory(struct rfc11_lexer *lexer);
 /* Sets the error "expected ..., found ..." at the current token. Always returns false. */
 bool rfc11_fail_expected(struct rfc11_lexer *lexer, const char *what);
 
-/* Report whether the current token is this mark or word. */
+/* Return true if the current token is this mark or word. */
 bool rfc11_is_mark(const struct rfc11_lexer *lexer, char mark);
 bool rfc11_is_word(const struct rfc11_lexer *lexer, const char *word);
 
-/* Consumes a punctuation mark. Fails if the current token is another one. */
+/* Consumes a mark such as ';'. Fails if the current token is not this mark. */
 bool rfc11_expect_mark(struct rfc11_lexer *lexer, char mark);
 
-/* Consumes a name, which may be written as a word or as a string. Its bytes are in the arena. */
+/* Consumes a name, which may be a word or a string. Copies it to the arena. */
 bool rfc11_parse_name(struct rfc11_lexer *lexer, ttr_text *name, const char *what);
 
-/* Consumes a number; negative numbers are two's complement. `token` receives the token of the
- * number for messages. */
+/* Consumes a number and returns it in *token. Negative numbers are two's complement. */
 bool rfc11_parse_number(struct rfc11_lexer *lexer, struct rfc11_token *token, const char *what);
 
 #endif

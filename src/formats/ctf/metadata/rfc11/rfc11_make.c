@@ -45,12 +45,13 @@ static bool check_required_attributes(struct rfc11_parser *parser,
     return true;
 }
 
-/* Checks that the values of all labels fit in the enum's integer. */
+/* Fails if the value of a label does not fit in the integer of the enum. */
 static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declaration *d)
 {
     uint64_t above = d->is_signed    ? UINT64_C(1) << (d->size - 1)
                      : d->size == 64 ? 0
-                                     : UINT64_C(1) << d->size; /* 0 for 64 bits: no limit */
+                                     /* a 64-bit integer has no limit: above is 0 */
+                                     : UINT64_C(1) << d->size;
     if (above && d->most >= above)
         return rfc11_fail_at(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold",
                              d->size, d->is_signed ? "signed" : "unsigned");
@@ -121,8 +122,8 @@ static const struct rfc11_type *get_made_type(const struct type *type)
     return (const struct rfc11_type *)type;
 }
 
-/* Adds the nesting depth and field count of an inner type to the outer type. Fails if a limit is
- * exceeded. */
+/* Adds the nesting depth and field count of an inner type to those of the type that contains it.
+ * Fails if a limit is exceeded. */
 static bool add_nested_counts(struct rfc11_parser *parser, struct rfc11_type *made,
                               const struct rfc11_type *inside, size_t at)
 {
@@ -213,7 +214,8 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser,
     return made;
 }
 
-/* Sets the alignment that a declaration has: exact for basic types, a minimum for other types. */
+/* Sets the alignment that a declaration states: the alignment of basic types, a minimum for all
+ * others. */
 static bool set_declared_align(struct rfc11_parser *parser, struct rfc11_type *made,
                                const struct rfc11_declaration *d, size_t at)
 {

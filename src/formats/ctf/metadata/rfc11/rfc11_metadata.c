@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define TEXT_MAX (UINT64_C(256) << 20) /* limit of a metadata text in bytes */
+#define TEXT_MAX (UINT64_C(256) << 20) /* maximum length of a metadata text in bytes */
 
 struct unpacking {
     struct ctf_description *description;
@@ -23,7 +23,7 @@ struct unpacking {
     struct buffer text, pieces, unpacked;
     size_t packets;
     enum rfc11_fault fault; /* error in the first packet header, if no packet is valid */
-    size_t complete_n;      /* length of the text up to the end of the last complete string */
+    size_t complete_n;      /* length of the text that ends with the last complete string */
     bool is_cut;            /* the last packet is incomplete */
 };
 
@@ -37,7 +37,7 @@ static void add_unpack_note(const struct unpacking *u, ttr_severity severity, ui
     u->description->note(u->description->note_ctx, severity, offset, code, text);
 }
 
-/* Returns the offset of the next magic number at or after `at`; n if there is none. */
+/* Returns the offset of the next magic number, from `at` on; n if there is none. */
 static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
 {
     for (; n - at >= RFC11_HEADER; at++)
@@ -46,8 +46,9 @@ static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
     return n;
 }
 
-/* Appends the strings of a packet's content without their zero bytes. `step` is 1 if content bytes
- * are bytes of the file, 0 if they were decompressed or decrypted. */
+/* Appends the strings in a packet's content, without their zero bytes. `step`: by how many bytes
+ * the file offset advances per content byte: 1, or 0 if the content was decompressed or
+ * decrypted. */
 static void append_text_without_zeros(struct unpacking *u, const uint8_t *p, size_t n,
                                       uint64_t offset, unsigned step)
 {
@@ -85,8 +86,8 @@ static void check_checksum(const struct unpacking *u, const struct rfc11_packet 
                         "its content does not have the checksum of its header");
 }
 
-/* Reports whether a packet belongs to the trace. All its packets have the same session id and byte
- * order; the first packet sets both. */
+/* Returns true if a packet belongs to the trace: its session id and byte order are those of the
+ * first packet. Stores both if it is the first one. */
 static bool is_packet_of_trace(struct unpacking *u, const struct rfc11_packet *packet, size_t at)
 {
     struct ctf_description *d = u->description;

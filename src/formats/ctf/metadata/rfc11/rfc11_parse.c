@@ -1,5 +1,5 @@
-/* Metadata of RFC v1.1: the blocks trace, section and event (section 7), and the syntax common to
- * all blocks. Types are in rfc11_declare.c.
+/* Parses the metadata of RFC v1.1: the blocks trace, section and event (section 7), and the syntax
+ * common to all blocks. Types are parsed by rfc11_declare.c.
  *
  *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "env" block |
  *                 "section" block | "event" block }
@@ -24,9 +24,9 @@ static bool name_equals(const struct rfc11_token *name, const char *text)
 typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_token *name,
                              bool is_block, void *to);
 
-#define STATED_MAX 16u /* maximum number of known attributes of a block */
+#define STATED_MAX 16u /* maximum number of attributes that any block has */
 
-/* Fails if a block declares a known attribute twice, since one value could only contradict the
+/* Fails if a block declares a known attribute twice, since the two values would contradict each
  * other. */
 static bool check_declared_once(struct rfc11_parser *parser, const struct rfc11_token *name,
                                 ttr_text stated[STATED_MAX], size_t *n)
@@ -59,13 +59,13 @@ static bool parse_block(struct rfc11_parser *parser, block_parser parse, void *t
     return rfc11_next_token(lexer) && rfc11_end_attribute(parser, true);
 }
 
-/* --- Block trace --- */
+/* --- Block "trace" --- */
 
 struct trace_block {
     struct rfc11_token major, minor;
     enum ctf_alignment alignment;
     bool has_alignment;
-    /* has_origin: clock_absolute is declared; is_absolute: its value */
+    /* has_origin: the text declares clock_absolute; is_absolute: its value */
     bool has_origin, is_absolute;
 };
 
@@ -115,8 +115,8 @@ static bool parse_word_size(struct rfc11_parser *parser)
            rfc11_fail_at(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
 }
 
-/* Parses the offset of the clock (extension, decision 11). Clocks with an offset count from 1970
- * unless clock_absolute is false (decision 53). */
+/* Parses the offset of the clock, an extension of the RFC (decision 11). A clock with an offset
+ * counts from 1970, unless clock_absolute is false (decision 53). */
 static bool parse_clock_offset(struct rfc11_parser *parser, int64_t *to)
 {
     parser->state->clock->is_unix = true;
@@ -130,7 +130,7 @@ static int hex_digit_value(char c)
                                                     : -1;
 }
 
-/* Parses a UUID. Tracers may use this name for something else, so any other value is skipped. */
+/* Parses a UUID. Skips any other value, since tracers may use the attribute for something else. */
 static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_uuid)
 {
     size_t at = parser->lexer.token.at, digits = 0;
@@ -156,8 +156,8 @@ static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool
     return true;
 }
 
-/* Parses an attribute that describes the clock (extensions). Returns false for other names.
- * `*is_good`: the value is valid. */
+/* Parses an attribute that describes the clock; all are extensions of the RFC. Returns false if
+ * the name is not such an attribute. `*is_good`: the value is valid. */
 static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
                                   bool *is_good)
 {
@@ -252,7 +252,7 @@ static bool parse_trace(struct rfc11_parser *parser)
     return true;
 }
 
-/* --- Block env: an extension, equal to that of CTF 1.8 --- */
+/* --- Block "env", an extension: the environment, as in CTF 1.8 --- */
 
 static bool parse_environment_entry(struct rfc11_parser *parser, const struct rfc11_token *name,
                                     bool is_block, void *to)
@@ -289,7 +289,7 @@ static const struct rfc11_type *parse_struct_use(struct rfc11_parser *parser)
     return is_list ? rfc11_parse_fields(parser) : rfc11_parse_type(parser);
 }
 
-/* --- Block section --- */
+/* --- Block "section" --- */
 
 struct section_block {
     ttr_text name;
@@ -410,7 +410,7 @@ static bool parse_section(struct rfc11_parser *parser)
            rfc11_fail_memory(&parser->lexer);
 }
 
-/* --- Block event --- */
+/* --- Block "event" --- */
 
 struct event_block {
     ttr_text name;
@@ -477,8 +477,8 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
     return is_good && rfc11_end_attribute(parser, false);
 }
 
-/* Checks section and id of an event. The section may be missing if there is only one, the id if the
- * section has no other event. Fails if the section has an event with this id. */
+/* Checks section and id of an event. The section may be omitted if there is only one, and the id
+ * if the section has no other event. Fails if another event of the section has this id. */
 static bool check_event_identity(struct rfc11_parser *parser, struct event_block *event, size_t at)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -519,7 +519,7 @@ static bool parse_event(struct rfc11_parser *parser)
     return parser->lexer.status == TTR_OK;
 }
 
-/* --- Complete text --- */
+/* --- Sequence of blocks --- */
 
 /* Skips an unknown block up to its closing brace. */
 static bool skip_unknown_block(struct rfc11_parser *parser)

@@ -17,13 +17,16 @@
 struct printer {
     const struct ctf_description *description;
     struct buffer *to;
-    struct arena arena;       /* arena of `named` */
-    struct rfc11_names named; /* maps a name to the type that the text declares under it */
+    struct arena arena; /* memory of the keys and entries of `named` */
+    /* maps each name to the type that the text declares with that name */
+    struct rfc11_names named;
     struct pair_map
-        visited; /* types already visited; the value is 1 if the text declares the type by name */
+        /* maps each visited type to 1 if the text declares it by name, else to 0 */
+        visited;
     ttr_error *error;
     ttr_status status;
-    const struct ctf_stream_class *stream; /* current stream class, for messages */
+    /* stream class that is being printed, for messages */
+    const struct ctf_stream_class *stream;
     const struct ctf_event_class *event;
 };
 
@@ -123,7 +126,8 @@ static const char *inexpressible_kind_reason(uint8_t kind)
     return kind < TYPE_KIND_COUNT ? texts[kind] : texts[TYPE_NONE];
 }
 
-/* Returns why RFC v1.1 cannot express a type, regardless of the types inside it; NULL if it can. */
+/* Returns why RFC v1.1 cannot express a type, without looking at the types inside it; NULL if it
+ * can. */
 static const char *find_inexpressible_reason(const struct type *type)
 {
     const char *kind = inexpressible_kind_reason(type->kind);
@@ -263,7 +267,7 @@ static bool print_type_body(struct printer *p, const struct type *type, unsigned
     }
 }
 
-/* Prints the use of a type: its name if the text declares it, else its complete body. */
+/* Prints a type where it is used: by its name if the text declares it, else in full. */
 static bool print_type_use(struct printer *p, const struct type *type, unsigned indent,
                            ttr_text field)
 {
@@ -276,7 +280,7 @@ static bool print_type_use(struct printer *p, const struct type *type, unsigned 
            print_format(p, " }");
 }
 
-/* Prints the declaration of a type under its name, unless another type uses that name. */
+/* Declares a type by its name, unless the text already uses that name for another type. */
 static bool declare_type(struct printer *p, const struct type *type, ttr_text field)
 {
     bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
@@ -285,7 +289,7 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
         return fail_printer_out_of_memory(p);
     if (!has_name)
         return true;
-    /* The value of the entry is not used, so any pointer will do. */
+    /* only the name matters: any pointer but NULL may be stored */
     if (!rfc11_names_add(&p->named, &p->arena, type->name, p))
         return fail_printer_out_of_memory(p);
     (void)print_format(p, "type ");
@@ -380,7 +384,7 @@ static bool print_trace_block(struct printer *p)
     return (!clock || print_clock_keys(p, clock)) && print_format(p, "}\n");
 }
 
-/* Reports whether an event context is exactly the one that event_size = true implies. */
+/* Returns true if an event context is exactly the one that event_size = true implies. */
 static bool is_implied_size_context(const struct ctf_description *d, const struct type *context)
 {
     uint8_t align =
@@ -469,7 +473,7 @@ static bool print_event_block(struct printer *p, const struct ctf_event_class *e
     return print_format(p, "}\n");
 }
 
-/* Prints the environment; entries with names that are not words are dropped. */
+/* Prints the environment, without entries that have a name that is not a word of the language. */
 static void print_env_block(struct printer *p)
 {
     const struct ctf_description *d = p->description;

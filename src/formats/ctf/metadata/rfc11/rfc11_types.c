@@ -1,5 +1,5 @@
-/* Types of RFC v1.1: the list of types, their default alignment (4.1.2, 6.1), and the syntax of
- * attributes that types and blocks share. */
+/* Types of RFC v1.1: the list of all types, their default alignment (4.1.2, 6.1), and the syntax
+ * of attributes, which types and blocks share. */
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
 #include <stdio.h>
@@ -22,8 +22,8 @@ void *rfc11_names_find(const struct rfc11_names *names, ttr_text name)
     return NULL;
 }
 
-/* Doubles the hash table. The old tables stay in the arena; together they are smaller than the new
- * one. */
+/* Doubles the hash table. The old table is not freed, since it is in the arena; all old tables
+ * together are smaller than the new one. */
 static bool grow_names(struct rfc11_names *names, struct arena *arena)
 {
     size_t n = names->buckets_n ? 2 * names->buckets_n : BUCKETS_FIRST;
@@ -102,7 +102,7 @@ static uint8_t get_default_align(enum ctf_alignment alignment, uint32_t bits)
 {
     uint32_t word = alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
     if (bits % 8 != 0 || bits == 0)
-        return 0; /* the type is incomplete because memory ran out */
+        return 0; /* the member's type is incomplete, because memory ran out */
     if (alignment != CTF_ALIGN_NATURAL_64 && alignment != CTF_ALIGN_NATURAL_32)
         return 3;
     if ((bits & (bits - 1)) != 0)

@@ -15,19 +15,25 @@
 /* Rule by which the alignment of a type is determined. */
 enum rfc11_rule {
     RULE_FIXED = 0, /* type.align is final */
-    RULE_BASIC,     /* the declared alignment, else `natural` or the trace's default */
-    RULE_COMPOUND,  /* the largest alignment of the members, at least the declared one */
-    RULE_HEADER     /* struct of a header: `natural`, whatever the alignment of the members */
+    RULE_BASIC,     /* the declared alignment; else `natural` or the default of the trace */
+    /* the largest alignment of the members, or the declared one if that is larger */
+    RULE_COMPOUND,
+    /* struct of an event header: `natural`; the alignment of the members does not matter */
+    RULE_HEADER
 };
 
 struct rfc11_type {
-    struct type type; /* must be the first member: pointers to it are cast to rfc11_type */
+    /* the first member, since pointers to it are cast to struct rfc11_type */
+    struct type type;
     struct rfc11_type
-        *next; /* next type in order of creation: inner types come before outer ones */
-    struct type_member *members; /* members of a fixed struct, writable while the struct is made */
+        /* next type that was created; inner types are created before the types that contain
+         * them */
+        *next;
+    /* array of the members, to fill them in while the type is made */
+    struct type_member *members;
     uint8_t rule;
-    uint8_t depth; /* levels of nesting, including this type */
-    bool is_empty; /* true if values have no bits */
+    uint8_t depth; /* levels of nested types, including this one */
+    bool is_empty; /* values of the type occupy no bits */
     /* alignment in bits if the trace declares natural alignment; at most the word size */
     uint32_t natural;
     uint32_t fields; /* number of fields, including those of nested structs and arrays */
@@ -50,9 +56,10 @@ void *rfc11_names_find(const struct rfc11_names *names, ttr_text name);
 TTR_MUST bool rfc11_names_add(struct rfc11_names *names, struct arena *arena, ttr_text name,
                               void *thing);
 
-/* An event header type, with the properties of the section for which it was made. */
+/* The type of an event header, with the properties of the section that determine it. */
 struct rfc11_header {
-    /* NULL until needed; size: event context with the payload size, for event_size = true */
+    /* header: event header type; size: event context that event_size = true implies; NULL until
+     * needed */
     struct rfc11_type *header, *size;
     const struct ctf_clock *clock;
     uint32_t word_size;
@@ -63,13 +70,14 @@ struct rfc11_header {
 /* State of the parser that is kept between calls of rfc11_parse (description->parser). */
 struct rfc11_state {
     struct rfc11_type *first, *last; /* list of all types in order of creation */
-    struct rfc11_type *unaligned;    /* first type in the list without a final alignment */
+    struct rfc11_type *unaligned;    /* first type of the list without a final alignment */
     struct rfc11_names types;        /* maps a name to a struct rfc11_declaration */
     struct rfc11_names sections;     /* maps a name to a struct ctf_stream_class */
     struct ctf_clock *clock;
-    struct rfc11_header made; /* last event header made; often hundreds of sections share one */
-    uint32_t word_size;       /* bits; 0 = not declared */
-    bool has_trace;           /* a trace block was parsed */
+    /* event header that was made last; often hundreds of sections share one */
+    struct rfc11_header made;
+    uint32_t word_size; /* word size in bits; 0 if not declared */
+    bool has_trace;     /* a trace block was parsed */
 };
 
 /* Returns the parser's state, creating it if needed. Returns NULL if memory is out. */
@@ -103,7 +111,7 @@ enum rfc11_attribute {
     ATTRIBUTE_ELEM_TYPE,
     ATTRIBUTE_LENGTH_TYPE,
     ATTRIBUTE_ENCODING,
-    ATTRIBUTE_FLOAT, /* extension, like the next one */
+    ATTRIBUTE_FLOAT, /* is_float; not in the RFC, like the attribute that follows */
     ATTRIBUTE_LENGTH_FIELD,
     ATTRIBUTE_COUNT
 };
@@ -119,44 +127,46 @@ enum rfc11_kind {
 };
 
 struct rfc11_declaration {
-    ttr_text name; /* "" if there is none */
+    ttr_text name; /* declared name; "" for types without a name */
     enum rfc11_kind kind;
     const struct rfc11_declaration *parent;
     /* bit set of attributes (1 << enum rfc11_attribute) that are declared here or inherited */
     uint32_t declared;
     bool is_abstract, is_built_in;
-    /* true if a required attribute is missing so far: map of an enum, unit of a gcc_bitfield */
+    /* lacks_map: an enum has no map yet; lacks_unit: a gcc_bitfield has no unit yet */
     bool lacks_map, lacks_unit;
     bool is_signed, is_big_endian, is_float;
     uint8_t base, encoding;
     uint32_t align, size, unit_size;
     struct type_label *labels;
     uint32_t labels_n;
-    uint64_t entries; /* entries of the map in the text */
-    /* most, least: greatest and least value of a label; `least` is two's complement, 0 unless
-     * negative */
+    uint64_t entries; /* number of entries in the map, as written */
+    /* most, least: greatest and smallest value of a label; `least` is two's complement, and 0 if
+     * no value is negative */
     uint64_t most, least;
-    size_t most_at, least_at; /* offsets of these labels in the text */
+    size_t most_at, least_at; /* offsets in the text of the labels with these values */
     struct type_member *members;
     uint32_t members_n;
     uint64_t length;
     ttr_text length_field;
     const struct rfc11_type *element, *length_type;
-    struct rfc11_type *made; /* type made of this declaration; NULL until first used */
+    /* type that was made of the declaration; NULL until it is used */
+    struct rfc11_type *made;
 };
 
 struct rfc11_parser {
     struct rfc11_lexer lexer;
     struct ctf_description *description;
     struct rfc11_state *state;
-    unsigned depth; /* current depth of nested types and skipped blocks */
+    /* levels of types and skipped blocks that contain the current position */
+    unsigned depth;
     /* number of names in blocks that may be repeated: unknown attributes, and entries of env */
     uint64_t repeatable;
     bool states_alignment; /* true if the text declares the default alignment */
 };
 
-/* Reports whether a name is a root type, which cannot be declared: integer, gcc_bitfield, enum,
- * struct, array, sequence or string. */
+/* Returns true if a name is that of an abstract root type: integer, gcc_bitfield, enum, struct,
+ * array, sequence or string. Declaring such a name is an error. */
 bool rfc11_is_root_name(ttr_text name);
 
 /* Copies a payload struct with its first `context_n` members marked as the event's context. Returns
@@ -165,8 +175,8 @@ const struct rfc11_type *rfc11_mark_context_members(struct rfc11_parser *parser,
                                                     const struct rfc11_type *type,
                                                     uint32_t context_n);
 
-/* Returns the type of a complete declaration, which is made at the first call. Returns NULL on
- * failure; `at` is the offset in the text for messages. */
+/* Returns the type of a complete declaration; the first call makes it. Returns NULL on failure;
+ * `at` is the offset in the text for messages. */
 struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser,
                                    struct rfc11_declaration *declaration, size_t at);
 
@@ -179,14 +189,14 @@ struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser);
 /* Parses `NAME { ... }` after the word `type` or `abstract_type`, and declares the type. */
 bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract);
 
-/* --- rfc11_types.c: attributes of types and blocks --- */
+/* --- Attributes of types and blocks (rfc11_types.c) --- */
 
-/* Emits a diagnostic for an offset of the text. */
+/* Emits a diagnostic for an offset in the text. */
 void rfc11_add_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
                     const char *code, const char *text);
 
-/* Parses the start of an attribute: an optional point, its name, and `=`. Sets `*is_block` if `{`
- * follows the name instead of `=`; the brace is not consumed. */
+/* Parses the start of an attribute: an optional point, the name, and `=`. If `{` follows the name
+ * instead, sets `*is_block` and does not consume the brace. */
 bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block);
 
 /* Parses the end of an attribute: `;`, which is optional after `}`. */
@@ -196,7 +206,7 @@ bool rfc11_end_attribute(struct rfc11_parser *parser, bool ended_with_brace);
 bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *name,
                         const char *where);
 
-/* Parses true or false. */
+/* Parses the word `true` or `false`. */
 bool rfc11_parse_bool(struct rfc11_parser *parser, bool *value);
 
 #endif

@@ -17,11 +17,12 @@
 #define MEMORY_PER_BYTE                                                      \
     64u /* limit of memory for syntax tree and description, per byte of text \
          */
-#define MEMORY_FREE (1u << 20) /* memory that any text may use in addition, in bytes */
+/* bytes of memory that syntax tree and description may use for any text, even a short one */
+#define MEMORY_FREE (1u << 20)
 #define TEXT_MAX ((size_t)1 << 30)
 
-/* Checks that the text starts with the comment "CTF 1.8"; other versions are not supported (section
- * 7.1). */
+/* Fails unless the text starts with the comment "CTF 1.8"; other versions are not supported
+ * (section 7.1). */
 static bool check_version_comment(struct tsdl_reading *reading)
 {
     static const char opening[] = "/* CTF", version[] = " 1.8";

@@ -44,7 +44,7 @@ static const struct tsdl_type *get_assigned_type(struct tsdl_resolver *resolver,
 }
 
 /* Processes a statement of a block if it is a declaration. Returns false if it is an attribute.
- * `*is_fine` becomes false on failure. */
+ * Sets `*is_fine` to false if the declaration is invalid. */
 static bool process_block_declaration(struct tsdl_resolver *resolver,
                                       const struct tsdl_statement *statement, bool *is_fine)
 {
@@ -54,8 +54,8 @@ static bool process_block_declaration(struct tsdl_resolver *resolver,
     return true;
 }
 
-/* A type that a block assigns to an attribute, kept until all roots of the block can be built in
- * order. */
+/* A type that a block assigns to an attribute such as event.header. Stored until the end of the
+ * block, because they must be built in decoding order. */
 struct assigned_type {
     const struct tsdl_type *type;
     size_t at;
@@ -103,7 +103,7 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
         return tsdl_get_uuid(resolver, attribute, description->uuid);
     case TRACE_PACKET_HEADER:
         return assign_root_type(resolver, attribute, header);
-    default: /* resolve_byte_order() has processed the byte order */
+    default: /* the byte order was processed by resolve_byte_order */
         return true;
     }
 }
@@ -144,7 +144,8 @@ static const struct tsdl_statement *find_attribute(const struct tsdl_statement *
     return statement;
 }
 
-/* Sets the byte order of the trace. Must be called first, since every type may depend on it. */
+/* Sets the byte order of the trace. Must be called before all other blocks are processed, since
+ * every type may depend on it. */
 static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl_statement *first)
 {
     struct ctf_description *description = resolver->description;
@@ -219,8 +220,8 @@ static bool resolve_clock_attribute(struct tsdl_resolver *resolver,
     }
 }
 
-/* Converts negative cycles to fewer seconds if possible: CTF 2 and old Babeltrace versions reject
- * negative cycles. */
+/* Replaces negative offset cycles by a smaller number of seconds if possible, since CTF 2 and old
+ * Babeltrace versions reject negative cycles. */
 static void normalize_clock_offset(struct ctf_clock *clock)
 {
     if (clock->offset_cycles >= 0)
@@ -241,7 +242,7 @@ static bool texts_are_equal(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Reports whether two clock blocks are identical. */
+/* Returns true if two clock blocks declare the same properties. */
 static bool is_same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
 {
     return texts_are_equal(a->name, b->name) && texts_are_equal(a->description, b->description) &&
@@ -276,7 +277,9 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
         return tsdl_fail(resolver->reading, block->at,
                          "a second clock '%.*s', which is not as the first", (int)clock->name.n,
                          clock->name.p);
-    if (before) { /* babeltrace2 2.0 repeats its clock before each stream block */
+    /* a second block for a clock is valid if it is identical: babeltrace2 2.0 repeats the clock
+     * before each stream */
+    if (before) {
         description->clocks_n--;
         return true;
     }
@@ -286,8 +289,8 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
            tsdl_fail_memory(resolver->reading);
 }
 
-/* Stores a number that does not fit in a signed 64-bit integer as text. Returns false if the value
- * is not such a number. */
+/* Returns the text of a number that does not fit in a signed 64-bit integer. Returns false if the
+ * value fits, or is not a number. */
 static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                             ttr_text *text)
 {
@@ -494,9 +497,8 @@ static struct ctf_stream_class *find_or_add_stream(struct tsdl_resolver *resolve
     return stream;
 }
 
-/* Drops an event class with an id that is used already, as some tracers write (gst-shark). All
- * other events remain readable. A reader of the trace must treat events with this id as ambiguous.
- */
+/* Drops an event class if another class of the stream has its id; gst-shark writes such metadata.
+ * All other events remain readable. A reader must treat events with this id as ambiguous. */
 static bool drop_repeated_event(struct tsdl_resolver *resolver, size_t at,
                                 const struct event_values *values,
                                 const struct ctf_event_class *first)

@@ -1,13 +1,13 @@
 /* Types without members (CTF 1.8.3 sections 4.1 and 4.2.5): integer, floating_point, string, and
- * enumerations. Accepted although the specification does not allow it: numbers of more than 64
- * bits, and floating point numbers of formats other than IEEE 754 (kept as bits). */
+ * enumerations. Also accepted, although the specification forbids it: numbers of more than 64
+ * bits, and floating point formats that are not of IEEE 754; their bits are kept. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
 #define INTEGER_BITS_MAX 65536u
-#define INDEX_FROM 8u /* minimum number of labels for which an enumeration gets a hash index */
+#define INDEX_FROM 8u /* enumerations with at least this many labels get a hash index */
 
 #define IS(text, word) ((text).n == sizeof(word) - 1 && memcmp((text).p, (word), (text).n) == 0)
 
@@ -71,8 +71,8 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
     return true;
 }
 
-/* Parses the value of the attribute map: `clock.NAME.value`, the clock that the integer contains.
- */
+/* Parses the value `clock.NAME.value` of the attribute `map`: the integer contains the time of
+ * that clock. */
 static bool get_mapped_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                              const struct ctf_clock **clock)
 {
@@ -253,8 +253,8 @@ static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specif
     return true;
 }
 
-/* Returns an existing type that is identical byte by byte, else adds a copy of `like`. Returns NULL
- * if memory is out (recorded in the reading). */
+/* Returns an existing type that is equal byte by byte; if there is none, adds a copy of `like`.
+ * Returns NULL if memory is out (resolver->reading has the error). */
 static const struct tsdl_type *share_equal_type(struct tsdl_resolver *resolver,
                                                 const struct tsdl_type *like)
 {
@@ -264,7 +264,8 @@ static const struct tsdl_type *share_equal_type(struct tsdl_resolver *resolver,
     if (known)
         return known;
     struct tsdl_type *pair =
-        tsdl_alloc(resolver, 2 * sizeof *pair); /* the type, and a copy of its bytes as the key */
+        /* one allocation for the type and the key, which is a copy of its bytes */
+        tsdl_alloc(resolver, 2 * sizeof *pair);
     if (!pair)
         return NULL;
     memcpy(&pair[0], like, sizeof *like);
@@ -290,16 +291,16 @@ const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
     return is_fine ? share_equal_type(resolver, &type) : NULL;
 }
 
-/* Labels of an enumeration while it is parsed: ranges in the order of the text. Ranges of one label
- * are joined at the end. */
+/* Labels of an enumeration while it is parsed, with their ranges in the order of the text. The
+ * ranges of one label are joined after the last one. */
 struct label_list {
     struct type_range *range;
-    uint32_t *label; /* label of each range */
+    uint32_t *label; /* index of each range's label */
     uint32_t n;
-    ttr_text *name; /* name of each label */
+    ttr_text *name; /* label names by index */
     uint32_t *ranges_n;
     uint32_t labels_n;
-    uint32_t *slot; /* hash table: label index + 1 by name */
+    uint32_t *slot; /* hash table of label names; each slot is a label index + 1 */
     uint32_t slots_n;
 };
 
@@ -317,8 +318,8 @@ static uint32_t find_or_add_label_index(struct label_list *gathered, ttr_text na
     return gathered->labels_n - 1;
 }
 
-/* Converts a label's value to a number of the container's sign. Returns false if it does not fit.
- */
+/* Converts the value of a label to a number with the sign of the enumeration's integer. Returns
+ * false if it does not fit. */
 static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_value *value,
                             bool is_signed, uint64_t *number)
 {
@@ -335,7 +336,7 @@ static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_va
     return true;
 }
 
-/* Reports whether the container can hold all values of a range. */
+/* Returns true if the integer of the enumeration can hold all values of a range. */
 static bool fits_container(const struct type *container, struct type_range range)
 {
     unsigned bits = container->bits;
@@ -347,8 +348,8 @@ static bool fits_container(const struct type *container, struct type_range range
     return low >= -limit && high < limit;
 }
 
-/* Computes the range of an enumerator. On input `*range` is the range of the previous enumerator: a
- * label without a value is the next number. */
+/* Computes the range of an enumerator. On input, `*range` is that of the previous enumerator: a
+ * label without a value has the number after it. */
 static bool get_enumerator_range(struct tsdl_resolver *resolver,
                                  const struct tsdl_enumerator *enumerator,
                                  const struct type *container, struct type_range *range)
@@ -443,7 +444,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
     struct type_range range = {0};
     for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
          enumerator = enumerator->next) {
-        /* a first label without a value is 0 */
+        /* if the first label has no value, its number is 0 */
         bool is_first_and_bare = gathered.n == 0 && !enumerator->low;
         if (!is_first_and_bare &&
             !get_enumerator_range(resolver, enumerator, &container->type, &range))

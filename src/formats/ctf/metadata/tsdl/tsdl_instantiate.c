@@ -31,11 +31,12 @@
 
 #define IS(text, word) ((text).n == sizeof(word) - 1 && memcmp((text).p, (word), (text).n) == 0)
 
-/* A structure or variant on the path from the root to the current type. */
+/* A structure or variant that contains the current type, on the path from the root. */
 struct frame {
     const struct tsdl_type *type; /* the declared type */
-    uint32_t member;  /* index of the member being instantiated; the earlier ones are complete */
-    uint32_t names_n; /* number of names in the path up to this frame */
+    /* index of the member that is being instantiated; all before it are complete */
+    uint32_t member;
+    uint32_t names_n; /* number of names that lead from the root to this frame */
 };
 
 struct instantiation {
@@ -45,10 +46,12 @@ struct instantiation {
     uint32_t frames_n;
     ttr_text names[PATH_MAX_NAMES];
     uint32_t names_n;
-    uint32_t arrays;  /* number of enclosing arrays */
-    bool marks_roles; /* copy every type, because field names imply roles in this root */
+    uint32_t arrays; /* number of arrays that contain this frame */
+    /* every type must be copied, because field names imply roles in this root */
+    bool marks_roles;
     const struct ctf_clock
-        *clock; /* clock of timestamps that declare none; NULL if the trace has several clocks */
+        /* clock of timestamps that are not mapped to one; NULL if the trace has several clocks */
+        *clock;
 };
 
 uint32_t tsdl_find_option_labels(const struct tsdl_type *variant, const struct tsdl_type *tag,
@@ -75,7 +78,7 @@ static bool is_integer_type(const struct type *type)
     return type->kind == TYPE_UINT || type->kind == TYPE_INT;
 }
 
-/* Fails if no label of the variant's tag has the name of an option. */
+/* Fails if an option of the variant has no label in the tag's enumeration. */
 static bool check_variant_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
                               const struct tsdl_type *variant, size_t at)
 {
@@ -129,7 +132,8 @@ const struct tsdl_type *tsdl_resolve_path(const struct tsdl_type *from, ttr_text
     return from;
 }
 
-/* Reports whether the first name of a path is a member of this frame before the current one. */
+/* Returns true if the first name of a path is a member of this frame that precedes the current
+ * member. */
 static bool is_earlier_in_frame(const struct frame *frame, ttr_text path)
 {
     int64_t i = frame->type->type.kind == TYPE_STRUCT
@@ -149,8 +153,8 @@ static bool fail_reference(const struct instantiation *p, const struct tsdl_type
                      reference->path.n < 80 ? (int)reference->path.n : 80, reference->path.p, why);
 }
 
-/* Resolves a relative reference. The search starts at the structure that owns the reference, else
- * at the innermost frame with an earlier member of that name. */
+/* Resolves a relative reference. The search starts in the structure that declared the referenced
+ * field; else in the innermost frame with an earlier member of that name. */
 static const struct tsdl_type *follow_relative(struct instantiation *p,
                                                const struct tsdl_type *user, ttr_text *names,
                                                uint32_t *names_n)
@@ -182,7 +186,8 @@ static const struct {
     {"event.context.", ROOT_SPECIFIC_CONTEXT},    {"event.fields.", ROOT_PAYLOAD},
 };
 
-/* Returns a root that was instantiated before, such as the packet header; NULL if it is not yet. */
+/* Returns a root that was instantiated before the current one, such as the packet header; NULL
+ * otherwise. */
 static const struct type *get_root_type(const struct instantiation *p, enum type_root root)
 {
     const struct ctf_stream_class *stream = p->place->stream;
@@ -205,9 +210,9 @@ static const struct type *get_root_type(const struct instantiation *p, enum type
     }
 }
 
-/* Resolves an absolute path in the root that is being instantiated. While the path leads through
- * the open frames, each name must be that of the current member or variant option. The first name
- * that leaves the frames must be an earlier member. */
+/* Resolves an absolute path in the root that is being instantiated. Each name must first be that
+ * of the current member of a frame; the first name that differs must be an earlier member of its
+ * frame. */
 static const struct tsdl_type *follow_path_in_current_root(const struct instantiation *p,
                                                            ttr_text path, ttr_text *names,
                                                            uint32_t *names_n)
@@ -315,8 +320,8 @@ static bool set_options_ranges(struct instantiation *p, struct tsdl_type *varian
     return true;
 }
 
-/* Maps a timestamp that declares no clock to the only clock of the trace. If the trace has no
- * clock, it counts nanoseconds (section 8). */
+/* Maps a timestamp without a clock to the only clock of the trace. If the trace has no clock, the
+ * timestamp counts nanoseconds (section 8). */
 static bool map_to_only_clock(struct instantiation *p, struct tsdl_type *type)
 {
     struct ctf_description *description = p->resolver->description;

@@ -135,7 +135,7 @@ static unsigned digit_value(char c)
                                           : 16;
 }
 
-/* Returns the length of an integer suffix: u, l or ll, each once, in either order. */
+/* Returns the length of the suffix of an integer: u, l or ll, each at most once, in any order. */
 static size_t suffix_length(const char *p)
 {
     size_t n = 0;
@@ -172,7 +172,7 @@ static bool lex_number(struct tsdl_reading *reading, struct tsdl_token *token)
     return true;
 }
 
-/* Encodes a character as UTF-8. Returns its length. */
+/* Encodes a code point as UTF-8. Returns the number of bytes. */
 static size_t encode_utf8(char *to, uint32_t point)
 {
     if (point < 0x80) {
@@ -186,8 +186,7 @@ static size_t encode_utf8(char *to, uint32_t point)
     return n;
 }
 
-/* Decodes \u with four or \U with eight hexadecimal digits. `*at` is the offset of the letter u or
- * U. */
+/* Decodes \u with four or \U with eight hexadecimal digits, at the letter at `*at`. */
 static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to, size_t *n)
 {
     const char *p = reading->text->p;
@@ -206,8 +205,8 @@ static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to,
     return true;
 }
 
-/* Decodes the escape sequence of C after the backslash at *at. Octal escapes have up to three
- * digits; hexadecimal escapes may not exceed a byte. */
+/* Decodes an escape sequence of C; `*at` is after the backslash. Octal escapes have at most three
+ * digits; hexadecimal escapes must fit in a byte. */
 static bool decode_escape(struct tsdl_reading *reading, size_t *at, char *to, size_t *n)
 {
     static const char letters[] = "'\"?\\abfnrtv", meanings[] = "'\"?\\\a\b\f\n\r\t\v";
@@ -257,7 +256,7 @@ static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token
     return true;
 }
 
-/* Reports whether the line up to the quote is one of those that LTTng writes without escaping the
+/* Returns true if the text before the quote is a line that LTTng prints without escaping its
  * value. */
 static bool is_unescaped_start(const struct ctf_text *text, size_t quote)
 {
@@ -271,8 +270,8 @@ static bool is_unescaped_start(const struct ctf_text *text, size_t quote)
     return false;
 }
 
-/* Returns the offset of the line's last quote if only a semicolon follows it: that quote closes an
- * unescaped string. Returns 0 otherwise. */
+/* Finds the end of an unescaped string: the last quote of the line, if only a semicolon follows
+ * it. Returns its offset; 0 if there is none. */
 static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
 {
     const char *feed =
@@ -281,7 +280,7 @@ static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
     return end >= quote + 3 && text->p[end - 1] == ';' && text->p[end - 2] == '"' ? end - 2 : 0;
 }
 
-/* Reads a string or character constant that opens at token->end. */
+/* Reads a string or character constant; token->end is after its opening quote. */
 static bool lex_string(struct tsdl_reading *reading, struct tsdl_token *token)
 {
     const char *p = reading->text->p;
@@ -355,7 +354,7 @@ static bool lex_sign(struct tsdl_reading *reading, struct tsdl_token *token)
     return true;
 }
 
-/* Reports whether only zero bytes follow: padding of a block or page. */
+/* Returns true if the rest of the text is zero bytes, as padding of a block or page. */
 static bool is_zero_padding(const struct ctf_text *text, size_t at)
 {
     while (at < text->n && text->p[at] == 0)

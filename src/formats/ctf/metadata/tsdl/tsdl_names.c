@@ -12,7 +12,8 @@ static bool texts_are_equal(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Returns the slot of a name of a scope in the hash table; a free slot if it is not in it. */
+/* Returns the hash table slot of a name in a scope; a free slot if the table does not contain the
+ * name. */
 static struct tsdl_name *find_name_slot(const struct tsdl_names *names, uint32_t scope,
                                         ttr_text name)
 {

@@ -26,8 +26,9 @@
 
 #define WORDS_MAX 16u /* maximum number of words in a type name */
 
-/* Bytes of text in which event blocks keep their trees. Later event blocks are checked and parsed
- * again on demand, one at a time, because a tree needs many times as much memory as its text. */
+/* bytes; event blocks within this much text keep their syntax trees. Later event blocks are
+ * checked, and parsed again when needed, one at a time, because a tree needs many times as much
+ * memory as its text. */
 #define TREE_KEPT ((size_t)4 << 20)
 
 struct parser {
@@ -51,11 +52,11 @@ static bool is_at_keyword(const struct parser *p, enum tsdl_keyword keyword)
     return p->token.kind == TSDL_TOKEN_KEYWORD && p->token.keyword == keyword;
 }
 
-/* Sets the error that the next token is not the expected one. Returns false. */
+/* Sets the error that the next token is not `expected`. Returns false. */
 static bool fail_unexpected_token(struct parser *p, const char *expected)
 {
     const struct tsdl_token *token = &p->token;
-    /* the text may also end inside this token, which is then incomplete */
+    /* if the token is the last one, it may be cut off, so the text counts as ended */
     p->reading->is_at_end = token->end == p->reading->text->n;
     if (token->kind == TSDL_TOKEN_END)
         return tsdl_fail(p->reading, token->at, "expected %s, found the end of the text", expected);
@@ -65,7 +66,7 @@ static bool fail_unexpected_token(struct parser *p, const char *expected)
                      p->reading->text->p + token->at);
 }
 
-/* Consumes a punctuation character. Fails if the next token is another one. */
+/* Consumes a punctuation character. Fails if the next token is not this character. */
 static bool expect_sign(struct parser *p, char sign, const char *expected)
 {
     return is_at_sign(p, sign) ? read_next_token(p) : fail_unexpected_token(p, expected);
@@ -83,8 +84,7 @@ static bool is_word_token(const struct tsdl_token *token)
     return token->kind == TSDL_TOKEN_NAME || token->kind == TSDL_TOKEN_KEYWORD;
 }
 
-/* Joins the names and points of a path in [begin, end) of the text, without the blanks between
- * them. */
+/* Returns the path in [begin, end) of the text, without the blanks between its names and points. */
 static bool join_path_words(struct parser *p, size_t begin, size_t end, ttr_text *text)
 {
     const char *source = p->reading->text->p;
@@ -504,7 +504,7 @@ static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
            parse_declarators(p, statement);
 }
 
-/* Reports whether the next keyword starts a declaration, so that a missing ';' after '}' is
+/* Returns true if the next keyword starts a declaration. Then a missing ';' after '}' is
  * accepted. */
 static bool is_at_declaration(const struct parser *p)
 {
@@ -569,7 +569,7 @@ static const struct tsdl_statement *parse_fields(struct parser *p)
     return first;
 }
 
-/* Reports whether the next token starts a type specifier. */
+/* Returns true if the next token starts a type specifier. */
 static bool is_at_type(const struct parser *p)
 {
     return is_at_keyword(p, TSDL_STRUCT) || is_at_keyword(p, TSDL_VARIANT) ||
@@ -626,8 +626,8 @@ static bool parse_block(struct parser *p, struct tsdl_statement *statement)
            expect_sign(p, ';', "';' after '}'");
 }
 
-/* Swaps the arena of the text's tree with that of the current event block, so that its nodes can be
- * freed alone. */
+/* Exchanges the arena of the text's syntax tree with that of the current event block, so that the
+ * nodes of the block can be freed separately. */
 static void swap_tree_arenas(struct tsdl_reading *reading)
 {
     struct arena tree = reading->tree;
@@ -674,10 +674,10 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
     }
 }
 
-/* Reports whether a text that ends too early may be used without the declaration at `at`. Tracers
- * write metadata in packets, so a tracer that was stopped leaves a partial declaration. A text
- * without packets is accepted only if another metadata file continues it. At least one stream block
- * is required to read anything. */
+/* Returns true if an incomplete declaration at the end of the text may be dropped. A tracer that
+ * is stopped leaves one, because it writes metadata packet by packet. Without packets, this is
+ * only accepted if another metadata file continues the text. At least one stream block is
+ * required, since no stream can be read without it. */
 static bool can_drop_cut_declaration(struct tsdl_reading *reading, bool has_stream, size_t at)
 {
     if (!reading->is_at_end || (!reading->text->pieces_n && !reading->text->is_part) || !has_stream)

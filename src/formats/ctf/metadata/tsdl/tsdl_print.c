@@ -21,8 +21,8 @@
 
 #include "base/status.h"
 
-/* Reports whether a clock can have this name: an identifier, or, for a description read from TSDL,
- * also one with other bytes that the lexer accepts. */
+/* Returns true if a clock can have this name in TSDL: it is an identifier, or was read from TSDL,
+ * since its lexer accepts more bytes in names. */
 static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
 {
     bool is_word = p->description->version == CTF_1_8 && name.n &&
@@ -32,8 +32,8 @@ static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
     return is_word || tsdl_is_identifier(name);
 }
 
-/* Chooses the name of a clock in the text: its name, or its id if the name is not an identifier, or
- * a generated name if that is used by another clock. */
+/* Chooses the name of a clock in the text: its name; its id if the name is not an identifier; a
+ * generated name if another clock has the chosen one. */
 static bool choose_clock_name(struct tsdl_printer *p, struct ctf_clock *const *clock,
                               struct tsdl_names *taken)
 {
@@ -101,8 +101,8 @@ static void print_unsigned_attribute(struct tsdl_printer *p, const char *name, u
     tsdl_print_format(p, "%" PRIu64 ";", number);
 }
 
-/* Prints a signed number; the minimum needs special care, since its magnitude does not fit in its
- * type. */
+/* Prints a signed number. The smallest 64-bit number is a special case, since its absolute value
+ * does not fit in the type. */
 static void print_signed_attribute(struct tsdl_printer *p, const char *name, int64_t number)
 {
     print_attribute_start(p, name);
@@ -138,8 +138,8 @@ static bool print_trace_attributes(struct tsdl_printer *p)
     return true;
 }
 
-/* Prints the name of an environment entry: words joined by points, possibly keywords. Invalid
- * characters become underscores, except in names read from TSDL. */
+/* Prints the name of an environment entry: words joined by points, which may be keywords. Replaces
+ * invalid characters by underscores, except in names that were read from TSDL. */
 static void print_entry_name(struct tsdl_printer *p, ttr_text name)
 {
     bool begins = true;
@@ -183,8 +183,8 @@ static bool has_offset(const struct ctf_clock *clock)
     return clock->offset_s || clock->offset_cycles;
 }
 
-/* Reports whether clock blocks need the attribute `absolute`. Babeltrace accepts several clocks
- * only if all declare it. */
+/* Returns true if clock blocks need the attribute `absolute`. Babeltrace accepts several clocks
+ * only if all have it. */
 static bool needs_absolute_clocks(const struct ctf_description *description)
 {
     bool says = description->clocks_n > 1;
@@ -222,8 +222,8 @@ static void print_clock_block(struct tsdl_printer *p, const struct ctf_clock *cl
     print_block_end(p);
 }
 
-/* Reports whether a stream block needs an id. The only stream, if its id is 0, must not have one:
- * Babeltrace then rejects an id. */
+/* Returns true if a stream block needs an id. If the only stream has the id 0, Babeltrace rejects
+ * the attribute. */
 static bool needs_stream_id(const struct tsdl_printer *p, const struct ctf_stream_class *stream)
 {
     return stream->id != 0 ||
@@ -248,7 +248,8 @@ static bool print_event_block(struct tsdl_printer *p, const struct ctf_event_cla
 {
     p->event = event;
     print_block_start(p, "event");
-    print_attribute_start(p, "name"); /* printed even if empty, since Babeltrace requires it */
+    /* the name is printed even if it is empty, since Babeltrace requires one */
+    print_attribute_start(p, "name");
     tsdl_print_string(p, event->name);
     tsdl_print_format(p, ";");
     print_unsigned_attribute(p, "id", event->id);
@@ -265,8 +266,8 @@ static bool print_event_block(struct tsdl_printer *p, const struct ctf_event_cla
     return true;
 }
 
-/* Prints the stream classes. If packets or events do not contain a stream class id, all belong to
- * class 0, and only that is printed. */
+/* Prints the stream classes. If packets or events do not record the stream class, all belong to
+ * class 0, so only class 0 is printed. */
 static bool print_stream_blocks(struct tsdl_printer *p)
 {
     const struct ctf_description *description = p->description;
@@ -289,7 +290,7 @@ static bool print_stream_blocks(struct tsdl_printer *p)
     return true;
 }
 
-/* Prints the complete text. Clocks come first, because fields refer to them. */
+/* Prints the complete metadata. Clocks come first, because fields refer to them. */
 static bool print_tsdl_text(struct tsdl_printer *p)
 {
     tsdl_print_format(p, "/* CTF 1.8 */\n");
@@ -312,7 +313,7 @@ ttr_status tsdl_print(const struct ctf_description *description, struct buffer *
     p.aliases_end = &p.aliases;
     arena_init(&p.arena, description->alloc);
     pair_map_init(&p.labelled, description->alloc);
-    /* first pass: collects the enumerations that selectors need; second pass: prints */
+    /* first pass: find the selectors that must become enumerations; second pass: print */
     bool is_fine = choose_clock_names(&p) && print_tsdl_text(&p);
     p.gathers = false;
     is_fine = is_fine && print_tsdl_text(&p);

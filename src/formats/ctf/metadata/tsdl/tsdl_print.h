@@ -14,19 +14,19 @@
 
 #define PRINT_DEPTH (TYPE_DEPTH_MAX + 4u)
 
-/* A structure or variant on the path from the root to the type being printed. */
+/* A structure or variant that contains the type being printed, on the path from the root. */
 struct tsdl_print_frame {
     const struct type *type;
     uint32_t member;
-    uint32_t names_n; /* number of names in the path up to this frame */
-    /* scope of its members in printer.members; 0 if it has few members, which are searched linearly
-     */
+    uint32_t names_n; /* number of names that lead from the root to this frame */
+    /* key of the frame's members in printer.members; 0 if there are few, which are searched
+     * linearly */
     uint32_t scope;
-    uint32_t arrays; /* number of enclosing arrays */
+    uint32_t arrays; /* number of arrays that contain the frame */
 };
 
-/* A selector without labels that must be printed as an enumeration, so that variant options can
- * refer to labels. */
+/* An integer without labels that selects the options of a variant. It must be printed as an
+ * enumeration, since options refer to labels. */
 struct tsdl_need {
     const struct tsdl_need *next;
     const struct type_reference
@@ -50,7 +50,7 @@ struct tsdl_printer {
     ttr_error *error;
     ttr_status status;
     unsigned indent;
-    /* current stream class; NULL at the level of the trace */
+    /* stream class that is being printed; NULL at the level of the trace */
     const struct ctf_stream_class *stream;
     const struct ctf_event_class *event;
     enum type_root root;
@@ -58,24 +58,27 @@ struct tsdl_printer {
     uint32_t frames_n;
     ttr_text names[PRINT_DEPTH];
     uint32_t names_n;
-    uint32_t arrays;              /* number of arrays around the current type */
-    const struct tsdl_need *need; /* list of all needs */
-    /* maps a clock to its name in the text; the key is the bytes of the clock's address */
+    uint32_t arrays; /* number of arrays that contain the current type */
+    /* list of all selectors that must become enumerations */
+    const struct tsdl_need *need;
+    /* names of clocks in the text; the key is the address of the clock */
     struct tsdl_names clocks;
-    /* maps an option to its identifier if that is equal to its label; the key is the bytes of the
-     * option's address */
+    /* identifiers of options that are equal to their labels; the key is the address of the option
+     */
     struct tsdl_names options;
-    struct tsdl_names members; /* member indexes of large structures */
+    struct tsdl_names members; /* indexes of the members of large structures */
     uint32_t scopes_n;
-    /* maps the address of a type with long labels to 1, or to 1 + the number of its alias */
+    /* maps the address of a type with many labels to 1, or to 1 + the number of its alias */
     struct pair_map labelled;
-    struct tsdl_alias *aliases, **aliases_end; /* enumerations that are used more than once */
+    /* enumerations that are printed once and referred to by name */
+    struct tsdl_alias *aliases, **aliases_end;
     uint32_t aliases_n;
-    bool gathers; /* true in the first pass, which collects needs and aliases and prints nothing */
-    uint32_t types_n; /* types printed so far */
+    /* first pass: collect required enumerations and aliases, print nothing */
+    bool gathers;
+    uint32_t types_n; /* number of types printed so far; limited */
 };
 
-/* Position of a member: the type that contains it, and its root. */
+/* Where a member is: the type that contains it, and the root. */
 struct tsdl_spot {
     const struct type *outer;
     enum type_root root;
@@ -109,16 +112,16 @@ void tsdl_print_text(struct tsdl_printer *p, ttr_text text);
 void tsdl_print_line_break(struct tsdl_printer *p);
 void tsdl_print_string(struct tsdl_printer *p, ttr_text text);
 
-/* Reports whether a name is a valid identifier. */
+/* Returns true if a name is a valid identifier of TSDL. */
 bool tsdl_is_identifier(ttr_text name);
 
-/* Chooses the identifier of a member or option such that readers show its name. Returns false if
- * that is not possible. */
+/* Chooses the identifier of a member or option, from which readers derive the name that they show.
+ * Returns false if no identifier results in the name. */
 TTR_MUST bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type *outer,
                                       const struct type_member *member, ttr_text *word);
 
-/* Chooses the identifier for a member of a root. If the member has a role, it is the name that
- * implies the role. */
+/* Chooses the identifier of a member in a root such as the packet header. If the member has a
+ * role, the identifier is the name that implies this role. */
 TTR_MUST bool tsdl_choose_root_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
                                     const struct type_member *member, ttr_text *word);
 
@@ -128,27 +131,27 @@ ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *c
 /* Builds the index of a large structure's members. */
 TTR_MUST bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame);
 
-/* Prints a root: "packet.header := struct { ... };". */
+/* Prints the type of a root, as in "packet.header := struct { ... };". */
 TTR_MUST bool tsdl_print_root(struct tsdl_printer *p, const char *name, enum type_root root,
                               const struct type *type);
 
-/* Prints the named types: long enumerations that are used more than once. */
+/* Declares named types: enumerations with many labels that are used more than once. */
 TTR_MUST bool tsdl_print_aliases(struct tsdl_printer *p);
 
-/* Prints the path to a length or selector, as it must be written at the current position. */
+/* Prints the path to a length or selector, seen from the current position. */
 TTR_MUST bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *reference);
 
-/* Records the enumeration that a variant or optional requires of its selector. Returns false if the
- * selector's own labels contradict it. */
+/* Stores that a variant or optional requires its selector to be an enumeration. Returns false if
+ * the selector has labels that contradict this. */
 TTR_MUST bool tsdl_add_need(struct tsdl_printer *p, const struct type *user);
 
-/* Prints the labels of an integer: those that a variant or optional requires (`need`), else the
+/* Prints the labels of an integer: those that a variant or optional requires (`need`), or the
  * declared ones. */
 TTR_MUST bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
                                 const struct tsdl_need *need);
 
-/* Returns the enumeration that the current field must be printed as; NULL if no variant or optional
- * requires one. */
+/* Returns the enumeration as which the current field must be printed; NULL if no variant or
+ * optional requires one. */
 const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p);
 
 #endif

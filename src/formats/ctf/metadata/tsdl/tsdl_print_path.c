@@ -1,22 +1,23 @@
-/* Lengths and selectors in TSDL: the paths to them, and the labels that select options.
+/* Paths to lengths and selectors in TSDL, and the labels that select options.
  *
- * References of the model skip variant options; paths of TSDL contain the option's name. So a field
- * that is in several options of one variant cannot be referenced from outside. */
+ * A reference of the description does not name the variant options that it leads through, but a
+ * path in TSDL does. So a field that is in several options of one variant cannot be referred to
+ * from outside of the variant. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
-#define INDEX_FROM 32u /* minimum number of members for which a structure gets an index */
+#define INDEX_FROM 32u /* structures with at least this many members get an index */
 #define RANGES_MAX \
-    64u /* limit of ranges of an optional for which the complementary ranges are printed */
+    64u /* if an optional has more ranges than this, the ranges of its absence are not printed */
 
 static bool texts_are_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Returns a root that the current field may refer to, or NULL. */
+/* Returns a root that the current field may refer to; NULL if it may not. */
 static const struct type *get_root_type(const struct tsdl_printer *p, enum type_root root)
 {
     switch (root) {
@@ -35,15 +36,16 @@ static const struct type *get_root_type(const struct tsdl_printer *p, enum type_
     }
 }
 
-/* State of following a path of member names down from a structure. */
+/* State while a path of member names is followed from a structure downwards. */
 struct path_walk {
-    const struct type *type; /* type at the current position of the path */
+    const struct type *type; /* type that the names so far lead to */
     enum type_root root;
     bool is_top, is_in_array;
-    const ttr_text *names; /* names that are not followed yet */
+    const ttr_text *names; /* names that remain to be followed */
     uint32_t names_n;
     bool prints;
-    const struct type_member *first; /* member that the first name refers to, if known */
+    /* member that the first name denotes; NULL if not known */
+    const struct type_member *first;
 };
 
 static void print_path_step(struct tsdl_printer *p, const struct path_walk *way, bool is_first,
@@ -55,7 +57,8 @@ static void print_path_step(struct tsdl_printer *p, const struct path_walk *way,
     tsdl_print_text(p, word);
 }
 
-/* Reports whether a member of that name is reachable through options and arrays only. */
+/* Returns true if a member of that name can be reached without entering another member: only
+ * through variant options and arrays. */
 static bool leads_to_member(const struct type *type, ttr_text name, unsigned depth)
 {
     if (type->kind == TYPE_STRUCT)
@@ -69,7 +72,7 @@ static bool leads_to_member(const struct type *type, ttr_text name, unsigned dep
     return false;
 }
 
-/* Enters the option of a variant that leads to the next name. Fails if several options do. */
+/* Enters the variant option that leads to the next name. Fails if several options do. */
 static bool enter_only_option(struct tsdl_printer *p, struct path_walk *way)
 {
     const struct type *type = way->type;
@@ -129,8 +132,8 @@ bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame)
     return true;
 }
 
-/* Returns the member of an enclosing structure with this name, if it comes before the current one;
- * else NULL. */
+/* Returns the member of an enclosing structure with this name if it precedes the current one; else
+ * NULL. */
 static const struct type_member *find_earlier_member(const struct tsdl_printer *p,
                                                      const struct tsdl_print_frame *frame,
                                                      ttr_text name)
@@ -143,8 +146,8 @@ static const struct type_member *find_earlier_member(const struct tsdl_printer *
     return member && member < frame->type->members + frame->member ? member : NULL;
 }
 
-/* Returns the innermost enclosing structure in which the reference leads to an earlier field; NULL
- * if there is none. */
+/* Returns the innermost enclosing structure from which the reference leads to a field before the
+ * current one; NULL if there is none. */
 static const struct tsdl_print_frame *find_frame_of_reference(
     const struct tsdl_printer *p, const struct type_reference *reference)
 {
@@ -161,8 +164,8 @@ static const struct tsdl_print_frame *find_frame_of_reference(
     return NULL;
 }
 
-/* Reports whether a structure inside `frame` has an earlier field of the same name. A relative path
- * would find that field instead. */
+/* Returns true if a structure inside `frame` has an earlier field of the same name: a relative
+ * path would lead to that field. */
 static bool is_hidden_by_inner_frame(const struct tsdl_printer *p,
                                      const struct tsdl_print_frame *frame, ttr_text name)
 {
@@ -172,8 +175,9 @@ static bool is_hidden_by_inner_frame(const struct tsdl_printer *p,
     return false;
 }
 
-/* Determines where the path of a reference starts, seen from the current position: in an enclosing
- * structure or at a root. `*prefix` is the text to print before the names. */
+/* Finds the start of the path of a reference, seen from the current position: an enclosing
+ * structure or a root. `*prefix`: text to print before the names, such as
+ * "stream.packet.context.". */
 static bool start_path_from_root(struct tsdl_printer *p, const struct type_reference *reference,
                                  struct path_walk *way, const char **prefix)
 {
@@ -208,8 +212,8 @@ bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *r
     return follow_path(p, &way);
 }
 
-/* Uses a label as the option's identifier if it differs only by a leading underscore, as in LTTng's
- * contexts of applications. Babeltrace requires both to be equal. */
+/* Makes the label the identifier of the option if both differ only by a leading underscore, as in
+ * LTTng's contexts of applications. Babeltrace requires them to be equal. */
 static bool adopt_option_label(struct tsdl_printer *p, const struct type_member *option,
                                ttr_text label)
 {
@@ -229,10 +233,10 @@ static bool adopt_option_label(struct tsdl_printer *p, const struct type_member 
            tsdl_print_refuse_memory(p);
 }
 
-/* How well the labels of a selector match the options of a variant. */
+/* Agreement between the labels of a selector and the options of a variant. */
 struct label_match {
-    bool does;      /* the labels have exactly the ranges of the options */
-    bool has_words; /* in addition, each label has the name of its option's identifier */
+    bool does;      /* the labels have the same ranges as the options */
+    bool has_words; /* each label also has the identifier of its option as name */
 };
 
 static bool match_labels_to_options(struct tsdl_printer *p, const struct type *selector,
@@ -288,7 +292,7 @@ static bool is_same_ranges(const struct type_range *a, uint32_t a_n, const struc
     return a_n == b_n && (a_n == 0 || memcmp(a, b, a_n * sizeof *a) == 0);
 }
 
-/* Reports whether two variants or optionals require the same enumeration of their selector. */
+/* Returns true if two variants or optionals require the same enumeration of their selector. */
 static bool need_same_enumeration(const struct type *a, const struct type *b)
 {
     bool is_same_one = a->kind == b->kind && a->members_n == b->members_n &&
@@ -300,8 +304,8 @@ static bool need_same_enumeration(const struct type *a, const struct type *b)
     return is_same_one;
 }
 
-/* Reports whether a required enumeration concerns the current trace, stream or event, since each
- * has separate roots. */
+/* Returns true if a required enumeration is in the current trace, stream or event, each of which
+ * has its own roots. */
 static bool is_need_in_root(const struct tsdl_printer *p, const struct tsdl_need *need,
                             enum type_root root)
 {
@@ -380,8 +384,7 @@ static void print_label_value(struct tsdl_printer *p, bool is_signed, uint64_t v
         tsdl_print_format(p, "%" PRIu64, value);
 }
 
-/* Prints a label as `name = 1 ... 3`, once for each of its ranges. Values that the integer cannot
- * have are dropped. */
+/* Prints a label as `name = 1 ... 3`, once per range. Drops values that the integer cannot have. */
 static void print_label(struct tsdl_printer *p, const struct type *type, ttr_text name,
                         const struct type_range *ranges, uint32_t n)
 {
@@ -405,13 +408,13 @@ static void print_label(struct tsdl_printer *p, const struct type *type, ttr_tex
     }
 }
 
-/* Maps a number, signed or unsigned, to an unsigned number of the same order. */
+/* Maps a signed or unsigned number to an unsigned number such that the order is kept. */
 static uint64_t get_unsigned_order(const struct type *type, uint64_t value)
 {
     return type->kind == TYPE_INT ? value ^ UINT64_C(1) << 63 : value;
 }
 
-/* Prints a label "absent" for all values that are not in the ranges. */
+/* Prints a label "absent" for all values outside of the ranges. */
 static void print_complement_of_ranges(struct tsdl_printer *p, const struct type *type,
                                        const struct type_range *ranges, uint32_t n)
 {
@@ -440,8 +443,8 @@ static void print_complement_of_ranges(struct tsdl_printer *p, const struct type
     }
 }
 
-/* Prints the labels that the type declares. A label that selects an option is printed as the
- * option's identifier. */
+/* Prints the labels that the type declares. If a label selects an option, prints the identifier of
+ * the option instead. */
 static bool print_own_labels(struct tsdl_printer *p, const struct type *type,
                              const struct type *user)
 {
@@ -462,7 +465,7 @@ bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
 {
     const struct type *user = need ? need->user : NULL;
     const struct type_range any = {
-        1, UINT64_MAX}; /* every value except 0 selects a boolean optional */
+        1, UINT64_MAX}; /* a boolean selector: every value but 0 selects the optional */
     bool is_truth = user && user->ranges_n == 0;
     tsdl_print_format(p, " {");
     p->indent++;

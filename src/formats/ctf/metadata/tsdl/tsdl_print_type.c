@@ -7,9 +7,11 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
-/* limit of printed types per description: every use of a structure is printed in full */
+/* maximum number of printed types; each use of a structure is printed in full, so nested types
+ * could multiply */
 #define TYPES_MAX (1u << 23)
-/* minimum number of labels for which a repeated enumeration becomes a named type */
+/* an enumeration with at least this many labels becomes a named type if it is used more than
+ * once */
 #define LABELS_LONG 64u
 
 static bool print_specifier(struct tsdl_printer *p, const struct type *type);
@@ -36,8 +38,8 @@ static void print_integer_type(struct tsdl_printer *p, const struct type *type)
     tsdl_print_format(p, " }");
 }
 
-/* Reports whether a type can be declared by name: it has many labels, and its meaning does not
- * depend on its position. */
+/* Returns true if a type may be declared once and used by name: it has many labels, and its
+ * meaning does not depend on its position. */
 static bool can_be_named_type(const struct tsdl_printer *p, const struct type *type)
 {
     return p->stream && type->labels && type->labels->n >= LABELS_LONG &&
@@ -156,8 +158,8 @@ static bool print_dimensions(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* Returns the element type of all dimensions. Checks that each dimension is aligned like its
- * elements. */
+/* Returns the type of the elements inside all dimensions. Fails if a dimension is not aligned like
+ * its elements. */
 static const struct type *get_checked_element(struct tsdl_printer *p, const struct type *type)
 {
     for (; tsdl_is_list(type); type = type->element) {
@@ -191,9 +193,9 @@ static bool print_declaration(struct tsdl_printer *p, const struct type *type, t
     return true;
 }
 
-/* Adds an identifier to `words`. Returns false if readers cannot distinguish it from an earlier
- * one: Babeltrace drops one leading underscore and rejects duplicates. Names read from TSDL are not
- * changed. */
+/* Adds an identifier to `words`. Returns false if readers would confuse it with an earlier one:
+ * Babeltrace drops one leading underscore and rejects duplicates. Names that were read from TSDL
+ * are always accepted. */
 static bool add_distinct_word(struct tsdl_printer *p, struct key_map *words, ttr_text word)
 {
     bool is_known = p->description->version == CTF_1_8,
@@ -207,7 +209,8 @@ static bool add_distinct_word(struct tsdl_printer *p, struct key_map *words, ttr
     return key_map_put(words, shown, 1) || tsdl_print_refuse_memory(p);
 }
 
-/* Checks that all members of a type have different names. Each type is checked once. */
+/* Returns true if readers show all members of a type under different names. Checks each type
+ * once. */
 static bool are_words_distinct(struct tsdl_printer *p, const struct type *outer)
 {
     const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
@@ -274,7 +277,7 @@ static bool print_member_list(struct tsdl_printer *p, const struct type *type)
     return print_members_and_brace(p, type, print_member);
 }
 
-/* Returns the structure's alignment that follows from its members (4.2.1, 4.2.2). */
+/* Returns the alignment of a structure that follows from its members (4.2.1, 4.2.2). */
 static uint8_t get_members_align(const struct type *type)
 {
     uint8_t align = 0;
@@ -304,7 +307,8 @@ static bool print_struct(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* Prints an option of a variant like a member. References do not contain its name. */
+/* Prints an option of a variant like a member. Unlike a member's, its name is not part of
+ * references. */
 static bool print_option(struct tsdl_printer *p, const struct type_member *option)
 {
     ttr_text word;
@@ -321,8 +325,8 @@ static bool print_variant_start(struct tsdl_printer *p, const struct type *type)
     size_t before = p->to->n;
     if (!tsdl_print_reference(p, &type->reference))
         return false;
-    /* Babeltrace's grammar allows only one word here. A path that was read from TSDL is printed
-     * unchanged. */
+    /* Babeltrace's grammar allows only one word here, not a path; a path that was read from TSDL
+     * is printed anyway */
     bool is_path = p->to->n > before && memchr(p->to->bytes + before, '.', p->to->n - before);
     if (is_path && p->description->version != CTF_1_8)
         return tsdl_print_refuse(
@@ -352,8 +356,8 @@ static bool print_optional_variant(struct tsdl_printer *p, const struct type *ty
     return is_fine;
 }
 
-/* Prints the type before a declared name. Array dimensions follow the name and are printed later.
- */
+/* Prints the type that precedes the name in a declaration. The dimensions of arrays are printed
+ * after the name. */
 static bool print_specifier(struct tsdl_printer *p, const struct type *type)
 {
     if (++p->types_n > TYPES_MAX) {

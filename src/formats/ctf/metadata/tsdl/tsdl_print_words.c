@@ -88,8 +88,8 @@ static bool texts_are_equal(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Returns an identifier that readers show as this name: the name itself, or with a leading
- * underscore that they drop. Invalid characters become underscores. */
+/* Returns an identifier that readers show as the name `shown`: the name itself, or with a leading
+ * underscore, which readers drop. Replaces invalid characters by underscores. */
 static bool escape_identifier(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
 {
     *word = shown;
@@ -108,7 +108,7 @@ static bool escape_identifier(struct tsdl_printer *p, ttr_text shown, ttr_text *
     return true;
 }
 
-/* Chooses the identifier of an option without a name by its index. */
+/* Derives the identifier of an option without a name from its index. */
 static bool name_option_by_index(struct tsdl_printer *p, unsigned place, ttr_text *word)
 {
     char made[24];
@@ -125,7 +125,7 @@ bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type *outer,
     bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' &&
                       texts_are_equal((ttr_text){name.p + 1, shown.n}, shown);
     bool is_bare = texts_are_equal(name, shown) && name.n && name.p[0] != '_';
-    /* names read from TSDL are valid as they are */
+    /* a name that was read from TSDL is a valid identifier */
     bool is_known = p->description->version == CTF_1_8;
     *word = name;
     const ttr_text *label =
@@ -150,14 +150,14 @@ ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *c
     return name ? *name : clock->id;
 }
 
-/* Reports whether a field can have the role that its name implies. */
+/* Returns true if a field of this type can have the role that its name implies. */
 static bool can_have_role(const struct type *type, enum ctf_role role)
 {
     return role == CTF_ROLE_UUID ? tsdl_has_length(type)
                                  : type->kind == TYPE_UINT && type->bits <= 64;
 }
 
-/* Reports whether another member is shown under this name. */
+/* Returns true if readers show another member under this name. */
 static bool is_shown_name_used(const struct type *outer, const struct type_member *member,
                                ttr_text name)
 {

@@ -22,10 +22,10 @@
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-#define INDEX_FROM 8u /* minimum number of members for which a structure gets a hash index */
+#define INDEX_FROM 8u /* structures with at least this many members get a hash index */
 
-/* Builds the key under which a type is found: "struct NAME" etc. or the type name, followed by its
- * stars. */
+/* Returns the key of a type in the symbol table: "struct NAME" and the like, or the type name,
+ * with its stars. */
 static bool build_type_key(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                            uint32_t pointers, ttr_text *key)
 {
@@ -76,8 +76,8 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
     return true;
 }
 
-/* Finds a type by its name and number of stars, from the innermost scope on. Fails if no scope has
- * it. */
+/* Finds a type by its name and number of stars, from the innermost scope outwards. Fails if no
+ * scope declares it. */
 static const struct tsdl_type *find_named_type(struct tsdl_resolver *resolver,
                                                const struct tsdl_specifier *specifier,
                                                uint32_t pointers)
@@ -102,7 +102,8 @@ static const struct tsdl_type *find_named_type(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* Returns a type that may be given a name: the type itself, or a copy if declarations share it. */
+/* Returns a type to which a name may be added: the type itself, or a copy if several declarations
+ * share it. */
 static const struct tsdl_type *copy_if_shared(struct tsdl_resolver *resolver,
                                               const struct tsdl_type *type)
 {
@@ -133,8 +134,8 @@ static bool declare_type(struct tsdl_resolver *resolver, size_t at, ttr_text key
            tsdl_fail_memory(resolver->reading);
 }
 
-/* Copies properties of an inner type to the type that contains it: whether it has references, its
- * clocks, its counts. */
+/* Copies properties of an inner type to the type that contains it: whether it has references, the
+ * clocks it is mapped to, and its number of fields. */
 static bool inherit_properties(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
                                const struct tsdl_type *inner)
 {
@@ -162,7 +163,8 @@ static bool begins_with(ttr_text text, const char *prefix)
     return text.n >= n && memcmp(text.p, prefix, n) == 0;
 }
 
-/* Records the length or tag of a type, and searches the enclosing structures for it. */
+/* Stores the reference to the length or tag of a type, and searches the enclosing structures for
+ * the referenced field. */
 static bool set_reference(struct tsdl_resolver *resolver, struct tsdl_type *user,
                           const struct tsdl_value *value)
 {
@@ -198,7 +200,7 @@ static bool set_reference(struct tsdl_resolver *resolver, struct tsdl_type *user
     return true;
 }
 
-/* Reports whether an array of this type is shown as text. */
+/* Returns true if an array of this type is shown as text. */
 static bool is_character_type(const struct tsdl_type *element)
 {
     const struct type *type = &element->type;
@@ -234,7 +236,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
     return is_fixed || set_reference(resolver, type, length) ? type : NULL;
 }
 
-/* Makes the type of a declarator with dimensions: `T name[2][len]` is an array of two sequences. */
+/* Makes the type of a declarator with dimensions: `T name[2][len]` is an array of 2 sequences. */
 static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
                                            const struct tsdl_type *type,
                                            const struct tsdl_dimension *dimension)
@@ -254,8 +256,8 @@ static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* Makes the type of a bitfield `T name : 5`. Its bits do not cross a boundary of an integer of T's
- * size. */
+/* Makes the type of a bitfield `T name : 5`. As in GNU C, its bits do not cross a boundary of an
+ * integer of T's size. */
 static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver,
                                              const struct tsdl_type *unit,
                                              const struct tsdl_value *bits)
@@ -296,8 +298,8 @@ static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver
     return base ? make_arrays(resolver, base, declarator->dimension) : NULL;
 }
 
-/* Resolves the type before a declarator. If the declarator has stars, looks up the type name
- * including the stars. */
+/* Resolves the type before a declarator. If the declarator has stars, they are part of the type
+ * name. */
 static bool resolve_base_type(struct tsdl_resolver *resolver,
                               const struct tsdl_specifier *specifier,
                               const struct tsdl_declarator *declarators,
@@ -314,7 +316,7 @@ static bool resolve_base_type(struct tsdl_resolver *resolver,
     return *base != NULL;
 }
 
-/* Allocates the members of a structure or variant, as many as its body declares. */
+/* Allocates the members of a structure or variant; the body determines their number. */
 static bool alloc_members(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                           struct tsdl_type *type)
 {
@@ -377,9 +379,8 @@ static bool add_declared_member(struct tsdl_resolver *resolver, struct tsdl_type
     return inherit_properties(resolver, declarator->at, outer, type);
 }
 
-/* Reports whether dropping a leading underscore would make two shown names equal. That happens if
- * all names with fewer underscores exist, down to the name without underscore, which is never
- * changed. */
+/* Returns true if dropping the leading underscore of a name would make two shown names equal: the
+ * names with fewer underscores all exist, down to the one without, which is never changed. */
 static bool has_shown_name_clash(const struct tsdl_type *type, ttr_text name)
 {
     do {
@@ -452,7 +453,7 @@ static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_sp
     return true;
 }
 
-/* Returns a copy of a named structure or variant, to which an alignment or a tag is added. */
+/* Copies a named structure or variant, so that an alignment or a tag can be added to the copy. */
 static struct tsdl_type *copy_named_type(struct tsdl_resolver *resolver,
                                          const struct tsdl_specifier *specifier)
 {
@@ -531,8 +532,8 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
                : NULL;
 }
 
-/* Marks a type with a star in its name as an address: babeltrace shows it in base 16, whatever base
- * it declares. */
+/* Marks a type as an address if its name ends with a star; babeltrace shows addresses in base 16,
+ * even if they declare another base. */
 static const struct tsdl_type *make_address_type(struct tsdl_resolver *resolver,
                                                  const struct tsdl_type *type)
 {

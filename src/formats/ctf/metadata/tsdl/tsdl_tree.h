@@ -16,24 +16,24 @@
 struct tsdl_reading {
     const struct ctf_text *text;
     struct arena tree;
-    /* nodes of the current event block, if trees of event blocks are not kept */
+    /* syntax tree of the event block being processed, if trees of event blocks are not kept */
     struct arena block;
-    size_t tree_max; /* limit of `tree` in bytes */
+    size_t tree_max; /* maximum size of the syntax tree in bytes */
     ttr_error *error;
     ttr_status status; /* status of the first failure; TTR_OK if none */
     bool is_at_end;    /* the failure is that the text ended unexpectedly */
-    /* the text ends inside the declaration at `cut_at`, which is dropped with everything after it
-     */
+    /* the text ends inside the declaration at `cut_at`; everything from there on is dropped */
     bool is_cut;
     size_t cut_at;
 };
 
-/* Set an error at offset `at`, or that memory is out, unless one is set already. Return false. */
+/* Set an error at offset `at`, or the error that memory is out, unless there is an error already.
+ * Return false. */
 bool tsdl_fail(struct tsdl_reading *reading, size_t at, const char *format, ...) TTR_PRINTF(3, 4);
 bool tsdl_fail_memory(struct tsdl_reading *reading);
 
-/* Allocates zeroed bytes of the tree. Returns NULL, and records the failure, at the memory limit.
- */
+/* Allocates zeroed bytes of the syntax tree. At the memory limit, returns NULL and sets the
+ * error. */
 void *tsdl_tree_alloc(struct tsdl_reading *reading, size_t size);
 
 enum tsdl_token_kind {
@@ -46,7 +46,8 @@ enum tsdl_token_kind {
     TSDL_TOKEN_DEFINE,     /* := */
     TSDL_TOKEN_ARROW,      /* -> */
     TSDL_TOKEN_DOTS,       /* ... */
-    TSDL_TOKEN_SIGN        /* one of []().{}*+-<>:;=, : the character in `keyword` */
+    /* one of the characters []().{}*+-<>:;=, which is stored in `keyword` */
+    TSDL_TOKEN_SIGN
 };
 
 enum tsdl_keyword {
@@ -82,16 +83,18 @@ enum tsdl_keyword {
 
 struct tsdl_token {
     uint8_t kind, keyword;
-    bool is_unescaped; /* a string taken literally, without escapes (LTTng) */
-    size_t at, end;    /* byte offsets in the text */
-    ttr_text text;     /* word of a name or keyword; decoded characters of a string */
+    bool is_unescaped; /* a string without escapes, as LTTng prints some values */
+    /* byte offsets in the text: of the token's first byte, and after its last byte */
+    size_t at, end;
+    /* the word of a name or keyword; the decoded characters of a string */
+    ttr_text text;
     uint64_t number;
 };
 
 /* Reads the token after `token->end`. Returns false if it is invalid. */
 TTR_MUST bool tsdl_next_token(struct tsdl_reading *reading, struct tsdl_token *token);
 
-/* Returns the keyword that a word is; 0 if it is not a keyword. */
+/* Returns the number of a keyword; 0 if the word is not a keyword. */
 uint8_t tsdl_find_keyword(ttr_text word);
 
 enum tsdl_value_kind {
@@ -101,9 +104,10 @@ enum tsdl_value_kind {
 };
 
 struct tsdl_value {
-    uint8_t kind, keyword; /* keyword: set if the path is a single keyword */
+    /* keyword: number of the keyword if the path is a single keyword */
+    uint8_t kind, keyword;
     bool is_negative;
-    bool is_unescaped; /* a string with literal quotes and backslashes */
+    bool is_unescaped; /* a string with quotes and backslashes that are not escaped */
     size_t at;
     uint64_t number; /* absolute value of a number */
     ttr_text text;
@@ -115,8 +119,8 @@ struct tsdl_enumerator {
     const struct tsdl_enumerator *next;
     size_t at;
     ttr_text label;
-    /* low: first value; NULL: the number after the previous enumerator; high: last value; NULL:
-     * only `low` */
+    /* low: first value; if NULL, the number after the previous enumerator. high: last value; if
+     * NULL, equal to `low` */
     const struct tsdl_value *low, *high;
 };
 
@@ -130,21 +134,24 @@ enum tsdl_class {
     TSDL_CLASS_ENUM
 };
 
-/* A type specifier. */
+/* A type specifier: the part of a declaration before the declared names. */
 struct tsdl_specifier {
     uint8_t class;
     bool has_body;
     size_t at;
-    ttr_text name; /* NAMED: "unsigned long"; STRUCT, VARIANT, ENUM: its tag, "" if there is none */
+    /* NAMED: type name such as "unsigned long". STRUCT, VARIANT, ENUM: tag; "" if there is none */
+    ttr_text name;
     const struct tsdl_statement *body; /* first attribute or field in the braces */
     const struct tsdl_enumerator *enumerator;
-    const struct tsdl_specifier *container; /* ENUM: integer type; NULL = int */
-    const struct tsdl_value *tag;           /* VARIANT: selector */
-    const struct tsdl_value *align;         /* STRUCT: minimum alignment */
+    /* ENUM: specifier of the integer type; NULL = int */
+    const struct tsdl_specifier *container;
+    const struct tsdl_value *tag;   /* VARIANT: path to the selector */
+    const struct tsdl_value *align; /* STRUCT: value of the minimum alignment */
 };
 
 struct tsdl_dimension {
-    const struct tsdl_dimension *next; /* next dimension, which is inside this one */
+    /* next dimension; arrays of that dimension are the elements of this one */
+    const struct tsdl_dimension *next;
     const struct tsdl_value *length;
 };
 
@@ -153,26 +160,28 @@ struct tsdl_dimension {
 struct tsdl_declarator {
     const struct tsdl_declarator *next;
     size_t at;
-    ttr_text name; /* "" if there is none */
+    ttr_text name; /* declared name; "" if there is none */
     uint32_t pointers;
     const struct tsdl_dimension *dimension;
-    const struct tsdl_value *bits; /* width of a GNU/C bitfield */
+    /* width in bits of a GNU C bitfield; NULL for other declarators */
+    const struct tsdl_value *bits;
 };
 
 enum tsdl_statement_kind {
-    TSDL_ASSIGN,      /* name = value */
-    TSDL_ASSIGN_TYPE, /* name := specifier */
-    TSDL_FIELDS,      /* specifier declarator, declarator; */
-    TSDL_TYPES,       /* typedef specifier declarator, declarator; */
-    TSDL_ALIAS,       /* typealias specifier declarator := name; */
-    TSDL_DECLARE,     /* struct name { ... }; */
-    TSDL_BLOCK        /* keyword { body }; */
+    TSDL_ASSIGN,      /* statement `name = value` */
+    TSDL_ASSIGN_TYPE, /* statement `name := specifier` */
+    TSDL_FIELDS,      /* statement `specifier declarator, declarator;` */
+    TSDL_TYPES,       /* statement `typedef specifier declarator, declarator;` */
+    TSDL_ALIAS,       /* statement `typealias specifier declarator := name;` */
+    TSDL_DECLARE,     /* statement `struct name { ... };` */
+    TSDL_BLOCK        /* statement `keyword { body };` */
 };
 
 struct tsdl_statement {
     const struct tsdl_statement *next;
     uint8_t kind, keyword;
-    bool is_deferred; /* BLOCK: `body` is parsed when needed by tsdl_parse_block, and then freed */
+    /* BLOCK: the body is not in `body`; tsdl_parse_block parses it when it is needed */
+    bool is_deferred;
     uint32_t alias_pointers;
     size_t at;
     ttr_text name; /* ASSIGN: name such as "packet.header" */
@@ -181,15 +190,17 @@ struct tsdl_statement {
         const struct tsdl_specifier *specifier;
         const struct tsdl_statement *body; /* BLOCK */
     };
-    const struct tsdl_declarator *declarator; /* FIELDS, TYPES, ALIAS */
-    const struct tsdl_specifier *alias; /* ALIAS: the new name; followed by `pointers` stars */
+    /* FIELDS, TYPES, ALIAS: first declarator */
+    const struct tsdl_declarator *declarator;
+    /* ALIAS: the new name, followed by `pointers` stars */
+    const struct tsdl_specifier *alias;
 };
 
 /* Parses a complete text. `*first` is the first declaration, NULL if there is none. */
 TTR_MUST bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement **first);
 
-/* Parse the body of a deferred block, and free it again. Nodes that are allocated between the two
- * calls are freed with the body. */
+/* Parse the body of a deferred block, and free it again. Freeing the body also frees all nodes
+ * that were allocated since it was parsed. */
 TTR_MUST bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block,
                                const struct tsdl_statement **body);
 void tsdl_free_block(struct tsdl_reading *reading, const struct tsdl_statement *block);

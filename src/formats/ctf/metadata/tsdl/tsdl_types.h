@@ -14,8 +14,8 @@
 
 #include "formats/ctf/metadata/tsdl/tsdl_tree.h"
 
-/* Limits of the number of fields, counting every use of a structure: per root, and for all roots in
- * proportion to the length of the text. */
+/* Maximum number of fields, counting every use of a structure: in one root, and in all roots
+ * together, in proportion to the length of the text. */
 #define TSDL_FIELDS_MAX (1u << 18)
 #define TSDL_FIELDS_FREE (1u << 14)
 #define TSDL_FIELDS_PER_BYTE 8u
@@ -25,11 +25,13 @@ struct tsdl_type;
 /* The reference to the length of a sequence or text, or to the tag of a variant, as written in the
  * text. */
 struct tsdl_reference {
-    ttr_text path;    /* "" if there is none */
-    uint32_t reading; /* number of the tsdl_parse call that parsed it, for messages */
-    size_t at;        /* offset of the reference in the text of that call */
+    ttr_text path; /* path as written; "" if the type has no reference */
+    /* number of the tsdl_parse call that parsed the reference, for messages */
+    uint32_t reading;
+    size_t at; /* offset of the reference in the text of that call */
     const struct tsdl_type
-        *owner; /* the enclosing structure that declares the referenced field; NULL if none does */
+        /* enclosing structure that has the referenced field; NULL if none does */
+        *owner;
 };
 
 /* A declared type, with the properties that the resolver needs until it is instantiated. Each
@@ -37,46 +39,49 @@ struct tsdl_reference {
 struct tsdl_type {
     struct type type;
     struct tsdl_reference reference;
-    const struct tsdl_type *origin; /* type of which this is a copy; NULL if it is not a copy */
-    const struct ctf_clock *clock;  /* clock to which a field in the type is mapped; NULL if none */
+    /* type of which this type is a copy; NULL if it is not a copy */
+    const struct tsdl_type *origin;
+    const struct ctf_clock *clock; /* clock to which a field in the type is mapped; NULL if none */
     const struct ctf_clock
         *other_clock; /* second clock to which a field in the type is mapped; NULL if none */
     uint32_t fields;  /* number of types in this type, counting every use; saturates */
     uint8_t depth;    /* levels of nested types in this type */
-    /* integer: encoding of the text that an array of it forms; ENCODING_NONE if its arrays are
+    /* integer: encoding of the text if an array of it is text; ENCODING_NONE if its arrays are
      * numbers */
     uint8_t encoding;
-    bool has_references; /* the type, or one inside, has a reference */
-    /* true if all declarations with the same text share the type, so that naming it needs a copy */
+    bool has_references; /* the type itself, or a type inside it, has a reference */
+    /* several declarations share the type, so a copy must be made before it gets a name */
     bool is_shared;
-    uint32_t *index;  /* hash index of members or labels: position + 1; NULL if there are few */
+    /* hash table of members or labels; each slot is an index + 1; NULL if there are few */
+    uint32_t *index;
     uint32_t index_n; /* number of slots of `index`: a power of two, or 0 */
 };
 
-/* Symbol table with scopes. Contains types (by typedef, typealias, and tags of structures, variants
- * and enumerations), clocks, or streams (named by the bytes of their id). */
+/* Symbol table with scopes. Its names denote types (by typedef, typealias, and tags of structures,
+ * variants and enumerations), clocks, or streams (the name is the bytes of the id). */
 struct tsdl_names {
     struct tsdl_name {
-        ttr_text name; /* "uint8_t", "unsigned long", "struct page *"; p is NULL for a free slot */
+        /* for example "uint8_t", "unsigned long", "struct page *"; p is NULL in a free slot */
+        ttr_text name;
         uint32_t scope;
         const void *what;
     } * slot;
     size_t slots_n, used;
 };
 
-/* Returns the object that a name denotes in this scope; NULL if it is not declared there. Enclosing
- * scopes are not searched. */
+/* Returns the object that a name denotes in this scope; NULL if the scope does not declare it.
+ * Does not search the enclosing scopes. */
 const void *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name);
 
-/* Adds a name; the caller keeps its bytes alive. Returns false if memory is out. */
+/* Adds a name to a scope. Does not copy its bytes. Returns false if memory is out. */
 TTR_MUST bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope,
                              ttr_text name, const void *what);
 
 /* State that is kept between calls of tsdl_parse (description->parser). */
 struct tsdl_state {
     struct tsdl_names types, clocks, streams;
-    /* types without members such as integer { }, by their bytes; most events declare the same few
-     */
+    /* types without members, such as integer { }; the key is their bytes, since most events
+     * declare the same few types */
     struct tsdl_names classes;
     uint32_t scopes_n; /* number of scopes created so far; scope 0 is the root */
     uint32_t readings_n;
@@ -85,13 +90,13 @@ struct tsdl_state {
     bool has_trace;
 };
 
-/* A scope of declarations (CTF 1.8.3 section 7.3.1), with its enclosing scope. */
+/* A scope of declarations (CTF 1.8.3 section 7.3.1) and the scope that contains it. */
 struct tsdl_scope {
     uint32_t id;
     const struct tsdl_scope *outer;
 };
 
-/* A structure while its fields are declared, with the structure that contains it. */
+/* A structure during the declaration of its fields, and the structure that contains it. */
 struct tsdl_open {
     struct tsdl_type *type;
     const struct tsdl_open *outer;
@@ -103,14 +108,15 @@ struct tsdl_resolver {
     struct tsdl_state *state;
     const struct tsdl_scope *scope;
     const struct tsdl_open *open;
-    size_t memory_max; /* limit of the description's arena, in bytes */
-    /* line_at, line: last offset converted to a line number; diagnostics come in ascending order */
+    size_t memory_max; /* maximum size of the description's arena in bytes */
+    /* last offset that was converted to a line, and that line. The next conversion continues here,
+     * since diagnostics come in ascending order. */
     size_t line_at;
     unsigned line;
 };
 
-/* Allocates zeroed bytes in the description's arena. Returns NULL, and records the failure, at the
- * memory limit. */
+/* Allocates zeroed bytes in the description's arena. At the memory limit, returns NULL and sets
+ * the error. */
 void *tsdl_alloc(struct tsdl_resolver *resolver, size_t size);
 
 /* Copies a text into the description's arena. Returns false if memory is out. */
@@ -149,8 +155,8 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
                                     const struct tsdl_specifier *specifier,
                                     const struct tsdl_type *container);
 
-/* Read values of attributes. Return false with an error that names the attribute. Alignments are
- * returned as log2. */
+/* Read values of attributes. On failure, return false with an error that names the attribute.
+ * Alignments are returned as log2. */
 TTR_MUST bool tsdl_get_unsigned(struct tsdl_resolver *resolver,
                                 const struct tsdl_statement *attribute, uint64_t *number);
 TTR_MUST bool tsdl_get_signed(struct tsdl_resolver *resolver,
@@ -167,31 +173,33 @@ TTR_MUST bool tsdl_get_byte_order(struct tsdl_resolver *resolver,
                                   const struct tsdl_statement *attribute, bool allows_native,
                                   bool *is_big_endian);
 
-/* Looks up an attribute in `names`, which ends with NULL. An unknown attribute gets a diagnostic
- * and the index of the NULL. Fails on a repeated attribute; `*seen` has one bit per attribute. */
+/* Finds the index of an attribute in `names`, which ends with NULL. An unknown attribute gets a
+ * diagnostic and the index of the NULL. Fails if the attribute was seen before; `*seen` has one
+ * bit per attribute. */
 TTR_MUST bool tsdl_get_attribute(struct tsdl_resolver *resolver,
                                  const struct tsdl_statement *attribute, const char *const *names,
                                  uint32_t *seen, unsigned *which);
 
-/* Root at which a type is instantiated, with the classes it belongs to. */
+/* The root for which a type is instantiated, and the classes to which that root belongs. */
 struct tsdl_root_position {
     enum type_root root;
-    struct ctf_stream_class *stream; /* NULL for the packet header */
-    struct ctf_event_class *event;   /* NULL except for event roots */
-    size_t at;                       /* offset in the text, for messages */
+    struct ctf_stream_class *stream; /* stream class; NULL for the packet header */
+    /* event class; NULL except for the roots of an event */
+    struct ctf_event_class *event;
+    size_t at; /* offset in the text, for messages */
 };
 
-/* Makes a structure a root: copies its types with references, resolves and checks them. Sets
- * `*root` on success. */
+/* Makes a structure a root, such as a payload: copies its types with references, and resolves and
+ * checks these. Sets `*root` on success. */
 TTR_MUST bool tsdl_instantiate_root(struct tsdl_resolver *resolver,
                                     const struct tsdl_root_position *place,
                                     const struct tsdl_type *from, const struct type **root);
 
-/* Returns the role that a member's name implies. Event headers have roles at any depth, packet
- * headers and contexts only at the top level, arrays nowhere. */
+/* Returns the role that the name of a member implies. In event headers, names at any depth imply
+ * roles; in packet headers and contexts only names at the top level; in arrays none. */
 enum ctf_role tsdl_find_role(enum type_root root, bool is_top, const struct type_member *member);
 
-/* Reports whether a type or a member inside it, except in arrays, has a role. Returns false for
+/* Returns true if a type or a member inside it, except in arrays, has a role. `type` may be
  * NULL. */
 bool tsdl_has_role(const struct type *type, enum ctf_role role);
 
@@ -199,7 +207,7 @@ bool tsdl_has_role(const struct type *type, enum ctf_role role);
  */
 bool tsdl_parse_uuid(ttr_text text, uint8_t uuid[16]);
 
-/* Returns the field name that implies a role in a root, or NULL. */
+/* Returns the field name that implies a role in a root; NULL if none does. */
 const char *tsdl_get_role_name(enum type_root root, enum ctf_role role);
 
 /* Finds the labels of `tag` that select the variant option `name`: the label of the same name, and
@@ -213,11 +221,12 @@ uint32_t tsdl_find_option_labels(const struct tsdl_type *variant, const struct t
 const struct tsdl_type *tsdl_resolve_path(const struct tsdl_type *from, ttr_text path,
                                           ttr_text *names, uint32_t *names_n);
 
-/* Fails unless a type can be the length of `user`, or its tag if `user` is a variant. */
+/* Fails if a field of type `target` cannot be the length of `user`, or its tag if `user` is a
+ * variant. */
 TTR_MUST bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *target,
                                 const struct tsdl_type *user, size_t at);
 
-/* Processes all blocks of a text that was parsed, and fills the description. */
+/* Processes all blocks of a parsed text, and adds their content to the description. */
 TTR_MUST bool tsdl_resolve_text(struct tsdl_resolver *resolver, const struct tsdl_statement *first);
 
 #endif

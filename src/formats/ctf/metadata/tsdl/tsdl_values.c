@@ -116,7 +116,7 @@ bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *
     return true;
 }
 
-/* Reads the text of a value: a string up to its first zero byte, or a bare word. */
+/* Reads the value as text: a string up to its first zero byte, or a word without quotes. */
 bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                    ttr_text *text)
 {
