@@ -60,6 +60,7 @@ typedef struct ttr_received {
     uint64_t garbage;                 /* bytes that are no packet */
     uint64_t files;                   /* number of files written */
     uint64_t resumed;                 /* number of reconnections */
+    const char *reason;               /* why the source was refused (TTR_SOURCE_REFUSED), else "" */
 } ttr_received;
 
 /* Sums over all sources, and counts that belong to no source. */
@@ -72,14 +73,14 @@ typedef struct ttr_receiver_totals {
     uint64_t garbage;           /* bytes that are no packet, of all sources */
     uint64_t garbage_datagrams; /* datagrams that do not start with a packet */
     uint64_t refused;           /* senders refused by a limit, and connections without a trace */
-    uint64_t refused_packets;   /* packets of senders that restarted too often */
+    uint64_t refused_packets;   /* packets of senders that exceeded sessions_max or begun_max */
     uint64_t cut_off;           /* connections closed because they were silent or hostile */
 } ttr_receiver_totals;
 
 typedef enum ttr_source_stage {
     TTR_SOURCE_BEGUN = 0,  /* the first packet arrived, and the file exists */
     TTR_SOURCE_ENDED = 1,  /* the file is complete */
-    TTR_SOURCE_REFUSED = 2 /* `received` has only the peer; a limit or an unknown format */
+    TTR_SOURCE_REFUSED = 2 /* `received` has only the peer and the reason */
 } ttr_source_stage;
 
 typedef struct ttr_receiver_options {
@@ -99,6 +100,7 @@ typedef struct ttr_receiver_options {
     uint64_t packet_max;     /* bytes of a packet; 0 = 4 MiB */
     uint32_t sources_max;    /* sources at the same time; 0 = 64 */
     uint32_t sessions_max;   /* restarts of one peer per minute; 0 = 64 */
+    uint32_t begun_max; /* sources that begin per minute, of all peers; 0 = 16 * sessions_max */
     /* with `output`: the first source may be of a format without packets; its bytes are the output,
      * and all other sources are refused */
     bool allows_stream;

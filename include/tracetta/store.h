@@ -52,14 +52,16 @@ TTR_API void ttr_store_free(ttr_store *store);
 TTR_API TTR_MUST ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress,
                                            void *user_data, ttr_error *error);
 
-/* Adds a batch of a reader; instead of ttr_store_read, for programs that read on their own.  Rows of
- * slices, scheduling, threads and the inputs are made by ttr_store_update. */
+/* Adds a batch of a reader; instead of ttr_store_read, for programs that read on their own.  Rows
+ * of slices, scheduling, threads and the inputs are made by ttr_store_update. */
 TTR_API TTR_MUST ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch,
                                           ttr_error *error);
 
-/* Makes all tables of the events so far; more events may follow.  Rows of slices and scheduling may
- * move.  Costs as much as the end of ttr_store_read: do not call it for each batch. */
-TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error);
+/* Makes all tables of the events so far.  Rows of slices and scheduling may move between two
+ * updates.  `is_last`: no event follows, and memory that only reading needs is freed.  Costs as
+ * much as the end of ttr_store_read: do not call it for each batch. */
+TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last,
+                                             ttr_error *error);
 
 typedef struct ttr_store_table {
     const char *name, *description;
@@ -87,6 +89,47 @@ TTR_API bool ttr_store_column_at(const ttr_store *store, size_t i, size_t column
  * TTR_STORE_NULL. */
 TTR_API void ttr_store_values(const ttr_store *store, size_t i, size_t column, uint64_t row,
                               size_t n, int64_t *values);
+
+/* --- Saved stores ---
+ *
+ * A store that was read completely can be saved to a file, to be loaded by a later process without
+ * reading the trace.  The file is for the machine and the version of the library that wrote it. */
+
+/* Bytes that are saved with a store, under a name of at most 63 bytes. */
+typedef struct ttr_store_part {
+    const char *name;
+    const void *bytes;
+    size_t n;
+} ttr_store_part;
+
+typedef struct ttr_store_save_options {
+    size_t size;
+    ttr_text key; /* what the store was read from; ttr_store_load needs the same bytes */
+    const ttr_store_part *parts; /* at most 64 */
+    size_t parts_n;
+    uint64_t size_max; /* larger files are not written; 0 = any size */
+} ttr_store_save_options;
+
+/* Writes a store into an empty file that is open for writing.  The file is valid only if this
+ * returns TTR_OK.  Fails with TTR_E_IO, or with TTR_E_LIMIT if the file would be larger than
+ * `size_max`. */
+TTR_API TTR_MUST ttr_status ttr_store_save(const ttr_store *store, int fd,
+                                           const ttr_store_save_options *options, ttr_error *error);
+
+/* Loads a saved store into a new context: the columns that `options` names, as ttr_store_new.  The
+ * file is not trusted: all of its bytes that are used are checked first.  Fails with
+ * TTR_E_MALFORMED if it is damaged, of another version or of another key; with TTR_E_UNSUPPORTED
+ * if it does not have all the tables and columns of `options`, or if that is unknown. The context
+ * is then of no further use. `fd` can be closed after ttr_store_free. */
+TTR_API ttr_store *ttr_store_load(ttr *t, int fd, ttr_text key, const ttr_store_options *options,
+                                  ttr_error *error);
+
+/* Returns the size of a part of a loaded store, or -1 if it has no part of this name. */
+TTR_API int64_t ttr_store_part_size(const ttr_store *store, const char *name);
+
+/* Reads a part of a loaded store; `n` is its size.  Fails with TTR_E_MALFORMED if it is damaged. */
+TTR_API TTR_MUST ttr_status ttr_store_part_read(const ttr_store *store, const char *name, void *to,
+                                                size_t n, ttr_error *error);
 
 #ifdef __cplusplus
 }

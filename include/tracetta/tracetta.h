@@ -117,7 +117,9 @@ TTR_API bool ttr_field_find(const ttr *t, const ttr_event *event, const char *na
  * returns NULL and keeps `error`, so calls can be nested: ttr_sort(ttr_open(...), &error). */
 
 /* Sorts events by time, then by input, then by position.  Memory is bounded by
- * ttr_options.max_memory; the rest is written to an unlinked temporary file. */
+ * ttr_options.max_memory; the rest is written to an unlinked temporary file.  A reader can be read
+ * only once, so even ordered input is stored until its end.  If the input can be opened twice,
+ * ttr_sort_indexed (analyse.h) sorts without storing it: ordered input costs two reads. */
 TTR_API ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error);
 
 /* Merges n readers of one context by time; events of equal time come in the order of `in`, then by

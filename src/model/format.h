@@ -138,6 +138,10 @@ struct packet_facts {
     uint64_t events_before;   /* events in the earlier packets of the stream */
     uint64_t time_ns;         /* end of the last event, in ns after the epoch */
     uint64_t epoch_ns;        /* Unix time of time 0, in ns; valid with has_epoch */
+    /* ports of the earlier connections of the sender, big-endian, 16 bits each; borrowed. Such a
+     * packet is not stored. */
+    const uint8_t *ports;
+    uint32_t ports_n;
 };
 
 /* The last counter of a stream. */
@@ -155,7 +159,8 @@ struct packet_losses {
 /* Packets of a format that need no earlier ones to be decoded, so that they can be sent and
  * received one by one. */
 struct format_transfer {
-    size_t frame_size;     /* number of bytes of which get_size returns a packet's size */
+    size_t frame_size; /* number of bytes of which get_size returns a packet's size */
+    bool has_checksum; /* a packet that `parse` refuses is garbage, although its size is known */
     bool allows_datagrams; /* the loss of a packet leaves the others readable */
     /* Returns the size of the packet that starts with these bytes; 0 if none starts with them or it
      * exceeds `max`. */
@@ -172,6 +177,9 @@ struct format_transfer {
     /* Appends a packet with the losses of the receiver, which writes it at the end of a file. NULL
      * = the format has no such packet. */
     void (*write_losses)(struct buffer *to, const struct packet_losses *losses);
+    /* Appends a packet with the local ports of earlier connections, which the sender sends first
+     * when it connects again. NULL = the format has no such packet. */
+    void (*write_ports)(struct buffer *to, const uint16_t *ports, size_t n);
     const uint8_t *merged_head; /* first packet of a trace with time 0 at 1970 */
     size_t merged_head_n;
 };

@@ -98,6 +98,17 @@ void address_print(const struct address *address, char *to)
                    is_ipv6 ? "]" : "", port);
 }
 
+uint16_t address_port(const struct address *address)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    memcpy(&v4, &address->name, sizeof v4);
+    memcpy(&v6, &address->name, sizeof v6);
+    return address->name.ss_family == AF_INET    ? ntohs(v4.sin_port)
+           : address->name.ss_family == AF_INET6 ? ntohs(v6.sin6_port)
+                                                 : 0;
+}
+
 bool address_has_same_host(const struct address *a, const struct address *b)
 {
     if (a->transport != b->transport || a->name.ss_family != b->name.ss_family)

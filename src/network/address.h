@@ -25,6 +25,9 @@ TTR_MUST ttr_status address_parse(const char *text, struct address *address, ttr
 /* Writes an address as text. `to` has ADDRESS_TEXT_MAX bytes. */
 void address_print(const struct address *address, char *to);
 
+/* Returns the port of an internet address; 0 for Unix sockets. */
+uint16_t address_port(const struct address *address);
+
 /* Returns true if both addresses have the same host. Unix sockets are all on one host. */
 bool address_has_same_host(const struct address *a, const struct address *b);
 

@@ -14,6 +14,7 @@
 #define PACKET_MAX_DEFAULT (UINT64_C(4) << 20)
 #define SOURCES_MAX_DEFAULT 64u
 #define SESSIONS_MAX_DEFAULT 64u
+#define BEGUN_PER_SESSIONS 16u
 #define IDLE_DEFAULT_MS 60000u
 #define DATAGRAM_MAX 65536u
 /* Interval in ms between two checks of idle times and of packets that wait for an epoch. */
@@ -26,6 +27,8 @@ static void set_default_options(ttr_receiver_options *options)
     options->packet_max = options->packet_max ? options->packet_max : PACKET_MAX_DEFAULT;
     options->sources_max = options->sources_max ? options->sources_max : SOURCES_MAX_DEFAULT;
     options->sessions_max = options->sessions_max ? options->sessions_max : SESSIONS_MAX_DEFAULT;
+    options->begun_max =
+        options->begun_max ? options->begun_max : BEGUN_PER_SESSIONS * options->sessions_max;
     options->idle_ms = options->idle_ms ? options->idle_ms : IDLE_DEFAULT_MS;
 }
 

@@ -24,6 +24,8 @@
 #define RECEIVER_SOURCE_STREAMS 256u /* streams per source of which losses are counted */
 #define RECEIVER_HEAD_MAX 65536u     /* bytes of head packets per source */
 
+#define RECEIVER_PORTS_MAX 16u /* ports of earlier connections per source */
+
 /* A socket that receives datagrams or connections. */
 struct listener {
     int fd;
@@ -38,6 +40,8 @@ struct remote_stream {
     struct counter_window window;
     /* of packets with several events: events before the first packet, up to the end of the last
      * one, and in all that arrived */
+    bool has_first; /* `first_counter` and `first_hash` are those of its first packet */
+    uint32_t first_counter, first_hash;
     bool has_events;
     uint64_t events_first, events_end, events_seen;
     bool is_written; /* an event of the stream was written, the last one with this counter */
@@ -53,16 +57,20 @@ struct remote {
     const struct format_transfer *transfer;
     struct address address;
     char peer[ADDRESS_TEXT_MAX];
-    int fd;                      /* connection; -1 = datagrams, or the connection has ended */
-    bool is_stream;              /* the source came by a connection */
-    bool has_begun;              /* the file exists, or the source is part of the merged trace */
-    bool is_blocked;             /* the peer restarted too often; its packets are dropped */
-    unsigned sessions;           /* restarts of the peer since sessions_ms */
-    uint64_t sessions_ms;        /* socket_now_ms of the start of the count */
-    bool is_ended;               /* remove the source after its queue is written */
-    bool is_counted;             /* all streams are tracked */
-    bool is_discarding;          /* after a reconnection: discard events that have arrived */
-    uint64_t discard_until;      /* value of received.bytes at which discarding ends */
+    int fd;                    /* connection; -1 = datagrams, or the connection has ended */
+    bool is_stream;            /* the source came by a connection */
+    bool has_begun;            /* the file exists, or the source is part of the merged trace */
+    bool is_blocked;           /* a limit was exceeded; the packets of the peer are dropped */
+    uint64_t blocked_until_ms; /* socket_now_ms of the end; 0 = while the peer sends */
+    unsigned sessions;         /* restarts of the peer since sessions_ms */
+    uint64_t sessions_ms;      /* socket_now_ms of the start of the count */
+    bool is_ended;             /* remove the source after its queue is written */
+    bool is_counted;           /* all streams are tracked */
+    bool is_discarding;        /* after a reconnection: discard events that have arrived */
+    uint64_t discard_until;    /* value of received.bytes at which discarding ends */
+    /* ports of the earlier connections of the sender, by its own account */
+    uint16_t ports[RECEIVER_PORTS_MAX];
+    size_t ports_n;
     uint64_t begun_ms, heard_ms; /* socket_now_ms of the first and the last bytes */
     struct packet_framer framer; /* splits the bytes of a connection into packets */
     struct buffer queue;         /* complete packets to write */
@@ -89,6 +97,8 @@ struct ttr_receiver {
     unsigned next_number;    /* number in the name of the next source's file */
     uint32_t merged_streams; /* streams of the merged trace */
     bool is_merged_begun;
+    uint32_t begun;              /* sources that began since begun_ms */
+    uint64_t begun_ms;           /* socket_now_ms of the start of the count */
     bool has_stream_output;      /* the output is the bytes of one source without packets */
     struct address last_refused; /* peer of the last refused datagram, which is reported once */
     /* bytes of the merged trace that its output has not accepted; complete packets but the first */

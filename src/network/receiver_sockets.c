@@ -22,10 +22,12 @@
  * unless the process may exceed it. */
 #define RECEIVE_BUFFER (8 << 20)
 #define BACKLOG 64
-/* Seconds of silence after which the peer is probed, between two probes, and number of probes. */
-#define KEEPALIVE_IDLE 5
-#define KEEPALIVE_INTERVAL 2
-#define KEEPALIVE_PROBES 3
+/* Seconds of silence after which the peer is probed, between two probes, and number of probes. A
+ * peer without data answers a probe each second, so that remote.c notices its end.
+ */
+#define KEEPALIVE_IDLE 1
+#define KEEPALIVE_INTERVAL 1
+#define KEEPALIVE_PROBES 10
 
 static int set_socket_option(int fd, int level, int option, int value)
 {

@@ -16,7 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "formats/open.h"
 #include "io/socket.h"
+#include "network/receiver.h"
 #include "support/files.h"
 #include "support/heph_packets.h"
 #include "support/receiver_scene.h"
@@ -211,6 +213,37 @@ static void sender_that_restarts_too_often_is_blocked(void **state)
     buffer_free(&bytes);
 }
 
+/* Each sender of a datagram has a port of its own. */
+static void senders_of_many_ports_are_limited_together(void **state)
+{
+    (void)state;
+    static const char *const transports[] = {"udp::0", "tcp::0"};
+    for (size_t k = 0; k < 2; k++) {
+        struct receiver_scene scene = {.work = work, .options = {.output = -1, .begun_max = 5}};
+        struct buffer bytes;
+        ttr_receiver_totals totals = {.size = sizeof totals};
+        buffer_init(&bytes, alloc_default());
+        receiver_scene_open(&scene, transports[k], k ? "ports-tcp" : "ports-udp");
+        for (uint64_t i = 0; i < 20; i++) {
+            buffer_clear(&bytes);
+            heph_packets_add_epoch(&bytes, EPOCH + i);
+            int fd = receiver_scene_dial(&scene);
+            receiver_scene_send(fd, &bytes);
+            receiver_scene_step(&scene, 5);
+            receiver_scene_step(&scene, 5);
+            (void)close(fd);
+            receiver_scene_step(&scene, 5);
+        }
+        receiver_scene_close(&scene, &totals);
+        assert_int_equal(files_count(scene.folder), 5);
+        assert_int_equal(totals.sources, 5);
+        assert_int_equal(totals.refused_packets, 15);
+        assert_int_equal(totals.refused, 15);
+        assert_non_null(strstr(scene.reason, "too many senders"));
+        buffer_free(&bytes);
+    }
+}
+
 static void reconnection_with_the_same_epoch_resumes_its_source(void **state)
 {
     (void)state;
@@ -244,6 +277,108 @@ static void reconnection_with_the_same_epoch_resumes_its_source(void **state)
     expect_file(scene.last_path, &expected);
     buffer_free(&bytes);
     buffer_free(&expected);
+}
+
+/* Two senders of one epoch: the first one has nothing to send while the second one connects. */
+static void silent_sender_keeps_its_connection_beside_another_of_its_epoch(void **state)
+{
+    (void)state;
+    struct receiver_scene scene = {.work = work, .options.output = -1};
+    struct buffer bytes, events;
+    ttr_receiver_totals totals;
+    buffer_init(&bytes, alloc_default());
+    buffer_init(&events, alloc_default());
+    receiver_scene_open(&scene, "tcp::0", "silent-beside");
+    add_packets(&bytes, 0, 10);
+    int first = receiver_scene_dial(&scene);
+    receiver_scene_send(first, &bytes);
+    receiver_scene_await_packets(&scene, 11);
+    scene.receiver->sources[0]->heard_ms -= 5000;
+    int second = receiver_scene_dial(&scene);
+    receiver_scene_send(second, &bytes);
+    receiver_scene_await_packets(&scene, 22);
+    for (uint32_t i = 10; i < 15; i++)
+        heph_packets_add_event(&events, 1, i, "work");
+    receiver_scene_send(first, &events);
+    receiver_scene_await_packets(&scene, 27);
+    (void)close(first);
+    (void)close(second);
+    receiver_scene_close(&scene, &totals);
+    assert_int_equal(totals.sources, 2);
+    assert_int_equal(totals.events, 25);
+    assert_int_equal(totals.lost, 0);
+    buffer_free(&bytes);
+    buffer_free(&events);
+}
+
+/* Sends bytes over a new connection, which then ends; `packets`: sum after it. */
+static void send_and_hang_up(struct receiver_scene *scene, const struct buffer *bytes,
+                             uint64_t packets)
+{
+    int fd = receiver_scene_dial(scene);
+    receiver_scene_send(fd, bytes);
+    receiver_scene_await_packets(scene, packets);
+    (void)close(fd);
+    receiver_scene_step(scene, 20);
+}
+
+static void later_sender_of_the_same_epoch_is_another_source(void **state)
+{
+    (void)state;
+    struct receiver_scene scene = {.work = work, .options.output = -1};
+    struct buffer bytes;
+    ttr_receiver_totals totals;
+    buffer_init(&bytes, alloc_default());
+    receiver_scene_open(&scene, "tcp::0", "later");
+    add_packets(&bytes, 0, 10);
+    send_and_hang_up(&scene, &bytes, 11);
+    buffer_clear(&bytes);
+    heph_packets_add_epoch(&bytes, EPOCH);
+    for (uint32_t i = 0; i < 10; i++)
+        heph_packets_add_event(&bytes, 1, i, "other");
+    send_and_hang_up(&scene, &bytes, 11 + 11);
+    receiver_scene_close(&scene, &totals);
+    assert_int_equal(totals.sources, 2);
+    assert_int_equal(totals.events, 20);
+    assert_int_equal(totals.lost, 0);
+    expect_file(scene.last_path, &bytes);
+    buffer_free(&bytes);
+}
+
+/* Two senders of one epoch are cut off, and come back in reverse order. */
+static void senders_that_name_their_ports_resume_their_own_sources(void **state)
+{
+    (void)state;
+    struct receiver_scene scene = {.work = work, .options.output = -1};
+    struct buffer bytes;
+    ttr_receiver_totals totals;
+    uint16_t port[2];
+    buffer_init(&bytes, alloc_default());
+    receiver_scene_open(&scene, "tcp::0", "ports");
+    for (uint32_t i = 0; i < 2; i++) {
+        buffer_clear(&bytes);
+        heph_packets_add_epoch(&bytes, EPOCH);
+        for (uint32_t k = 0; k < 10 + i; k++)
+            heph_packets_add_event(&bytes, 1, k, i ? "one" : "zero");
+        send_and_hang_up(&scene, &bytes, 11 + i * 12);
+        port[i] = address_port(&scene.receiver->sources[i]->address);
+        scene.receiver->sources[0]->received.epoch_ns = EPOCH + 1; /* do not resume it yet */
+    }
+    scene.receiver->sources[0]->received.epoch_ns = EPOCH;
+    for (uint32_t i = 2; i-- > 0;) {
+        buffer_clear(&bytes);
+        format_find("heph")->transfer->write_ports(&bytes, &port[i], 1);
+        heph_packets_add_epoch(&bytes, EPOCH);
+        for (uint32_t k = 5; k < 20; k++)
+            heph_packets_add_event(&bytes, 1, k, i ? "one" : "zero");
+        send_and_hang_up(&scene, &bytes, 11 + 12 + (i ? 1 + 9 : 2 + 9 + 10));
+    }
+    receiver_scene_close(&scene, &totals);
+    assert_int_equal(totals.sources, 2);
+    assert_int_equal(totals.events, 40);
+    assert_int_equal(totals.lost, 0);
+    assert_int_equal(scene.last.resumed, 1);
+    buffer_free(&bytes);
 }
 
 /* bytes of the packet with the counters of one stream */
@@ -702,7 +837,11 @@ int main(void)
         cmocka_unit_test(losses_of_a_bad_network_are_counted_exactly),
         cmocka_unit_test(new_epoch_of_a_peer_is_another_source),
         cmocka_unit_test(sender_that_restarts_too_often_is_blocked),
+        cmocka_unit_test(senders_of_many_ports_are_limited_together),
         cmocka_unit_test(reconnection_with_the_same_epoch_resumes_its_source),
+        cmocka_unit_test(silent_sender_keeps_its_connection_beside_another_of_its_epoch),
+        cmocka_unit_test(later_sender_of_the_same_epoch_is_another_source),
+        cmocka_unit_test(senders_that_name_their_ports_resume_their_own_sources),
         cmocka_unit_test(each_rotated_file_starts_with_the_epoch),
         cmocka_unit_test(gap_across_a_rotation_is_counted_once),
         cmocka_unit_test(drops_of_the_kernel_are_counted_and_in_the_file),

@@ -7,9 +7,13 @@
  * epoch. */
 #include "network/receiver.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include "base/endian.h"
 #include "base/status.h"
 #include "formats/table.h"
 #include "io/socket.h"
@@ -17,14 +21,17 @@
 
 #define RESUME_BYTES (UINT64_C(8) << 20) /* bytes that a sender may repeat after a reconnection */
 #define SESSIONS_MS 60000u               /* time in which restarts of a peer are counted */
+#define CANNOT_MERGE "a trace of this format cannot be merged into the output: it needs a folder"
 #define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
 
 /* Counts a peer as refused and reports it. */
-static void refuse_remote(struct ttr_receiver *receiver, const struct address *address)
+static void refuse_remote(struct ttr_receiver *receiver, const struct address *address,
+                          const char *reason)
 {
     char peer[ADDRESS_TEXT_MAX];
     address_print(address, peer);
-    const ttr_received received = {.size = sizeof received, .peer = peer, .format = "", .path = ""};
+    const ttr_received received = {
+        .size = sizeof received, .peer = peer, .format = "", .path = "", .reason = reason};
     receiver->ended.refused++;
     if (receiver->options.source)
         receiver->options.source(receiver->options.user_data, TTR_SOURCE_REFUSED, &received);
@@ -35,7 +42,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     const struct alloc *alloc = &receiver->alloc;
     void *list = receiver->sources;
     if (receiver->sources_n >= receiver->options.sources_max) {
-        refuse_remote(receiver, address);
+        refuse_remote(receiver, address, "as many senders as the limit allows are connected");
         return NULL;
     }
     bool has_room = alloc_reserve(alloc, &list, &receiver->sources_capacity,
@@ -43,7 +50,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     receiver->sources = list;
     struct remote *remote = has_room ? alloc_zero(alloc, 1, sizeof *remote) : NULL;
     if (!remote) {
-        refuse_remote(receiver, address);
+        refuse_remote(receiver, address, "out of memory");
         return NULL;
     }
     *remote = (struct remote){.receiver = receiver,
@@ -57,6 +64,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     address_print(address, remote->peer);
     remote->received.peer = remote->peer;
     remote->received.path = "";
+    remote->received.reason = "";
     remote->is_counted = true;
     buffer_init(&remote->queue, alloc);
     buffer_init(&remote->head, alloc);
@@ -135,6 +143,22 @@ static void accept_part(struct remote *remote, const struct framed_packet *packe
         receiver_fail(remote->receiver, status, &error);
 }
 
+static uint32_t hash_packet(const struct framed_packet *packet)
+{
+    return (uint32_t)crc32_z(0, packet->bytes, packet->n);
+}
+
+/* Keeps the first packet of a stream as its counter and hash. */
+static void note_first_packet(struct remote *remote, const struct framed_packet *packet)
+{
+    const uint32_t at = remote_find_stream(remote, packet->facts.stream);
+    if (at == UINT32_MAX || remote->streams[at].has_first)
+        return;
+    remote->streams[at].has_first = true;
+    remote->streams[at].first_counter = packet->facts.counter;
+    remote->streams[at].first_hash = hash_packet(packet);
+}
+
 /* Accepts one packet of a source with output that is ready. */
 static void accept_packet(struct remote *remote, const struct framed_packet *packet)
 {
@@ -143,6 +167,8 @@ static void accept_packet(struct remote *remote, const struct framed_packet *pac
     received->bytes += packet->n;
     enum counter_result result =
         facts->is_counted ? remote_count_packet(remote, facts) : COUNTER_NEW;
+    if (facts->is_counted && remote->is_stream && result == COUNTER_NEW)
+        note_first_packet(remote, packet);
     remote->is_discarding &= received->bytes < remote->discard_until;
     if (remote->is_discarding && result == COUNTER_DUPLICATE) {
         remote_uncount_duplicate(remote, facts);
@@ -166,20 +192,50 @@ static void accept_packet(struct remote *remote, const struct framed_packet *pac
     remote_limit_queue(remote);
 }
 
-/* Returns the source that a connection with this epoch resumes: its own connection has ended or is
- * silent. Returns NULL if there is none. */
+static bool has_port(const struct remote *remote, uint16_t port)
+{
+    for (size_t i = 0; i < remote->ports_n; i++)
+        if (remote->ports[i] == port)
+            return true;
+    return false;
+}
+
+/* Returns true if the connection of a source has ended, or if its peer did not even answer the
+ * probes of the kernel for limit_ms. */
+static bool is_peer_silent(const struct remote *remote, uint64_t limit_ms)
+{
+    struct tcp_info about = {0};
+    socklen_t size = sizeof about;
+    if (remote->fd < 0)
+        return true;
+    return remote->address.transport == TRANSPORT_TCP &&
+           getsockopt(remote->fd, IPPROTO_TCP, TCP_INFO, &about, &size) == 0 &&
+           about.tcpi_last_ack_recv > limit_ms && about.tcpi_last_data_recv > limit_ms;
+}
+
+/* Returns the source that a connection with this epoch resumes: its own connection has ended, or
+ * its peer does not answer. A peer that has nothing to send keeps its source. Of several sources
+ * with this epoch it is the one with a port that the sender names. Returns NULL if there is none,
+ * or several and the sender names none: two senders must not share a source, since events of one
+ * would be discarded as repetitions of the other. */
 static struct remote *find_resumable(const struct remote *remote, uint64_t epoch_ns)
 {
     struct ttr_receiver *receiver = remote->receiver;
+    struct remote *found = NULL;
+    size_t found_n = 0;
     for (size_t i = 0; i < receiver->sources_n; i++) {
         struct remote *other = receiver->sources[i];
-        if (other != remote && other->is_stream && !other->is_ended &&
-            (other->fd < 0 || remote->heard_ms - other->heard_ms > RESUME_SILENCE_MS) &&
-            other->received.has_epoch && other->received.epoch_ns == epoch_ns &&
-            address_has_same_host(&other->address, &remote->address))
+        if (other == remote || !other->is_stream || other->is_ended || !other->received.has_epoch ||
+            other->received.epoch_ns != epoch_ns ||
+            !address_has_same_host(&other->address, &remote->address) ||
+            !is_peer_silent(other, RESUME_SILENCE_MS))
+            continue;
+        if (has_port(remote, address_port(&other->address)))
             return other;
+        found = other;
+        found_n++;
     }
-    return NULL;
+    return found_n == 1 ? found : NULL;
 }
 
 /* Gives the state of a resumed source to the source of the new connection. Returns the resumed
@@ -194,6 +250,7 @@ static struct remote *resume_remote(struct remote *resumed, struct remote *remot
     if (resumed->fd >= 0)
         (void)close(resumed->fd);
     resumed->fd = remote->fd;
+    resumed->address = remote->address; /* the port, which the sender names when it returns */
     resumed->heard_ms = remote->heard_ms;
     resumed->received.resumed++;
     resumed->is_discarding = true;
@@ -210,7 +267,16 @@ static void refuse_datagram(struct ttr_receiver *receiver, const struct address 
         memcmp(&receiver->last_refused.name, &address->name, address->name_n) == 0)
         return;
     receiver->last_refused = *address;
-    refuse_remote(receiver, address);
+    refuse_remote(receiver, address, CANNOT_MERGE);
+}
+
+static void disconnect_remote(struct remote *remote)
+{
+    remote->receiver->ended.cut_off++;
+    if (remote->fd >= 0)
+        (void)close(remote->fd);
+    remote->fd = -1;
+    remote->is_ended = true;
 }
 
 /* Counts a restart of the peer. Returns false, and blocks the peer until it is silent, if it
@@ -225,8 +291,88 @@ static bool count_session(struct remote *remote)
     if (++remote->sessions < remote->receiver->options.sessions_max)
         return true;
     remote->is_blocked = true;
-    refuse_remote(remote->receiver, &remote->address);
+    refuse_remote(remote->receiver, &remote->address,
+                  "it restarted too often within a minute; it is blocked while it sends");
     return false;
+}
+
+/* Counts a source that begins. Returns false, and blocks it until the count starts again, if too
+ * many have begun: each one makes a file, and a peer may send from many ports. */
+static bool count_begun_source(struct remote *remote)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    const uint64_t now_ms = socket_now_ms();
+    if (now_ms - receiver->begun_ms >= SESSIONS_MS) {
+        receiver->begun = 0;
+        receiver->begun_ms = now_ms;
+    }
+    if (receiver->begun < receiver->options.begun_max) {
+        receiver->begun++;
+        return true;
+    }
+    remote->is_blocked = true;
+    remote->blocked_until_ms = receiver->begun_ms + SESSIONS_MS;
+    receiver->ended.refused_packets++;
+    refuse_remote(receiver, &remote->address,
+                  "too many senders began within a minute; it is blocked until the minute ends");
+    if (remote->is_stream)
+        disconnect_remote(remote);
+    return false;
+}
+
+/* Returns true if the packets of the peer are dropped. Ends a block that has a time. */
+static bool is_peer_blocked(struct remote *remote)
+{
+    if (remote->is_blocked && remote->blocked_until_ms &&
+        socket_now_ms() >= remote->blocked_until_ms)
+        remote->is_blocked = false;
+    return remote->is_blocked;
+}
+
+/* Ends a source and returns another one of its peer, which has its connection. Returns NULL if a
+ * limit refuses it. */
+static struct remote *begin_successor(struct remote *remote)
+{
+    remote->is_ended = true;
+    struct remote *next = remote_new(remote->receiver, &remote->address, remote->fd);
+    if (!next)
+        return NULL;
+    next->format = remote->format;
+    next->transfer = remote->transfer;
+    next->is_stream = remote->is_stream;
+    remote->fd = -1;
+    struct packet_framer framer = remote->framer;
+    remote->framer = next->framer;
+    remote->framer.garbage = framer.garbage;
+    framer.garbage = 0;
+    next->framer = framer;
+    return next;
+}
+
+/* Returns true if a packet after a reconnection has the counter of the first one of its stream, and
+ * other content: another sender has the same epoch. */
+static bool is_of_other_sender(const struct remote *remote, const struct framed_packet *packet)
+{
+    const uint32_t *at = pair_map_get(&remote->stream_index, packet->facts.stream, 0);
+    const struct remote_stream *stream = at ? &remote->streams[*at] : NULL;
+    return remote->is_discarding && packet->facts.is_counted && stream && stream->has_first &&
+           stream->first_counter == packet->facts.counter &&
+           stream->first_hash != hash_packet(packet);
+}
+
+/* Separates another sender from the source that it seemed to resume. Returns its own source, with
+ * the packets of the head, or NULL on failure. */
+static struct remote *separate_sender(struct remote *remote)
+{
+    struct remote *next = begin_successor(remote);
+    if (!next || !count_begun_source(next) || !remote_open_output(next))
+        return NULL;
+    remote->received.resumed--;
+    next->received.has_epoch = true;
+    next->received.epoch_ns = remote->received.epoch_ns;
+    buffer_add(&next->head, remote->head.bytes, remote->head.n);
+    remote_enqueue(next, remote->head.bytes, remote->head.n);
+    return next;
 }
 
 /* Makes sure that the source of a packet has begun, and that its epoch is that of the packet.
@@ -239,23 +385,11 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
             remote->receiver->ended.refused_packets++;
             return NULL;
         }
-        const struct format *format = remote->format;
-        const struct format_transfer *transfer = remote->transfer;
-        remote->is_ended = true;
-        struct remote *next = remote_new(remote->receiver, &remote->address, remote->fd);
+        struct remote *next = begin_successor(remote);
         if (!next)
             return NULL;
-        next->format = format;
-        next->transfer = transfer;
         next->sessions = remote->sessions;
         next->sessions_ms = remote->sessions_ms;
-        next->is_stream = remote->is_stream;
-        remote->fd = -1;
-        struct packet_framer framer = remote->framer;
-        remote->framer = next->framer;
-        remote->framer.garbage = framer.garbage;
-        framer.garbage = 0;
-        next->framer = framer;
         remote = next;
     }
     if (remote->has_begun)
@@ -264,7 +398,7 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
         facts->has_epoch && remote->is_stream ? find_resumable(remote, facts->epoch_ns) : NULL;
     if (resumed)
         return resume_remote(resumed, remote);
-    return remote_open_output(remote) ? remote : NULL;
+    return count_begun_source(remote) && remote_open_output(remote) ? remote : NULL;
 }
 
 /* --- Datagrams --- */
@@ -294,7 +428,7 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
         refuse_datagram(receiver, address);
         return;
     }
-    if (remote && remote->is_blocked) {
+    if (remote && is_peer_blocked(remote)) {
         receiver->ended.refused_packets++;
         return;
     }
@@ -325,15 +459,6 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
 
 /* --- Connections --- */
 
-static void disconnect_remote(struct remote *remote)
-{
-    remote->receiver->ended.cut_off++;
-    if (remote->fd >= 0)
-        (void)close(remote->fd);
-    remote->fd = -1;
-    remote->is_ended = true;
-}
-
 /* Recognises the format of a connection. Returns true once the format is known. */
 static bool detect_remote_format(struct remote *remote)
 {
@@ -357,7 +482,10 @@ static bool detect_remote_format(struct remote *remote)
         remote->transfer = framer->format = transfer;
         return true;
     }
-    refuse_remote(remote->receiver, &remote->address);
+    refuse_remote(remote->receiver, &remote->address,
+                  !format                    ? "not a trace of a known format"
+                  : remote->receiver->folder ? "a file of it is no trace alone: send its folder"
+                                             : CANNOT_MERGE);
     disconnect_remote(remote);
     return false;
 }
@@ -367,11 +495,21 @@ static void accept_stream(struct remote *remote)
 {
     struct packet_framer *framer = &remote->framer;
     const size_t n = framer->buffer.n - framer->at;
-    if (n == 0 || (!remote->has_begun && !remote_open_output(remote)))
+    if (n == 0 ||
+        (!remote->has_begun && (!count_begun_source(remote) || !remote_open_output(remote))))
         return;
     remote_enqueue(remote, framer->buffer.bytes + framer->at, n);
     remote->received.bytes += n;
     framer->at += n;
+}
+
+/* Keeps the ports of the sender's earlier connections. Their packet is not stored. */
+static void note_ports(struct remote *remote, const struct framed_packet *packet)
+{
+    const struct packet_facts *facts = &packet->facts;
+    remote->ports_n = 0;
+    for (uint32_t i = 0; i < facts->ports_n && i < RECEIVER_PORTS_MAX; i++)
+        remote->ports[remote->ports_n++] = load_u16be(facts->ports + (size_t)2 * i);
 }
 
 struct remote *remote_accept_bytes(struct remote *remote)
@@ -386,12 +524,18 @@ struct remote *remote_accept_bytes(struct remote *remote)
         return remote;
     }
     while ((result = packet_framer_next(&remote->framer, &packet)) == FRAMER_PACKET) {
+        if (packet.facts.ports) {
+            note_ports(remote, &packet);
+            continue;
+        }
         struct remote *next = prepare_source(remote, &packet.facts);
         if (!next && remote->is_blocked)
             disconnect_remote(remote);
         if (!next)
             return remote;
-        remote = next;
+        remote = is_of_other_sender(next, &packet) ? separate_sender(next) : next;
+        if (!remote)
+            return next;
         accept_packet(remote, &packet);
     }
     if (result == FRAMER_HOSTILE)

@@ -3,15 +3,11 @@
  *   bytes -> packet_framer -> pace -> batch -> datagram, or bytes of a connection
  *
  * Datagrams get as many complete packets as fit, and every HEAD_MS the packets of the head again,
- * for receivers that started late. A connection that fails is made again; then the head and the
- * last RESEND_BYTES are repeated, since it is not known what has arrived. Receivers discard what
- * they have.  Formats without packets are sent by connections only, byte by byte. */
+ * for receivers that started late. Formats without packets are sent by connections only, byte by
+ * byte. */
 #include "network/sender.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,11 +20,7 @@
 #define STREAM_BATCH 65536u
 #define HEAD_BYTES_MAX 65536u
 #define HEAD_MS 1000u
-#define RESEND_BYTES ((size_t)4 << 20)
 #define RECONNECT_DEFAULT_MS 30000u
-#define RETRY_MS 200u
-#define SLICE_MS 100u
-#define PACKET_MAX (UINT64_C(16) << 20)
 /* Shortest pause: shorter ones are saved up, so that packets can share a datagram. */
 #define PAUSE_MIN_NS 1000000u
 
@@ -37,163 +29,6 @@ static uint64_t now_ns(void)
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static bool should_continue(const struct ttr_sender *sender)
-{
-    return !sender->options.goes_on || sender->options.goes_on(sender->options.user_data);
-}
-
-static ttr_status fail_cancelled(ttr_error *error)
-{
-    return fail(error, TTR_AGAIN, NO_OFFSET, "sending was cancelled");
-}
-
-/* --- Connection --- */
-
-/* Tries once to connect. Returns the descriptor, or -1 with errno. */
-static int try_connect(const struct ttr_sender *sender)
-{
-    const struct address *to = &sender->address;
-    bool is_udp = to->transport == TRANSPORT_UDP;
-    int fd = socket(to->name.ss_family,
-                    (is_udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    int failed = connect(fd, (const struct sockaddr *)&to->name, to->name_n) == 0 ? 0 : errno;
-    struct pollfd wait = {.fd = fd, .events = POLLOUT};
-    socklen_t size = sizeof failed;
-    for (unsigned i = 0; failed == EINPROGRESS && i < 50 && should_continue(sender); i++)
-        if (poll(&wait, 1, (int)SLICE_MS) > 0 &&
-            getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) != 0)
-            failed = errno;
-    if (!failed && to->transport == TRANSPORT_TCP) {
-        unsigned limit_ms = 10000; /* a peer that acknowledges nothing for this long is lost */
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
-    }
-    if (!failed)
-        return fd;
-    (void)close(fd);
-    errno = failed;
-    return -1;
-}
-
-/* Connects, again and again for reconnect_ms if the peer does not answer. */
-ttr_status sender_connect(struct ttr_sender *sender, ttr_error *error)
-{
-    const uint64_t end_ms = socket_now_ms() + sender->options.reconnect_ms;
-    while ((sender->fd = try_connect(sender)) < 0) {
-        int reason = errno;
-        if (!should_continue(sender))
-            return fail_cancelled(error);
-        if (socket_now_ms() >= end_ms)
-            return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s%s", sender->text,
-                            reason == ECONNREFUSED || reason == ENOENT
-                                ? " (is the receiver running, and is that its address?)"
-                                : "");
-        (void)poll(NULL, 0, (int)RETRY_MS);
-    }
-    return TTR_OK;
-}
-
-/* Sends bytes over the connection. Returns false if the connection failed, or sending was
- * cancelled. */
-static bool send_bytes(struct ttr_sender *sender, const uint8_t *bytes, size_t n)
-{
-    while (n > 0 && should_continue(sender)) {
-        struct pollfd wait = {.fd = sender->fd, .events = POLLOUT};
-        ssize_t sent = send(sender->fd, bytes, n, MSG_NOSIGNAL);
-        if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
-            (void)poll(&wait, 1, (int)SLICE_MS);
-            continue;
-        }
-        if (sent < 0)
-            return false;
-        bytes += sent;
-        n -= (size_t)sent;
-    }
-    return n == 0;
-}
-
-/* Keeps complete packets for a repetition, at most RESEND_BYTES of the last ones. */
-static void keep_packets_to_resend(struct ttr_sender *sender, const struct buffer *batch)
-{
-    struct buffer *resend = &sender->resend;
-    size_t dropped = 0;
-    while (resend->n - dropped + batch->n > RESEND_BYTES && dropped < resend->n)
-        dropped += (size_t)sender->transfer->get_size(resend->bytes + dropped, PACKET_MAX);
-    if (dropped) {
-        memmove(resend->bytes, resend->bytes + dropped, resend->n - dropped);
-        resend->n -= dropped;
-    }
-    buffer_add(resend, batch->bytes, batch->n);
-}
-
-/* Connects again and repeats the head and the last packets. Gives up after pauses of reconnect_ms
- * if each connection fails. */
-static ttr_status resume_sending(struct ttr_sender *sender, ttr_error *error)
-{
-    for (uint64_t waited_ms = 0;; waited_ms += RETRY_MS) {
-        (void)close(sender->fd);
-        sender->fd = -1;
-        if (!should_continue(sender))
-            return fail_cancelled(error);
-        ttr_status status = sender_connect(sender, error);
-        if (status != TTR_OK)
-            return status;
-        sender->sent.reconnections++;
-        if (send_bytes(sender, sender->head.bytes, sender->head.n) &&
-            send_bytes(sender, sender->resend.bytes, sender->resend.n))
-            return TTR_OK;
-        if (waited_ms > sender->options.reconnect_ms)
-            return fail(error, TTR_E_IO, NO_OFFSET, "%s: the receiver closes each connection",
-                        sender->text);
-        (void)poll(NULL, 0, (int)RETRY_MS);
-    }
-}
-
-static ttr_status send_stream(struct ttr_sender *sender, ttr_error *error)
-{
-    struct buffer *batch = &sender->batch;
-    const bool has_packets = sender->transfer != NULL;
-    if (has_packets)
-        keep_packets_to_resend(sender, batch);
-    if (sender->resend.failed)
-        return fail_memory(error);
-    if (send_bytes(sender, batch->bytes, batch->n))
-        return TTR_OK;
-    int reason = errno;
-    if (!should_continue(sender))
-        return fail_cancelled(error);
-    if (!has_packets)
-        return fail_sys(error, reason, NO_OFFSET,
-                        "%s: the connection is lost; a trace of %s cannot be continued",
-                        sender->text, sender->format->name);
-    return resume_sending(sender, error);
-}
-
-static ttr_status send_datagram(struct ttr_sender *sender, const struct buffer *batch,
-                                ttr_error *error)
-{
-    struct pollfd wait = {.fd = sender->fd, .events = POLLOUT};
-    while (should_continue(sender)) {
-        ssize_t n = send(sender->fd, batch->bytes, batch->n, MSG_NOSIGNAL);
-        sender->sent.datagrams += n >= 0;
-        if (n >= 0)
-            return TTR_OK;
-        if (errno == ECONNREFUSED) { /* an earlier datagram met no receiver; this one may */
-            sender->sent.refused++;
-            continue;
-        }
-        if (errno == EHOSTUNREACH || errno == ENETUNREACH || errno == ENETDOWN) {
-            sender->sent.refused++; /* the network may come back */
-            return TTR_OK;
-        }
-        if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
-            return fail_sys(error, errno, NO_OFFSET, "cannot send to %s", sender->text);
-        (void)poll(&wait, 1, 1);
-    }
-    return fail_cancelled(error);
 }
 
 /* --- Batches --- */
@@ -205,8 +40,8 @@ static ttr_status flush_batch(struct ttr_sender *sender, ttr_error *error)
     if (sender->batch.n == 0)
         return TTR_OK;
     ttr_status status = sender->address.transport == TRANSPORT_UDP
-                            ? send_datagram(sender, &sender->batch, error)
-                            : send_stream(sender, error);
+                            ? sender_send_datagram(sender, error)
+                            : sender_send_stream(sender, error);
     sender->sent.bytes += status == TTR_OK ? sender->batch.n : 0;
     buffer_clear(&sender->batch);
     return status;
@@ -230,7 +65,7 @@ ttr_status sender_repeat_head(struct ttr_sender *sender, ttr_error *error)
     ttr_status status = TTR_OK;
     sender->head_ms = socket_now_ms();
     for (size_t at = 0, n; at < head->n && status == TTR_OK; at += n) {
-        n = (size_t)sender->transfer->get_size(head->bytes + at, PACKET_MAX);
+        n = (size_t)sender->transfer->get_size(head->bytes + at, SENDER_PACKET_MAX);
         status = add_to_batch(sender, head->bytes + at, n, error);
     }
     return status;
@@ -266,10 +101,11 @@ static ttr_status wait_until_packet_is_due(struct ttr_sender *sender,
         status = flush_batch(sender, error);
         if (status == TTR_OK)
             status = check_head(sender, error);
-        if (status == TTR_OK && !should_continue(sender))
-            status = fail_cancelled(error);
-        struct timespec pause = {.tv_nsec = left_ns < SLICE_MS * 1000000 ? (long)left_ns
-                                                                         : SLICE_MS * 1000000L};
+        if (status == TTR_OK && !sender_should_continue(sender))
+            status = sender_fail_cancelled(error);
+        struct timespec pause = {.tv_nsec = left_ns < SENDER_SLICE_MS * 1000000
+                                                ? (long)left_ns
+                                                : SENDER_SLICE_MS * 1000000L};
         if (status == TTR_OK)
             (void)nanosleep(&pause, NULL);
     }
@@ -292,7 +128,7 @@ ttr_status sender_send_packet(struct ttr_sender *sender, const struct framed_pac
 {
     ttr_status status = wait_until_packet_is_due(sender, &packet->facts, error);
     const bool is_udp = sender->address.transport == TRANSPORT_UDP;
-    if (packet->n > (is_udp ? SENDER_DATAGRAM_MAX : PACKET_MAX)) {
+    if (packet->n > (is_udp ? SENDER_DATAGRAM_MAX : SENDER_PACKET_MAX)) {
         sender->sent.oversized++;
         return status;
     }
@@ -389,7 +225,7 @@ ttr_sender *ttr_sender_open(const ttr_sender_options *options, ttr_error *error)
     if (!sender->options.reconnect_ms)
         sender->options.reconnect_ms = RECONNECT_DEFAULT_MS;
     sender->head_max = HEAD_BYTES_MAX;
-    packet_framer_init(&sender->framer, &sender->alloc, NULL, PACKET_MAX);
+    packet_framer_init(&sender->framer, &sender->alloc, NULL, SENDER_PACKET_MAX);
     buffer_init(&sender->batch, &sender->alloc);
     buffer_init(&sender->head, &sender->alloc);
     buffer_init(&sender->resend, &sender->alloc);
@@ -422,6 +258,8 @@ ttr_status ttr_sender_close(ttr_sender *sender, bool is_complete, ttr_sent *sent
         status = send_available(sender, error);
         if (status == TTR_OK)
             status = ttr_sender_flush(sender, error);
+        if (status == TTR_OK)
+            status = sender_await_arrival(sender, error);
     }
     if (sent) {
         sender->sent.size = sent->size;

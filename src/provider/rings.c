@@ -17,7 +17,8 @@
  * enables categories without help of the process; a writer asks the enable byte of the category.
  *
  * Cost: 0.5 us per event, in which it is assembled and its fields are converted; 0.15 us if its
- * category is disabled.  Left out: signal handlers, since the first event of a kind allocates memory. */
+ * category is disabled.  Left out: signal handlers, since the first event of a kind allocates
+ * memory. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>

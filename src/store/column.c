@@ -26,13 +26,15 @@ void block_pool_free(struct block_pool *pool)
     }
 }
 
-/* Returns n bytes, a multiple of 8, or NULL if memory is exhausted.  Chunks grow up to a size that
- * the kernel can map with huge pages. */
-static void *allocate_block(struct block_pool *pool, size_t n)
+/* Chunks grow up to a size that the kernel can map with huge pages.  Larger blocks have a chunk of
+ * their own. */
+void *block_pool_allocate(struct block_pool *pool, size_t n)
 {
     struct pool_chunk *chunk = pool->chunks;
     if (!chunk || chunk->n - pool->used < n) {
-        const size_t grown = !chunk ? CHUNK_FIRST : chunk->n < CHUNK_MAX ? 2 * chunk->n : CHUNK_MAX;
+        size_t grown = !chunk ? CHUNK_FIRST : chunk->n < CHUNK_MAX ? 2 * chunk->n : CHUNK_MAX;
+        if (grown - sizeof *chunk < n)
+            grown = n + sizeof *chunk;
         struct pool_chunk *added = alloc_large(pool->alloc, grown, 1);
         if (!added)
             return NULL;
@@ -118,7 +120,7 @@ static bool add_block(struct column *column)
                        column->blocks_n + 1, sizeof *column->blocks))
         return false;
     const size_t bytes = (size_t)STORE_BLOCK * block.width;
-    if (bytes && !(block.data = allocate_block(column->pool, bytes)))
+    if (bytes && !(block.data = block_pool_allocate(column->pool, bytes)))
         return false;
     encode_block(&block, column->tail);
     column->blocks[column->blocks_n++] = block;

@@ -6,16 +6,10 @@
 #include <strings.h>
 
 #include <tracetta/advanced.h>
+#include <tracetta/meaning.h>
 
 #include "base/status.h"
-
-/* Tables that are filled together. */
-static const uint8_t needs[][2] = {
-    {STORE_TRACK, STORE_SLICE},
-    {STORE_SLICE, STORE_TRACK},
-    {STORE_COUNTER, STORE_COUNTER_TRACK},
-    {STORE_COUNTER_TRACK, STORE_COUNTER},
-};
+#include "store/saved.h"
 
 /* --- Creating --- */
 
@@ -87,6 +81,25 @@ static bool add_class(ttr_store *store, const char *name)
     return true;
 }
 
+/* Tables that need spans and instants, counters, and scheduling. */
+static const uint8_t slice_tables[] = {STORE_SLICE,         STORE_TRACK,     STORE_THREAD_TRACK,
+                                       STORE_PROCESS_TRACK, STORE_CPU_TRACK, STORE_FLOW};
+static const uint8_t counter_tables[] = {STORE_COUNTER,
+                                         STORE_TRACK,
+                                         STORE_COUNTER_TRACK,
+                                         STORE_CPU_COUNTER_TRACK,
+                                         STORE_THREAD_COUNTER_TRACK,
+                                         STORE_PROCESS_COUNTER_TRACK};
+static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
+
+static bool is_any_wanted(const ttr_store *store, const uint8_t *tables, size_t n)
+{
+    bool is_wanted = false;
+    for (size_t i = 0; i < n && !is_wanted; i++)
+        is_wanted = store->tables[tables[i]].is_wanted;
+    return is_wanted;
+}
+
 static bool add_tables(ttr_store *store, const ttr_store_options *options)
 {
     for (unsigned i = 0; i < TTR_KIND_COUNT; i++) {
@@ -99,8 +112,6 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
             return false;
         store->tables[i].is_wanted = is_table_selected(options, store_definitions[i].name);
     }
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
-        store->tables[needs[i][1]].is_wanted |= store->tables[needs[i][0]].is_wanted;
     for (size_t i = 0; i < STORE_TABLES; i++)
         select_columns(store, &store->tables[i]);
     /* Statements compute times relative to the start of the trace, which is in the table `bounds`.
@@ -112,8 +123,12 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
     store->has_event_tables = store->tables[STORE_ARGS].is_wanted ||
                               store->tables[STORE_LOG].is_wanted ||
                               store->tables[STORE_LOSS].is_wanted;
-    store->has_states =
-        store->tables[STORE_SCHED].is_wanted || store->tables[STORE_THREAD_STATE].is_wanted;
+    store->has_slices = is_any_wanted(store, slice_tables, sizeof slice_tables);
+    store->has_flows = store->tables[STORE_FLOW].is_wanted;
+    store->has_classes =
+        store->tables[STORE_CLASS].is_wanted || store->tables[STORE_FIELD].is_wanted;
+    store->has_counters = is_any_wanted(store, counter_tables, sizeof counter_tables);
+    store->has_states = is_any_wanted(store, state_tables, sizeof state_tables);
     for (size_t i = 0; options && options->names && options->names[i]; i++)
         if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
             return false;
@@ -136,6 +151,7 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
         pair_map_init(&store->track_ids, alloc);
         pair_map_init(&store->counter_ids, alloc);
         store_states_init(store);
+        store_classes_init(store);
         store->fields = ttr_field_buffer_new(t);
         block_pool_init(&store->pool, alloc);
         block_pool_init(&store->ended_pool, alloc);
@@ -164,12 +180,16 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
     alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
+    alloc_free(alloc, store->process_of, store->process_of_n, sizeof *store->process_of);
+    alloc_free(alloc, store->flows, store->flows_capacity, sizeof *store->flows);
     store_states_free(store);
+    store_classes_free(store);
     for (size_t i = 0; i < store->wanted_n; i++)
         alloc_free(alloc, store->wanted_columns[i], strlen(store->wanted_columns[i]) + 1, 1);
     alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
                sizeof *store->wanted_columns);
     block_pool_free(&store->pool);
+    alloc_free(alloc, store->parts, store->parts_n, sizeof *store->parts);
     block_pool_free(&store->ended_pool);
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
@@ -181,7 +201,7 @@ void ttr_store_free(ttr_store *store)
 
 /* Compares an event's name with that of a class table: other characters than letters, digits and
  * "_" count as "_", and case is ignored, as in SQL. */
-static bool is_name_of_class(ttr_text name, const char *table)
+bool store_is_name_of_class(ttr_text name, const char *table)
 {
     if (name.n != strlen(table))
         return false;
@@ -193,11 +213,11 @@ static bool is_name_of_class(ttr_text name, const char *table)
     return true;
 }
 
-/* Returns the table of an event's class, or NULL. Sets *is_full if memory is exhausted. */
-static struct table *get_class_table(ttr_store *store, const ttr_event *event, bool *is_full)
+/* Returns the table of the events of a name, or NULL. Sets *is_full if memory is exhausted. */
+static struct table *get_class_table(ttr_store *store, ttr_id name, bool *is_full)
 {
-    if (event->name >= store->class_of_name_n) {
-        const size_t n = 2 * (size_t)event->name + 64;
+    if (name >= store->class_of_name_n) {
+        const size_t n = 2 * (size_t)name + 64;
         uint32_t *grown = alloc_resize(store->alloc, store->class_of_name, store->class_of_name_n,
                                        n, sizeof *grown);
         *is_full = !grown;
@@ -207,22 +227,35 @@ static struct table *get_class_table(ttr_store *store, const ttr_event *event, b
         store->class_of_name = grown;
         store->class_of_name_n = n;
     }
-    uint32_t *known = &store->class_of_name[event->name];
+    uint32_t *known = &store->class_of_name[name];
     if (*known == 0) {
         *known = 1;
-        for (size_t i = 0; i < store->classes_n && event->name; i++)
-            if (is_name_of_class(ttr_text_get(store->t, event->name), store->classes[i]->name))
+        for (size_t i = 0; i < store->classes_n && name; i++)
+            if (store_is_name_of_class(ttr_text_get(store->t, name), store->classes[i]->name))
                 *known = (uint32_t)i + 2;
     }
     return *known > 1 ? store->classes[*known - 2] : NULL;
 }
 
-/* Adds an event to the table of its class, if there is one. */
+/* Adds an event to the tables of its name: that of its meaning ("openat"), and that in the trace
+ * ("syscall_entry_openat"). */
 static bool add_to_class(ttr_store *store, const ttr_event *event)
 {
     bool is_full = false;
-    struct table *class = get_class_table(store, event, &is_full);
-    return !is_full && (!class || store_add_class_row(store, class, event));
+    ttr_event original;
+    struct table *class = get_class_table(store, event->name, &is_full);
+    if (is_full || (class && !store_add_class_row(store, class, event)))
+        return false;
+    if (event->kind == TTR_KIND_INSTANT || !ttr_event_original(store->t, event, &original) ||
+        original.name == event->name)
+        return true;
+    class = get_class_table(store, original.name, &is_full);
+    return !is_full && (!class || store_add_class_row(store, class, &original));
+}
+
+static bool is_flow(const ttr_event *event)
+{
+    return event->kind >= TTR_KIND_FLOW_BEGIN && event->kind <= TTR_KIND_FLOW_END;
 }
 
 static bool is_scheduling(const ttr_event *event)
@@ -233,11 +266,12 @@ static bool is_scheduling(const ttr_event *event)
 
 static bool add_event(ttr_store *store, const ttr_event *event)
 {
-    const struct table *tables = store->tables;
     if ((store->has_event_tables && !store_add_event(store, event)) ||
         (store->classes_n && !add_to_class(store, event)) ||
-        (tables[STORE_SLICE].is_wanted && !store_add_slice(store, event)) ||
-        (event->kind == TTR_KIND_COUNTER && tables[STORE_COUNTER].is_wanted &&
+        (store->has_slices && !store_add_slice(store, event)) ||
+        (store->has_flows && is_flow(event) && !store_add_flow(store, event)) ||
+        (store->has_classes && !store_add_to_classes(store, event)) ||
+        (store->has_counters && event->kind == TTR_KIND_COUNTER &&
          !store_add_counter(store, event)) ||
         (store->has_states && is_scheduling(event) && !store_add_state(store, event)))
         return false;
@@ -251,7 +285,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
     return true;
 }
 
-bool store_add_batch(ttr_store *store, const ttr_batch *batch)
+static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
     if (!store_add_events(store, batch))
         return false;
@@ -261,14 +295,21 @@ bool store_add_batch(ttr_store *store, const ttr_batch *batch)
     return true;
 }
 
+ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
+{
+    return add_batch(store, batch) ? TTR_OK : fail(error, TTR_E_NOMEM, 0, "out of memory");
+}
+
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
                           ttr_error *error)
 {
     ttr_batch batch;
     ttr_status status;
     bool is_full = false;
+    if (store->is_loaded)
+        return store_fail_loaded(error);
     while ((status = ttr_read(in, &batch, error)) == TTR_OK || status == TTR_AGAIN) {
-        is_full = status == TTR_OK && !store_add_batch(store, &batch);
+        is_full = status == TTR_OK && !add_batch(store, &batch);
         if (is_full || (progress && !progress(user_data))) {
             status = TTR_AGAIN;
             break;

@@ -28,6 +28,9 @@ struct block_pool {
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
 void block_pool_free(struct block_pool *pool);
 
+/* Returns n bytes, a multiple of 8, or NULL if memory is exhausted. */
+void *block_pool_allocate(struct block_pool *pool, size_t n);
+
 struct column_block {
     int64_t base;  /* smallest value; numbers in `data` are added to it */
     void *data;    /* STORE_BLOCK numbers of `width` bytes; NULL if the width is 0 */
@@ -83,6 +86,7 @@ struct table {
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
+    bool is_loaded;                 /* class table: it has been found in a saved store */
     uint16_t fields[FIELDS_CACHED]; /* class table: column of the i-th field; 0 = unknown */
 };
 
@@ -108,6 +112,9 @@ static inline bool table_wants(const struct table *table, size_t column)
 
 const struct column_info *table_column(const struct table *table, size_t i);
 
+/* Returns true if the events of a name belong to a class table. */
+bool store_is_name_of_class(ttr_text name, const char *table);
+
 /* --- The store --- */
 
 struct raw_slice {
@@ -117,10 +124,51 @@ struct raw_slice {
     uint32_t outer; /* open slice below it on the stack + 1 */
 };
 
+enum track_kind {
+    TRACK_THREAD,
+    TRACK_ASYNC, /* asynchronous slices of one id */
+    TRACK_CPU,   /* interrupts of a CPU */
+    TRACK_OTHER, /* slices without a thread */
+    TRACK_COUNTER,
+    TRACK_CPU_COUNTER
+};
+
 struct raw_track {
+    uint64_t counter_id; /* counters: id among the counters of this name */
     uint32_t thread, name;
-    uint32_t open; /* open slice + 1; 0 = none */
-    uint8_t is_async;
+    uint32_t series; /* counters: name of the series */
+    uint32_t open;   /* open slice + 1; 0 = none */
+    uint32_t cpu;    /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
+    uint8_t kind;    /* enum track_kind */
+};
+
+struct raw_flow {
+    int64_t ts;
+    uint64_t event; /* row of the event */
+    uint64_t scope, link;
+    uint32_t track;
+    uint32_t slice; /* enclosing slice + 1; 0 = none */
+    uint8_t kind;   /* TTR_KIND_FLOW_... */
+};
+
+struct raw_class {
+    uint64_t events;
+    uint32_t provider, name;
+};
+
+struct raw_field {
+    uint64_t events;
+    uint32_t class, name;
+    uint8_t type; /* ttr_type of the first value */
+};
+
+/* Classes of events and their fields (store_classes.c). */
+struct store_kinds {
+    struct raw_class *classes;
+    size_t classes_n, classes_capacity;
+    struct raw_field *fields;
+    size_t fields_n, fields_capacity;
+    struct pair_map class_ids, field_ids;
 };
 
 enum store_table {
@@ -130,12 +178,21 @@ enum store_table {
     STORE_TRACK,
     STORE_COUNTER,
     STORE_COUNTER_TRACK,
+    STORE_THREAD_TRACK,
+    STORE_PROCESS_TRACK,
+    STORE_CPU_TRACK,
+    STORE_CPU_COUNTER_TRACK,
+    STORE_PROCESS_COUNTER_TRACK,
+    STORE_THREAD_COUNTER_TRACK,
     STORE_SCHED,
     STORE_THREAD_STATE,
     STORE_THREAD,
     STORE_PROCESS,
+    STORE_FLOW,
     STORE_LOG,
     STORE_LOSS,
+    STORE_CLASS,
+    STORE_FIELD,
     STORE_SOURCE,
     STORE_BOUNDS,
     STORE_METADATA,
@@ -163,8 +220,11 @@ struct ttr_store {
     int64_t latest;                 /* time of the latest event */
     int64_t first, last;            /* smallest and greatest time, if there are events */
     bool has_event_tables;          /* tables need each event: args, log or loss */
-    bool has_states;                /* sched or thread_state is wanted */
-    bool is_disordered;             /* an event was earlier than the one before it */
+    /* events that wanted tables need */
+    bool has_slices, has_flows, has_counters, has_states, has_classes;
+    bool is_disordered;   /* an event was earlier than the one before it */
+    uint32_t *process_of; /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
+    size_t process_of_n;
     /* slices */
     struct raw_slice *slices;
     size_t slices_n, slices_capacity;
@@ -173,16 +233,21 @@ struct ttr_store {
     struct raw_track *tracks;
     size_t tracks_n, tracks_capacity;
     struct pair_map track_ids;
+    struct raw_flow *flows;
+    size_t flows_n, flows_capacity;
+    struct store_kinds seen; /* tables class and field */
     /* counters */
     struct pair_map counter_ids;
     struct store_states states; /* scheduling */
+    /* a loaded store */
+    int file; /* descriptor, borrowed from the caller */
+    struct saved_part *parts;
+    size_t parts_n;
+    bool is_loaded;
 };
 
 /* Returns true if options.columns has a name, or is NULL. */
 bool store_wants_column(const ttr_store *store, const char *name);
-
-/* Adds the events of a batch. Returns false if memory is exhausted. */
-TTR_MUST bool store_add_batch(ttr_store *store, const ttr_batch *batch);
 
 /* Makes the tables that are made at the end of the trace (store_update.c). Returns false if memory
  * is exhausted. */
@@ -195,6 +260,13 @@ TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_slices(ttr_store *store);
+TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_flows(ttr_store *store, const uint32_t *parent);
+TTR_MUST bool store_add_to_classes(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_classes(ttr_store *store, ttr_reader *in);
+void store_classes_init(ttr_store *store);
+void store_classes_free(ttr_store *store);
+TTR_MUST bool store_end_tracks(ttr_store *store);
 TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_state(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_states(ttr_store *store);
@@ -202,6 +274,35 @@ void store_states_init(ttr_store *store);
 void store_states_free(ttr_store *store);
 TTR_MUST bool store_end_threads(ttr_store *store);
 TTR_MUST bool store_end_reports(ttr_store *store, ttr_reader *in);
+
+/* Return the number of a track; UINT32_MAX if memory is exhausted (store_tracks.c). */
+uint32_t store_add_track(ttr_store *store, const struct raw_track *made);
+uint32_t store_add_thread_track(ttr_store *store, const ttr_event *event);
+/* A track per provider and id: begin and end may have different names. */
+uint32_t store_find_async_track(ttr_store *store, const ttr_event *event);
+
+static inline uint32_t store_find_thread_track(ttr_store *store, const ttr_event *event)
+{
+    const uint32_t known = event->thread && event->thread < store->thread_tracks_n
+                               ? store->thread_tracks[event->thread]
+                               : 0;
+    return known ? known - 1 : store_add_thread_track(store, event);
+}
+
+/* Appends a row to a table, if it is wanted. */
+TTR_MUST static inline bool store_append(ttr_store *store, enum store_table table,
+                                         const int64_t *row)
+{
+    return !store->tables[table].is_wanted || table_append(&store->tables[table], row);
+}
+
+/* Returns the upid of a thread, or TTR_STORE_NULL. Call it after store_end_threads. */
+static inline int64_t store_find_process(const ttr_store *store, uint32_t thread)
+{
+    return thread < store->process_of_n && store->process_of[thread]
+               ? (int64_t)store->process_of[thread] - 1
+               : TTR_STORE_NULL;
+}
 
 extern const struct table_definition store_definitions[STORE_TABLES];
 extern const struct column_info store_class_columns[];

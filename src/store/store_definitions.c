@@ -45,24 +45,63 @@ static const struct column_info slice_columns[] = {
     {"thread_name", "name of the thread", TEXT, false},
     {"process_name", "name of the process", TEXT, false},
 };
+#define ID                                     \
+    {                                          \
+        "id", "number of the track", INT, true \
+    }
+#define TYPE                                                                                    \
+    {                                                                                           \
+        "type",                                                                                 \
+            "thread_track, async_track, cpu_track, counter_track, cpu_counter_track, or track", \
+            TEXT, false                                                                         \
+    }
+#define UTID                                                \
+    {                                                       \
+        "utid", "thread, a row of table thread", INT, false \
+    }
+#define UPID                                                  \
+    {                                                         \
+        "upid", "process, a row of table process", INT, false \
+    }
+#define CPU                            \
+    {                                  \
+        "cpu", "processor", INT, false \
+    }
 static const struct column_info track_columns[] = {
-    {"id", "number of the track", INT, true},
-    {"name", "name of the events of an async track, or of a track without a thread", TEXT, false},
-    {"type", "thread_track or async_track", TEXT, false},
-    {"utid", "thread, a row of table thread", INT, false},
+    ID,
+    {"name", "name of the counter, of the events of an async track, or of a track without a thread",
+     TEXT, false},
+    TYPE,
+    UTID,
+    UPID,
+    CPU,
 };
+static const struct column_info thread_track_columns[] = {
+    ID, {"name", "always NULL: table thread has the names", TEXT, false}, TYPE, UTID};
+static const struct column_info process_track_columns[] = {
+    ID, {"name", "name of the events", TEXT, false}, TYPE, UPID};
+static const struct column_info cpu_track_columns[] = {
+    ID, {"name", "name of the track", TEXT, false}, TYPE, CPU};
+static const struct column_info cpu_counter_track_columns[] = {
+    ID, {"name", "name of the counter", TEXT, false}, TYPE, CPU};
+static const struct column_info process_counter_track_columns[] = {
+    ID, {"name", "name of the counter", TEXT, false}, TYPE, UPID};
+static const struct column_info thread_counter_track_columns[] = {
+    ID, {"name", "name of the counter", TEXT, false}, TYPE, UTID};
 static const struct column_info counter_columns[] = {
     {"id", "number of the value", INT, true},
     {"ts", "time in ns", INT, true},
-    {"track_id", "a row of table counter_track", INT, false},
+    {"track_id", "a row of counter_track", INT, false},
     {"value", "value", REAL, false},
 };
 static const struct column_info counter_track_columns[] = {
-    {"id", "number of the track", INT, true},
+    ID,
     {"name", "name of the counter", TEXT, false},
+    TYPE,
     {"series", "name of the series", TEXT, false},
     {"counter_id", "id among the counters of that name", INT, false},
-    {"utid", "thread, a row of table thread", INT, false},
+    UTID,
+    UPID,
 };
 static const struct column_info sched_columns[] = {
     {"id", "number of the row", INT, true},
@@ -91,11 +130,32 @@ static const struct column_info thread_columns[] = {
     {"tid", "thread id", INT, false},
     {"name", "name", TEXT, false},
     {"upid", "process, a row of table process", INT, false},
+    {"is_main_thread", "1 if tid and pid are equal", INT, false},
 };
 static const struct column_info process_columns[] = {
     {"upid", "number of the process", INT, true},
     {"pid", "process id", INT, false},
     {"name", "name", TEXT, false},
+};
+static const struct column_info flow_columns[] = {
+    {"id", "number of the arrow", INT, true},
+    {"slice_out", "slice in which it starts", INT, false},
+    {"slice_in", "slice in which it ends", INT, false},
+    {"trace_id", "id of the flow in the trace", INT, false},
+    {"arg_set_id", "number of the event at its end; key of table args", INT, true},
+};
+static const struct column_info class_columns[] = {
+    {"id", "number of the class", INT, true},
+    {"name", "name of its events", TEXT, false},
+    {"provider", "component that wrote them", TEXT, false},
+    {"events", "number of events; 0 = declared, but it did not occur", INT, false},
+};
+static const struct column_info field_columns[] = {
+    {"id", "number of the field", INT, true},
+    {"class_id", "a row of table class", INT, false},
+    {"name", "name of the field", TEXT, false},
+    {"type", "type of its first value", TEXT, false},
+    {"events", "number of events with this field", INT, false},
 };
 static const struct column_info log_columns[] = {
     {"id", "number of the event", INT, true},
@@ -150,16 +210,30 @@ const struct table_definition store_definitions[STORE_TABLES] = {
     [STORE_EVENT] = TABLE("event", "all events, in order of the trace", event_columns),
     [STORE_ARGS] = TABLE("args", "arguments of events, a row each", args_columns),
     [STORE_SLICE] = TABLE("slice", "spans and instants with their nesting", slice_columns),
-    [STORE_TRACK] = TABLE("track", "tracks of slices", track_columns),
+    [STORE_TRACK] = TABLE("track", "tracks of slices and counters", track_columns),
     [STORE_COUNTER] = TABLE("counter", "values of counters", counter_columns),
     [STORE_COUNTER_TRACK] = TABLE("counter_track", "series of counters", counter_track_columns),
+    [STORE_THREAD_TRACK] = TABLE("thread_track", "tracks of threads", thread_track_columns),
+    [STORE_PROCESS_TRACK] =
+        TABLE("process_track", "async tracks of processes", process_track_columns),
+    [STORE_CPU_TRACK] = TABLE("cpu_track", "interrupts of processors", cpu_track_columns),
+    [STORE_CPU_COUNTER_TRACK] =
+        TABLE("cpu_counter_track", "counters of processors", cpu_counter_track_columns),
+    [STORE_PROCESS_COUNTER_TRACK] =
+        TABLE("process_counter_track", "counters of processes and of their threads",
+              process_counter_track_columns),
+    [STORE_THREAD_COUNTER_TRACK] =
+        TABLE("thread_counter_track", "counters of threads", thread_counter_track_columns),
     [STORE_SCHED] = TABLE("sched", "threads on processors", sched_columns),
     [STORE_THREAD_STATE] =
         TABLE("thread_state", "states of threads over time", thread_state_columns),
     [STORE_THREAD] = TABLE("thread", "threads", thread_columns),
     [STORE_PROCESS] = TABLE("process", "processes", process_columns),
+    [STORE_FLOW] = TABLE("flow", "arrows between slices", flow_columns),
     [STORE_LOG] = TABLE("log", "messages", log_columns),
     [STORE_LOSS] = TABLE("loss", "gaps: lost events and packets", loss_columns),
+    [STORE_CLASS] = TABLE("class", "names of events, by provider", class_columns),
+    [STORE_FIELD] = TABLE("field", "fields of the events of each class", field_columns),
     [STORE_SOURCE] = TABLE("source", "inputs", source_columns),
     [STORE_BOUNDS] = TABLE("trace_bounds", "times of the first and last event", bounds_columns),
     [STORE_METADATA] = TABLE("metadata", "attributes of the inputs", metadata_columns),

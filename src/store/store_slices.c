@@ -14,60 +14,6 @@
 
 #define OPEN INT64_MAX
 
-/* Returns the number of a track, which is added if it is new; UINT32_MAX if memory is exhausted. */
-static uint32_t find_track(ttr_store *store, uint64_t a, uint64_t b, const struct raw_track *made)
-{
-    const uint32_t *known = pair_map_get(&store->track_ids, a, b);
-    if (known)
-        return *known;
-    if (!alloc_reserve(store->alloc, (void **)&store->tracks, &store->tracks_capacity,
-                       store->tracks_n + 1, sizeof *store->tracks) ||
-        !pair_map_put(&store->track_ids, a, b, (uint32_t)store->tracks_n))
-        return UINT32_MAX;
-    store->tracks[store->tracks_n] = *made;
-    return (uint32_t)store->tracks_n++;
-}
-
-/* Makes room in the list of tracks by thread. */
-static bool reserve_thread(ttr_store *store, ttr_id thread)
-{
-    if (thread < store->thread_tracks_n)
-        return true;
-    const size_t n = 2 * (size_t)thread + 64;
-    uint32_t *grown =
-        alloc_resize(store->alloc, store->thread_tracks, store->thread_tracks_n, n, sizeof *grown);
-    if (!grown)
-        return false;
-    memset(grown + store->thread_tracks_n, 0, (n - store->thread_tracks_n) * sizeof *grown);
-    store->thread_tracks = grown;
-    store->thread_tracks_n = n;
-    return true;
-}
-
-static uint32_t find_thread_track(ttr_store *store, const ttr_event *event)
-{
-    struct raw_track made = {.thread = event->thread, .name = 0};
-    if (!event->thread) {
-        ttr_track about = {0};
-        (void)ttr_track_get(store->t, event->track, &about);
-        made.name = about.name;
-        return find_track(store, (uint64_t)event->track << 32, 0, &made);
-    }
-    if (!reserve_thread(store, event->thread))
-        return UINT32_MAX;
-    uint32_t *known = &store->thread_tracks[event->thread];
-    if (!*known)
-        *known = find_track(store, event->thread, 0, &made) + 1;
-    return *known - 1;
-}
-
-/* A track per provider and id: begin and end may have different names. */
-static uint32_t find_async_track(ttr_store *store, const ttr_event *event)
-{
-    const struct raw_track made = {.thread = event->thread, .name = event->name, .is_async = 1};
-    return find_track(store, event->link, (uint64_t)1 << 63 | event->provider, &made);
-}
-
 /* Doubles the room for slices, in huge pages if it is large. */
 static bool grow_slices(ttr_store *store)
 {
@@ -125,19 +71,20 @@ bool store_add_slice(ttr_store *store, const ttr_event *event)
 {
     switch (event->kind) {
     case TTR_KIND_BEGIN:
-        return begin_slice(store, event, find_thread_track(store, event));
+        return begin_slice(store, event, store_find_thread_track(store, event));
     case TTR_KIND_END:
-        return end_slice(store, event, find_thread_track(store, event));
+        return end_slice(store, event, store_find_thread_track(store, event));
     case TTR_KIND_ASYNC_BEGIN:
-        return begin_slice(store, event, find_async_track(store, event));
+        return begin_slice(store, event, store_find_async_track(store, event));
     case TTR_KIND_ASYNC_END:
-        return end_slice(store, event, find_async_track(store, event));
+        return end_slice(store, event, store_find_async_track(store, event));
     case TTR_KIND_SPAN:
-        return add_slice(store, event, find_thread_track(store, event),
+        return add_slice(store, event, store_find_thread_track(store, event),
                          saturate_end_ns(event->time, event->duration)) != SIZE_MAX;
     case TTR_KIND_INSTANT:
         return (event->flags & TTR_EVENT_NO_TIME) ||
-               add_slice(store, event, find_thread_track(store, event), event->time) != SIZE_MAX;
+               add_slice(store, event, store_find_thread_track(store, event), event->time) !=
+                   SIZE_MAX;
     default:
         return true;
     }
@@ -311,7 +258,7 @@ static bool write_column(const ttr_store *store, const struct nesting *nesting, 
 static bool write_slices(ttr_store *store, const struct nesting *nesting)
 {
     struct table *table = &store->tables[STORE_SLICE];
-    table->rows = store->slices_n;
+    table->rows = table->is_wanted ? store->slices_n : 0;
     for (size_t column = 0; column < SLICE_COLUMNS; column++)
         if (table_wants(table, column) &&
             !write_column(store, nesting, &table->columns[column], column))
@@ -319,25 +266,11 @@ static bool write_slices(ttr_store *store, const struct nesting *nesting)
     return true;
 }
 
-static bool write_tracks(ttr_store *store)
-{
-    for (size_t i = 0; i < store->tracks_n; i++) {
-        const struct raw_track *track = &store->tracks[i];
-        const char *type = track->is_async ? "async_track" : "thread_track";
-        const int64_t row[] = {(int64_t)i, store_text_or_null(track->name),
-                               (int64_t)ttr_text_add(store->t, type, strlen(type)),
-                               store_text_or_null(track->thread)};
-        if (!table_append(&store->tables[STORE_TRACK], row))
-            return false;
-    }
-    return true;
-}
-
 bool store_end_slices(ttr_store *store)
 {
     const struct table *table = &store->tables[STORE_SLICE];
     const bool is_nested = table_wants(table, SLICE_DEPTH) || table_wants(table, SLICE_PARENT) ||
-                           table_wants(table, SLICE_SELF);
+                           table_wants(table, SLICE_SELF) || store->has_flows;
     const size_t n = is_nested ? store->slices_n : 0;
     struct nesting nesting = {
         .parent = alloc_zero(store->alloc, n, sizeof *nesting.parent),
@@ -349,7 +282,8 @@ bool store_end_slices(ttr_store *store)
         sort_slices(store);
         if (is_nested)
             compute_nesting(store, &nesting);
-        is_fine = write_slices(store, &nesting) && write_tracks(store);
+        is_fine = write_slices(store, &nesting) &&
+                  (!store->has_flows || store_end_flows(store, nesting.parent));
     }
     alloc_free(store->alloc, nesting.parent, n, sizeof *nesting.parent);
     alloc_free(store->alloc, nesting.depth, n, sizeof *nesting.depth);

@@ -22,9 +22,8 @@
 static const char *get_state_text(unsigned state)
 {
     static const char *const texts[] = {
-        [SCHEDULE_RUNNABLE] = "R",        [SCHEDULE_PREEMPTED] = "R+",
-        [SCHEDULE_RUNNING] = "Running",   [SCHEDULE_SLEEPING] = "S",
-        [SCHEDULE_UNINTERRUPTIBLE] = "D", [SCHEDULE_STOPPED] = "T",
+        [SCHEDULE_RUNNABLE] = "R", [SCHEDULE_PREEMPTED] = "R+",      [SCHEDULE_RUNNING] = "Running",
+        [SCHEDULE_SLEEPING] = "S", [SCHEDULE_UNINTERRUPTIBLE] = "D", [SCHEDULE_STOPPED] = "T",
         [SCHEDULE_DEAD] = "X"};
     return state < sizeof texts / sizeof *texts ? texts[state] : NULL;
 }
@@ -191,9 +190,9 @@ bool store_end_states(ttr_store *store)
     bool is_fine = ids != NULL;
     for (size_t i = 0; i < states->rows_n && is_fine; i++) {
         const struct raw_state *state = &states->rows[i];
-        is_fine = (!has_sched || state->state != SCHEDULE_RUNNING ||
-                   write_sched_row(store, state)) &&
-                  (!has_states || !state->thread || write_state_row(store, state, ids));
+        is_fine =
+            (!has_sched || state->state != SCHEDULE_RUNNING || write_sched_row(store, state)) &&
+            (!has_states || !state->thread || write_state_row(store, state, ids));
     }
     alloc_free(store->alloc, ids, states->rows_n, sizeof *ids);
     if (!store->is_updating)

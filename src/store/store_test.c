@@ -1,5 +1,6 @@
 /* The store: columns against plain arrays, and tables of small traces that are built by hand. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <tracetta/advanced.h>
 
@@ -65,7 +66,8 @@ static void column_has_the_extremes(void **state)
 /* --- Tables --- */
 
 static ttr *t;
-static ttr_event events[64];
+#define EVENTS_MAX 5000u
+static ttr_event events[EVENTS_MAX];
 static size_t events_n;
 
 static int set_up(void **state)
@@ -217,6 +219,56 @@ static ttr_event *add_switch(int64_t time, ttr_id from, ttr_thread_state state, 
     return event;
 }
 
+static void flow(ttr_kind kind, int64_t time, ttr_id thread, uint64_t link)
+{
+    ttr_event *event = add(kind, "flow", time);
+    event->thread = thread;
+    event->link = link;
+}
+
+static void flows_connect_the_innermost_slices(void **state)
+{
+    (void)state;
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_SPAN, "inner", 20)->duration = 10;
+    flow(TTR_KIND_FLOW_BEGIN, 25, 1, 7);
+    add(TTR_KIND_INSTANT, "moment", 26);
+    flow(TTR_KIND_FLOW_STEP, 31, 1, 7);
+    flow(TTR_KIND_FLOW_END, 33, 2, 8); /* has no begin */
+    add(TTR_KIND_END, "outer", 40);
+    add(TTR_KIND_SPAN, "other", 45)->thread = 2;
+    events[events_n - 1].duration = 5;
+    flow(TTR_KIND_FLOW_END, 50, 2, 7);
+    flow(TTR_KIND_FLOW_STEP, 50, 2, 7); /* after its end */
+    ttr_store *store = build();
+    ttr_store_table table;
+    const int64_t out[] = {1, 0}, in[] = {0, 3}, event[] = {4, 8};
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_int_equal(cell(store, "flow", "slice_out", i), out[i]);
+        assert_int_equal(cell(store, "flow", "slice_in", i), in[i]);
+        assert_int_equal(cell(store, "flow", "arg_set_id", i), event[i]);
+        assert_int_equal(cell(store, "flow", "trace_id", i), 7);
+    }
+    for (size_t i = 0; ttr_store_table_at(store, i, &table); i++)
+        if (strcmp(table.name, "flow") == 0)
+            assert_int_equal(table.rows, 2);
+    ttr_store_free(store);
+}
+
+static void classes_have_their_events(void **state)
+{
+    (void)state;
+    add(TTR_KIND_INSTANT, "a", 10)->provider = ttr_text_add(t, "p", 1);
+    add(TTR_KIND_INSTANT, "b", 11);
+    add(TTR_KIND_INSTANT, "a", 12)->provider = ttr_text_add(t, "p", 1);
+    ttr_store *store = build();
+    assert_string_equal(text_cell(store, "class", "name", 0), "a");
+    assert_string_equal(text_cell(store, "class", "provider", 0), "p");
+    assert_int_equal(cell(store, "class", "events", 0), 2);
+    assert_string_equal(text_cell(store, "class", "name", 1), "b");
+    ttr_store_free(store);
+}
+
 static void wakes_end_sleeping_states(void **state)
 {
     (void)state;
@@ -359,7 +411,7 @@ static void updated_store_has_the_tables_so_far(void **state)
     events_n = 0;
     while (ttr_read(reader, &batch, &error) == TTR_OK) {
         assert_int_equal(ttr_store_add(store, &batch, &error), TTR_OK);
-        assert_int_equal(ttr_store_update(store, reader, &error), TTR_OK);
+        assert_int_equal(ttr_store_update(store, reader, events_n == 60, &error), TTR_OK);
         events_n += batch.n;
         ttr_store *expected = build();
         check_same(store, expected);
@@ -367,6 +419,185 @@ static void updated_store_has_the_tables_so_far(void **state)
     }
     assert_int_equal(events_n, 64);
     ttr_close(reader);
+    ttr_store_free(store);
+}
+
+/* --- Saved stores --- */
+
+static const ttr_text key = {"trace.fxt 1", 11};
+
+/* Adds events so that columns have blocks and a tail; returns their store. */
+static ttr_store *build_large_store(void)
+{
+    for (size_t i = 0; i < EVENTS_MAX; i++)
+        add(i % 3 ? TTR_KIND_SPAN : TTR_KIND_INSTANT, i % 7 ? "often" : "my:seldom",
+            (int64_t)i * 1000)
+            ->duration = i % 11;
+    return build();
+}
+
+/* Saves a store with a part to an unlinked file; returns its descriptor. */
+static int save(const ttr_store *store)
+{
+    char path[] = "/tmp/ttr-store-XXXXXX";
+    const ttr_store_part parts[] = {{"index", "some bytes", 10}, {"empty", NULL, 0}};
+    const ttr_store_save_options options = {
+        .size = sizeof options, .key = key, .parts = parts, .parts_n = 2};
+    ttr_error error;
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(ttr_store_save(store, fd, &options, &error), TTR_OK);
+    return fd;
+}
+
+/* Loads a store into a new context. Returns TTR_OK after comparing it with the one that was saved,
+ * if there is one. */
+static ttr_status load(int fd, ttr_text with_key, const ttr_store_options *options,
+                       const ttr_store *saved)
+{
+    ttr_error error = {0};
+    ttr *other = ttr_new(NULL);
+    ttr_store *store = ttr_store_load(other, fd, with_key, options, &error);
+    static int64_t a[EVENTS_MAX + 1], b[EVENTS_MAX + 1];
+    for (size_t i = 0; store && saved && i < STORE_TABLES; i++) {
+        ttr_store_table about, expected;
+        ttr_store_column column;
+        assert_true(ttr_store_table_at(store, i, &about));
+        assert_true(ttr_store_table_at(saved, i, &expected));
+        if (about.is_filled)
+            assert_int_equal(about.rows, expected.rows);
+        for (size_t k = 0; ttr_store_column_at(store, i, k, &column); k++) {
+            if (!column.is_filled)
+                continue;
+            ttr_store_values(store, i, k, 0, EVENTS_MAX + 1, a);
+            ttr_store_values(saved, i, k, 0, EVENTS_MAX + 1, b);
+            assert_memory_equal(a, b, sizeof a);
+        }
+    }
+    ttr_store_free(store);
+    ttr_free(other);
+    return store ? TTR_OK : error.status;
+}
+
+static void saved_store_is_loaded_with_equal_values(void **state)
+{
+    (void)state;
+    ttr_store *store = build_large_store();
+    const int fd = save(store);
+    assert_int_equal(load(fd, key, NULL, store), TTR_OK);
+    static const char *const names[] = {"slice", "dur", "name", "my", NULL}, *const none[] = {NULL};
+    const ttr_store_options few = {.size = sizeof few, .names = names, .columns = names};
+    const ttr_store_options only_parts = {.size = sizeof few, .names = none, .columns = none};
+    assert_int_equal(load(fd, key, &few, store), TTR_OK);
+    assert_int_equal(load(fd, key, &only_parts, store), TTR_OK);
+    assert_int_equal(load(fd, (ttr_text){"other", 5}, NULL, store), TTR_E_MALFORMED);
+    /* an event has this name, and the file has no table of it */
+    static const char *const class[] = {"my_seldom", NULL};
+    const ttr_store_options of_class = {.size = sizeof few, .names = class, .columns = class};
+    assert_int_equal(load(fd, key, &of_class, store), TTR_E_UNSUPPORTED);
+    (void)close(fd);
+    ttr_store_free(store);
+}
+
+static void columns_that_were_not_saved_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"slice", "dur", "my_seldom", NULL},
+                             *const more[] = {"slice", "dur", "name", NULL},
+                             *const other[] = {"event", NULL};
+    const ttr_store_options options = {.size = sizeof options, .names = names, .columns = names};
+    const ttr_store_options asks_more = {.size = sizeof options, .names = more, .columns = more};
+    const ttr_store_options asks_other = {.size = sizeof options, .names = other, .columns = other};
+    const ttr_store_options asks_all = {.size = sizeof options, .names = names};
+    ttr_store *store = NULL;
+    ttr_error error;
+    for (size_t i = 0; i < 2000; i++)
+        add(TTR_KIND_SPAN, i % 2 ? "my:seldom" : "x", (int64_t)i)->duration = 5;
+    const struct memory_events list = {.event = events, .n = events_n, .order = TTR_ORDER_TIME};
+    ttr_reader *reader = memory_reader(t, &list);
+    store = ttr_store_new(t, &options, &error);
+    assert_int_equal(ttr_store_read(store, reader, NULL, NULL, &error), TTR_OK);
+    ttr_close(reader);
+    const int fd = save(store);
+    assert_int_equal(load(fd, key, &options, store), TTR_OK);
+    assert_int_equal(load(fd, key, &asks_more, store), TTR_E_UNSUPPORTED);
+    assert_int_equal(load(fd, key, &asks_other, store), TTR_E_UNSUPPORTED);
+    assert_int_equal(load(fd, key, &asks_all, store), TTR_E_UNSUPPORTED);
+    (void)close(fd);
+    ttr_store_free(store);
+}
+
+static void parts_are_read_and_checked(void **state)
+{
+    (void)state;
+    static const char *const none[] = {NULL};
+    const ttr_store_options options = {.size = sizeof options, .names = none, .columns = none};
+    char bytes[10];
+    ttr_error error;
+    add(TTR_KIND_SPAN, "x", 1);
+    ttr_store *store = build();
+    const int fd = save(store);
+    ttr_store_free(store);
+    ttr *other = ttr_new(NULL);
+    store = ttr_store_load(other, fd, key, &options, &error);
+    assert_non_null(store);
+    assert_int_equal(ttr_store_part_size(store, "index"), 10);
+    assert_int_equal(ttr_store_part_size(store, "empty"), 0);
+    assert_int_equal(ttr_store_part_size(store, "none"), -1);
+    assert_int_equal(ttr_store_part_read(store, "index", bytes, 10, &error), TTR_OK);
+    assert_memory_equal(bytes, "some bytes", 10);
+    assert_int_equal(ttr_store_part_read(store, "index", bytes, 9, &error), TTR_E_MISUSE);
+    ttr_store_free(store);
+    ttr_free(other);
+    (void)close(fd);
+}
+
+/* Every prefix, and every flipped byte that is used, must be refused. */
+static void damaged_file_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 40; i++)
+        add(TTR_KIND_SPAN, i % 2 ? "a" : "b", (int64_t)i)->duration = 5;
+    ttr_store *store = build();
+    const int fd = save(store);
+    const off_t size = lseek(fd, 0, SEEK_END);
+    assert_true(size > 500 && size < 1 << 20);
+    size_t ignored = 0;
+    for (off_t i = 0; i < size; i++) {
+        uint8_t byte, flipped;
+        assert_int_equal(pread(fd, &byte, 1, i), 1);
+        flipped = byte ^ (uint8_t)(1u << (i % 8));
+        assert_int_equal(pwrite(fd, &flipped, 1, i), 1);
+        const ttr_status status = load(fd, key, NULL, NULL);
+        ignored += status == TTR_OK;
+        assert_true(status == TTR_OK || status == TTR_E_MALFORMED);
+        assert_int_equal(pwrite(fd, &byte, 1, i), 1);
+    }
+    /* bytes between sections, and the two parts, which are checked when they are read */
+    assert_true(ignored < 7 * 130 + 10);
+    assert_int_equal(load(fd, key, NULL, store), TTR_OK);
+    for (off_t i = size - 1; i >= 0; i -= 1 + i / 50) {
+        assert_int_equal(ftruncate(fd, i), 0);
+        assert_int_equal(load(fd, key, NULL, NULL), TTR_E_MALFORMED);
+    }
+    (void)close(fd);
+    ttr_store_free(store);
+}
+
+static void file_over_the_limit_is_not_saved(void **state)
+{
+    (void)state;
+    const ttr_store_save_options options = {.size = sizeof options, .key = key, .size_max = 100};
+    ttr_error error;
+    add(TTR_KIND_SPAN, "x", 1);
+    ttr_store *store = build();
+    char path[] = "/tmp/ttr-store-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(ttr_store_save(store, fd, &options, &error), TTR_E_LIMIT);
+    assert_int_equal(load(fd, key, NULL, NULL), TTR_E_MALFORMED);
+    (void)close(fd);
     ttr_store_free(store);
 }
 
@@ -379,12 +610,19 @@ int main(void)
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(switches_become_times_on_processors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flows_connect_the_innermost_slices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(classes_have_their_events, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wakes_end_sleeping_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(updated_store_has_the_tables_so_far, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_named_tables_are_filled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unnamed_columns_have_no_values, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(saved_store_is_loaded_with_equal_values, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(columns_that_were_not_saved_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parts_are_read_and_checked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_file_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(file_over_the_limit_is_not_saved, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Adding batches, and tables of a store that is still being read.
+/* Tables of a store that is still being read.
  *
  * Some tables are made at the end of the trace, from data that the builders collect: `ended` lists
  * them.  ttr_store_update makes them from a copy of this data, so that reading can go on.  Their
@@ -6,11 +6,29 @@
  * Cost of an update: that of the end of ttr_store_read, and a copy of the data. */
 #include <string.h>
 
-#include "store/store.h"
+#include "store/saved.h"
 
-static const uint8_t ended[] = {STORE_SLICE,    STORE_TRACK,   STORE_SCHED,  STORE_THREAD_STATE,
-                                STORE_THREAD,   STORE_PROCESS, STORE_SOURCE, STORE_BOUNDS,
-                                STORE_METADATA, STORE_STATS,   STORE_DAMAGE};
+static const uint8_t ended[] = {STORE_SLICE,
+                                STORE_FLOW,
+                                STORE_TRACK,
+                                STORE_COUNTER_TRACK,
+                                STORE_THREAD_TRACK,
+                                STORE_PROCESS_TRACK,
+                                STORE_CPU_TRACK,
+                                STORE_CPU_COUNTER_TRACK,
+                                STORE_PROCESS_COUNTER_TRACK,
+                                STORE_THREAD_COUNTER_TRACK,
+                                STORE_SCHED,
+                                STORE_THREAD_STATE,
+                                STORE_THREAD,
+                                STORE_PROCESS,
+                                STORE_CLASS,
+                                STORE_FIELD,
+                                STORE_SOURCE,
+                                STORE_BOUNDS,
+                                STORE_METADATA,
+                                STORE_STATS,
+                                STORE_DAMAGE};
 
 bool store_is_ended_table(size_t table)
 {
@@ -36,8 +54,8 @@ static void empty_ended_tables(ttr_store *store)
 bool store_end_tables(ttr_store *store, ttr_reader *in)
 {
     empty_ended_tables(store);
-    return store_end_slices(store) && store_end_states(store) && store_end_threads(store) &&
-           store_end_reports(store, in);
+    return store_end_threads(store) && store_end_slices(store) && store_end_tracks(store) &&
+           store_end_states(store) && store_end_classes(store, in) && store_end_reports(store, in);
 }
 
 /* Data that the end of the tables changes or frees. */
@@ -106,9 +124,13 @@ static ttr_status fail_full(ttr_error *error)
     return TTR_E_NOMEM;
 }
 
-ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
+ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last, ttr_error *error)
 {
     struct kept kept;
+    if (store->is_loaded)
+        return store_fail_loaded(error);
+    if (is_last)
+        return store_end_tables(store, in) ? TTR_OK : fail_full(error);
     store->is_updating = true;
     bool is_fine = keep_data(store, &kept);
     if (is_fine) {
@@ -117,9 +139,4 @@ ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error)
     }
     store->is_updating = false;
     return is_fine ? TTR_OK : fail_full(error);
-}
-
-ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
-{
-    return store_add_batch(store, batch) ? TTR_OK : fail_full(error);
 }

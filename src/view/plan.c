@@ -66,6 +66,8 @@ static bool read_slice_tracks(struct plan *plan)
             const size_t id = (size_t)(row + i);
             about.kind = VIEW_THREAD;
             about.id = id;
+            if (type.n >= 13 && memcmp(type.p + type.n - 13, "counter_track", 13) == 0)
+                continue;
             if (type.n == 11 && memcmp(type.p, "async_track", 11) == 0) {
                 const uint32_t name = view_name_of(plan->view, cells->values[1][i]);
                 async[async_n++] = (struct async_track){(uint32_t)id, name, about.group};

@@ -56,7 +56,7 @@ static uint32_t add_label(struct plan *plan, const struct counter *counter, size
 /* Adds the tracks of n counters of one name, series and process. */
 static bool add_counters(struct plan *plan, const struct counter *counters, size_t n)
 {
-    const bool is_shared = n > 1 && plan->counters > COUNTERS_MAX;
+    const bool is_shared = n > 1 && plan->counters_n > COUNTERS_MAX;
     uint32_t label = 0, track = 0;
     for (size_t i = 0; i < n; i++) {
         if (i == 0)
@@ -69,7 +69,7 @@ static bool add_counters(struct plan *plan, const struct counter *counters, size
             about.label = label;
             track = plan_add_track(plan, &about);
         }
-        if (label == UINT32_MAX || !track)
+        if (label == UINT32_MAX || !track || counters[i].id >= plan->counters)
             return false;
         plan->track_of_counter[counters[i].id] = track;
     }
@@ -86,7 +86,7 @@ static bool read_counters(struct plan *plan, struct counter *counters)
         for (size_t i = 0; i < have; i++) {
             const int64_t name = cells->values[1][i], series = cells->values[2][i];
             const struct view_track thread = plan_describe_thread(plan, cells->values[3][i]);
-            counters[row + i] = (struct counter){.id = (uint32_t)(row + i),
+            counters[row + i] = (struct counter){.id = (uint32_t)cells->values[0][i],
                                                  .name = name > 0 ? (uint32_t)name : 0,
                                                  .series = series > 0 ? (uint32_t)series : 0,
                                                  .group = thread.group ? thread.group : group,
@@ -101,8 +101,9 @@ bool plan_read_counter_tracks(struct plan *plan)
     cells_open(&plan->cells, plan->view->store, "counter_track", columns);
     const size_t n = (size_t)plan->cells.rows;
     struct counter *counters = calloc(n + 1, sizeof *counters);
-    plan->counters = n;
-    plan->track_of_counter = calloc(n + 1, sizeof *plan->track_of_counter);
+    plan->counters_n = n;
+    plan->counters = plan->slice_tracks; /* both have numbers of table track */
+    plan->track_of_counter = calloc(plan->counters + 1, sizeof *plan->track_of_counter);
     bool is_fine = counters && plan->track_of_counter && read_counters(plan, counters);
     if (is_fine)
         qsort(counters, n, sizeof *counters, compare_counters);

@@ -10,6 +10,7 @@ if ((ignored & 0x4003)) && [ -z "${TTR_BEGUN_ANEW:-}" ] && env --default-signal=
 fi
 tracetta=$(realpath "$1")
 work=$(mktemp -d) || exit 1
+export XDG_CACHE_HOME=$work/.cache
 corpus=${TTR_CORPUS:-}
 [ -d "$corpus" ] || corpus=
 case_count=0

@@ -169,7 +169,7 @@ nettrace/vectors/odd-trace|odd|nettrace.bad-frequency|x1, first at byte 53|a clo
 nettrace/vectors/odd-trace|odd|nettrace.bad-pointer-size|x1, first at byte 85|pointers of 5 bytes: expected 4 or 8; read as 8
 nettrace/vectors-bad/v6-bad-kind|damage|nettrace.bad-kind|x1, first at byte 168|a block of unknown kind 9 that holds events
 perf/vectors-whole/odd-head|odd|perf.bad-head|x1, first at byte 8|a header of 112 bytes; the 104 known ones are read
-trace_dat/vectors-bad/cut-strings|damage|trace_dat.cut|x1, first at byte 1259|the file ends inside its last section
+trace_dat/vectors-bad/cut-strings|damage|trace_dat.cut|x1, first at byte 1259|the file ends before the end of its last section
 perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each are impossible
 perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that start inside the header, at byte 16, are impossible
 perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* are impossible

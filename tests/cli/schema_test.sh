@@ -34,3 +34,16 @@ answers "longest_runners_are_those_of_the_truth" ctf/tracecompass/many-threads "
     "SELECT t.name, sum(dur), count(*) FROM thread_state JOIN thread t USING (utid) WHERE state = 'Running' AND dur >= 0 AND tid <> 0 GROUP BY utid ORDER BY 2 DESC LIMIT 3"
 answers "every_waker_ran_when_it_woke" ctf/tracecompass/many-threads "0" \
     "SELECT count(*) FROM thread_state r JOIN thread_state w ON w.id = r.waker_id WHERE w.utid <> r.waker_utid OR w.state <> 'Running' OR r.ts < w.ts OR (w.dur >= 0 AND r.ts > w.ts + w.dur)"
+
+# Counts of classes against the lines of babeltrace2.
+if [ -n "$corpus" ] && command -v babeltrace2 >/dev/null; then
+    "$tracetta" query -q --format=tsv "$corpus/ctf/tracecompass/many-threads" "SELECT name, events FROM class WHERE events > 0 ORDER BY 1 COLLATE BINARY" | tail -n +2 >"$work/found"
+    babeltrace2 "$corpus/ctf/tracecompass/many-threads" 2>/dev/null | sed 's/^\[[^]]*\] ([^)]*) \([^ ]* \)\{0,1\}\([^ :]*\): {.*/\2/' | LC_ALL=C sort | uniq -c |
+        awk '{ print $2 "\t" $1 }' >"$work/expected"
+    cmp -s "$work/expected" "$work/found"
+    verdict "classes_are_the_events_of_babeltrace2" $? "$(diff "$work/expected" "$work/found" | head -5)"
+else
+    skip "classes_are_the_events_of_babeltrace2" "no recorded traces, or no babeltrace2"
+fi
+answers "system_calls_have_tables_by_the_name_in_the_trace" ctf/tracecompass/many-threads "8192|8192" \
+    "SELECT (SELECT count(*) FROM syscall_entry_open), (SELECT count(*) FROM syscall_exit_open)"

@@ -6,6 +6,7 @@
 #define TRACETTA_CLI_COMMANDS_COMMAND_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/ui/options.h"
 #include "cli/ui/term.h"
@@ -52,6 +53,7 @@ struct call {
     const struct command *command;
     struct settings set;
     struct terminal term;
+    FILE *notes; /* gets the notes too, also with --quiet; NULL = none */
     char **path; /* operands of the command, such as paths of inputs */
     size_t paths_n;
 };

@@ -336,7 +336,10 @@ static const struct command commands[] = {
      "than letters and digits become \"_\".\n\n"
      "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
      "median(x). Times are in ns. Statements can only read.\n\n"
-     "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.",
+     "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.\n\n"
+     "Tables of large traces are saved in $XDG_CACHE_HOME/tracetta or ~/.cache/tracetta, so that "
+     "the next question does not read the trace. They are deleted when they exceed 1 GiB, or the "
+     "size in TRACETTA_CACHE_SIZE.",
      query_examples, run_query},
     {"view", VERB_VIEW, "FILE...", 1, SIZE_MAX, NULL, "show a timeline in the browser",
      "Serves a page on the loopback interface and prints its address: processors, processes, "

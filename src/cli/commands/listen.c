@@ -75,6 +75,9 @@ static int read_options(struct listening *listening)
     if (set->max_sources > 65536)
         return report_misuse(listening->call->command->name, "--max-sources is at most 65536");
     options->sources_max = (uint32_t)set->max_sources;
+    if (set->max_sessions > 65536)
+        return report_misuse(listening->call->command->name, "--max-sessions is at most 65536");
+    options->sessions_max = (uint32_t)set->max_sessions;
     int outcome =
         read_duration(listening->call, "rotate-time", set->rotate_time, &options->rotate_ms);
     if (outcome == OUTCOME_FINE)
@@ -178,6 +181,8 @@ static void print_source(const char *stage, const ttr_received *received)
         json_write_uint(&json, "dropped_events", received->dropped_events);
         json_write_bool(&json, "is_complete", received->is_complete);
     }
+    if (*received->reason)
+        json_write_string(&json, "reason", received->reason);
     json_write_uint(&json, "garbage_bytes", received->garbage);
     json_write_uint(&json, "files", received->files);
     json_write_uint(&json, "resumed", received->resumed);
@@ -220,8 +225,7 @@ static void report_source(void *user_data, ttr_source_stage stage, const ttr_rec
         return;
     }
     if (stage == TTR_SOURCE_REFUSED)
-        print_note(call, "%s: refused: too many senders, or not a trace that can be written",
-                   received->peer);
+        print_note(call, "%s: refused: %s", received->peer, received->reason);
     else if (stage == TTR_SOURCE_BEGUN)
         print_note(call, "%s: receiving %s%s%s", received->peer, received->format,
                    *received->path ? " into " : "", received->path);
@@ -276,7 +280,9 @@ static void report_totals(const struct call *call, const ttr_receiver_totals *to
         print_note(call, "%" PRIu64 " datagrams do not start with a packet",
                    totals->garbage_datagrams);
     if (totals->refused_packets)
-        print_note(call, "%" PRIu64 " packets of senders that restarted too often were dropped",
+        print_note(call,
+                   "%" PRIu64 " packets of senders that began or restarted too often "
+                   "(--max-sessions) were dropped",
                    totals->refused_packets);
     if (totals->cut_off)
         print_note(call, "%" PRIu64 " connections were closed: silent, or without packets",

@@ -134,7 +134,7 @@ static void list_tables(const struct query_session *session)
                 (void)printf("    %-14s %-8s %s\n", column.name, types[column.type],
                              column.description);
         } else {
-            (void)printf("%-14s %10" PRIu64 "  %s\n", table.name, table.rows, table.description);
+            (void)printf("%-22s %10" PRIu64 "  %s\n", table.name, table.rows, table.description);
             print_table_columns(session, i);
         }
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands/query_cache.h"
 #include "cli/commands/report.h"
 #include "cli/input/optional_library.h"
 #include "cli/input/selection.h"
@@ -43,18 +44,13 @@ int load_query_library(const struct call *call, struct query_library *library)
 void query_session_begin(struct query_session *session, const struct call *call,
                          const struct query_library *library, char **paths, size_t n)
 {
-    *session = (struct query_session){.call = *call, .library = library};
+    *session = (struct query_session){.call = *call, .library = library, .cache_file = -1};
     session->call.path = paths;
     session->call.paths_n = n;
 }
 
-static void add_wanted_name(void *user_data, const char *name)
+void query_session_add_name(struct query_session *session, const char *name)
 {
-    struct query_session *session = user_data;
-    if (strcmp(name, "*") == 0) {
-        session->has_all_columns = true;
-        return;
-    }
     if (!session->names)
         session->names = calloc(NAMES_MAX + 1, sizeof *session->names);
     for (size_t i = 0; i < session->names_n; i++)
@@ -65,6 +61,15 @@ static void add_wanted_name(void *user_data, const char *name)
         session->names[session->names_n++] = copy;
     else
         session->wants_all = true;
+}
+
+static void add_wanted_name(void *user_data, const char *name)
+{
+    struct query_session *session = user_data;
+    if (strcmp(name, "*") == 0)
+        session->has_all_columns = true;
+    else
+        query_session_add_name(session, name);
 }
 
 void query_session_want(struct query_session *session, const char *sql)
@@ -78,17 +83,33 @@ static bool should_continue(void *user_data)
     return !interrupt_was_received();
 }
 
-static int fill_store(struct query_session *session)
+ttr_store_options query_session_options(const struct query_session *session)
 {
     static const char *const none[] = {NULL};
+    const char *const *names = session->names ? (const char *const *)session->names : none;
+    ttr_store_options options = {
+        .size = sizeof options, .names = names, .columns = session->has_all_columns ? NULL : names};
+    if (session->wants_all)
+        options.names = options.columns = NULL;
+    if (!session->library) { /* the numbers of rows are enough */
+        options.names = NULL;
+        options.columns = none;
+    }
+    return options;
+}
+
+bool query_session_is_cached(const struct query_session *session)
+{
+    const enum verb verb = session->call.command->verb;
+    return verb == VERB_QUERY || verb == VERB_DIFF || verb == VERB_ASSERT;
+}
+
+static int fill_store(struct query_session *session)
+{
     struct call *call = &session->call;
     struct progress progress;
     ttr_error error = {0};
-    const char *const *names = !session->library || session->wants_all ? NULL
-                               : session->names ? (const char *const *)session->names
-                                                : none;
-    const ttr_store_options options = {
-        .size = sizeof options, .names = names, .columns = session->has_all_columns ? NULL : names};
+    const ttr_store_options options = query_session_options(session);
     session->store = ttr_store_new(session->inputs.t, &options, &error);
     ttr_status status = session->store ? TTR_OK : error.status;
     if (status == TTR_OK) {
@@ -98,6 +119,8 @@ static int fill_store(struct query_session *session)
                                 &error);
         progress_end(&progress);
     }
+    if (status == TTR_OK)
+        query_cache_save(session);
     if (status == TTR_OK || status == TTR_AGAIN)
         return OUTCOME_FINE;
     return inputs_report_failure(call, inputs_get_name(call), &error);
@@ -106,10 +129,14 @@ static int fill_store(struct query_session *session)
 int query_session_open(struct query_session *session)
 {
     ttr_error error = {0};
-    int outcome = inputs_open(&session->inputs, &session->call, 0);
-    session->is_open = outcome == OUTCOME_FINE;
-    if (outcome == OUTCOME_FINE)
-        outcome = fill_store(session);
+    int outcome = OUTCOME_FINE;
+    session->is_open = query_cache_load(session);
+    if (!session->is_open) {
+        outcome = inputs_open(&session->inputs, &session->call, 0);
+        session->is_open = outcome == OUTCOME_FINE;
+        if (outcome == OUTCOME_FINE)
+            outcome = fill_store(session);
+    }
     if (outcome != OUTCOME_FINE || !session->library)
         return outcome;
     session->query = session->library->create(session->inputs.t, session->store, &error);
@@ -140,6 +167,8 @@ int query_session_warn(const struct query_session *session, int outcome)
 {
     if (session->is_open && session->store)
         outcome = query_session_check_matches(&session->call, session->store, outcome);
+    if (outcome == OUTCOME_FINE && session->findings)
+        return query_cache_warn(session, outcome);
     return outcome == OUTCOME_FINE && session->is_open
                ? warn_about_findings(&session->call, session->inputs.reader, outcome)
                : outcome;
@@ -152,6 +181,7 @@ void query_session_close(struct query_session *session)
     ttr_store_free(session->store);
     if (session->is_open)
         inputs_close(&session->inputs);
+    query_cache_close(session);
     for (size_t i = 0; i < session->names_n; i++)
         free(session->names[i]);
     free(session->names);

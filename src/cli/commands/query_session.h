@@ -10,6 +10,7 @@
 #include <tracetta/query.h>
 
 #include "cli/input/input_list.h"
+#include "cli/input/trace_cache.h"
 
 /* The functions of libtracetta-query. */
 struct query_library {
@@ -41,6 +42,9 @@ struct query_session {
     bool has_all_columns; /* a statement uses all columns of a table */
     ttr_store *store;
     ttr_query *query; /* NULL without a library */
+    struct trace_cache cache;
+    int cache_file; /* descriptor of a saved store; -1 = none */
+    char *findings; /* of a loaded store: lines of warnings, after '1' if damaged, else '0' */
 };
 
 /* Returns OUTCOME_FINE, or the outcome after reporting that the library is missing. */
@@ -52,6 +56,15 @@ void query_session_begin(struct query_session *session, const struct call *call,
 
 /* Marks the tables that a statement names to be filled. */
 void query_session_want(struct query_session *session, const char *sql);
+
+/* Marks a table or column to be filled. */
+void query_session_add_name(struct query_session *session, const char *name);
+
+/* Returns the options of the store. */
+ttr_store_options query_session_options(const struct query_session *session);
+
+/* Returns true if the command loads and saves stores. */
+bool query_session_is_cached(const struct query_session *session);
 
 /* Opens the inputs and reads them. Without a library all tables are filled. Returns OUTCOME_FINE,
  * or the outcome after reporting an error. */

@@ -89,6 +89,24 @@ bool file_stamp_equals(const struct file_stamp *print, bool with_folders)
     return is_fine;
 }
 
+uint64_t file_stamp_print(const struct file_stamp *print, FILE *to, struct timespec *latest)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < print->n; i++) {
+        const struct stat *about = &print->step[i].about;
+        (void)fprintf(to, "%s %ju %ju %jd %jd.%09ld %jd.%09ld\n", print->step[i].path,
+                      (uintmax_t)about->st_dev, (uintmax_t)about->st_ino, (intmax_t)about->st_size,
+                      (intmax_t)about->st_mtim.tv_sec, about->st_mtim.tv_nsec,
+                      (intmax_t)about->st_ctim.tv_sec, about->st_ctim.tv_nsec);
+        bytes += S_ISREG(about->st_mode) ? (uint64_t)about->st_size : 0;
+        if (about->st_ctim.tv_sec > latest->tv_sec)
+            *latest = about->st_ctim;
+        if (about->st_mtim.tv_sec > latest->tv_sec)
+            *latest = about->st_mtim;
+    }
+    return bytes;
+}
+
 void file_stamp_free(struct file_stamp *print)
 {
     if (!print)

@@ -85,6 +85,15 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                          strcmp(path, "-") == 0 ? "standard input" : path, options, error);
 }
 
+void inputs_note_waits(struct inputs *inputs, void (*note_wait)(void *ctx, bool is_waiting),
+                       void *ctx)
+{
+    for (size_t i = 0; i < inputs->streams_n; i++) {
+        inputs->stream[i].note_wait = note_wait;
+        inputs->stream[i].note_ctx = ctx;
+    }
+}
+
 static bool is_interrupted(void *ctx)
 {
     (void)ctx;
@@ -367,9 +376,7 @@ static int check_stdin_once(const struct call *call)
 
 /* --- Order --- */
 
-/* Returns true if opening the inputs again yields the same bytes: they are files or folders, not
- * live. */
-static bool can_read_twice(const struct call *call)
+bool inputs_can_read_twice(const struct call *call)
 {
     struct stat about;
     bool can = !inputs_are_live(call);
@@ -442,7 +449,7 @@ static int load_late_symbols(struct inputs *inputs, const struct call *call)
 {
     struct call plain = *call;
     ttr_error error = {0};
-    if (!can_read_twice(call) || !has_late_symbols(inputs->reader))
+    if (!inputs_can_read_twice(call) || !has_late_symbols(inputs->reader))
         return OUTCOME_FINE;
     struct inputs first = {.t = ttr_new(NULL),
                            .offset = inputs->offset,
@@ -478,7 +485,8 @@ int inputs_load_symbols(struct inputs *inputs, const struct call *call)
  * file is still being written. */
 static int choose_sorting(struct inputs *inputs, const struct call *call)
 {
-    inputs->seen = can_read_twice(call) ? file_stamp_record(call->path, call->paths_n) : NULL;
+    inputs->seen =
+        inputs_can_read_twice(call) ? file_stamp_record(call->path, call->paths_n) : NULL;
     int outcome = inputs->seen ? find_disorder(inputs, call) : OUTCOME_FINE;
     if (inputs->disorder && !file_stamp_equals(inputs->seen, true)) {
         ttr_order_index_free(inputs->disorder);

@@ -78,6 +78,15 @@ int inputs_report_failure(const struct call *call, const char *path, const ttr_e
 /* Returns a name for all inputs: the only path, or "the inputs". */
 const char *inputs_get_name(const struct call *call);
 
+/* Returns true if opening the inputs again yields the same bytes: they are files or folders, not
+ * live. */
+bool inputs_can_read_twice(const struct call *call);
+
+/* Calls `note_wait` before and after each wait for bytes of a pipe or an address, from the thread
+ * that reads it. */
+void inputs_note_waits(struct inputs *inputs, void (*note_wait)(void *ctx, bool is_waiting),
+                       void *ctx);
+
 /* Returns true if a path is a URL: a live trace, for which no pager is used. */
 bool inputs_are_live(const struct call *call);
 

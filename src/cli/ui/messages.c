@@ -229,6 +229,13 @@ int report_output_error(int reason)
 
 void print_note(const struct call *call, const char *format, ...)
 {
+    if (call->notes) {
+        va_list copied;
+        va_start(copied, format);
+        (void)vfprintf(call->notes, format, copied);
+        va_end(copied);
+        (void)fputc('\n', call->notes);
+    }
     if (call->set.quiet)
         return;
     (void)fputs("tracetta: ", stderr);

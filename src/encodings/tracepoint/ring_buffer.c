@@ -25,6 +25,15 @@ static inline uint64_t load_page_u64(const uint8_t *p, bool is_big_endian)
     return is_big_endian ? load_u64be(p) : load_u64le(p);
 }
 
+/* Returns true if any of the bytes is not zero. */
+static bool has_content(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && p[i] == 0)
+        i++;
+    return i < n;
+}
+
 bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
                             bool is_cut, struct ring_buffer_page *page)
 {
@@ -42,7 +51,10 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
         (uint32_t)(whole >> 32);
     bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 ||
                   (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
-    if ((size > room && !is_cut) || is_odd)
+    /* The kernel clears the bytes after the last event. So a page of size 0 that has other bytes
+     * has lost its header. */
+    if ((size > room && !is_cut) || is_odd ||
+        (whole == 0 && has_content(bytes + layout->data, room)))
         return false;
     size = size < room ? size : (uint32_t)room;
     page->time = load_page_u64(bytes, big);

@@ -148,6 +148,21 @@ static void event_beyond_page_end_is_damage(void **state)
     }
 }
 
+static void page_with_cleared_header_is_damage(void **state)
+{
+    (void)state;
+    struct ring_buffer_page page;
+    uint8_t bytes[32] = {0};
+    assert_true(ring_buffer_begin_page(&little64, bytes, sizeof bytes, false, &page));
+    expect_end(&page, RING_BUFFER_END); /* a page without events */
+    bytes[31] = 1;
+    assert_false(ring_buffer_begin_page(&little64, bytes, sizeof bytes, false, &page));
+    bytes[0] = 1; /* the time is valid */
+    assert_false(ring_buffer_begin_page(&little64, bytes, sizeof bytes, false, &page));
+    bytes[31] = 0;
+    assert_true(ring_buffer_begin_page(&little64, bytes, sizeof bytes, false, &page));
+}
+
 static void truncated_page_returns_present_events(void **state)
 {
     (void)state;
@@ -203,6 +218,7 @@ int main(void)
         cmocka_unit_test(absolute_time_inherits_upper_bits),
         cmocka_unit_test(sign_extended_commit_reports_lost_events),
         cmocka_unit_test(event_beyond_page_end_is_damage),
+        cmocka_unit_test(page_with_cleared_header_is_damage),
         cmocka_unit_test(truncated_page_returns_present_events),
         cmocka_unit_test(resync_after_oversized_event_finds_next),
     };

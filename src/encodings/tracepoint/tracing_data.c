@@ -7,6 +7,10 @@
 #include "base/status.h"
 
 #define SYSTEM_MAX 4096u /* bytes of the longest system name that is accepted */
+#define FORMAT_BEGIN "name: "
+/* Limits of a system that is found after damage. */
+#define FOUND_SYSTEM_MAX 64u
+#define FOUND_FORMATS_MAX 65535u
 
 uint64_t tracing_data_read_number(const struct tracing_data *data, struct cursor *c, unsigned bytes)
 {
@@ -43,7 +47,8 @@ static ttr_text read_sized_text(const struct tracing_data *data, struct cursor *
 
 bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c)
 {
-    *data = (struct tracing_data){.all = data->all, .odd = data->odd, .ctx = data->ctx};
+    *data = (struct tracing_data){
+        .all = data->all, .odd = data->odd, .ctx = data->ctx, .is_complete = data->is_complete};
     const uint8_t *magic = cursor_read_bytes(c, TRACING_DATA_MAGIC_BYTES);
     if (!magic || memcmp(magic, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) != 0)
         return false;
@@ -107,41 +112,144 @@ ttr_status tracing_data_parse_pages(struct tracing_data *data, struct cursor *c)
     return TTR_OK;
 }
 
-static ttr_status parse_formats(struct tracing_data *data, struct cursor *c, ttr_text system,
-                                ttr_error *error)
+/* --- Formats, and resynchronization after a damaged one --- */
+
+/* Reads a format. If all bytes are there, an empty format and one with a zero byte are damaged: the
+ * size is wrong or bytes were cleared. */
+static bool read_format(const struct tracing_data *data, struct cursor *c, ttr_text *format)
 {
-    uint64_t n = tracing_data_read_number(data, c, 4);
-    for (uint64_t i = 0; i < n && !c->failed; i++) {
-        uint64_t offset = c->offset;
-        ttr_text format = read_sized_text(data, c, 8);
-        if (c->failed || !data->all)
+    *format = read_sized_text(data, c, 8);
+    if (c->failed || !data->is_complete)
+        return !c->failed;
+    return format->n && !memchr(format->p, 0, format->n);
+}
+
+static bool is_format_here(const struct tracing_data *data, struct cursor c)
+{
+    ttr_text format;
+    return read_format(data, &c, &format) && format.n > strlen(FORMAT_BEGIN) &&
+           memcmp(format.p, FORMAT_BEGIN, strlen(FORMAT_BEGIN)) == 0;
+}
+
+static bool is_name_character(uint8_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+/* Returns the size in bytes of the name and count of a system if these are the last of `n` bytes,
+ * or 0. */
+static size_t find_system_head(const struct tracing_data *data, const uint8_t *p, size_t n)
+{
+    size_t length = 0;
+    if (n < 4 + 1 + 1 || p[n - 4 - 1] != 0)
+        return 0;
+    struct cursor c = cursor_init(p + n - 4, 4, 0);
+    const uint64_t count = tracing_data_read_number(data, &c, 4);
+    while (length < n - 4 - 1 && is_name_character(p[n - 4 - 1 - 1 - length]))
+        length++;
+    return count && count <= FOUND_FORMATS_MAX && length && length <= FOUND_SYSTEM_MAX
+               ? length + 1 + 4
+               : 0;
+}
+
+static bool is_system_here(const struct tracing_data *data, struct cursor c)
+{
+    const uint8_t *p = c.p;
+    const ttr_text name = read_string(&c, FOUND_SYSTEM_MAX + 1);
+    return !c.failed && cursor_skip(&c, 4) &&
+           find_system_head(data, p, name.n + 1 + 4) == name.n + 1 + 4 && is_format_here(data, c);
+}
+
+/* Moves the cursor to the next format, or to its system if the format is the first of one. Each
+ * byte is visited a fixed number of times, since a format has no zero byte but its size has some.
+ * Returns false, with the cursor unchanged, if there is none. */
+static bool resync(struct tracing_data *data, struct cursor *c)
+{
+    const uint8_t *begin = c->p, *found = begin;
+    const size_t n = cursor_left(c);
+    for (size_t at = 0; (found = memmem(begin + at, n - at, FORMAT_BEGIN, strlen(FORMAT_BEGIN)));
+         at++) {
+        at = (size_t)(found - begin);
+        struct cursor next = *c;
+        if (at < 8 || !cursor_skip(&next, at - 8) || !is_format_here(data, next))
             continue;
-        ttr_error why;
-        ttr_status status = tracepoints_add(data->all, system, format, &why);
-        if (status == TTR_E_MALFORMED)
-            data->odd(data->ctx, offset, why.text);
-        else if (status != TTR_OK) {
-            if (error)
-                *error = why;
-            return status;
-        }
+        if (data->damage_end == data->damage_at)
+            data->damage_at = c->offset;
+        (void)cursor_skip(c, at - 8 - find_system_head(data, begin, at - 8));
+        data->damage_end = c->offset;
+        data->is_resynced = true;
+        return true;
     }
-    return TTR_OK;
+    return false;
+}
+
+static ttr_status add_format(const struct tracing_data *data, uint64_t offset, ttr_text system,
+                             ttr_text format, ttr_error *error)
+{
+    ttr_error why;
+    const ttr_status status = data->all ? tracepoints_add(data->all, system, format, &why) : TTR_OK;
+    if (status == TTR_E_MALFORMED)
+        data->odd(data->ctx, offset, why.text);
+    else if (status != TTR_OK && error)
+        *error = why;
+    return status == TTR_E_MALFORMED ? TTR_OK : status;
+}
+
+/* Parses n formats of a system. After damage parses all formats up to the next system. */
+static ttr_status parse_formats(struct tracing_data *data, struct cursor *c, uint64_t n,
+                                ttr_text system, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    for (uint64_t i = 0; status == TTR_OK && !c->failed && (i < n || data->is_resynced); i++) {
+        const struct cursor begin = *c;
+        ttr_text format;
+        const bool is_end = data->is_resynced && !is_format_here(data, begin);
+        if (is_end && (is_system_here(data, begin) || !resync(data, c)))
+            break;
+        if (is_end)
+            continue;
+        if (read_format(data, c, &format)) {
+            status = add_format(data, begin.offset, system, format, error);
+            continue;
+        }
+        const struct cursor end = *c;
+        *c = begin;
+        if (data->is_complete && resync(data, c))
+            continue;
+        *c = end;
+        if (!c->failed)
+            data->odd(data->ctx, begin.offset, "a format is empty or has zero bytes");
+    }
+    return status;
 }
 
 ttr_status tracing_data_parse_ftrace(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    return parse_formats(data, c, (ttr_text){"ftrace", 6}, error);
+    const uint64_t n = tracing_data_read_number(data, c, 4);
+    return parse_formats(data, c, n, (ttr_text){"ftrace", 6}, error);
 }
 
 ttr_status tracing_data_parse_systems(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    uint64_t n = tracing_data_read_number(data, c, 4);
+    /* resynchronization may have skipped the count */
+    uint64_t n =
+        data->is_resynced && is_system_here(data, *c) ? 0 : tracing_data_read_number(data, c, 4);
     ttr_status status = TTR_OK;
-    for (uint64_t i = 0; i < n && !c->failed && status == TTR_OK; i++) {
+    for (uint64_t i = 0;
+         !c->failed && status == TTR_OK && (data->is_resynced ? is_system_here(data, *c) : i < n);
+         i++) {
+        const struct cursor begin = *c;
         ttr_text system = read_string(c, SYSTEM_MAX);
-        if (!c->failed)
-            status = parse_formats(data, c, system, error);
+        uint64_t formats = tracing_data_read_number(data, c, 4);
+        if (data->is_complete && (c->failed || system.n == 0)) {
+            *c = begin;
+            c->failed = !resync(data, c);
+            if (is_system_here(data, *c))
+                continue;
+            system.n = formats = 0; /* the name is unknown */
+        }
+        status = parse_formats(data, c, formats, system, error);
     }
     return status;
 }

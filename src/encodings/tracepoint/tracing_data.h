@@ -13,7 +13,11 @@
  * tracing_data_parse parses all of them in sequence.
  *
  * Every function reads its part at the cursor. If c->failed is set afterwards, the part was
- * truncated; everything complete before was still used. */
+ * truncated; everything complete before was still used.
+ *
+ * If the caller has all bytes (is_complete), a wrong size is damage, and parsing continues at the
+ * next format: 8 bytes that are the size of a text without zeros that starts with "name: ". From
+ * then on counts are ignored, since it is unknown how many formats were skipped. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACING_DATA_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_TRACING_DATA_H
 
@@ -39,10 +43,16 @@ struct tracing_data {
                  */
                 const char *what);
     void *ctx;
+    bool is_complete; /* the cursor has all bytes of the description or section */
+    bool is_resynced; /* parsing continued after damage; counts of formats are ignored */
+    /* offsets in the input from the first damaged format to where parsing continued after the last;
+     * equal: no damage was found */
+    uint64_t damage_at, damage_end;
 };
 
 /* Parses the start of the data, from the magic number to the page size. Returns false if the magic
- * number or a size is wrong. Clears all members of `data` except `all`, `odd` and `ctx`. */
+ * number or a size is wrong. Clears all members of `data` except `all`, `odd`, `ctx` and
+ * `is_complete`. */
 TTR_MUST bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c);
 
 TTR_MUST ttr_status tracing_data_parse_pages(struct tracing_data *data,

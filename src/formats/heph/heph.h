@@ -182,6 +182,7 @@ TTR_MUST uint32_t heph_add_stream(struct input *in, uint32_t stream);
  * queue (64 bits each). */
 #define HEPH_OPTION_COUNTERS "tracetta.counters"
 #define HEPH_OPTION_LOSSES "tracetta.losses"
+#define HEPH_OPTION_PORTS "tracetta.ports" /* on the wire only */
 
 /* Applies the value of an option of a receiver. Sets *is_known to false for any other option. */
 TTR_MUST ttr_status heph_apply_receiver_option(struct input *in, ttr_text name, struct cursor value,

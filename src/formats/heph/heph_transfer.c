@@ -14,6 +14,17 @@ static uint64_t get_packet_size(const uint8_t *frame, uint64_t max)
     return heph_is_valid_frame(frame, get_heph_layout(), max) ? heph_packet_size(frame) : 0;
 }
 
+/* Sets the ports if the packet has the option with them. */
+static void parse_ports(const uint8_t *packet, uint32_t size, struct packet_facts *facts)
+{
+    const uint32_t name_n = sizeof HEPH_OPTION_PORTS - 1, at = HEPH_FRAME_SIZE + 2 + name_n;
+    if (size <= at || load_u16be(packet + HEPH_FRAME_SIZE) != name_n ||
+        memcmp(packet + HEPH_FRAME_SIZE + 2, HEPH_OPTION_PORTS, name_n) != 0)
+        return;
+    facts->ports = packet + at;
+    facts->ports_n = (size - at) / 2;
+}
+
 static bool parse_packet_facts(const uint8_t *packet, size_t n, struct packet_facts *facts)
 {
     const struct heph_layout *layout = get_heph_layout();
@@ -22,6 +33,7 @@ static bool parse_packet_facts(const uint8_t *packet, size_t n, struct packet_fa
     facts->events = facts->is_counted;
     if (!facts->is_counted) {
         facts->has_epoch = facts->is_head = heph_parse_epoch(packet, size, &facts->epoch_ns);
+        parse_ports(packet, size, facts);
         return heph_is_valid_packet(packet, size, layout);
     }
     facts->stream = load_u32be(packet + 8);
@@ -81,6 +93,13 @@ static void write_losses(struct buffer *to, const struct packet_losses *losses)
     store_u64be(at + 16, losses->dropped_events);
 }
 
+static void write_ports(struct buffer *to, const uint16_t *ports, size_t n)
+{
+    uint8_t *at = append_option(to, HEPH_OPTION_PORTS, 2 * n);
+    for (size_t i = 0; at && i < n; i++)
+        store_u16be(at + 2 * i, ports[i]);
+}
+
 /* An epoch packet with time 0 at 1970. */
 static const uint8_t merged_head[HEPH_EPOCH_PACKET] = {0x75, 0xD1, 0x1D, 0x4D, 0,   0,   0,  23,
                                                        0,    5,    'e',  'p',  'o', 'c', 'h'};
@@ -93,6 +112,7 @@ const struct format_transfer heph_transfer = {
     .rebase = shift_packet_time,
     .write_counters = write_counters,
     .write_losses = write_losses,
+    .write_ports = write_ports,
     .merged_head = merged_head,
     .merged_head_n = sizeof merged_head,
 };

@@ -178,6 +178,25 @@ static void duplicate_names_are_made_unique(void **state)
     buffer_free(&to);
 }
 
+static void earliest_time_is_written(void **state)
+{
+    struct buffer to;
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    ttr_event event = {
+        .kind = TTR_KIND_INSTANT, .time = INT64_MIN, .name = ttr_text_add(t, "E", 1)};
+    const ttr_batch batch = {.event = &event, .n = 1};
+    (void)state;
+    buffer_init(&to, alloc_default());
+    ttr_writer *out = ttr_create_push(t, writing_to_buffer, &to, "microsoft", NULL, &error);
+    assert_non_null(out);
+    assert_int_equal(ttr_write(out, &batch, &error), TTR_OK);
+    assert_int_equal(ttr_finish(out, &error), TTR_OK);
+    assert_non_null(strstr(terminated_text(&to), "\"1677-09-21T00:12:43.145224192Z\""));
+    buffer_free(&to);
+    ttr_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +205,7 @@ int main(void)
         cmocka_unit_test(invalid_text_becomes_utf_8),
         cmocka_unit_test(time_prints_without_zone_or_as_number),
         cmocka_unit_test(duplicate_names_are_made_unique),
+        cmocka_unit_test(earliest_time_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

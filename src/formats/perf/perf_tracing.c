@@ -46,7 +46,7 @@ void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
 ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    struct tracing_data data = {.odd = report_odd_format, .ctx = reader};
+    struct tracing_data data = {.odd = report_odd_format, .ctx = reader, .is_complete = true};
     uint64_t offset = at->c.offset;
     if (!tracing_data_parse_head(&data, &at->c))
         return input_add_damage(
@@ -68,6 +68,11 @@ ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at
     ttr_status status = tracing_data_parse(&data, &at->c, reader->error);
     for (size_t i = 0; i < trace->kinds_n; i++)
         perf_kind_find_tracepoint(trace, trace->kind[i]);
+    if (status == TTR_OK && data.damage_end > data.damage_at)
+        status = input_add_damage(
+            reader->in, data.damage_at, data.damage_end - data.damage_at, "perf.bad-tracing",
+            reader->error,
+            "the formats of tracepoints are damaged here; events without a format have raw bytes");
     if (status == TTR_OK && at->c.failed)
         status = input_add_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error,
                                   "the formats of tracepoints end too early");

@@ -7,6 +7,9 @@
 /* memory limit in bytes for all CPU buffers together; each gets an equal share if there are many */
 #define BUFFERS_BYTES ((size_t)8 << 20)
 #define BUFFER_BYTES ((size_t)256 << 10) /* memory limit in bytes for one CPU buffer */
+#define RESYNC_BYTES ((uint64_t)4 << 20) /* in which the next chunk is searched after damage */
+#define ZSTD_MAGIC 0xfd2fb528u           /* RFC 8878, section 3.1.1 */
+#define ZLIB_HEAD 0x78                   /* deflate with a window of 32 KiB */
 
 ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
                                     const struct trace_dat_cpu_buffer *cpu_buffer, ttr_text buffer)
@@ -137,15 +140,44 @@ static ttr_status read_buffer_u32(struct trace_dat_reader *reader,
     return status;
 }
 
-/* Reports that the remaining bytes of a CPU buffer cannot be read, and ends it. */
-static ttr_status abandon_cpu_buffer(struct trace_dat_reader *reader,
+/* Returns true if a compressed chunk starts at the cursor: plausible sizes, then the magic of zstd
+ * or a header of zlib (RFC 1950, section 2.2). */
+static bool is_chunk_here(const struct trace_dat_reader *reader,
+                          const struct trace_dat_cpu_buffer *cpu_buffer, struct cursor c,
+                          uint64_t left)
+{
+    const uint64_t packed = tracing_data_read_number(&reader->data, &c, 4),
+                   whole = tracing_data_read_number(&reader->data, &c, 4);
+    const uint8_t *magic = cursor_read_bytes(&c, 4);
+    if (!magic || packed < 4 || packed > left - TRACE_DAT_CHUNK_HEAD || whole == 0 ||
+        whole > TRACE_DAT_CHUNK_MAX || whole % cpu_buffer->page_bytes != 0)
+        return false;
+    return strcmp(reader->compression, "zstd") == 0
+               ? load_u32le(magic) == ZSTD_MAGIC
+               : magic[0] == ZLIB_HEAD && load_u16be(magic) % 31 == 0;
+}
+
+/* Continues at the next chunk within RESYNC_BYTES, or ends the CPU buffer. Reports the skipped
+ * bytes as damage. */
+static ttr_status skip_to_next_chunk(struct trace_dat_reader *reader,
                                      struct trace_dat_cpu_buffer *cpu_buffer, const char *why)
 {
-    uint64_t left = cpu_buffer->left;
-    cpu_buffer->left = 0;
-    cpu_buffer->chunks = 0;
-    return input_add_damage(reader->in, cpu_buffer->at, left, "trace_dat.bad-chunk", reader->error,
-                            "CPU %u ends here: %s", cpu_buffer->cpu, why);
+    const uint64_t left = cpu_buffer->left, begin = cpu_buffer->at;
+    ttr_status status = trace_dat_load_at(reader, begin, left < RESYNC_BYTES ? left : RESYNC_BYTES);
+    if (status != TTR_OK)
+        return status;
+    struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, begin);
+    while (cursor_left(&c) > TRACE_DAT_CHUNK_HEAD &&
+           !is_chunk_here(reader, cpu_buffer, c, left - (c.offset - begin)))
+        (void)cursor_skip(&c, 1);
+    const bool is_found = cursor_left(&c) > TRACE_DAT_CHUNK_HEAD;
+    cpu_buffer->at = is_found ? c.offset : begin + left;
+    cpu_buffer->left = begin + left - cpu_buffer->at;
+    cpu_buffer->chunks = is_found ? UINT32_MAX : 0; /* their number is unknown */
+    return input_add_damage(
+        reader->in, begin, cpu_buffer->at - begin, "trace_dat.bad-chunk", reader->error,
+        is_found ? "%s; CPU %u continues at the next chunk" : "%s; CPU %u ends here", why,
+        cpu_buffer->cpu);
 }
 
 /* Decompresses the current chunk. If the chunk is damaged, keeps the pages before the damage. */
@@ -188,10 +220,12 @@ static ttr_status read_compressed_chunk(struct trace_dat_reader *reader,
 {
     uint32_t packed, whole;
     bool is_there = true;
-    ttr_status status = cpu_buffer->has_chunk_count
-                            ? TTR_OK
-                            : read_buffer_u32(reader, cpu_buffer, &cpu_buffer->chunks, &is_there);
+    const bool is_first = !cpu_buffer->has_chunk_count;
+    ttr_status status =
+        !is_first ? TTR_OK : read_buffer_u32(reader, cpu_buffer, &cpu_buffer->chunks, &is_there);
     cpu_buffer->has_chunk_count = true;
+    if (status == TTR_OK && is_there && cpu_buffer->chunks == 0 && is_first && cpu_buffer->left)
+        return skip_to_next_chunk(reader, cpu_buffer, "the number of compressed chunks is 0");
     if (status != TTR_OK || (is_there && cpu_buffer->chunks == 0)) {
         cpu_buffer->left = 0;
         return status;
@@ -203,9 +237,10 @@ static ttr_status read_compressed_chunk(struct trace_dat_reader *reader,
     if (status != TTR_OK)
         return status;
     if (!is_there || cpu_buffer->left == 0)
-        return abandon_cpu_buffer(reader, cpu_buffer, "the next chunk is not there");
-    if (whole > TRACE_DAT_CHUNK_MAX)
-        return abandon_cpu_buffer(reader, cpu_buffer, "a chunk of more than 16 MiB is none");
+        return skip_to_next_chunk(reader, cpu_buffer, "a compressed chunk is missing");
+    if (whole > TRACE_DAT_CHUNK_MAX || whole == 0)
+        return skip_to_next_chunk(reader, cpu_buffer,
+                                  "a compressed chunk of 0 or of more than 16 MiB is impossible");
     return decompress_chunk(reader, cpu_buffer, packed, whole);
 }
 

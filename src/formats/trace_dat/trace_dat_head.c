@@ -3,6 +3,8 @@
 #include "formats/trace_dat/trace_dat.h"
 
 #define FIRST_LOAD ((uint64_t)1 << 20)
+#define DESCRIPTION_MAX \
+    (64 * FIRST_LOAD) /* bytes in which the end of the description is searched */
 
 /* A ring buffer other than the main one; its table of CPUs is at file offset `offset`. */
 struct other_buffer {
@@ -21,8 +23,26 @@ static ttr_status report_cut_head(struct trace_dat_reader *reader, const char *w
                             "the file ends inside %s: its events cannot be found", where);
 }
 
+/* Marks after the number of CPUs, where the header of a ring buffer starts. */
+static const char *const header_marks[] = {"options  ", "flyrecord", "latency  "};
+
+static bool is_header_mark(const uint8_t *p, const char *mark)
+{
+    return p && memcmp(p, mark, TRACE_DAT_MARK) == 0;
+}
+
+/* Returns true if the header of a ring buffer starts at the cursor. */
+static bool is_buffer_header(struct cursor c)
+{
+    const uint8_t *mark = cursor_skip(&c, 4) ? cursor_read_bytes(&c, TRACE_DAT_MARK) : NULL;
+    bool is_mark = false;
+    for (unsigned i = 0; i < sizeof header_marks / sizeof *header_marks; i++)
+        is_mark |= is_header_mark(mark, header_marks[i]);
+    return is_mark;
+}
+
 /* Loads the start of the file up to the end of the description of tracepoints. Sets *end to the
- * offset of that end, or to 0 if the file ends earlier. */
+ * offset of that end, or to 0 if the description is damaged or the file ends earlier. */
 static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *end)
 {
     struct tracing_data probe = {.odd = reader->data.odd, .ctx = reader->data.ctx};
@@ -33,10 +53,52 @@ static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *en
         struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, 0);
         if (tracing_data_parse_head(&probe, &c) && !c.failed)
             status = tracing_data_parse(&probe, &c, reader->error);
-        *end = c.failed ? 0 : c.offset;
-        if (status != TTR_OK || *end || n >= reader->size)
+        *end = !c.failed && is_buffer_header(c) ? c.offset : 0;
+        if (status != TTR_OK || *end || n >= reader->size || n >= DESCRIPTION_MAX)
             return status;
     }
+}
+
+/* Returns the offset of the first header of a ring buffer from an offset on; 0 if there is none. */
+static uint64_t find_buffer_header(const struct trace_dat_reader *reader, uint64_t from)
+{
+    const uint8_t *p = reader->bytes.bytes;
+    for (unsigned i = 0; i < sizeof header_marks / sizeof *header_marks; i++) {
+        const uint8_t *found =
+            memmem(p + from, reader->bytes.n - (size_t)from, header_marks[i], TRACE_DAT_MARK);
+        if (found && (uint64_t)(found - p) >= from + 4)
+            return (uint64_t)(found - p) - 4;
+    }
+    return 0;
+}
+
+/* Parses the loaded description, which is damaged if *end is 0. Then sets *end to the offset of the
+ * header of the main buffer, or leaves 0 if there is none. */
+static ttr_status parse_description(struct trace_dat_reader *reader, struct cursor *c,
+                                    uint64_t *end)
+{
+    struct tracing_data *data = &reader->data;
+    data->is_complete = *end == 0;
+    ttr_status status = tracing_data_parse(data, c, reader->error);
+    if (status != TTR_OK || *end)
+        return status;
+    const uint64_t parsed_to = c->offset;
+    *end = c->failed || !is_buffer_header(*c) ? find_buffer_header(reader, parsed_to) : parsed_to;
+    if (*end == 0 && c->failed)
+        return report_cut_head(reader, "the description of its events");
+    if (*end == 0) /* the header itself is damaged */
+        *end = parsed_to;
+    if (*end > parsed_to) {
+        data->damage_at = data->damage_end > data->damage_at ? data->damage_at : parsed_to;
+        data->damage_end = *end;
+    }
+    if (data->damage_end == data->damage_at)
+        return TTR_OK;
+    return input_add_damage(
+        reader->in, data->damage_at, data->damage_end - data->damage_at, "trace_dat.bad-formats",
+        reader->error,
+        "the description of the events is damaged here; events without a format are read as raw "
+        "bytes");
 }
 
 static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct instances *instances,
@@ -76,11 +138,6 @@ static ttr_status parse_options(struct trace_dat_reader *reader, struct cursor *
         if (status != TTR_OK)
             return status;
     }
-}
-
-static bool is_header_mark(const uint8_t *p, const char *mark)
-{
-    return p && memcmp(p, mark, TRACE_DAT_MARK) == 0;
 }
 
 /* Parses the table of CPUs after "flyrecord", and adds a CPU buffer for each entry. */
@@ -168,9 +225,9 @@ ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader)
     struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, 0);
     if (!tracing_data_parse_head(&reader->data, &c))
         return report_cut_head(reader, "its first words");
-    status = tracing_data_parse(&reader->data, &c, reader->error);
+    status = parse_description(reader, &c, &end);
     if (status != TTR_OK || end == 0)
-        return status == TTR_OK ? report_cut_head(reader, "the description of its events") : status;
+        return status;
     status = load_buffer_table(reader, end, &c);
     if (status != TTR_OK)
         return status;

@@ -130,6 +130,7 @@ static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option,
 struct section_head {
     size_t n; /* bytes of the header that the file has */
     uint64_t id, size;
+    uint64_t description; /* offset of the name among the strings; 0 for the first or no name */
 };
 
 static ttr_status read_section_head(struct trace_dat_reader *reader, uint64_t offset,
@@ -139,31 +140,35 @@ static ttr_status read_section_head(struct trace_dat_reader *reader, uint64_t of
     ttr_status status = trace_dat_read_at(reader, offset, bytes, sizeof bytes, &head->n);
     struct cursor c = cursor_init(bytes, head->n, offset);
     head->id = tracing_data_read_number(&reader->data, &c, 2);
-    (void)cursor_skip(&c, 6);
+    (void)cursor_skip(&c, 2);
+    head->description = tracing_data_read_number(&reader->data, &c, 4);
     head->size = tracing_data_read_number(&reader->data, &c, 8);
     return status;
 }
 
-/* Reports damage if the file ends inside the section of strings. trace-cmd writes it after the last
- * options, which are at `options_at`, so a file that lacks its end has all events. */
+/* Reports damage if the file ends before or inside the section of strings. trace-cmd writes it
+ * after the last options, which are at `options_at`, so a file that lacks its end has all events.
+ */
 static ttr_status report_cut_strings(struct trace_dat_reader *reader, uint64_t options_at)
 {
     struct section_head options, strings;
     ttr_status status = read_section_head(reader, options_at, &options);
     const uint64_t left = reader->size - options_at;
     if (status != TTR_OK || options.n < TRACE_DAT_SECTION || options.id != TRACE_DAT_DONE ||
-        left - TRACE_DAT_SECTION <= options.size)
+        left - TRACE_DAT_SECTION < options.size)
         return status;
     const uint64_t at = options_at + TRACE_DAT_SECTION + options.size;
     status = read_section_head(reader, at, &strings);
+    /* a file without names of sections needs no strings */
+    const bool is_absent = strings.n == 0 && options.description == 0;
     const bool is_complete =
         strings.n == TRACE_DAT_SECTION &&
         (strings.id != TRACE_DAT_STRINGS || strings.size <= reader->size - at - TRACE_DAT_SECTION);
-    if (status != TTR_OK || is_complete)
+    if (status != TTR_OK || is_absent || is_complete)
         return status;
     return input_add_damage(reader->in, reader->size, 0, "trace_dat.cut", reader->error,
-                            "the file ends inside its last section, at byte %llu, which names the "
-                            "sections; no event is missing",
+                            "the file ends before the end of its last section, at byte %llu, which "
+                            "names the sections; no event is missing",
                             (unsigned long long)at);
 }
 
@@ -213,6 +218,9 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
     ttr_status status = offset ? load_section(reader, offset, id, &c) : TTR_OK;
     if (status != TTR_OK || !offset || c.failed)
         return status;
+    reader->data.is_complete = true;
+    reader->data.is_resynced = false;
+    reader->data.damage_at = reader->data.damage_end = 0;
     switch (id) {
     case TRACE_DAT_HEADER_INFO:
         status = tracing_data_parse_pages(&reader->data, &c);
@@ -233,6 +241,12 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
         status = tracing_data_parse_comms(&reader->data, &c, reader->error);
         break;
     }
+    if (status == TTR_OK && reader->data.damage_end > reader->data.damage_at)
+        return input_add_damage(
+            reader->in, reader->data.damage_at, 0, "trace_dat.bad-formats", reader->error,
+            "the formats of section %u are damaged here; events without a format "
+            "are read as raw bytes",
+            id);
     if (status == TTR_OK && c.failed)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.short-section",

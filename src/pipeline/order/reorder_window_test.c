@@ -122,6 +122,19 @@ static void end_past_all_time_is_the_end_of_time(void **state)
     reorder_free(&window);
 }
 
+static void end_of_span_above_half_the_range_is_exact(void **state)
+{
+    struct reorder window;
+    const struct event_ref span = {
+        .time = -5, .duration = (uint64_t)INT64_MAX + 3, .kind = TTR_KIND_SPAN};
+    (void)state;
+    reorder_init(&window, alloc_default());
+    assert_true(reorder_add(&window, &span));
+    assert_int_equal(reorder_count_ready(&window, true), 1);
+    assert_true(window.key[0].rank == order_time(INT64_MAX - 2));
+    reorder_free(&window);
+}
+
 static bool goes_through(const struct alloc *alloc)
 {
     struct reorder window;
@@ -146,6 +159,7 @@ int main(void)
         cmocka_unit_test(long_spans_wait_for_their_ends),
         cmocka_unit_test(ties_of_spans_go_by_their_begins),
         cmocka_unit_test(end_past_all_time_is_the_end_of_time),
+        cmocka_unit_test(end_of_span_above_half_the_range_is_exact),
         cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("reorder", tests, NULL, NULL);

@@ -481,6 +481,22 @@ static void sum_of_weights_saturates(void **state)
     end(&world);
 }
 
+static void largest_weight_is_written_in_every_format(void **state)
+{
+    (void)state;
+    struct world world;
+    ttr_profile_format format;
+    ttr_error error = {0};
+    begin(&world);
+    sample_with_period(&world, 1, UINT64_MAX);
+    profile(&world, TTR_PROFILE_MERGED);
+    for (size_t i = 0; ttr_profile_format_get(i, &format); i++)
+        if (!(format.flags & TTR_PROFILE_TIMELINE))
+            assert_int_equal(
+                ttr_profile_write(world.profile, "/dev/null", format.name, "", 0, &error), TTR_OK);
+    end(&world);
+}
+
 static bool profile_it(ttr *t, const ttr_event *events, size_t n)
 {
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n});
@@ -590,6 +606,7 @@ int main(void)
         cmocka_unit_test(sample_without_thread_is_counted),
         cmocka_unit_test(sample_without_thread_has_no_names_of_others),
         cmocka_unit_test(sum_of_weights_saturates),
+        cmocka_unit_test(largest_weight_is_written_in_every_format),
         cmocka_unit_test(samples_in_managed_code_are_selected),
         cmocka_unit_test(events_by_name_are_counted_or_weighed),
         cmocka_unit_test(switches_weigh_the_time_off_the_cpu),
