@@ -134,6 +134,7 @@ static const struct format_writer writer = {
     .writes_folder = true,
     .is_part = ctf_is_stream_file,
     .wants_order = true,
+    .stores_stacks_as_fields = true,
     .state_size = sizeof(struct ctf_writer),
     .create = ctf_create,
     .write = ctf_write,

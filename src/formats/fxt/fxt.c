@@ -23,6 +23,7 @@ static const struct format_reader reader = {
 static const struct format_writer writer = {
     .losses = fxt_losses,
     .losses_n = FXT_LOSSES,
+    .stores_stacks_as_fields = true,
     .state_size = sizeof(struct fxt_writer),
     .create = fxt_writer_create,
     .write = fxt_writer_write,

@@ -61,6 +61,11 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 #define FXT_THREADS 256u
 /* maximum length in bytes of strings that writers may emit; the 15-bit length field allows 32767 */
 #define FXT_STRING_MAX 32000u
+
+/* Our convention for stack samples with a name or arguments: an instant of this category, with the
+ * addresses as text in an argument callstack_kernel or callstack_user. */
+#define FXT_SAMPLE_CATEGORY "sample"
+#define FXT_STACK_PREFIX "callstack_"
 /* ticks per second until an initialization record sets another frequency */
 #define FXT_DEFAULT_FREQUENCY 1000000000u
 /* maximum payload of a small blob in bytes, given by its 15-bit size field */

@@ -506,7 +506,8 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     in->version = reader->common.is_big ? "big-endian" : "";
     reader->schema =
         context_add_schema(t, &(struct schema){.ops = &fxt_field_ops, .format = in->format});
-    if (!reader->schema)
+    reader->sample_category = ttr_text_add(t, FXT_SAMPLE_CATEGORY, sizeof FXT_SAMPLE_CATEGORY - 1);
+    if (!reader->schema || !reader->sample_category)
         return fail_memory(error);
     if (n && !fxt_has_magic(window->bytes, n))
         input_add_diagnostic(

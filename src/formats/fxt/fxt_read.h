@@ -91,7 +91,8 @@ struct fxt_reader {
     uint32_t empty_page[FXT_PAGE_SLOTS];
     /* shared first page of string tables, in which only slot 0, the empty string, is defined */
     uint32_t empty_first_page[FXT_PAGE_SLOTS];
-    ttr_id schema; /* schema of events of kind definition */
+    ttr_id schema;          /* schema of events of kind definition */
+    ttr_id sample_category; /* category of instants that may be samples */
     /* names of the arguments that are attributes of events, by enum fxt_attribute; 0 = not in the
      * trace */
     ttr_id attribute[FXT_ATTRIBUTES];
