@@ -82,6 +82,7 @@ struct format_reader {
     /* `next` stops before the first event at or after in->until: it sets in->is_stopped, and may
      * then return no events. */
     bool stops;
+    bool has_stacks; /* events may have stacks outside of their fields: TTR_FORMAT_STACKS */
     /* symbols may follow the stacks that need them: TTR_FORMAT_LATE_SYMBOLS */
     bool has_late_symbols;
     /* Optional: returns a bit set of the kinds of events that the input may contain. Called before
@@ -197,7 +198,8 @@ struct format_description {
 struct format_writer {
     bool is_text;       /* the output is text, for people or line-based tools, not a trace */
     bool wants_symbols; /* the output has names of functions: TTR_FORMAT_SYMBOLS */
-    bool wants_order;   /* `write` expects events in time order; the caller sorts them */
+    bool stores_stacks_as_fields; /* TTR_FORMAT_STACK_FIELDS */
+    bool wants_order;             /* `write` expects events in time order; the caller sorts them */
     /* the losses that a copy to this format may have, with count 0; NULL = none */
     const ttr_loss *losses;
     size_t losses_n;

@@ -134,12 +134,13 @@ static const struct format_writer writer = {
     .writes_folder = true,
     .is_part = ctf_is_stream_file,
     .wants_order = true,
+    .stores_stacks_as_fields = true,
     .state_size = sizeof(struct ctf_writer),
     .create = ctf_create,
     .write = ctf_write,
     .finish = ctf_finish,
     .can_use_stream_order = ctf_writer_accepts_stream_order,
-    .drop = ctf_drop,
+    .drop = ctf_free_writer,
 };
 
 const struct format format_ctf = {
