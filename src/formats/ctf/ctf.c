@@ -141,7 +141,7 @@ static const struct format_writer writer = {
     .write = ctf_write,
     .finish = ctf_finish,
     .can_use_stream_order = ctf_writer_accepts_stream_order,
-    .drop = ctf_drop,
+    .drop = ctf_free_writer,
 };
 
 const struct format format_ctf = {
