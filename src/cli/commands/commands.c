@@ -445,7 +445,7 @@ static const struct command commands[] = {
      "sent by UDP, TCP and Unix sockets. All other formats need TCP or Unix sockets, since their "
      "tables do not survive loss. "
      "By UDP the epoch or the metadata are repeated every second, and packets above 65,507 bytes "
-     "are not sent. If a connection is lost, it is "
+     "are not sent: the exit status is then 4. If a connection is lost, it is "
      "made again for 30 seconds, and the last 4 MiB of packets are repeated; \"tracetta "
      "listen\" discards those that it has.",
      send_examples, run_send},
