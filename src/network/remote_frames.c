@@ -2,8 +2,9 @@
  *
  * Readers of CTF need the packets of a file in order of time, but UDP may reorder datagrams. So a
  * packet of a datagram waits until the packets with lower numbers of its file have arrived, at most
- * for HOLD_MS and while fewer than HOLD_BYTES wait. Then it is written without them, and they
- * count as lost; one that arrives even later is appended, and readers report its place. */
+ * for HOLD_MS and while fewer than HOLD_BYTES, or half of the queue, wait. Then it is written
+ * without them, and they count as lost; one that arrives even later is appended, and readers report
+ * its place. */
 #include "network/receiver.h"
 
 #include <stdlib.h>
@@ -118,10 +119,12 @@ static ttr_status write_in_order(struct remote *remote, struct queued_frame *lis
 static bool has_expired(struct remote *remote, bool is_final)
 {
     const uint64_t now_ms = socket_now_ms();
+    const uint64_t half = remote->receiver->options.queue_bytes / 2;
+    const size_t bytes_max = half < HOLD_BYTES ? (size_t)half : HOLD_BYTES;
     if (!remote->held_ms)
         remote->held_ms = now_ms;
     return is_final || remote->is_stream || remote->is_ended ||
-           remote->queue.n - remote->queue_at > HOLD_BYTES || now_ms - remote->held_ms >= HOLD_MS;
+           remote->queue.n - remote->queue_at > bytes_max || now_ms - remote->held_ms >= HOLD_MS;
 }
 
 /* Writes the frames of the queue, of which the first one waits for another. */
