@@ -91,7 +91,8 @@ static bool examine_packet(void *state, const uint8_t *bytes, size_t n, struct b
     struct ctf_frame frame;
     ttr_error error = {0};
     memset(&frame, 0, sizeof frame);
-    const enum ctf_framing framing = ctf_frame_packet(bare->trace, NULL, &bits, &frame, &error);
+    const enum ctf_framing framing =
+        ctf_parse_header_and_context(bare->trace, NULL, &bits, &frame, &error);
     arena_reset(&bare->trace->scratch);
     if (framing != CTF_FRAME_OK || frame.is_whole_file || frame.packet.size / 8 > n ||
         frame.packet.size % 8 || frame.packet.size == 0 || !frame.kind)
