@@ -63,6 +63,9 @@ async function loadNames(info) {
   return names;
 }
 
+/** Changes with each answer: what was painted of earlier ones is old. */
+export const arrived = { n: 0 };
+
 /** Boxes of rows, each with the window it belongs to. @type {Map<number, RowBoxes>} */
 export const boxes = new Map();
 
@@ -73,6 +76,7 @@ function keepAnswer(buffer, a, z) {
   const n = u32[0];
   let at = 4 + 2 * n;
   if (boxes.size > 4000) boxes.clear();
+  arrived.n++;
   for (let i = 0; i < n; i++) {
     const row = u32[4 + i];
     const count = u32[4 + n + i];
