@@ -24,7 +24,7 @@
 #define RECEIVER_SOURCE_STREAMS 256u /* streams per source of which losses are counted */
 #define RECEIVER_HEAD_MAX 65536u     /* bytes of head packets per source */
 
-#define RECEIVER_PORTS_MAX 16u       /* ports of earlier connections per source */
+#define RECEIVER_PORTS_MAX 16u /* ports of earlier connections per source */
 
 /* A socket that receives datagrams or connections. */
 struct listener {
@@ -57,16 +57,16 @@ struct remote {
     const struct format_transfer *transfer;
     struct address address;
     char peer[ADDRESS_TEXT_MAX];
-    int fd;                      /* connection; -1 = datagrams, or the connection has ended */
-    bool is_stream;              /* the source came by a connection */
-    bool has_begun;              /* the file exists, or the source is part of the merged trace */
-    bool is_blocked;             /* the peer restarted too often; its packets are dropped */
-    unsigned sessions;           /* restarts of the peer since sessions_ms */
-    uint64_t sessions_ms;        /* socket_now_ms of the start of the count */
-    bool is_ended;               /* remove the source after its queue is written */
-    bool is_counted;             /* all streams are tracked */
-    bool is_discarding;          /* after a reconnection: discard events that have arrived */
-    uint64_t discard_until;      /* value of received.bytes at which discarding ends */
+    int fd;                 /* connection; -1 = datagrams, or the connection has ended */
+    bool is_stream;         /* the source came by a connection */
+    bool has_begun;         /* the file exists, or the source is part of the merged trace */
+    bool is_blocked;        /* the peer restarted too often; its packets are dropped */
+    unsigned sessions;      /* restarts of the peer since sessions_ms */
+    uint64_t sessions_ms;   /* socket_now_ms of the start of the count */
+    bool is_ended;          /* remove the source after its queue is written */
+    bool is_counted;        /* all streams are tracked */
+    bool is_discarding;     /* after a reconnection: discard events that have arrived */
+    uint64_t discard_until; /* value of received.bytes at which discarding ends */
     /* ports of the earlier connections of the sender, by its own account */
     uint16_t ports[RECEIVER_PORTS_MAX];
     size_t ports_n;

@@ -206,8 +206,8 @@ static struct remote *find_resumable(const struct remote *remote, uint64_t epoch
     size_t found_n = 0;
     for (size_t i = 0; i < receiver->sources_n; i++) {
         struct remote *other = receiver->sources[i];
-        if (other == remote || !other->is_stream || other->is_ended ||
-            !other->received.has_epoch || other->received.epoch_ns != epoch_ns ||
+        if (other == remote || !other->is_stream || other->is_ended || !other->received.has_epoch ||
+            other->received.epoch_ns != epoch_ns ||
             !address_has_same_host(&other->address, &remote->address) ||
             !receiver_is_peer_silent(other, RESUME_SILENCE_MS))
             continue;

@@ -35,9 +35,9 @@ struct ttr_sender {
     /* local ports of the last connections, so that the receiver finds the trace to continue */
     uint16_t ports[SENDER_PORTS_MAX];
     size_t ports_n;
-    uint64_t head_ms;     /* time at which `head` was last sent */
-    uint64_t checked_ms;  /* time at which the peer was last checked */
-    uint64_t epoch_ns;    /* epoch of the packets in `head` */
+    uint64_t head_ms;    /* time at which `head` was last sent */
+    uint64_t checked_ms; /* time at which the peer was last checked */
+    uint64_t epoch_ns;   /* epoch of the packets in `head` */
     uint64_t begin_ns, paced_events;
     uint64_t first_time_ns; /* time of the first event, if has_time */
     bool has_time;
