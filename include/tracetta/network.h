@@ -11,6 +11,10 @@
  * A source is one sender: a peer address and the epoch of its trace.  A sender that restarts is a
  * new source.  A sender that reconnects from the same host with the same epoch stays one source.
  *
+ * By UDP, packets of CTF 1.8 and 2 may also come bare, as any tracer makes them: they start with
+ * the magic number and declare their size. Their metadata come as datagrams, before or between the
+ * packets, or are known before. Numbers of packets (packet_seq_num) show losses: `lost_packets`.
+ *
  * Losses are three numbers of different causes.  `lost`: numbers that are missing among the event
  * counters of a stream.  `kernel_drops`: datagrams that the kernel dropped because the receiver was
  * too slow.  `dropped`: packets that a full queue dropped.  The last two also make counters of
@@ -60,6 +64,7 @@ typedef struct ttr_received {
     uint64_t garbage;                 /* bytes that are no packet */
     uint64_t files;                   /* number of files written */
     uint64_t resumed;                 /* number of reconnections */
+    const char *reason;               /* why the source was refused (TTR_SOURCE_REFUSED), else "" */
 } ttr_received;
 
 /* Sums over all sources, and counts that belong to no source. */
@@ -72,14 +77,14 @@ typedef struct ttr_receiver_totals {
     uint64_t garbage;           /* bytes that are no packet, of all sources */
     uint64_t garbage_datagrams; /* datagrams that do not start with a packet */
     uint64_t refused;           /* senders refused by a limit, and connections without a trace */
-    uint64_t refused_packets;   /* packets of senders that restarted too often */
+    uint64_t refused_packets;   /* packets of senders that exceeded sessions_max or begun_max */
     uint64_t cut_off;           /* connections closed because they were silent or hostile */
 } ttr_receiver_totals;
 
 typedef enum ttr_source_stage {
     TTR_SOURCE_BEGUN = 0,  /* the first packet arrived, and the file exists */
     TTR_SOURCE_ENDED = 1,  /* the file is complete */
-    TTR_SOURCE_REFUSED = 2 /* `received` has only the peer; a limit or an unknown format */
+    TTR_SOURCE_REFUSED = 2 /* `received` has only the peer and the reason */
 } ttr_source_stage;
 
 typedef struct ttr_receiver_options {
@@ -99,17 +104,22 @@ typedef struct ttr_receiver_options {
     uint64_t packet_max;     /* bytes of a packet; 0 = 4 MiB */
     uint32_t sources_max;    /* sources at the same time; 0 = 64 */
     uint32_t sessions_max;   /* restarts of one peer per minute; 0 = 64 */
+    uint32_t begun_max; /* sources that begin per minute, of all peers; 0 = 16 * sessions_max */
     /* with `output`: the first source may be of a format without packets; its bytes are the output,
      * and all other sources are refused */
     bool allows_stream;
     uint64_t idle_ms; /* silence after which a source ends; 0 = one minute */
-    int wake_fd;      /* a descriptor that ends a step when it is readable; -1 = none */
+    /* file with the metadata of CTF packets that come without them, one or more per datagram; NULL
+     * = they arrive as datagrams, too */
+    const char *metadata;
+    int wake_fd; /* a descriptor that ends a step when it is readable; -1 = none */
     void (*source)(void *user_data, ttr_source_stage stage, const ttr_received *received);
     void *user_data;
 } ttr_receiver_options;
 
 /* Opens all sockets.  Returns NULL with `error`: TTR_E_MISUSE for an address that cannot be parsed,
- * TTR_E_IO if a socket or the folder cannot be made. */
+ * TTR_E_IO if a socket or the folder cannot be made, or the metadata cannot be read, else as
+ * ttr_open if they are invalid. */
 TTR_API ttr_receiver *ttr_receiver_open(const ttr_receiver_options *options, ttr_error *error);
 
 /* Returns the i-th address with the port that is in use; NULL after the last. */

@@ -40,6 +40,9 @@ typedef struct ttr_store_options {
     /* Names of columns and fields, in any case; ends with NULL.  Only these columns are filled.
      * NULL: all columns. */
     const char *const *columns;
+    /* Limit of memory in bytes: the rest is kept in a temporary file in TMPDIR; 0 = no limit.  Not
+     * counted are the strings of the context and blocks below 1 MiB. */
+    uint64_t memory;
 } ttr_store_options;
 
 /* Creates an empty store of a context, to be freed before it. */
@@ -57,9 +60,11 @@ TTR_API TTR_MUST ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr
 TTR_API TTR_MUST ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch,
                                           ttr_error *error);
 
-/* Makes all tables of the events so far; more events may follow.  Rows of slices and scheduling may
- * move.  Costs as much as the end of ttr_store_read: do not call it for each batch. */
-TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, ttr_error *error);
+/* Makes all tables of the events so far.  Rows of slices and scheduling may move between two
+ * updates.  `is_last`: no event follows, and memory that only reading needs is freed.  Costs as
+ * much as the end of ttr_store_read: do not call it for each batch. */
+TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last,
+                                             ttr_error *error);
 
 typedef struct ttr_store_table {
     const char *name, *description;

@@ -27,7 +27,8 @@ typedef struct ttr_view ttr_view;
 /* Names of the tables that a view reads, for ttr_store_options.names; ends with NULL. */
 TTR_API const char *const *ttr_view_tables(void);
 
-/* Builds the view of a store that has been read.  Needs about 13 bytes per slice. */
+/* Builds the view of a store that has been read.  Needs about 13 bytes per slice.  Without context
+ * and store (NULL) the view is empty, for ttr_view_read. */
 TTR_API ttr_view *ttr_view_new(ttr *t, const ttr_store *store, ttr_error *error);
 TTR_API void ttr_view_free(ttr_view *view);
 
@@ -52,6 +53,26 @@ TTR_API const char *ttr_view_url(const ttr_view *view);
  * and its context must not be freed, and the process should end by _exit. */
 TTR_API TTR_MUST ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data,
                                            ttr_error *error);
+
+typedef struct ttr_view_reading {
+    size_t size;
+    bool is_live;          /* pages follow the end of the trace */
+    uint64_t events_max;   /* older events are forgotten: at least half of them stay; 0 = all */
+    ttr_progress progress; /* called after each batch; returning false stops with TTR_AGAIN */
+    void *user_data;
+} ttr_view_reading;
+
+/* Reads a trace into a view, in place of what it has.  If the view listens, pages are served
+ * meanwhile and show the events so far.  `t` is the context of the reader; both must not be freed
+ * before the view, or before the next reading has ended.  Returns TTR_OK at the end of the trace,
+ * TTR_AGAIN if `progress` stopped it, or the error of the reader.  `options` may be NULL. */
+TTR_API TTR_MUST ttr_status ttr_view_read(ttr_view *view, ttr *t, ttr_reader *in,
+                                          const ttr_view_reading *options, ttr_error *error);
+
+/* Pages cannot ask for anything while ttr_view_read waits for a pipe or a socket, unless the caller
+ * notes it: from its ttr_pull callback, before (true) and after (false) each wait.  Does nothing
+ * while the view does not read, and in other threads. */
+TTR_API void ttr_view_note_wait(ttr_view *view, bool is_waiting);
 
 /* Writes the page with reduced data as one HTML file to an open file descriptor.  Its boxes are
  * reduced to 4 MB; tables and names of tracks come on top.

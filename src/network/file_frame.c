@@ -94,6 +94,7 @@ static bool parse(const uint8_t *bytes, size_t n, struct packet_facts *facts)
 
 const struct format_transfer file_frame_transfer = {
     .frame_size = FILE_FRAME_HEADER,
+    .has_checksum = true,
     .allows_datagrams = true,
     .get_size = get_size,
     .parse = parse,

@@ -295,9 +295,35 @@ static int end(void **state)
     return files_remove(work);
 }
 
+static void frame_with_a_wrong_checksum_is_garbage(void **state)
+{
+    (void)state;
+    static const char *const transports[] = {"udp::0", "tcp::0"};
+    for (size_t k = 0; k < 2; k++) {
+        struct receiver_scene scene = {.work = work, .options.output = -1};
+        ttr_receiver_totals totals = {.size = sizeof totals};
+        receiver_scene_open(&scene, transports[k], k ? "checksum-tcp" : "checksum-udp");
+        int fd = receiver_scene_dial(&scene);
+        send_frame(fd, make_packet(0, 0, 1));
+        struct buffer bad = make_packet(0, 1, 1);
+        const size_t bad_n = bad.n;
+        bad.bytes[bad.n - 1] ^= 1;
+        send_frame(fd, bad);
+        send_frame(fd, make_packet(0, 2, 1));
+        receiver_scene_await_packets(&scene, 2);
+        (void)close(fd);
+        receiver_scene_close(&scene, &totals);
+        assert_int_equal(totals.garbage, bad_n);
+        assert_int_equal(totals.packets, 2);
+        assert_int_equal(totals.lost_packets, 1);
+        assert_int_equal(totals.lost, EVENTS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frame_with_a_wrong_checksum_is_garbage),
         cmocka_unit_test(frames_are_stored_in_the_files_that_they_name),
         cmocka_unit_test(missing_part_makes_the_source_incomplete),
         cmocka_unit_test(events_of_lost_packets_are_counted_exactly),

@@ -1,10 +1,10 @@
 /* Framing of byte streams.
  *
  * In step with the stream, a packet's size determines where the next one starts. A packet with
- * invalid content is kept if another packet follows it. Else the framer is lost: it skips bytes up
- * to a packet with valid content that another packet or the end of the stream follows, because a
- * magic number alone may be part of a string. It waits for a candidate to be complete, which needs
- * at most packet_max bytes.
+ * invalid content is kept if another packet follows it, or skipped if the format has a checksum.
+ * Else the framer is lost: it skips bytes up to a packet with valid content that another packet or
+ * the end of the stream follows, because a magic number alone may be part of a string. It waits for
+ * a candidate to be complete, which needs at most packet_max bytes.
  *
  * Cost: while lost, candidates are examined at most once. Nested candidates could make this
  * quadratic, so the work is limited in proportion to the bytes received. */
@@ -120,12 +120,13 @@ static enum framer_result search_packet(struct packet_framer *framer, struct fra
     return result == FRAMER_PACKET ? emit_packet(framer, (size_t)size, packet) : FRAMER_NEEDS_MORE;
 }
 
-enum framer_result packet_framer_next(struct packet_framer *framer, struct framed_packet *packet)
+/* Examines the packet at framer->at while in step. Returns FRAMER_HOSTILE if none starts there.
+ * Sets *skip to its size if it is invalid and another packet follows it. */
+static enum framer_result examine_next(struct packet_framer *framer, struct framed_packet *packet,
+                                       uint64_t *skip)
 {
     bool is_short;
     packet->facts = (struct packet_facts){0};
-    if (framer->is_lost)
-        return search_packet(framer, packet);
     uint64_t size = get_packet_size(framer, framer->at, &is_short);
     if (is_short && !framer->is_ended)
         return FRAMER_NEEDS_MORE;
@@ -135,13 +136,27 @@ enum framer_result packet_framer_next(struct packet_framer *framer, struct frame
         const uint8_t *bytes = framer->buffer.bytes + framer->at;
         if (framer->format->parse(bytes, (size_t)size, &packet->facts))
             return emit_packet(framer, (size_t)size, packet);
-        if (is_followed_by_packet(framer, framer->at, size, &is_short))
+        const bool is_in_step = is_followed_by_packet(framer, framer->at, size, &is_short);
+        if (is_in_step && !framer->format->has_checksum)
             return emit_packet(framer, (size_t)size, packet);
         if (is_short)
             return FRAMER_NEEDS_MORE;
+        *skip = is_in_step ? size : 0;
     }
-    if (framer->at == framer->buffer.n)
-        return FRAMER_NEEDS_MORE;
-    framer->is_lost = true;
+    return framer->at == framer->buffer.n ? FRAMER_NEEDS_MORE : FRAMER_HOSTILE;
+}
+
+enum framer_result packet_framer_next(struct packet_framer *framer, struct framed_packet *packet)
+{
+    while (!framer->is_lost) {
+        uint64_t skip = 0;
+        enum framer_result result = examine_next(framer, packet, &skip);
+        if (result != FRAMER_HOSTILE)
+            return result;
+        framer->garbage += skip;
+        framer->at += (size_t)skip;
+        framer->is_lost = skip == 0;
+    }
+    packet->facts = (struct packet_facts){0};
     return search_packet(framer, packet);
 }

@@ -23,7 +23,7 @@
 #define RECEIVE_BUFFER (8 << 20)
 #define BACKLOG 64
 /* Seconds of silence after which the peer is probed, between two probes, and number of probes. A
- * peer without data answers a probe each second, so that receiver_is_peer_silent notices its end.
+ * peer without data answers a probe each second, so that remote.c notices its end.
  */
 #define KEEPALIVE_IDLE 1
 #define KEEPALIVE_INTERVAL 1
@@ -91,17 +91,6 @@ static void count_overflow(struct ttr_receiver *receiver, struct listener *liste
         receiver->ended.kernel_drops += count - listener->overflow;
         listener->overflow = count;
     }
-}
-
-bool receiver_is_peer_silent(const struct remote *remote, uint64_t limit_ms)
-{
-    struct tcp_info about = {0};
-    socklen_t size = sizeof about;
-    if (remote->fd < 0)
-        return true;
-    return remote->address.transport == TRANSPORT_TCP &&
-           getsockopt(remote->fd, IPPROTO_TCP, TCP_INFO, &about, &size) == 0 &&
-           about.tcpi_last_ack_recv > limit_ms && about.tcpi_last_data_recv > limit_ms;
 }
 
 static void receive_datagrams(struct ttr_receiver *receiver, struct listener *listener)

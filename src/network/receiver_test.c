@@ -213,6 +213,37 @@ static void sender_that_restarts_too_often_is_blocked(void **state)
     buffer_free(&bytes);
 }
 
+/* Each sender of a datagram has a port of its own. */
+static void senders_of_many_ports_are_limited_together(void **state)
+{
+    (void)state;
+    static const char *const transports[] = {"udp::0", "tcp::0"};
+    for (size_t k = 0; k < 2; k++) {
+        struct receiver_scene scene = {.work = work, .options = {.output = -1, .begun_max = 5}};
+        struct buffer bytes;
+        ttr_receiver_totals totals = {.size = sizeof totals};
+        buffer_init(&bytes, alloc_default());
+        receiver_scene_open(&scene, transports[k], k ? "ports-tcp" : "ports-udp");
+        for (uint64_t i = 0; i < 20; i++) {
+            buffer_clear(&bytes);
+            heph_packets_add_epoch(&bytes, EPOCH + i);
+            int fd = receiver_scene_dial(&scene);
+            receiver_scene_send(fd, &bytes);
+            receiver_scene_step(&scene, 5);
+            receiver_scene_step(&scene, 5);
+            (void)close(fd);
+            receiver_scene_step(&scene, 5);
+        }
+        receiver_scene_close(&scene, &totals);
+        assert_int_equal(files_count(scene.folder), 5);
+        assert_int_equal(totals.sources, 5);
+        assert_int_equal(totals.refused_packets, 15);
+        assert_int_equal(totals.refused, 15);
+        assert_non_null(strstr(scene.reason, "too many senders"));
+        buffer_free(&bytes);
+    }
+}
+
 static void reconnection_with_the_same_epoch_resumes_its_source(void **state)
 {
     (void)state;
@@ -806,6 +837,7 @@ int main(void)
         cmocka_unit_test(losses_of_a_bad_network_are_counted_exactly),
         cmocka_unit_test(new_epoch_of_a_peer_is_another_source),
         cmocka_unit_test(sender_that_restarts_too_often_is_blocked),
+        cmocka_unit_test(senders_of_many_ports_are_limited_together),
         cmocka_unit_test(reconnection_with_the_same_epoch_resumes_its_source),
         cmocka_unit_test(silent_sender_keeps_its_connection_beside_another_of_its_epoch),
         cmocka_unit_test(later_sender_of_the_same_epoch_is_another_source),

@@ -7,6 +7,8 @@
  * epoch. */
 #include "network/receiver.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -19,14 +21,18 @@
 
 #define RESUME_BYTES (UINT64_C(8) << 20) /* bytes that a sender may repeat after a reconnection */
 #define SESSIONS_MS 60000u               /* time in which restarts of a peer are counted */
+#define NO_METADATA "no metadata of its packets arrived: give them as a file, or send them, too"
+#define CANNOT_MERGE "a trace of this format cannot be merged into the output: it needs a folder"
 #define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
 
 /* Counts a peer as refused and reports it. */
-static void refuse_remote(struct ttr_receiver *receiver, const struct address *address)
+static void refuse_remote(struct ttr_receiver *receiver, const struct address *address,
+                          const char *reason)
 {
     char peer[ADDRESS_TEXT_MAX];
     address_print(address, peer);
-    const ttr_received received = {.size = sizeof received, .peer = peer, .format = "", .path = ""};
+    const ttr_received received = {
+        .size = sizeof received, .peer = peer, .format = "", .path = "", .reason = reason};
     receiver->ended.refused++;
     if (receiver->options.source)
         receiver->options.source(receiver->options.user_data, TTR_SOURCE_REFUSED, &received);
@@ -37,7 +43,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     const struct alloc *alloc = &receiver->alloc;
     void *list = receiver->sources;
     if (receiver->sources_n >= receiver->options.sources_max) {
-        refuse_remote(receiver, address);
+        refuse_remote(receiver, address, "as many senders as the limit allows are connected");
         return NULL;
     }
     bool has_room = alloc_reserve(alloc, &list, &receiver->sources_capacity,
@@ -45,7 +51,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     receiver->sources = list;
     struct remote *remote = has_room ? alloc_zero(alloc, 1, sizeof *remote) : NULL;
     if (!remote) {
-        refuse_remote(receiver, address);
+        refuse_remote(receiver, address, "out of memory");
         return NULL;
     }
     *remote = (struct remote){.receiver = receiver,
@@ -59,6 +65,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     address_print(address, remote->peer);
     remote->received.peer = remote->peer;
     remote->received.path = "";
+    remote->received.reason = "";
     remote->is_counted = true;
     buffer_init(&remote->queue, alloc);
     buffer_init(&remote->head, alloc);
@@ -75,6 +82,11 @@ void remote_free(struct remote *remote)
     ttr_error error = {0};
     if (remote->fd >= 0)
         (void)close(remote->fd);
+    if (remote->bare && !remote->has_begun && !remote->is_blocked)
+        refuse_remote(receiver, &remote->address, NO_METADATA);
+    if (remote->bare)
+        remote->received.garbage += remote->bare->held.n;
+    bare_packets_free(remote->bare);
     remote_write_losses(remote);
     ttr_status status = capture_close(&remote->capture, &error);
     if (status != TTR_OK)
@@ -194,11 +206,24 @@ static bool has_port(const struct remote *remote, uint16_t port)
     return false;
 }
 
+/* Returns true if the connection of a source has ended, or if its peer did not even answer the
+ * probes of the kernel for limit_ms. */
+static bool is_peer_silent(const struct remote *remote, uint64_t limit_ms)
+{
+    struct tcp_info about = {0};
+    socklen_t size = sizeof about;
+    if (remote->fd < 0)
+        return true;
+    return remote->address.transport == TRANSPORT_TCP &&
+           getsockopt(remote->fd, IPPROTO_TCP, TCP_INFO, &about, &size) == 0 &&
+           about.tcpi_last_ack_recv > limit_ms && about.tcpi_last_data_recv > limit_ms;
+}
+
 /* Returns the source that a connection with this epoch resumes: its own connection has ended, or
  * its peer does not answer. A peer that has nothing to send keeps its source. Of several sources
- * with this epoch it is the one whose port the sender names. Returns NULL if there is none, or
- * several and the sender names none: two senders must not share a source, since events of one would
- * be discarded as repetitions of the other. */
+ * with this epoch it is the one with a port that the sender names. Returns NULL if there is none,
+ * or several and the sender names none: two senders must not share a source, since events of one
+ * would be discarded as repetitions of the other. */
 static struct remote *find_resumable(const struct remote *remote, uint64_t epoch_ns)
 {
     struct ttr_receiver *receiver = remote->receiver;
@@ -209,7 +234,7 @@ static struct remote *find_resumable(const struct remote *remote, uint64_t epoch
         if (other == remote || !other->is_stream || other->is_ended || !other->received.has_epoch ||
             other->received.epoch_ns != epoch_ns ||
             !address_has_same_host(&other->address, &remote->address) ||
-            !receiver_is_peer_silent(other, RESUME_SILENCE_MS))
+            !is_peer_silent(other, RESUME_SILENCE_MS))
             continue;
         if (has_port(remote, address_port(&other->address)))
             return other;
@@ -248,7 +273,16 @@ static void refuse_datagram(struct ttr_receiver *receiver, const struct address 
         memcmp(&receiver->last_refused.name, &address->name, address->name_n) == 0)
         return;
     receiver->last_refused = *address;
-    refuse_remote(receiver, address);
+    refuse_remote(receiver, address, CANNOT_MERGE);
+}
+
+static void disconnect_remote(struct remote *remote)
+{
+    remote->receiver->ended.cut_off++;
+    if (remote->fd >= 0)
+        (void)close(remote->fd);
+    remote->fd = -1;
+    remote->is_ended = true;
 }
 
 /* Counts a restart of the peer. Returns false, and blocks the peer until it is silent, if it
@@ -263,8 +297,42 @@ static bool count_session(struct remote *remote)
     if (++remote->sessions < remote->receiver->options.sessions_max)
         return true;
     remote->is_blocked = true;
-    refuse_remote(remote->receiver, &remote->address);
+    refuse_remote(remote->receiver, &remote->address,
+                  "it restarted too often within a minute; it is blocked while it sends");
     return false;
+}
+
+/* Counts a source that begins. Returns false, and blocks it until the count starts again, if too
+ * many have begun: each one makes a file, and a peer may send from many ports. */
+static bool count_begun_source(struct remote *remote)
+{
+    struct ttr_receiver *receiver = remote->receiver;
+    const uint64_t now_ms = socket_now_ms();
+    if (now_ms - receiver->begun_ms >= SESSIONS_MS) {
+        receiver->begun = 0;
+        receiver->begun_ms = now_ms;
+    }
+    if (receiver->begun < receiver->options.begun_max) {
+        receiver->begun++;
+        return true;
+    }
+    remote->is_blocked = true;
+    remote->blocked_until_ms = receiver->begun_ms + SESSIONS_MS;
+    receiver->ended.refused_packets++;
+    refuse_remote(receiver, &remote->address,
+                  "too many senders began within a minute; it is blocked until the minute ends");
+    if (remote->is_stream)
+        disconnect_remote(remote);
+    return false;
+}
+
+/* Returns true if the packets of the peer are dropped. Ends a block that has a time. */
+static bool is_peer_blocked(struct remote *remote)
+{
+    if (remote->is_blocked && remote->blocked_until_ms &&
+        socket_now_ms() >= remote->blocked_until_ms)
+        remote->is_blocked = false;
+    return remote->is_blocked;
 }
 
 /* Ends a source and returns another one of its peer, which has its connection. Returns NULL if a
@@ -278,6 +346,8 @@ static struct remote *begin_successor(struct remote *remote)
     next->format = remote->format;
     next->transfer = remote->transfer;
     next->is_stream = remote->is_stream;
+    next->bare = remote->bare;
+    remote->bare = NULL;
     remote->fd = -1;
     struct packet_framer framer = remote->framer;
     remote->framer = next->framer;
@@ -303,7 +373,7 @@ static bool is_of_other_sender(const struct remote *remote, const struct framed_
 static struct remote *separate_sender(struct remote *remote)
 {
     struct remote *next = begin_successor(remote);
-    if (!next || !remote_open_output(next))
+    if (!next || !count_begun_source(next) || !remote_open_output(next))
         return NULL;
     remote->received.resumed--;
     next->received.has_epoch = true;
@@ -336,10 +406,20 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
         facts->has_epoch && remote->is_stream ? find_resumable(remote, facts->epoch_ns) : NULL;
     if (resumed)
         return resume_remote(resumed, remote);
-    return remote_open_output(remote) ? remote : NULL;
+    return count_begun_source(remote) && remote_open_output(remote) ? remote : NULL;
 }
 
 /* --- Datagrams --- */
+
+/* A datagram, or the frames that were made of it. */
+struct peer_datagram {
+    const struct address *address;
+    const struct format *format;
+    const struct format_transfer *transfer;
+    const uint8_t *bytes;
+    size_t n;
+    uint64_t packet_max; /* bytes of a packet */
+};
 
 static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,
                                           const struct address *address)
@@ -353,41 +433,107 @@ static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,
     return NULL;
 }
 
+/* Accepts the packets at the start of the bytes. `remote`: the source of the peer; NULL = none yet.
+ * Returns the number of bytes of these packets. */
+static size_t accept_packets(struct ttr_receiver *receiver, struct remote **remote,
+                             const struct peer_datagram *datagram)
+{
+    const struct format_transfer *transfer = datagram->transfer;
+    const uint64_t max = datagram->packet_max;
+    size_t at = 0;
+    while (at < datagram->n) {
+        const size_t left = datagram->n - at;
+        struct framed_packet packet = {.bytes = datagram->bytes + at};
+        uint64_t size = left >= transfer->frame_size ? transfer->get_size(packet.bytes, max) : 0;
+        packet.n = (size_t)size;
+        if (size == 0 || size > left || !transfer->parse(packet.bytes, packet.n, &packet.facts))
+            break;
+        *remote = *remote ? *remote : remote_new(receiver, datagram->address, -1);
+        if (!*remote)
+            return datagram->n;
+        (*remote)->format = datagram->format;
+        (*remote)->transfer = transfer;
+        *remote = prepare_source(*remote, &packet.facts);
+        if (!*remote)
+            return datagram->n;
+        (*remote)->heard_ms = socket_now_ms();
+        accept_packet(*remote, &packet);
+        at += packet.n;
+    }
+    return at;
+}
+
+/* Accepts a datagram with packets or metadata of a sender without frames. */
+static void accept_bare_packets(struct ttr_receiver *receiver, struct remote *remote,
+                                const struct peer_datagram *datagram)
+{
+    struct buffer frames;
+    ttr_error error = {0};
+    const struct buffer *metadata = receiver->metadata_format ? &receiver->metadata : NULL;
+    remote = remote ? remote : remote_new(receiver, datagram->address, -1);
+    if (!remote)
+        return;
+    remote->format = datagram->format;
+    remote->transfer = &file_frame_transfer;
+    remote->heard_ms = socket_now_ms();
+    if (!remote->bare)
+        remote->bare = bare_packets_new(&receiver->alloc, datagram->format, metadata,
+                                        receiver->options.queue_bytes);
+    buffer_init(&frames, &receiver->alloc);
+    if (remote->bare) {
+        const struct bare_result result =
+            bare_packets_add(remote->bare, datagram->bytes, datagram->n, &frames);
+        remote->received.garbage += result.garbage;
+        remote->received.dropped += result.dropped;
+        if (result.has_main_changed)
+            folder_capture_forget(&remote->parts, 0);
+    }
+    if (!remote->bare || frames.failed)
+        receiver_fail(receiver, fail_memory(&error), &error);
+    const struct peer_datagram wrapped = {.address = datagram->address,
+                                          .format = datagram->format,
+                                          .transfer = &file_frame_transfer,
+                                          .bytes = frames.bytes,
+                                          .n = frames.n,
+                                          .packet_max = UINT32_MAX};
+    if (receiver->status == TTR_OK)
+        (void)accept_packets(receiver, &remote, &wrapped);
+    buffer_free(&frames);
+}
+
 void remote_accept_datagram(struct ttr_receiver *receiver, const struct address *address,
                             const uint8_t *bytes, size_t n)
 {
     struct remote *remote = find_remote_of_peer(receiver, address);
-    const uint64_t max = receiver->options.packet_max;
-    const struct format_transfer *transfer = remote ? remote->transfer : NULL;
-    const struct format *format =
-        remote ? remote->format : recognise_packets(bytes, n, max, &transfer);
-    size_t at = 0;
-    if (format && !receiver->folder && (!transfer->rebase || receiver->has_stream_output)) {
+    struct peer_datagram datagram = {.address = address,
+                                     .format = remote ? remote->format : NULL,
+                                     .transfer = remote ? remote->transfer : NULL,
+                                     .bytes = bytes,
+                                     .n = n,
+                                     .packet_max = receiver->options.packet_max};
+    bool is_bare = remote && remote->bare;
+    if (!remote)
+        datagram.format =
+            recognise_packets(bytes, n, receiver->options.packet_max, &datagram.transfer);
+    if (!datagram.format) {
+        datagram.format = bare_packets_recognise(bytes, n);
+        is_bare = datagram.format != NULL;
+    }
+    const bool can_merge =
+        !is_bare && datagram.format && datagram.transfer->rebase && !receiver->has_stream_output;
+    if (datagram.format && !receiver->folder && !can_merge) {
         refuse_datagram(receiver, address);
         return;
     }
-    if (remote && remote->is_blocked) {
+    if (remote && is_peer_blocked(remote)) {
         receiver->ended.refused_packets++;
         return;
     }
-    while (format && at < n) {
-        struct framed_packet packet = {.bytes = bytes + at};
-        uint64_t size = n - at >= transfer->frame_size ? transfer->get_size(packet.bytes, max) : 0;
-        packet.n = (size_t)size;
-        if (size == 0 || size > n - at || !transfer->parse(packet.bytes, packet.n, &packet.facts))
-            break;
-        remote = remote ? remote : remote_new(receiver, address, -1);
-        if (!remote)
-            return;
-        remote->format = format;
-        remote->transfer = transfer;
-        remote = prepare_source(remote, &packet.facts);
-        if (!remote)
-            return;
-        remote->heard_ms = socket_now_ms();
-        accept_packet(remote, &packet);
-        at += packet.n;
+    if (is_bare) {
+        accept_bare_packets(receiver, remote, &datagram);
+        return;
     }
+    const size_t at = datagram.format ? accept_packets(receiver, &remote, &datagram) : 0;
     receiver->ended.garbage_datagrams += at == 0;
     if (at < n && remote)
         remote->received.garbage += n - at;
@@ -396,15 +542,6 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
 }
 
 /* --- Connections --- */
-
-static void disconnect_remote(struct remote *remote)
-{
-    remote->receiver->ended.cut_off++;
-    if (remote->fd >= 0)
-        (void)close(remote->fd);
-    remote->fd = -1;
-    remote->is_ended = true;
-}
 
 /* Recognises the format of a connection. Returns true once the format is known. */
 static bool detect_remote_format(struct remote *remote)
@@ -429,7 +566,10 @@ static bool detect_remote_format(struct remote *remote)
         remote->transfer = framer->format = transfer;
         return true;
     }
-    refuse_remote(remote->receiver, &remote->address);
+    refuse_remote(remote->receiver, &remote->address,
+                  !format                    ? "not a trace of a known format"
+                  : remote->receiver->folder ? "a file of it is no trace alone: send its folder"
+                                             : CANNOT_MERGE);
     disconnect_remote(remote);
     return false;
 }
@@ -439,7 +579,8 @@ static void accept_stream(struct remote *remote)
 {
     struct packet_framer *framer = &remote->framer;
     const size_t n = framer->buffer.n - framer->at;
-    if (n == 0 || (!remote->has_begun && !remote_open_output(remote)))
+    if (n == 0 ||
+        (!remote->has_begun && (!count_begun_source(remote) || !remote_open_output(remote))))
         return;
     remote_enqueue(remote, framer->buffer.bytes + framer->at, n);
     remote->received.bytes += n;

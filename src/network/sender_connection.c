@@ -4,8 +4,8 @@
  * since it is not known what has arrived. Receivers discard what they have.
  *
  * A TCP peer is lost if it acknowledges nothing for PEER_LIMIT_MS while data or probes of a full
- * window are repeated. TCP_USER_TIMEOUT would also end connections of which the peer answers each
- * probe, but whose receiver waits, for a full queue or a slow disk. */
+ * window are repeated. TCP_USER_TIMEOUT does not suit: it also ends connections of a peer that
+ * answers each probe, but waits, for a full queue or a slow disk. */
 #include "network/sender.h"
 
 #include <errno.h>

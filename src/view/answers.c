@@ -13,7 +13,7 @@
 
 /* --- Description --- */
 
-void view_append_info(const ttr_view *view, struct reply *out)
+void view_append_info(const struct view_data *view, struct reply *out)
 {
     reply_print(out, "{\"version\":1,\"start\":\"%" PRId64 "\",\"end\":", view->start);
     reply_json_int(out, view->end);
@@ -23,6 +23,8 @@ void view_append_info(const ttr_view *view, struct reply *out)
     for (size_t i = 0; i < view->rows_n; i++)
         items += view->rows[i].n;
     reply_json_int(out, (int64_t)items);
+    reply_print(out, ",\"epoch\":%" PRIu32 ",\"partial\":%s,\"live\":%s", view->epoch,
+                view->is_partial ? "true" : "false", view->is_live ? "true" : "false");
     reply_append(out, ",\"overview\":[", 13);
     for (size_t i = 0; i < VIEW_OVERVIEW; i++)
         reply_print(out, "%s%" PRIu32, i ? "," : "", view->overview[i]);
@@ -30,7 +32,7 @@ void view_append_info(const ttr_view *view, struct reply *out)
 }
 
 /* A track is an array: kind, label, group, first row, rows, slices, deeper slices, id, pid, tid. */
-void view_append_tracks(const ttr_view *view, size_t from, size_t n, struct reply *out)
+void view_append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out)
 {
     reply_append(out, "[", 1);
     for (size_t i = from; i < view->tracks_n && i - from < n; i++) {
@@ -55,7 +57,8 @@ void view_append_tracks(const ttr_view *view, size_t from, size_t n, struct repl
     reply_append(out, "]", 1);
 }
 
-void view_append_names(const ttr_view *view, size_t from, size_t bytes_max, struct reply *out)
+void view_append_names(const struct view_data *view, size_t from, size_t bytes_max,
+                       struct reply *out)
 {
     const size_t begin = out->n;
     reply_append(out, "[", 1);
@@ -82,7 +85,7 @@ static void store_u32(struct reply *out, size_t at, uint32_t value)
         memcpy(out->p + at, &value, sizeof value);
 }
 
-void view_append_window(const ttr_view *view, const uint32_t *rows, size_t n,
+void view_append_window(const struct view_data *view, const uint32_t *rows, size_t n,
                         struct view_window *window, struct reply *out)
 {
     const uint64_t begin = now_us();
@@ -108,7 +111,7 @@ void view_append_window(const ttr_view *view, const uint32_t *rows, size_t n,
 
 /* Parses "0-44,60" into row numbers. Returns their number; unknown rows and all beyond ROWS_MAX are
  * left out. */
-static size_t parse_rows(const ttr_view *view, const char *text, uint32_t *rows)
+static size_t parse_rows(const struct view_data *view, const char *text, uint32_t *rows)
 {
     size_t n = 0;
     while (*text) {
@@ -132,7 +135,7 @@ static void fail(struct answer *answer, int status, const char *text)
     reply_append(&answer->body, text, strlen(text));
 }
 
-static void answer_window(const ttr_view *view, const struct request *request,
+static void answer_window(const struct view_data *view, const struct request *request,
                           struct answer *answer)
 {
     char text[8192];
@@ -164,7 +167,8 @@ static bool answer_file(const struct request *request, struct answer *answer)
     return false;
 }
 
-static void answer_list(const ttr_view *view, const struct request *request, struct answer *answer)
+static void answer_list(const struct view_data *view, const struct request *request,
+                        struct answer *answer)
 {
     int64_t from = 0;
     (void)request_int(request, "from", &from);
@@ -177,25 +181,39 @@ static void answer_list(const ttr_view *view, const struct request *request, str
         view_append_info(view, &answer->body);
 }
 
-void view_answer(ttr_view *view, const struct request *request, struct answer *answer)
+/* Answers from the rows; the caller holds their lock. Returns false for other paths. */
+static bool answer_from_rows(const struct view_data *data, const struct request *request,
+                             struct answer *answer)
 {
     const char *path = request->path;
-    *answer = (struct answer){.status = 200, .type = "application/json"};
     if (strcmp(path, "/lod") == 0)
-        answer_window(view, request, answer);
-    else if (strcmp(path, "/query") == 0)
-        view_answer_query(view, request, answer);
+        answer_window(data, request, answer);
     else if (strcmp(path, "/search") == 0)
-        view_answer_search(view, request, answer);
+        view_answer_search(data, request, answer);
     else if (strcmp(path, "/at") == 0)
-        view_answer_item(view, request, answer);
+        view_answer_item(data, request, answer);
     else if (strcmp(path, "/flame") == 0)
-        view_answer_flame(view, request, answer);
+        view_answer_flame(data, request, answer);
     else if (strcmp(path, "/info") == 0 || strcmp(path, "/tracks") == 0 ||
              strcmp(path, "/names") == 0)
-        answer_list(view, request, answer);
-    else if (!answer_file(request, answer))
-        fail(answer, 404, "not found\n");
+        answer_list(data, request, answer);
+    else
+        return false;
+    return true;
+}
+
+void view_answer(ttr_view *view, const struct request *request, struct answer *answer)
+{
+    *answer = (struct answer){.status = 200, .type = "application/json"};
+    if (strcmp(request->path, "/query") == 0) {
+        view_answer_query(view, request, answer);
+    } else {
+        (void)pthread_rwlock_rdlock(&view->data_lock);
+        const bool is_found = answer_from_rows(view->data, request, answer);
+        (void)pthread_rwlock_unlock(&view->data_lock);
+        if (!is_found && !answer_file(request, answer))
+            fail(answer, 404, "not found\n");
+    }
     if (answer->body.failed) {
         reply_free(&answer->body);
         fail(answer, 503, "memory is exhausted\n");

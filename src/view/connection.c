@@ -16,6 +16,7 @@
 #define HEAD_MAX 16384u
 #define TIMEOUT_MS 30000
 #define STEP_MS 250 /* between two looks at is_stopping */
+#define EVENT_MS 50 /* between two looks at the version of the rows */
 
 struct connection {
     ttr_view *view;
@@ -66,6 +67,8 @@ static bool is_cancelled(void *ctx)
 {
     const struct connection *connection = ctx;
     char byte;
+    if (atomic_load(&connection->view->is_stopping))
+        return true;
     const ssize_t n = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
@@ -150,11 +153,16 @@ static bool stream_events(const struct connection *connection)
                  security_lines);
     (void)atomic_fetch_add(&view->pages, 1);
     atomic_store(&view->had_page, true);
+    unsigned version = atomic_load(&view->version);
     bool is_open = n > 0 && send_all(connection, head, (size_t)n);
     while (is_open && !atomic_load(&view->is_stopping)) {
         struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
-        const int came = poll(&ready, 1, STEP_MS);
-        is_open = came <= 0 || !is_cancelled((void *)(uintptr_t)connection);
+        const int came = poll(&ready, 1, EVENT_MS);
+        if (version != atomic_load(&view->version)) {
+            version = atomic_load(&view->version);
+            is_open = send_all(connection, "event: grown\ndata: grown\n\n", 26);
+        }
+        is_open = is_open && (came <= 0 || !is_cancelled((void *)(uintptr_t)connection));
         if (came > 0 && is_open) /* bytes that are not expected */
             break;
     }

@@ -21,7 +21,8 @@ struct flame_node {
 };
 
 struct flame {
-    const ttr_view *view;
+    const struct view_data *view;
+    const struct request *request;
     /* nodes[0] is the root; nodes[NODES_MAX] counts paths that no node is left for */
     struct flame_node *nodes;
     size_t nodes_n;
@@ -52,6 +53,11 @@ static uint32_t find_child(struct flame *flame, uint32_t parent, uint32_t name)
     flame->nodes[added] = (struct flame_node){.name = name, .parent = parent};
     flame->slots[at] = added;
     return added;
+}
+
+static bool is_cancelled(const struct request *request)
+{
+    return request->is_cancelled && request->is_cancelled(request->ctx);
 }
 
 /* Adds the slices of one depth that start before `end`, with those inside of them. */
@@ -88,7 +94,7 @@ static void add_depth(struct flame *flame, const struct view_track *track, uint3
             flame->nodes[node].total = INT64_MAX;
         flame->nodes[node].count++;
         if (++flame->slices >= SLICES_MAX ||
-            (flame->slices % 65536 == 0 && atomic_load(&flame->view->is_stopping))) {
+            (flame->slices % 65536 == 0 && is_cancelled(flame->request))) {
             flame->is_cut = true;
             return;
         }
@@ -127,7 +133,8 @@ static void append_nodes(const struct flame *flame, struct reply *out)
     reply_append(out, "]}", 2);
 }
 
-void view_answer_flame(const ttr_view *view, const struct request *request, struct answer *answer)
+void view_answer_flame(const struct view_data *view, const struct request *request,
+                       struct answer *answer)
 {
     char tracks[TRACKS_BYTES] = "";
     struct flame *flame = calloc(1, sizeof *flame);
@@ -140,6 +147,7 @@ void view_answer_flame(const ttr_view *view, const struct request *request, stru
     } else {
         const bool has_list = request_text(request, "tracks", tracks, sizeof tracks) && tracks[0];
         flame->view = view;
+        flame->request = request;
         flame->nodes_n = 1;
         for (size_t i = 0; i < view->tracks_n; i++) {
             char number[24];

@@ -24,7 +24,7 @@ static bool reserve(void *array, size_t *capacity, size_t need, size_t size)
     return true;
 }
 
-uint32_t view_add_name(ttr_view *view, const char *text, size_t n)
+uint32_t view_add_name(struct view_data *view, const char *text, size_t n)
 {
     const size_t offset = view->text_bytes.n;
     if (view->texts_n >= VIEW_NAMES_MAX)
@@ -42,7 +42,7 @@ uint32_t view_add_name(ttr_view *view, const char *text, size_t n)
     return (uint32_t)view->texts_n++;
 }
 
-uint32_t view_name_of(ttr_view *view, int64_t text)
+uint32_t view_name_of(struct view_data *view, int64_t text)
 {
     if (text <= 0 || text > UINT32_MAX)
         return 0;
@@ -66,9 +66,29 @@ uint32_t view_name_of(ttr_view *view, int64_t text)
     return view->name_of_text[id] - 1;
 }
 
-ttr_text view_name(const ttr_view *view, uint32_t name)
+ttr_text view_name(const struct view_data *view, uint32_t name)
 {
     if (name >= view->texts_n)
         return (ttr_text){"", 0};
     return (ttr_text){view->text_bytes.p + view->texts[name].offset, view->texts[name].n};
+}
+
+/* Copies n items. Returns NULL if memory is exhausted. */
+static void *copy_items(const void *items, size_t n, size_t size)
+{
+    void *copy = malloc((n + 1) * size);
+    if (copy && n)
+        memcpy(copy, items, n * size);
+    return copy;
+}
+
+bool view_copy_names(struct view_data *view, const struct view_data *from)
+{
+    view->texts = copy_items(from->texts, from->texts_n, sizeof *view->texts);
+    view->texts_n = view->texts_capacity = from->texts_n;
+    view->name_of_text =
+        copy_items(from->name_of_text, from->name_of_text_n, sizeof *view->name_of_text);
+    view->name_of_text_n = from->name_of_text_n;
+    reply_append(&view->text_bytes, from->text_bytes.p, from->text_bytes.n);
+    return view->texts && view->name_of_text && !view->text_bytes.failed;
 }

@@ -30,7 +30,7 @@ struct plan_thread {
 };
 
 struct plan {
-    ttr_view *view;
+    struct view_data *view;
     struct plan_track *tracks;
     size_t tracks_n, tracks_capacity;
     struct plan_row *rows;
@@ -66,7 +66,7 @@ TTR_MUST bool plan_reserve(void **items, size_t *capacity, size_t need, size_t s
 TTR_MUST bool plan_read_threads(struct plan *plan);
 
 /* Adds a zero-terminated name; as view_add_name. */
-uint32_t plan_add_text(ttr_view *view, const char *text);
+uint32_t plan_add_text(struct view_data *view, const char *text);
 
 /* Adds a track. Returns its number + 1, or 0 if memory is exhausted. */
 uint32_t plan_add_track(struct plan *plan, const struct view_track *about);

@@ -1,4 +1,6 @@
 /* Threads and processes of a plan, and the list of its tracks. */
+#include <tracetta/advanced.h>
+
 #include "view/plan.h"
 
 #include <inttypes.h>
@@ -19,9 +21,9 @@ bool plan_reserve(void **items, size_t *capacity, size_t need, size_t size)
     return true;
 }
 
-uint32_t plan_add_text(ttr_view *view, const char *text)
+uint32_t plan_add_text(struct view_data *view, const char *text)
 {
-    return view_add_name(view, text, strlen(text));
+    return view_name_of(view, (int64_t)ttr_text_add(view->t, text, strlen(text)));
 }
 
 /* --- Threads --- */
@@ -35,7 +37,7 @@ static bool name_thread(struct plan *plan, const struct process *processes, size
                         size_t i)
 {
     char text[VIEW_NAME_MAX + 64];
-    ttr_view *view = plan->view;
+    struct view_data *view = plan->view;
     const int64_t utid = plan->cells.values[0][i], tid = plan->cells.values[1][i];
     const int64_t text_id = plan->cells.values[2][i], upid = plan->cells.values[3][i];
     if (utid < 0 || (uint64_t)utid >= plan->threads_n)

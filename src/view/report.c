@@ -54,7 +54,7 @@ static void append_base64(struct reply *out, const unsigned char *bytes, size_t 
 }
 
 /* Paints and compresses rows. Returns false if memory is exhausted. */
-static bool pack_rows(const ttr_view *view, const uint32_t *rows, size_t n, uint32_t width,
+static bool pack_rows(const struct view_data *view, const uint32_t *rows, size_t n, uint32_t width,
                       struct reply *packed)
 {
     struct reply boxes = {0};
@@ -82,7 +82,7 @@ struct reduction {
     bool has_counters;
 };
 
-static size_t list_rows(const ttr_view *view, uint32_t *rows, bool has_counters)
+static size_t list_rows(const struct view_data *view, uint32_t *rows, bool has_counters)
 {
     size_t n = 0;
     for (size_t i = 0; i < view->rows_n; i++)
@@ -92,7 +92,7 @@ static size_t list_rows(const ttr_view *view, uint32_t *rows, bool has_counters)
 }
 
 /* Finds the widest picture that fits. */
-static bool reduce(const ttr_view *view, struct reduction *reduction, struct reply *packed)
+static bool reduce(const struct view_data *view, struct reduction *reduction, struct reply *packed)
 {
     reduction->has_counters = true;
     reduction->width = WIDTH_FIRST;
@@ -136,28 +136,29 @@ static void append_tables(ttr_view *view, struct reply *out)
 /* Appends "var tracettaReport = {...}". */
 static bool append_data(ttr_view *view, struct reply *out)
 {
+    const struct view_data *data = view->data;
     struct reply packed = {0};
     struct answer flame = {0};
     char range[64];
-    struct reduction reduction = {.rows = calloc(view->rows_n + 1, sizeof *reduction.rows)};
-    bool is_fine = reduction.rows && reduce(view, &reduction, &packed);
-    (void)snprintf(range, sizeof range, "a=0&z=%" PRId64, view->end + 1);
+    struct reduction reduction = {.rows = calloc(data->rows_n + 1, sizeof *reduction.rows)};
+    bool is_fine = reduction.rows && reduce(data, &reduction, &packed);
+    (void)snprintf(range, sizeof range, "a=0&z=%" PRId64, data->end + 1);
     const struct request all = {.path = "/flame", .query = range};
     if (is_fine) {
         reply_print(out, "globalThis.tracettaReport = {\"info\":");
-        view_append_info(view, out);
+        view_append_info(data, out);
         reply_print(out, ",\"tracks\":");
-        view_append_tracks(view, 0, view->tracks_n, out);
+        view_append_tracks(data, 0, data->tracks_n, out);
         reply_print(out, ",\"names\":");
-        view_append_names(view, 0, NAME_BYTES, out);
-        view_answer_flame(view, &all, &flame);
+        view_append_names(data, 0, NAME_BYTES, out);
+        view_answer_flame(data, &all, &flame);
         reply_print(out, ",\"flame\":");
         reply_append(out, flame.body.p, flame.body.n);
         append_tables(view, out);
         reply_print(out,
                     ",\"note\":\"reduced: %" PRIu32 " columns%s, %zu of %zu rows\",\"window\":\"",
                     reduction.width, reduction.has_counters ? "" : " without counters",
-                    reduction.rows_n, view->rows_n);
+                    reduction.rows_n, data->rows_n);
         append_base64(out, (const unsigned char *)packed.p, packed.n);
         reply_print(out, "\"};\n");
         is_fine = !flame.body.failed;
@@ -193,9 +194,9 @@ static void append_module(struct reply *out, const struct page_file *file)
 }
 
 /* Modules in the order of their use: each follows those that it imports. */
-static const char *const modules[] = {"/state.js",  "/wire.js",  "/colour.js", "/painter.js",
-                                      "/tracks.js", "/flame.js", "/canvas.js", "/panel.js",
-                                      "/input.js",  "/main.js"};
+static const char *const modules[] = {"/state.js",  "/wire.js",   "/colour.js", "/painter.js",
+                                      "/tracks.js", "/flame.js",  "/canvas.js", "/panel.js",
+                                      "/input.js",  "/reload.js", "/main.js"};
 
 /* Appends the part of the page from one text to another. */
 static void append_part(struct reply *out, const char *page, size_t n, const char *from,

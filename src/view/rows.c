@@ -80,7 +80,7 @@ static int compare_tracks(const void *left, const void *right)
     return 0;
 }
 
-static void add_row(ttr_view *view, struct build *build, uint32_t plan_row)
+static void add_row(struct view_data *view, struct build *build, uint32_t plan_row)
 {
     const struct plan_row *row = &build->plan.rows[plan_row];
     struct view_row *added = &view->rows[view->rows_n];
@@ -98,7 +98,7 @@ static void add_row(ttr_view *view, struct build *build, uint32_t plan_row)
     build->final_row[plan_row] = (uint32_t)view->rows_n++;
 }
 
-static bool order_rows(ttr_view *view, struct build *build)
+static bool order_rows(struct view_data *view, struct build *build)
 {
     const struct plan *plan = &build->plan;
     struct track_order *order = calloc(plan->tracks_n + 1, sizeof *order);
@@ -136,7 +136,7 @@ static bool order_rows(ttr_view *view, struct build *build)
 
 /* --- Copying --- */
 
-static bool make_arrays(ttr_view *view, struct build *build)
+static bool make_arrays(struct view_data *view, struct build *build)
 {
     const size_t items = (size_t)view->items_n + 1, blocks = (size_t)view->blocks_n + 1;
     view->offsets = calloc(items, sizeof *view->offsets);
@@ -155,8 +155,8 @@ static bool make_arrays(ttr_view *view, struct build *build)
 
 /* Returns the exact times of a block, which are made from its items if it had none; NULL if memory
  * is exhausted. */
-static struct view_wide *get_exact_block_times(ttr_view *view, uint64_t block, uint64_t first,
-                                               size_t n)
+static struct view_wide *get_exact_block_times(struct view_data *view, uint64_t block,
+                                               uint64_t first, size_t n)
 {
     if (!view->block_wides[block]) {
         if (view->wides_n == view->wides_capacity) {
@@ -177,7 +177,7 @@ static struct view_wide *get_exact_block_times(ttr_view *view, uint64_t block, u
     return &view->wides[view->block_wides[block] - 1];
 }
 
-static bool is_counter(const ttr_view *view, const struct view_row *row)
+static bool is_counter(const struct view_data *view, const struct view_row *row)
 {
     return view->tracks[row->track].kind == VIEW_COUNTER;
 }
@@ -201,7 +201,7 @@ static void summarise_block(union view_summary *summary, bool counter, bool is_f
 static bool copy_item(struct plan *plan, uint64_t i, const struct plan_item *item)
 {
     struct build *build = (struct build *)plan;
-    ttr_view *view = plan->view;
+    struct view_data *view = plan->view;
     if (plan->row_of[i] == PLAN_NO_ROW)
         return true;
     const uint32_t to = build->final_row[plan->row_of[i]];
@@ -243,7 +243,7 @@ static bool copy_item(struct plan *plan, uint64_t i, const struct plan_item *ite
     return true;
 }
 
-static void summarise_nodes(ttr_view *view)
+static void summarise_nodes(struct view_data *view)
 {
     for (size_t r = 0; r < view->rows_n; r++) {
         const struct view_row *row = &view->rows[r];
@@ -268,7 +268,7 @@ static void summarise_nodes(ttr_view *view)
 
 static bool widen_range(struct plan *plan, uint64_t i, const struct plan_item *item)
 {
-    ttr_view *view = plan->view;
+    struct view_data *view = plan->view;
     if (!item->track)
         return true;
     const int64_t end = item->length > 0 && item->start <= INT64_MAX - item->length
@@ -286,7 +286,7 @@ static bool widen_range(struct plan *plan, uint64_t i, const struct plan_item *i
 /* Times become relative to the first one.  A range of more than 2^62 ns is cut at its end. */
 static bool find_range(struct plan *plan)
 {
-    ttr_view *view = plan->view;
+    struct view_data *view = plan->view;
     if (!plan_each(plan, widen_range))
         return false;
     const uint64_t range = (uint64_t)view->end - (uint64_t)view->start;
@@ -294,17 +294,18 @@ static bool find_range(struct plan *plan)
     return true;
 }
 
-bool view_build(ttr_view *view)
+/* Fills the rows from the store. Returns false if memory is exhausted. */
+static bool fill_data(struct view_data *data)
 {
     struct build *build = calloc(1, sizeof *build);
     if (!build)
         return false;
-    build->plan.view = view;
+    build->plan.view = data;
     const bool is_fine = plan_make(&build->plan) && find_range(&build->plan) &&
-                         order_rows(view, build) && make_arrays(view, build) &&
+                         order_rows(data, build) && make_arrays(data, build) &&
                          plan_each(&build->plan, copy_item);
     if (is_fine)
-        summarise_nodes(view);
+        summarise_nodes(data);
     plan_free(&build->plan);
     free(build->final_row);
     free(build->filled);
@@ -313,9 +314,36 @@ bool view_build(ttr_view *view)
     return is_fine;
 }
 
+struct view_data *view_make_data(ttr *t, const ttr_store *store, const struct view_data *names)
+{
+    struct view_data *data = calloc(1, sizeof *data);
+    if (!data)
+        return NULL;
+    data->t = t;
+    data->store = store;
+    if ((!names || view_copy_names(data, names)) && fill_data(data))
+        return data;
+    view_free_data(data);
+    return NULL;
+}
+
+void view_free_data(struct view_data *data)
+{
+    if (!data)
+        return;
+    void *const blocks[] = {data->offsets,      data->lengths,         data->names,
+                            data->block_starts, data->block_summaries, data->block_wides,
+                            data->nodes,        data->wides,           data->rows,
+                            data->tracks,       data->texts,           data->name_of_text};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        free(blocks[i]);
+    reply_free(&data->text_bytes);
+    free(data);
+}
+
 /* --- Reading --- */
 
-void view_item(const ttr_view *view, const struct view_row *row, uint64_t i, int64_t *start,
+void view_item(const struct view_data *view, const struct view_row *row, uint64_t i, int64_t *start,
                int64_t *length)
 {
     const uint64_t block = row->first_block + i / VIEW_BLOCK;
@@ -329,7 +357,7 @@ void view_item(const ttr_view *view, const struct view_row *row, uint64_t i, int
     *length = view->lengths[row->first + i];
 }
 
-uint64_t view_find_block(const ttr_view *view, const struct view_row *row, int64_t time)
+uint64_t view_find_block(const struct view_data *view, const struct view_row *row, int64_t time)
 {
     const int64_t *starts = view->block_starts + row->first_block;
     uint64_t low = 0, high = row->blocks;

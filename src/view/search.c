@@ -52,7 +52,7 @@ static bool is_before(const struct position *a, const struct position *b)
 
 /* Keeps an item of a row if it is beyond `from` and nearer to it than the one found so far.
  * Returns true if it is beyond. */
-static bool offer_hit(const ttr_view *view, const struct position *item,
+static bool offer_hit(const struct view_data *view, const struct position *item,
                       const struct position *from, bool is_backward, struct found *found)
 {
     const struct view_row *row = &view->rows[item->row];
@@ -75,7 +75,7 @@ static bool offer_hit(const ttr_view *view, const struct position *item,
 }
 
 /* Finds the hit of a row that is next to a position, which is not one itself. */
-static void find_in_row(const ttr_view *view, uint32_t r, const uint8_t *marks,
+static void find_in_row(const struct view_data *view, uint32_t r, const uint8_t *marks,
                         const struct position *from, bool is_backward, struct found *found)
 {
     const struct view_row *row = &view->rows[r];
@@ -98,8 +98,8 @@ static void find_in_row(const ttr_view *view, uint32_t r, const uint8_t *marks,
             return;
 }
 
-static void append_found(const ttr_view *view, const struct found *found, const uint8_t *marks,
-                         struct reply *out)
+static void append_found(const struct view_data *view, const struct found *found,
+                         const uint8_t *marks, struct reply *out)
 {
     size_t listed = 0;
     reply_append(out, "{\"count\":", 9);
@@ -119,7 +119,8 @@ static void append_found(const ttr_view *view, const struct found *found, const 
     reply_append(out, "]}", 2);
 }
 
-void view_answer_search(const ttr_view *view, const struct request *request, struct answer *answer)
+void view_answer_search(const struct view_data *view, const struct request *request,
+                        struct answer *answer)
 {
     char text[TEXT_MAX], direction[8] = "";
     struct position from = {.time = -1, .row = -1, .item = -1};
@@ -153,8 +154,8 @@ void view_answer_search(const ttr_view *view, const struct request *request, str
 }
 
 /* Finds the item of a row that covers a time, or the nearest one at most `near` away. */
-static bool find_item(const ttr_view *view, const struct view_row *row, int64_t time, int64_t near,
-                      uint64_t *found)
+static bool find_item(const struct view_data *view, const struct view_row *row, int64_t time,
+                      int64_t near, uint64_t *found)
 {
     const bool is_counter = view->tracks[row->track].kind == VIEW_COUNTER;
     uint64_t i = view_find_block(view, row, time) * VIEW_BLOCK;
@@ -176,7 +177,8 @@ static bool find_item(const ttr_view *view, const struct view_row *row, int64_t 
     return best <= near;
 }
 
-void view_answer_item(const ttr_view *view, const struct request *request, struct answer *answer)
+void view_answer_item(const struct view_data *view, const struct request *request,
+                      struct answer *answer)
 {
     int64_t row, time, near = 0, start, length;
     uint64_t i = 0;

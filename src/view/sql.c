@@ -97,7 +97,15 @@ void view_append_query(ttr_view *view, const char *sql, int64_t limit,
 {
     struct deadline deadline = {view, request, now() + SECONDS_MAX};
     ttr_error error = {0};
+    (void)atomic_fetch_add(&view->query_waiting, 1);
     (void)pthread_mutex_lock(&view->query_lock);
+    (void)atomic_fetch_sub(&view->query_waiting, 1);
+    if (!view->query) {
+        reply_append(out, "{", 1);
+        append_error(out, "no table yet: the trace is being read", 0);
+        (void)pthread_mutex_unlock(&view->query_lock);
+        return;
+    }
     ttr_query_set_progress(view->query, goes_on, &deadline);
     const char *rest;
     ttr_result *result =

@@ -38,25 +38,51 @@ const char *const *ttr_view_tables(void)
     return tables;
 }
 
+static size_t count_connections(ttr_view *view)
+{
+    size_t n = 0;
+    (void)pthread_mutex_lock(&view->slots_lock);
+    for (size_t i = 0; i < VIEW_CONNECTIONS; i++)
+        n += view->slots[i].is_used;
+    (void)pthread_mutex_unlock(&view->slots_lock);
+    return n;
+}
+
+/* Ends all connections. Returns false if one is still computing after some seconds. */
+static bool stop_connections(ttr_view *view)
+{
+    const int64_t deadline = http_now_ms() + STOP_MS;
+    atomic_store(&view->is_stopping, true);
+    while (count_connections(view) > 0 && http_now_ms() < deadline)
+        (void)poll(NULL, 0, SLOT_STEP_MS);
+    if (count_connections(view) > 0)
+        return false;
+    atomic_store(&view->is_stopping, false);
+    return true;
+}
+
 ttr_view *ttr_view_new(ttr *t, const ttr_store *store, ttr_error *error)
 {
-    ttr_view *view = t && store ? calloc(1, sizeof *view) : NULL;
+    ttr_view *view = !t == !store ? calloc(1, sizeof *view) : NULL;
     if (!view) {
-        view_error(error, t && store ? TTR_E_NOMEM : TTR_E_MISUSE, "%s",
-                   t && store ? "memory is exhausted" : "a context and a store are required");
+        view_error(error, !t == !store ? TTR_E_NOMEM : TTR_E_MISUSE, "%s",
+                   !t == !store ? "memory is exhausted" : "a store needs its context");
         return NULL;
     }
-    view->t = t;
-    view->store = store;
     view->listener = -1;
+    (void)pthread_rwlock_init(&view->data_lock, NULL);
     (void)pthread_mutex_init(&view->query_lock, NULL);
     (void)pthread_mutex_init(&view->slots_lock, NULL);
-    view->query = ttr_query_new(t, store, error);
-    if (view->query)
-        ttr_query_set_read_only(view->query, true);
-    if (view->query && view_build(view))
+    view->data = store ? view_make_data(t, store, NULL) : calloc(1, sizeof *view->data);
+    if (view->data && !store) {
+        view->data->is_partial = true;
         return view;
-    if (view->query)
+    }
+    if (view->data && (view->query = ttr_query_new(t, store, error))) {
+        ttr_query_set_read_only(view->query, true);
+        return view;
+    }
+    if (!view->data)
         view_error(error, TTR_E_NOMEM, "memory is exhausted");
     ttr_view_free(view);
     return NULL;
@@ -68,16 +94,14 @@ void ttr_view_free(ttr_view *view)
         return;
     if (view->listener >= 0)
         (void)close(view->listener);
+    if (!stop_connections(view)) /* a statement still uses it */
+        return;
     ttr_query_free(view->query);
-    (void)pthread_mutex_destroy(&view->query_lock);
+    ttr_store_free(view->store);
+    view_free_data(view->data);
     (void)pthread_mutex_destroy(&view->slots_lock);
-    void *const blocks[] = {view->offsets,      view->lengths,         view->names,
-                            view->block_starts, view->block_summaries, view->block_wides,
-                            view->nodes,        view->wides,           view->rows,
-                            view->tracks,       view->texts,           view->name_of_text};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        free(blocks[i]);
-    reply_free(&view->text_bytes);
+    (void)pthread_mutex_destroy(&view->query_lock);
+    (void)pthread_rwlock_destroy(&view->data_lock);
     free(view);
 }
 
@@ -200,44 +224,16 @@ static void start_connection(ttr_view *view, int fd)
     (void)close(fd);
 }
 
-static size_t count_connections(ttr_view *view)
+ttr_status view_accept_connections(ttr_view *view, ttr_progress progress, void *user_data,
+                                   ttr_error *error)
 {
-    size_t n = 0;
-    (void)pthread_mutex_lock(&view->slots_lock);
-    for (size_t i = 0; i < VIEW_CONNECTIONS; i++)
-        n += view->slots[i].is_used;
-    (void)pthread_mutex_unlock(&view->slots_lock);
-    return n;
-}
-
-/* Ends all connections. Returns false if one is still computing after some seconds. */
-static bool stop_connections(ttr_view *view)
-{
-    const int64_t deadline = http_now_ms() + STOP_MS;
-    atomic_store(&view->is_stopping, true);
-    while (count_connections(view) > 0 && http_now_ms() < deadline)
-        (void)poll(NULL, 0, SLOT_STEP_MS);
-    if (count_connections(view) > 0)
-        return false;
-    atomic_store(&view->is_stopping, false);
-    return true;
-}
-
-ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data, ttr_error *error)
-{
-    ttr_status status = TTR_OK;
     int closed = 0;
-    if (!view || view->listener < 0) {
-        view_error(error, TTR_E_MISUSE, "call ttr_view_listen first");
-        return TTR_E_MISUSE;
-    }
     while ((!progress || progress(user_data)) && closed < CLOSED_STEPS) {
         struct pollfd ready = {.fd = view->listener, .events = POLLIN};
         const int n = poll(&ready, 1, STEP_MS);
         if (n < 0 && errno != EINTR) {
             view_error(error, TTR_E_IO, "127.0.0.1:%u: %s", view->port, strerror(errno));
-            status = TTR_E_IO;
-            break;
+            return TTR_E_IO;
         }
         const int fd = n > 0 ? accept4(view->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd >= 0)
@@ -248,5 +244,15 @@ ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data
             view->is_once && atomic_load(&view->had_page) && atomic_load(&view->pages) == 0;
         closed = is_closed ? closed + (n == 0) : 0;
     }
+    return TTR_OK;
+}
+
+ttr_status ttr_view_serve(ttr_view *view, ttr_progress progress, void *user_data, ttr_error *error)
+{
+    if (!view || view->listener < 0) {
+        view_error(error, TTR_E_MISUSE, "call ttr_view_listen first");
+        return TTR_E_MISUSE;
+    }
+    const ttr_status status = view_accept_connections(view, progress, user_data, error);
     return stop_connections(view) ? status : TTR_AGAIN;
 }

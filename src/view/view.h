@@ -1,7 +1,7 @@
 /* Inside of the view: rows ordered by time with their index, names, and the answers to the page.
  *
- * After ttr_view_new all of it is read-only, so that each connection reads it from a thread of its
- * own.  SQL is the exception: one mutex protects the database and the context. */
+ * Rows are read-only, so that each connection reads them from a thread of its own; a lock protects
+ * the pointer to them.  A mutex protects the database, the store and the context. */
 #ifndef TRACETTA_VIEW_VIEW_H
 #define TRACETTA_VIEW_VIEW_H
 
@@ -77,7 +77,8 @@ union view_summary {
     };
 };
 
-struct ttr_view {
+/* Rows and names of a store.  They never change: new ones replace them when the trace grows. */
+struct view_data {
     ttr *t;
     const ttr_store *store;
     int64_t start; /* time of the first event; all other times are relative to it */
@@ -112,8 +113,22 @@ struct ttr_view {
     uint32_t *name_of_text; /* name id + 1 of each text, indexed by text id of the context */
     size_t name_of_text_n;
     uint32_t overview[VIEW_OVERVIEW];
+    uint32_t epoch;  /* names keep their ids as long as it is the same */
+    bool is_partial; /* more events are read */
+    bool is_live;    /* the page follows the end of the trace */
+};
+
+struct ttr_view {
+    struct view_data *data;
+    pthread_rwlock_t data_lock; /* protects the pointer `data` */
+    /* The trace that ttr_view_read reads; it makes stores of its own. */
+    ttr_store *store;
+    struct reading *reading; /* the running ttr_view_read, of the thread `reader`; NULL = none */
+    pthread_t reader;
+    atomic_uint version; /* number of times that `data` was replaced */
     /* SQL */
     ttr_query *query;
+    atomic_int query_waiting; /* threads that wait for query_lock */
     pthread_mutex_t query_lock;
     /* the server */
     int listener;
@@ -131,8 +146,10 @@ struct ttr_view {
     atomic_bool is_stopping, had_page;
 };
 
-/* Fills the rows from the store.  Returns false if memory is exhausted. */
-TTR_MUST bool view_build(ttr_view *view);
+/* Makes the rows of a store. `names` are names of earlier rows, which keep their ids, or NULL.
+ * Returns NULL if memory is exhausted. */
+struct view_data *view_make_data(ttr *t, const ttr_store *store, const struct view_data *names);
+void view_free_data(struct view_data *data);
 
 /* --- Tables of the store (cells.c) --- */
 
@@ -154,19 +171,21 @@ void cells_open(struct cells *cells, const ttr_store *store, const char *table,
 size_t cells_read(struct cells *cells, uint64_t row);
 
 /* Returns the times of an item of a row. */
-void view_item(const ttr_view *view, const struct view_row *row, uint64_t i, int64_t *start,
+void view_item(const struct view_data *view, const struct view_row *row, uint64_t i, int64_t *start,
                int64_t *length);
 
 /* Returns the greatest block that starts at or before a time, or 0. */
-uint64_t view_find_block(const ttr_view *view, const struct view_row *row, int64_t time);
+uint64_t view_find_block(const struct view_data *view, const struct view_row *row, int64_t time);
 
 /* --- Names (names.c) --- */
 
+/* Copies names of other rows. Returns false if memory is exhausted. */
+TTR_MUST bool view_copy_names(struct view_data *view, const struct view_data *from);
 /* Adds a name. Returns its id; 0 if there are too many, UINT32_MAX if memory is exhausted. */
-uint32_t view_add_name(ttr_view *view, const char *text, size_t n);
+uint32_t view_add_name(struct view_data *view, const char *text, size_t n);
 /* Returns the name of a text of the context, which is added at the first call; as view_add_name. */
-uint32_t view_name_of(ttr_view *view, int64_t text);
-ttr_text view_name(const ttr_view *view, uint32_t name);
+uint32_t view_name_of(struct view_data *view, int64_t text);
+ttr_text view_name(const struct view_data *view, uint32_t name);
 
 /* --- Windows (window.c) --- */
 
@@ -189,9 +208,9 @@ struct view_counter_box {
 };
 
 /* Append the boxes of a row to a reply; return their number. */
-uint32_t view_window_slices(const ttr_view *view, const struct view_row *row,
+uint32_t view_window_slices(const struct view_data *view, const struct view_row *row,
                             struct view_window *window, struct reply *out);
-uint32_t view_window_counter(const ttr_view *view, const struct view_row *row,
+uint32_t view_window_counter(const struct view_data *view, const struct view_row *row,
                              struct view_window *window, struct reply *out);
 
 /* --- Answers (answers.c, search.c, flame.c, sql.c) --- */
@@ -218,19 +237,23 @@ bool request_int(const struct request *request, const char *key, int64_t *value)
 /* Answers a request: a file of the page, or data. */
 void view_answer(ttr_view *view, const struct request *request, struct answer *answer);
 
-void view_answer_search(const ttr_view *view, const struct request *request, struct answer *answer);
-void view_answer_item(const ttr_view *view, const struct request *request, struct answer *answer);
-void view_answer_flame(const ttr_view *view, const struct request *request, struct answer *answer);
+void view_answer_search(const struct view_data *view, const struct request *request,
+                        struct answer *answer);
+void view_answer_item(const struct view_data *view, const struct request *request,
+                      struct answer *answer);
+void view_answer_flame(const struct view_data *view, const struct request *request,
+                       struct answer *answer);
 void view_answer_query(ttr_view *view, const struct request *request, struct answer *answer);
 
 /* Append the parts of answers, which a report has too. */
-void view_append_info(const ttr_view *view, struct reply *out);
-void view_append_tracks(const ttr_view *view, size_t from, size_t n, struct reply *out);
-void view_append_names(const ttr_view *view, size_t from, size_t bytes_max, struct reply *out);
+void view_append_info(const struct view_data *view, struct reply *out);
+void view_append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out);
+void view_append_names(const struct view_data *view, size_t from, size_t bytes_max,
+                       struct reply *out);
 
 /* Appends rows as the page reads them: little-endian, 4 numbers (rows, boxes, microseconds, blocks
  * that were read), row ids, numbers of boxes, boxes. */
-void view_append_window(const ttr_view *view, const uint32_t *rows, size_t n,
+void view_append_window(const struct view_data *view, const uint32_t *rows, size_t n,
                         struct view_window *window, struct reply *out);
 
 /* Runs one statement and appends its rows as JSON; at most `limit` rows. */
@@ -263,6 +286,10 @@ bool http_parse_head(const char *bytes, size_t n, struct http_head *head);
 /* Returns the HTTP status by method, host, origin and secret: 200, 303 (the address had the
  * secret: set the cookie), or a refusal. */
 int http_check(const ttr_view *view, const struct http_head *head);
+
+/* Accepts connections until `progress` returns false, or until the last page is closed (`once`). */
+ttr_status view_accept_connections(ttr_view *view, ttr_progress progress, void *user_data,
+                                   ttr_error *error);
 
 /* Serves the connection of a slot until it ends; closes it and frees the slot. */
 void http_serve_connection(ttr_view *view, struct view_slot *slot);

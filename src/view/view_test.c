@@ -98,11 +98,11 @@ static void overview_of_a_long_trace_has_its_last_span(void **state)
     add_event(TTR_KIND_SPAN, "first", 0)->duration = 10;
     add_event(TTR_KIND_SPAN, "last", (int64_t)1 << 61)->duration = 0;
     make_view();
-    assert_int_equal(view->end, (int64_t)1 << 61);
+    assert_int_equal(view->data->end, (int64_t)1 << 61);
     for (size_t i = 0; i < VIEW_OVERVIEW; i++)
-        counted += view->overview[i];
+        counted += view->data->overview[i];
     assert_int_equal(counted, 2);
-    assert_int_equal(view->overview[VIEW_OVERVIEW - 1], 1);
+    assert_int_equal(view->data->overview[VIEW_OVERVIEW - 1], 1);
 }
 
 /* --- Boxes --- */
@@ -139,7 +139,7 @@ static void check_row(const struct view_row *row, const struct view_window *wind
     size_t at = 0;
     for (uint64_t i = 0; i < row->n; i++) {
         int64_t start, length;
-        view_item(view, row, i, &start, &length);
+        view_item(view->data, row, i, &start, &length);
         if (start >= window->to || start + length <= window->from)
             continue;
         const double from = (double)(start > window->from ? start : window->from);
@@ -149,7 +149,8 @@ static void check_row(const struct view_row *row, const struct view_window *wind
         bool is_shown = false;
         for (size_t k = at; k < n && shown[k].from <= from + pixel + unit && !is_shown; k++)
             is_shown = (double)length >= pixel + 1
-                           ? shown[k].folded == 0 && shown[k].name == view->names[row->first + i] &&
+                           ? shown[k].folded == 0 &&
+                                 shown[k].name == view->data->names[row->first + i] &&
                                  shown[k].from <= from + unit && shown[k].from >= from - unit &&
                                  shown[k].to >= to - unit && shown[k].to <= to + unit
                            : shown[k].from <= from + unit && shown[k].to >= to - pixel - unit;
@@ -163,15 +164,15 @@ static void boxes_of_random_windows_show_every_slice(void **state)
     static struct shown shown[20000];
     add_spans();
     make_view();
-    assert_true(view->rows_n >= 2);
+    assert_true(view->data->rows_n >= 2);
     for (unsigned i = 0; i < 20000; i++) {
-        const struct view_row *row = &view->rows[next_random() % view->rows_n];
+        const struct view_row *row = &view->data->rows[next_random() % view->data->rows_n];
         const int64_t length = (int64_t)((uint64_t)1000 << next_random() % 26);
-        const int64_t from = (int64_t)(next_random() % (uint64_t)view->end);
+        const int64_t from = (int64_t)(next_random() % (uint64_t)view->data->end);
         struct reply out = {0};
         struct view_window window = {
             .from = from, .to = from + length, .width = (uint32_t)(200 + next_random() % 1800)};
-        const uint32_t made = view_window_slices(view, row, &window, &out);
+        const uint32_t made = view_window_slices(view->data, row, &window, &out);
         const size_t n = read_boxes(&out, &window, shown, 20000);
         assert_int_equal(made, n);
         assert_true(n <= window.width + 2);
@@ -188,8 +189,8 @@ static void window_of_everything_reads_few_blocks(void **state)
         add_event(TTR_KIND_SPAN, "tick", now)->duration = 50;
     make_view();
     struct reply out = {0};
-    struct view_window window = {.from = 0, .to = view->end, .width = 100};
-    assert_int_equal(view_window_slices(view, &view->rows[0], &window, &out), 50);
+    struct view_window window = {.from = 0, .to = view->data->end, .width = 100};
+    assert_int_equal(view_window_slices(view->data, &view->data->rows[0], &window, &out), 50);
     assert_true(window.opened <= 1);
     reply_free(&out);
 }
@@ -201,15 +202,15 @@ static void values_of_a_counter_hold_until_the_next(void **state)
         add_event(TTR_KIND_SPAN, "work", i * 1000)->duration = 10;
     make_view();
     /* Rows of counters are made from the arrays alone: take the first row as one. */
-    view->tracks[view->rows[0].track].kind = VIEW_COUNTER;
-    for (uint64_t i = 0; i < view->rows[0].n; i++) {
+    view->data->tracks[view->data->rows[0].track].kind = VIEW_COUNTER;
+    for (uint64_t i = 0; i < view->data->rows[0].n; i++) {
         const float value = (float)i;
-        memcpy(&view->names[view->rows[0].first + i], &value, sizeof value);
+        memcpy(&view->data->names[view->data->rows[0].first + i], &value, sizeof value);
     }
     struct reply out = {0};
     struct view_window window = {.from = 10500, .to = 12500, .width = 200};
     struct view_counter_box box;
-    assert_int_equal(view_window_counter(view, &view->rows[0], &window, &out), 3);
+    assert_int_equal(view_window_counter(view->data, &view->data->rows[0], &window, &out), 3);
     memcpy(&box, out.p, sizeof box);
     assert_int_equal(box.x, 0);
     assert_true(box.low == 10 && box.high == 10);
@@ -302,7 +303,7 @@ static void times_of_different_clocks_have_a_view(void **state)
     make_view();
     uint64_t counted = 0;
     for (size_t i = 0; i < VIEW_OVERVIEW; i++)
-        counted += view->overview[i];
+        counted += view->data->overview[i];
     assert_int_equal(counted, 4);
     check_answer("/lod", "a=0&z=4611686018427387904&w=1900&r=0-3", 200, NULL);
     check_answer("/flame", "a=0&z=4611686018427387904", 200, "\"nodes\":[[");

@@ -25,7 +25,7 @@ struct open_box {
 };
 
 struct painter {
-    const ttr_view *view;
+    const struct view_data *view;
     const struct view_row *row;
     struct view_window *window;
     struct reply *out;
@@ -197,7 +197,7 @@ static void paint(struct painter *painter)
     flush_box(painter);
 }
 
-static uint32_t paint_row(const ttr_view *view, const struct view_row *row,
+static uint32_t paint_row(const struct view_data *view, const struct view_row *row,
                           struct view_window *window, struct reply *out, bool is_counter)
 {
     const int64_t range = window->to - window->from;
@@ -211,13 +211,13 @@ static uint32_t paint_row(const ttr_view *view, const struct view_row *row,
     return painter.boxes;
 }
 
-uint32_t view_window_slices(const ttr_view *view, const struct view_row *row,
+uint32_t view_window_slices(const struct view_data *view, const struct view_row *row,
                             struct view_window *window, struct reply *out)
 {
     return paint_row(view, row, window, out, false);
 }
 
-uint32_t view_window_counter(const ttr_view *view, const struct view_row *row,
+uint32_t view_window_counter(const struct view_data *view, const struct view_row *row,
                              struct view_window *window, struct reply *out)
 {
     return paint_row(view, row, window, out, true);

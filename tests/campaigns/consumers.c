@@ -148,14 +148,20 @@ static bool write_events(ttr *t, ttr_reader *in, const ttr_format_info *info, tt
     return status == TTR_OK;
 }
 
-const char *consumers_run(size_t i, const char *format, const uint8_t *bytes, size_t n)
+static ttr_reader *open_input(ttr *t, const struct consumer_input *input, ttr_error *error)
+{
+    const ttr_read_options options = {
+        .size = sizeof options, .from = input->format, .flags = TTR_READ_SYMBOLS};
+    return input->bytes ? ttr_open_memory(t, input->bytes, input->n, "bytes", &options, error)
+                        : ttr_open_files(t, "trace", input->files, input->files_n, &options, error);
+}
+
+const char *consumers_run(size_t i, const struct consumer_input *input)
 {
     static ttr_format_info info;
-    const ttr_read_options options = {
-        .size = sizeof options, .from = format, .flags = TTR_READ_SYMBOLS};
     ttr_error error = {0};
     ttr *t = ttr_new(NULL);
-    ttr_reader *in = ttr_open_memory(t, bytes, n, "bytes", &options, &error);
+    ttr_reader *in = open_input(t, input, &error);
     const char *failed = NULL;
     if (in && i < ANALYSES_N)
         failed = analyses[i].run(t, in, &error) ? NULL : analyses[i].name;
@@ -164,5 +170,16 @@ const char *consumers_run(size_t i, const char *format, const uint8_t *bytes, si
     if (failed)
         (void)printf("# %s: %s\n", failed, error.text);
     ttr_free(t);
+    return failed;
+}
+
+const char *consumers_run_trial(unsigned trial, bool are_all, const struct consumer_input *input)
+{
+    const size_t n = consumers_count();
+    const char *failed = NULL;
+    for (size_t i = are_all ? 0 : trial % n; i < n; i += are_all ? 1 : n) {
+        const char *name = consumers_run(i, input);
+        failed = name ? name : failed;
+    }
     return failed;
 }

@@ -265,15 +265,11 @@ static bool has_all_consumers;
 static bool check_consumers(const struct reading *reading, const struct outcome *outcome,
                             unsigned trial)
 {
-    const size_t n = consumers_count();
-    bool is_good = true;
-    if (outcome->status != TTR_END)
-        return true;
-    for (size_t i = has_all_consumers ? 0 : trial % n; i < n; i += has_all_consumers ? 1 : n) {
-        const char *failed = consumers_run(i, reading->format, reading->bytes, reading->n);
-        is_good = (!failed || outcome_complain(failed, outcome)) && is_good;
-    }
-    return is_good;
+    const struct consumer_input input = {
+        .format = reading->format, .bytes = reading->bytes, .n = reading->n};
+    const char *failed =
+        outcome->status == TTR_END ? consumers_run_trial(trial, has_all_consumers, &input) : NULL;
+    return !failed || outcome_complain(failed, outcome);
 }
 
 /* Returns a damaged copy in an allocation of exactly its size, so that a sanitizer detects reads

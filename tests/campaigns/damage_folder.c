@@ -1,8 +1,10 @@
 /* The damage campaign of traces that are folders: damages one file of a small CTF trace, leaves the
  * others intact, and reads the trace to its end with all fields.
  *
- *   usage: damage_folder [MUTATIONS [PART]]   (default 1000 for each part of a trace, half of them
- *                                             on golden vectors; the seeds are fixed)
+ *   usage: damage_folder [MUTATIONS [PART [all]]]   (default 1000 for each part of a trace, half of
+ *                                                   them on golden vectors; the seeds are fixed)
+ *
+ * Each damaged trace goes through one consumer (consumers.h), with `all` through all of them.
  *
  * Parts are the streams; metadata as TSDL, as TSDL in packets, as CTF 2, and as RFC v1.1; and
  * LTTng's index of a stream, for which reading starts in the middle of the trace so that the index
@@ -11,6 +13,7 @@
  *   - on a crash, or on too much time or memory for one input
  *   - on a status other than TTR_END; damaged metadata may be refused with a reason
  *   - if a damaged index changes an event
+ *   - if a consumer fails on a trace that can be read
  *   - if a stream that is cut does not return exactly the events
  *     that are complete before the cut
  *
@@ -29,6 +32,7 @@
 #include "base/hash.h"
 #include "support/corpus.h"
 #include "support/hexa.h"
+#include "campaigns/consumers.h"
 #include "campaigns/mutate.h"
 #include "campaigns/outcome.h"
 #include "support/support.h"
@@ -444,6 +448,19 @@ static bool check(enum part part, const struct trace *trace, const struct outcom
     return outcome_is_bounded(outcome, 2 * trace->size);
 }
 
+/* True if each damaged trace goes through all consumers, else through one of them. */
+static bool has_all_consumers;
+
+static bool check_consumers(const struct reading *reading, const struct outcome *outcome,
+                            unsigned trial)
+{
+    const struct consumer_input input = {
+        .format = "ctf", .files = reading->files, .files_n = reading->n};
+    const char *failed =
+        outcome->status == TTR_END ? consumers_run_trial(trial, has_all_consumers, &input) : NULL;
+    return !failed || outcome_complain(failed, outcome);
+}
+
 static bool try_one(enum part part, const struct target *target, const struct target *other,
                     struct tally *tally)
 {
@@ -483,8 +500,10 @@ static bool try_one(enum part part, const struct target *target, const struct ta
     tally->altered += outcome.n - exact;
     tally->refused += outcome.status != TTR_END;
     tally->slowest = outcome.seconds > tally->slowest ? outcome.seconds : tally->slowest;
+    const bool is_good =
+        check(part, trace, &outcome, exact) && check_consumers(&reading, &outcome, trial);
     free(fit ? fit : bytes);
-    return check(part, trace, &outcome, exact);
+    return is_good;
 }
 
 static void tell(const struct tally *tally)
@@ -622,6 +641,7 @@ int main(int argc, char **argv)
 {
     unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000;
     const char *root = getenv("TTR_SOURCE_ROOT");
+    has_all_consumers = argc > 3 && strcmp(argv[3], "all") == 0;
     outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     root = root ? root : ".";

@@ -56,7 +56,7 @@ verdict("rows_have_every_slice_and_value", info["items"] == slices, (info["items
 counters = [known for known in tracks if known[0] == 4]
 ids = sql("SELECT count(*) FROM counter_track")[0][0]
 verdict("counters_of_many_ids_share_a_row", ids > 1024
-        and len(counters) == sql("SELECT count(DISTINCT upid || ' ' || counter_track.name || ' ' || series) FROM counter_track JOIN thread USING (utid)")[0][0]
+        and len(counters) == sql("SELECT count(DISTINCT thread.upid || ' ' || counter_track.name || ' ' || series) FROM counter_track JOIN thread USING (utid)")[0][0]
         and sum(known[5] for known in counters) == sql("SELECT count(*) FROM counter")[0][0], (ids, len(counters)))
 # The boxes of a window, with as many pixels as to fold nothing, are the slices of its row.
 track, depth = sql("SELECT track_id, depth FROM slice JOIN track ON track.id = track_id WHERE type = 'thread_track' "
@@ -104,6 +104,64 @@ begin=$SECONDS
 kill -TERM $server
 wait $server
 verdict "signal_ends_the_server_in_order" $(($? != 143 || SECONDS - begin > 8)) "$(cat "$work/errors")"
+
+# Traces that grow: a pipe and a file, of which the second half comes later.
+cat >"$work/grow.py" <<'PROGRAM'
+import http.client, json, struct, subprocess, sys, time, urllib.parse
+tracetta, mode, trace, copy = sys.argv[1:]
+data = open(trace, "rb").read()
+half = 0
+while half < len(data) // 2: # records of FXT have their length in words
+    half += 8 * max(1, struct.unpack_from("<Q", data, half)[0] >> 4 & 0xfff)
+with open(copy, "wb") as file:
+    file.write(data[:half])
+source = subprocess.PIPE if mode == "pipe" else None
+server = subprocess.Popen([tracetta, "view", "-q", "--no-open", "-" if mode == "pipe" else copy], stdin=source, stdout=subprocess.PIPE)
+if mode == "pipe":
+    server.stdin.write(data[:half])
+    server.stdin.flush()
+url = server.stdout.readline().decode().strip()
+port = urllib.parse.urlsplit(url).port
+def ask(path, headers={}):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", path, headers=headers)
+    return connection.getresponse()
+cookie = {"Cookie": ask(url[url.index("/?"):]).getheader("Set-Cookie").split(";")[0]}
+events = ask("/events", cookie)
+def wait(is_fine):
+    for _ in range(100):
+        info = json.loads(ask("/info", cookie).read())
+        if is_fine(info):
+            return info
+        time.sleep(0.1)
+    return {}
+def count():
+    return json.loads(ask("/query?sql=SELECT+count(*)+FROM+slice", cookie).read())["rows"][0][0]
+first = wait(lambda info: info["items"] > 0 and (mode == "pipe" or not info["partial"]))
+slices = count()
+if mode == "pipe":
+    server.stdin.write(data[half:])
+    server.stdin.close()
+else:
+    open(copy, "ab").write(data[half:])
+last = wait(lambda info: not info["partial"] and info["items"] > first["items"])
+print("first", first["partial"], first["live"], slices)
+print("last", last["partial"], last["live"], count())
+line = b"open"
+while line and b"grown" not in line:
+    line = events.readline()
+print("event", b"grown" in line)
+server.terminate()
+server.wait()
+PROGRAM
+all=$("$tracetta" query -q --format=csv "$work/t.fxt" "SELECT count(*) FROM slice" | tail -1)
+for mode in pipe file; do
+    "$python" "$work/grow.py" "$tracetta" $mode "$work/t.fxt" "$work/grow.fxt" >"$work/grown" 2>&1
+    live=$([ $mode = pipe ] && echo True || echo False)
+    grep -q "^last False False $all$" "$work/grown" && grep -q "^event True" "$work/grown" &&
+        [ "$(awk -v live="$live" '$1 == "first" && $2 == live && $3 == live && $4 > 100 && $4 < '"$all"' { print "fine" }' "$work/grown")" = fine ]
+    verdict "view_of_a_${mode}_that_grows_shows_all" $? "$(cat "$work/grown")"
+done
 
 "$tracetta" report -q --html "$work/t.fxt" -o "$work/report.html"
 verdict "report_is_written" $? ""

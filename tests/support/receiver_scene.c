@@ -17,6 +17,8 @@ static void on_source(void *user_data, ttr_source_stage stage, const ttr_receive
     struct receiver_scene *scene = user_data;
     scene->begun += stage == TTR_SOURCE_BEGUN;
     scene->refused += stage == TTR_SOURCE_REFUSED;
+    if (stage == TTR_SOURCE_REFUSED)
+        scene->reason = received->reason;
     if (stage != TTR_SOURCE_ENDED)
         return;
     scene->ended++;

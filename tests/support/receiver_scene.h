@@ -17,6 +17,7 @@ struct receiver_scene {
     char address[2][128];
     const char *addresses[2];
     unsigned begun, ended, refused;
+    const char *reason;   /* of the last refusal */
     ttr_received last;    /* of the last source that ended */
     char last_path[4096]; /* last.path */
 };

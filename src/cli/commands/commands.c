@@ -427,7 +427,8 @@ static const struct command commands[] = {
      "Receives traces until Ctrl-C or --duration. Without HOST it listens on the loopback "
      "interface; port 0 selects a free port. Packets of Heph and CTF are received by UDP, TCP and "
      "Unix sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
-     "connection. Any program that writes these formats can send.\n\n"
+     "connection. Any program that writes these formats can send: CTF packets may come by UDP as a "
+     "tracer makes them, with their metadata in datagrams or from --metadata.\n\n"
      "A folder gets a file per sender (CTF: a folder), with the packets as they came. A sender "
      "that restarts with "
      "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
@@ -446,7 +447,7 @@ static const struct command commands[] = {
      "sent by UDP, TCP and Unix sockets. All other formats need TCP or Unix sockets, since their "
      "tables do not survive loss. "
      "By UDP the epoch or the metadata are repeated every second, and packets above 65,507 bytes "
-     "are not sent. If a connection is lost, it is "
+     "are not sent: the exit status is then 4. If a connection is lost, it is "
      "made again for 30 seconds, and the last 4 MiB of packets are repeated; \"tracetta "
      "listen\" discards those that it has.",
      send_examples, run_send},

@@ -75,6 +75,10 @@ static int read_options(struct listening *listening)
     if (set->max_sources > 65536)
         return report_misuse(listening->call->command->name, "--max-sources is at most 65536");
     options->sources_max = (uint32_t)set->max_sources;
+    if (set->max_sessions > 65536)
+        return report_misuse(listening->call->command->name, "--max-sessions is at most 65536");
+    options->sessions_max = (uint32_t)set->max_sessions;
+    options->metadata = set->metadata_file;
     int outcome =
         read_duration(listening->call, "rotate-time", set->rotate_time, &options->rotate_ms);
     if (outcome == OUTCOME_FINE)
@@ -178,6 +182,8 @@ static void print_source(const char *stage, const ttr_received *received)
         json_write_uint(&json, "dropped_events", received->dropped_events);
         json_write_bool(&json, "is_complete", received->is_complete);
     }
+    if (*received->reason)
+        json_write_string(&json, "reason", received->reason);
     json_write_uint(&json, "garbage_bytes", received->garbage);
     json_write_uint(&json, "files", received->files);
     json_write_uint(&json, "resumed", received->resumed);
@@ -195,6 +201,9 @@ static void print_peer_losses(const struct call *call, const char *peer,
     if (received->before_first)
         print_note(call, "%s: %" PRIu64 " events precede the first: lost, or sent before listening",
                    peer, received->before_first);
+    if (received->lost_packets && !received->lost)
+        print_note(call, "%s: %" PRIu64 " packets are missing by their numbers", peer,
+                   received->lost_packets);
     if (received->late || received->duplicates)
         print_note(call, "%s: %" PRIu64 " packets came late, %" PRIu64 " came twice", peer,
                    received->late, received->duplicates);
@@ -220,11 +229,13 @@ static void report_source(void *user_data, ttr_source_stage stage, const ttr_rec
         return;
     }
     if (stage == TTR_SOURCE_REFUSED)
-        print_note(call, "%s: refused: too many senders, or not a trace that can be written",
-                   received->peer);
+        print_note(call, "%s: refused: %s", received->peer, received->reason);
     else if (stage == TTR_SOURCE_BEGUN)
         print_note(call, "%s: receiving %s%s%s", received->peer, received->format,
                    *received->path ? " into " : "", received->path);
+    else if (received->packets && !received->events)
+        print_note(call, "%s: %s packets, %s", received->peer, units_count(received->packets).s,
+                   units_size(received->bytes).s);
     else
         print_note(call, "%s: %s, %s", received->peer,
                    received->is_packets ? units_events(received->events).s : "ended",
@@ -276,7 +287,9 @@ static void report_totals(const struct call *call, const ttr_receiver_totals *to
         print_note(call, "%" PRIu64 " datagrams do not start with a packet",
                    totals->garbage_datagrams);
     if (totals->refused_packets)
-        print_note(call, "%" PRIu64 " packets of senders that restarted too often were dropped",
+        print_note(call,
+                   "%" PRIu64 " packets of senders that began or restarted too often "
+                   "(--max-sessions) were dropped",
                    totals->refused_packets);
     if (totals->cut_off)
         print_note(call, "%" PRIu64 " connections were closed: silent, or without packets",

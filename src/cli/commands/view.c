@@ -17,6 +17,7 @@
 #include "cli/commands/query_session.h"
 #include "cli/commands/report.h"
 #include "cli/commands/view.h"
+#include "cli/input/file_stamp.h"
 #include "cli/input/input_list.h"
 #include "cli/input/optional_library.h"
 #include "cli/input/output_check.h"
@@ -25,6 +26,8 @@
 #include "cli/ui/progress.h"
 
 #define PORT_MAX 65535u
+#define LIVE_EVENTS_MAX 4000000u /* events of a live trace; older ones are forgotten */
+#define LOOK_NS 1000000000u      /* between two looks for changes of the files */
 
 /* Functions of the library. */
 struct view_library {
@@ -34,6 +37,8 @@ struct view_library {
     __typeof__(ttr_view_listen) *listen;
     __typeof__(ttr_view_url) *url;
     __typeof__(ttr_view_serve) *serve;
+    __typeof__(ttr_view_read) *read;
+    __typeof__(ttr_view_note_wait) *note_wait;
     __typeof__(ttr_view_report) *report;
 };
 
@@ -45,6 +50,7 @@ static int load_view_library(struct view_library *library)
         {"ttr_view_tables", &library->tables}, {"ttr_view_new", &library->create},
         {"ttr_view_free", &library->free},     {"ttr_view_listen", &library->listen},
         {"ttr_view_url", &library->url},       {"ttr_view_serve", &library->serve},
+        {"ttr_view_read", &library->read},     {"ttr_view_note_wait", &library->note_wait},
         {"ttr_view_report", &library->report},
     };
     if (load_optional_library(LIBRARY_VIEW, functions, sizeof functions / sizeof *functions,
@@ -54,56 +60,17 @@ static int load_view_library(struct view_library *library)
     return OUTCOME_INPUT;
 }
 
-/* Reads the input into a store and makes its view. */
-static int open_view(struct call *call, const struct view_library *library, struct inputs *inputs,
-                     ttr_store **store, ttr_view **view)
-{
-    struct progress progress;
-    ttr_error error = {0};
-    const ttr_store_options options = {.size = sizeof options, .names = library->tables()};
-    *store = ttr_store_new(inputs->t, &options, &error);
-    ttr_status status = *store ? TTR_OK : error.status;
-    if (status == TTR_OK) {
-        progress_begin(&progress, call, inputs->t, inputs->reader, "view");
-        status = ttr_store_read(*store, inputs->reader, progress_step, &progress, &error);
-        progress_end(&progress);
-    }
-    if (status == TTR_OK && (*view = library->create(inputs->t, *store, &error)))
-        return OUTCOME_FINE;
-    if (status == TTR_AGAIN)
-        return OUTCOME_FINE; /* interrupted */
-    return inputs_report_failure(call, inputs_get_name(call), &error);
-}
+/* --- view --- */
 
-/* Opens the inputs of the call, lets `use` work with their view, and closes everything. Returns the
- * worse outcome of reading and of `use`. */
-static int use_view(struct call *call,
-                    int (*use)(struct call *call, const struct view_library *library,
-                               ttr_view *view))
-{
+/* A view that is served, and the trace that it shows. */
+struct viewing {
+    struct call *call;
     struct view_library library;
-    struct inputs inputs = {0};
-    ttr_store *store = NULL;
-    ttr_view *view = NULL;
-    int outcome = load_view_library(&library);
-    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
-        return outcome;
-    outcome = open_view(call, &library, &inputs, &store, &view);
-    if (outcome == OUTCOME_FINE)
-        outcome = warn_about_findings(call, inputs.reader, outcome);
-    outcome = query_session_check_matches(call, store, outcome);
-    if (view) {
-        const int used = use(call, &library, view);
-        outcome = used == OUTCOME_FINE ? outcome : used;
-    } else if (interrupt_was_received()) {
-        print_note(call, "interrupted");
-        outcome = 128 + interrupt_was_received();
-    }
-    library.free(view);
-    ttr_store_free(store);
-    inputs_close(&inputs);
-    return outcome;
-}
+    ttr_view *view;
+    struct inputs inputs;
+    struct file_stamp *stamp; /* stamp of the files when they were opened; NULL = live */
+    uint64_t look_ns;         /* time of the next look for changes */
+};
 
 /* Opens the address in the user's browser; without one, nothing happens. */
 static void open_browser(const char *url)
@@ -126,40 +93,133 @@ static void open_browser(const char *url)
     (void)posix_spawn_file_actions_destroy(&actions);
 }
 
+static void note_wait(void *ctx, bool is_waiting)
+{
+    const struct viewing *viewing = ctx;
+    viewing->library.note_wait(viewing->view, is_waiting);
+}
+
+/* Reads opened inputs into the view. Returns the status of reading. */
+static ttr_status read_trace(struct viewing *viewing, struct inputs *inputs, ttr_error *error)
+{
+    struct progress progress;
+    const bool live = !viewing->stamp;
+    const ttr_view_reading options = {.size = sizeof options,
+                                      .is_live = live,
+                                      .events_max = live ? LIVE_EVENTS_MAX : 0,
+                                      .progress = progress_step,
+                                      .user_data = &progress};
+    inputs_note_waits(inputs, note_wait, viewing);
+    progress_begin(&progress, viewing->call, inputs->t, inputs->reader, "view");
+    const ttr_status status =
+        viewing->library.read(viewing->view, inputs->t, inputs->reader, &options, error);
+    progress_end(&progress);
+    inputs_note_waits(inputs, NULL, NULL);
+    return status;
+}
+
+/* Reads files that have changed again; while they cannot be read, the view shows the old events. */
+static void read_again(struct viewing *viewing)
+{
+    struct inputs inputs = {0};
+    struct call quiet = *viewing->call;
+    ttr_error error = {0};
+    struct file_stamp *stamp = file_stamp_record(quiet.path, quiet.paths_n);
+    quiet.set.quiet = true;
+    if (!stamp)
+        return;
+    file_stamp_free(viewing->stamp);
+    viewing->stamp = stamp;
+    if (inputs_open(&inputs, &quiet, 0) != OUTCOME_FINE)
+        return;
+    const bool is_read = read_trace(viewing, &inputs, &error) == TTR_OK;
+    inputs_close(is_read ? &viewing->inputs : &inputs);
+    if (is_read)
+        viewing->inputs = inputs;
+}
+
 static bool should_continue(void *user_data)
 {
-    (void)user_data;
+    struct viewing *viewing = user_data;
+    const uint64_t now = progress_now();
+    if (!interrupt_was_received() && viewing->stamp && now >= viewing->look_ns) {
+        if (!file_stamp_equals(viewing->stamp, true))
+            read_again(viewing);
+        /* Large traces are read less often. */
+        viewing->look_ns = progress_now() + LOOK_NS + 4 * (progress_now() - now);
+    }
     return !interrupt_was_received();
 }
 
-static int serve_view(struct call *call, const struct view_library *library, ttr_view *view)
+static int listen_for_pages(const struct viewing *viewing)
 {
     ttr_error error = {0};
+    const struct call *call = viewing->call;
+    const char *(*url)(const ttr_view *view) = viewing->library.url;
     const ttr_view_options options = {
         .size = sizeof options, .port = (uint16_t)call->set.view_port, .once = call->set.once};
-    if (library->listen(view, &options, &error) != TTR_OK) {
+    if (viewing->library.listen(viewing->view, &options, &error) != TTR_OK) {
         report_failure_text("view", "%s", error.text);
         return OUTCOME_OUTPUT;
     }
-    if (printf("%s\n", library->url(view)) < 0 || fflush(stdout) != 0)
+    if (printf("%s\n", url(viewing->view)) < 0 || fflush(stdout) != 0)
         return report_output_error(errno); /* the address is not visible */
     print_note(call, "press Ctrl-C to stop; on another machine: ssh -L PORT:127.0.0.1:PORT HOST");
     if (!call->set.no_open)
-        open_browser(library->url(view));
-    const ttr_status status = library->serve(view, should_continue, NULL, &error);
+        open_browser(url(viewing->view));
+    return OUTCOME_FINE;
+}
+
+/* Reads the trace, while pages are served, and serves until a signal. */
+static int show_trace(struct viewing *viewing)
+{
+    ttr_error error = {0};
+    struct call *call = viewing->call;
+    int outcome = listen_for_pages(viewing);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    ttr_status status = read_trace(viewing, &viewing->inputs, &error);
+    if (status != TTR_OK && status != TTR_AGAIN) {
+        outcome = inputs_report_failure(call, inputs_get_name(call), &error);
+        if (viewing->stamp)
+            return outcome;
+    } else {
+        outcome = warn_about_findings(call, viewing->inputs.reader, outcome);
+    }
+    status = viewing->library.serve(viewing->view, should_continue, viewing, &error);
     if (status == TTR_AGAIN) /* a thread of the view still uses it */
-        _exit(interrupt_was_received() ? 128 + interrupt_was_received() : OUTCOME_FINE);
+        _exit(interrupt_was_received() ? 128 + interrupt_was_received() : outcome);
     if (status == TTR_OK)
-        return OUTCOME_FINE;
+        return outcome;
     report_failure_text("view", "%s", error.text);
     return OUTCOME_OUTPUT;
 }
 
 int run_view(struct call *call)
 {
+    struct viewing viewing = {.call = call};
+    ttr_error error = {0};
     if (call->set.view_port > PORT_MAX)
         return report_misuse("view", "--port: expected a number up to 65535");
-    return use_view(call, serve_view);
+    int outcome = load_view_library(&viewing.library);
+    if (outcome == OUTCOME_FINE && inputs_can_read_twice(call))
+        viewing.stamp = file_stamp_record(call->path, call->paths_n);
+    if (outcome != OUTCOME_FINE ||
+        (outcome = inputs_open(&viewing.inputs, call, 0)) != OUTCOME_FINE) {
+        file_stamp_free(viewing.stamp);
+        return outcome;
+    }
+    viewing.view = viewing.library.create(NULL, NULL, &error);
+    if (viewing.view) {
+        outcome = show_trace(&viewing);
+    } else {
+        report_failure_text("view", "%s", error.text);
+        outcome = OUTCOME_INPUT;
+    }
+    viewing.library.free(viewing.view);
+    file_stamp_free(viewing.stamp);
+    inputs_close(&viewing.inputs);
+    return outcome;
 }
 
 /* --- report --html --- */
@@ -219,6 +279,56 @@ static int write_report(struct call *call, const struct view_library *library, t
     return OUTCOME_OUTPUT;
 }
 
+/* Reads the input into a store and makes its view. */
+static int open_view(struct call *call, const struct view_library *library, struct inputs *inputs,
+                     ttr_store **store, ttr_view **view)
+{
+    struct progress progress;
+    ttr_error error = {0};
+    const ttr_store_options options = {
+        .size = sizeof options, .names = library->tables(), .memory = call->set.memory_max};
+    *store = ttr_store_new(inputs->t, &options, &error);
+    ttr_status status = *store ? TTR_OK : error.status;
+    if (status == TTR_OK) {
+        progress_begin(&progress, call, inputs->t, inputs->reader, "view");
+        status = ttr_store_read(*store, inputs->reader, progress_step, &progress, &error);
+        progress_end(&progress);
+    }
+    if (status == TTR_OK && (*view = library->create(inputs->t, *store, &error)))
+        return OUTCOME_FINE;
+    if (status == TTR_AGAIN)
+        return OUTCOME_FINE; /* interrupted */
+    return inputs_report_failure(call, inputs_get_name(call), &error);
+}
+
+/* Opens the inputs of the call, writes the report of their view, and closes everything. Returns the
+ * worse outcome of reading and of writing. */
+static int report_view(struct call *call)
+{
+    struct view_library library;
+    struct inputs inputs = {0};
+    ttr_store *store = NULL;
+    ttr_view *view = NULL;
+    int outcome = load_view_library(&library);
+    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
+        return outcome;
+    outcome = open_view(call, &library, &inputs, &store, &view);
+    if (outcome == OUTCOME_FINE)
+        outcome = warn_about_findings(call, inputs.reader, outcome);
+    outcome = query_session_check_matches(call, store, outcome);
+    if (view) {
+        const int used = write_report(call, &library, view);
+        outcome = used == OUTCOME_FINE ? outcome : used;
+    } else if (interrupt_was_received()) {
+        print_note(call, "interrupted");
+        outcome = 128 + interrupt_was_received();
+    }
+    library.free(view);
+    ttr_store_free(store);
+    inputs_close(&inputs);
+    return outcome;
+}
+
 int report_html(struct call *call)
 {
     const char *path = call->set.output;
@@ -231,5 +341,5 @@ int report_html(struct call *call)
         report_failure_text(path, "exists already; --overwrite (-f) replaces it");
         return OUTCOME_OUTPUT;
     }
-    return use_view(call, write_report);
+    return report_view(call);
 }

@@ -85,6 +85,15 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                          strcmp(path, "-") == 0 ? "standard input" : path, options, error);
 }
 
+void inputs_note_waits(struct inputs *inputs, void (*note_wait)(void *ctx, bool is_waiting),
+                       void *ctx)
+{
+    for (size_t i = 0; i < inputs->streams_n; i++) {
+        inputs->stream[i].note_wait = note_wait;
+        inputs->stream[i].note_ctx = ctx;
+    }
+}
+
 static bool is_interrupted(void *ctx)
 {
     (void)ctx;
@@ -367,9 +376,7 @@ static int check_stdin_once(const struct call *call)
 
 /* --- Order --- */
 
-/* Returns true if opening the inputs again yields the same bytes: they are files or folders, not
- * live. */
-static bool can_read_twice(const struct call *call)
+bool inputs_can_read_twice(const struct call *call)
 {
     struct stat about;
     bool can = !inputs_are_live(call);
@@ -442,7 +449,7 @@ static int load_late_symbols(struct inputs *inputs, const struct call *call)
 {
     struct call plain = *call;
     ttr_error error = {0};
-    if (!can_read_twice(call) || !has_late_symbols(inputs->reader))
+    if (!inputs_can_read_twice(call) || !has_late_symbols(inputs->reader))
         return OUTCOME_FINE;
     struct inputs first = {.t = ttr_new(NULL),
                            .offset = inputs->offset,
@@ -462,7 +469,9 @@ static int load_late_symbols(struct inputs *inputs, const struct call *call)
     return outcome;
 }
 
-int inputs_load_symbols(struct inputs *inputs, const struct call *call)
+/* Prepares names of functions: sets a symbolizer, and reads inputs that may have symbols at their
+ * end once before, if that is possible. */
+static int load_symbols(struct inputs *inputs, const struct call *call)
 {
     const ttr_symbols_options options = {.flags = TTR_SYMBOLS_LISTS |
                                                   (call->set.no_mmap ? TTR_SYMBOLS_NO_MMAP : 0)};
@@ -473,12 +482,46 @@ int inputs_load_symbols(struct inputs *inputs, const struct call *call)
     return load_late_symbols(inputs, call);
 }
 
+uint32_t inputs_get_symbol_flags(const char *format)
+{
+    return format_query_has(format, TTR_FORMAT_SYMBOLS) ||
+                   format_query_has(format, TTR_FORMAT_STACK_FIELDS)
+               ? TTR_READ_SYMBOLS
+               : 0;
+}
+
+/* Returns true if an input may have stacks that a format stores only as fields. */
+static bool needs_stack_fields(ttr_reader *reader, const char *format)
+{
+    ttr_report report = {.size = sizeof report};
+    if (!format_query_has(format, TTR_FORMAT_STACK_FIELDS))
+        return false;
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        if (report.format && format_query_has(report.format, TTR_FORMAT_STACKS))
+            return true;
+    return false;
+}
+
+int inputs_prepare_stacks(struct inputs *inputs, const struct call *call, const char *format)
+{
+    ttr_error error = {0};
+    const bool needs_fields = needs_stack_fields(inputs->reader, format);
+    if (!needs_fields && !format_query_has(format, TTR_FORMAT_SYMBOLS))
+        return OUTCOME_FINE;
+    const int outcome = load_symbols(inputs, call);
+    if (outcome != OUTCOME_FINE || !needs_fields)
+        return outcome;
+    inputs->reader = ttr_stack_fields(inputs->reader, &error);
+    return inputs->reader ? OUTCOME_FINE : out_of_memory(call);
+}
+
 /* Decides how --sort is implemented. Ordered inputs are read without sorting. If an order index
  * exists, only events that must wait are kept in memory. Otherwise all events are sorted, also if a
  * file is still being written. */
 static int choose_sorting(struct inputs *inputs, const struct call *call)
 {
-    inputs->seen = can_read_twice(call) ? file_stamp_record(call->path, call->paths_n) : NULL;
+    inputs->seen =
+        inputs_can_read_twice(call) ? file_stamp_record(call->path, call->paths_n) : NULL;
     int outcome = inputs->seen ? find_disorder(inputs, call) : OUTCOME_FINE;
     if (inputs->disorder && !file_stamp_equals(inputs->seen, true)) {
         ttr_order_index_free(inputs->disorder);

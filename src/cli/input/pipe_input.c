@@ -13,6 +13,8 @@
 #include "cli/input/network_input.h"
 #include "cli/ui/interrupt.h"
 
+#define WAIT_MS 100
+
 bool stream_is_one(const char *path)
 {
     struct stat about;
@@ -40,9 +42,21 @@ bool stream_open(struct stream *stream, const char *path, ttr_error *error)
     return false;
 }
 
+/* Waits for bytes in short steps, and lets others work meanwhile. */
+static void wait_for_bytes(struct stream *stream)
+{
+    bool is_ready = !stream->note_wait || stream_can_pull(stream, 0);
+    while (!is_ready) {
+        stream->note_wait(stream->note_ctx, true);
+        is_ready = stream_can_pull(stream, WAIT_MS);
+        stream->note_wait(stream->note_ctx, false);
+    }
+}
+
 int64_t stream_pull(void *ctx, void *to, size_t n)
 {
-    const struct stream *stream = ctx;
+    struct stream *stream = ctx;
+    wait_for_bytes(stream);
     struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN},
                              {.fd = interrupt_get_wake_fd(), .events = POLLIN}};
     if (stream->network)

@@ -15,6 +15,9 @@ struct network_input;
 struct stream {
     int fd;                        /* -1 = not open */
     struct network_input *network; /* NULL = `fd` is the input */
+    /* called before and after a wait for bytes; NULL = never */
+    void (*note_wait)(void *ctx, bool is_waiting);
+    void *note_ctx;
 };
 
 /* Returns true if a path must be read as a stream: FIFO, socket, terminal, address, or "-"

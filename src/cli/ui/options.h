@@ -26,6 +26,7 @@ struct settings {
     struct words events; /* kernel events to record */
     uint64_t pid, frequency, max_size;
     uint64_t rotate_size, queue_size, max_packet; /* limits of a receiver in bytes */
+    uint64_t max_sessions;                        /* limit of restarts of a sender per minute */
     uint64_t max_sources;                         /* limit of a receiver: number of sources */
     const char *rotate_time, *idle, *when_full;
     uint64_t rate, datagram_size; /* sender: events per second, and bytes of a datagram */
@@ -71,7 +72,8 @@ struct settings {
     bool stream_intersection;
     bool classes, strict, no_mmap, follow_links, invert, sort, overwrite, explain, dry_run,
         aggregate, no_sidecar;
-    bool no_cache; /* stores are neither loaded nor saved */
+    uint64_t memory_max; /* bytes of the tables of a store */
+    bool no_cache;       /* stores are neither loaded nor saved */
 };
 
 enum option_type {

@@ -1,9 +1,10 @@
 // Start of the page: loads the trace, connects the header, keeps the view in the address.
 import { state, change, onChange, setRange, duration, relative } from './state.js';
-import { load, search, query, report, connection } from './wire.js';
+import { search, query, report, connection } from './wire.js';
 import { draw, warmUp, frames, xOf, TOP, canvas } from './canvas.js';
 import { layOut, lines, lineOfRow } from './tracks.js';
 import { listen, goTo, showRow } from './input.js';
+import { reload } from './reload.js';
 import { listenPanel, showSql, showReportTables, showArea } from './panel.js';
 
 const searchBox = /** @type {HTMLInputElement} */ (document.getElementById('search'));
@@ -11,6 +12,7 @@ const filterBox = /** @type {HTMLInputElement} */ (document.getElementById('filt
 const rangeBox = /** @type {HTMLInputElement} */ (document.getElementById('range'));
 const hits = /** @type {HTMLElement} */ (document.getElementById('hits'));
 const banner = /** @type {HTMLElement} */ (document.getElementById('banner'));
+const status = /** @type {HTMLElement} */ (document.getElementById('status'));
 const keys = /** @type {HTMLDialogElement} */ (document.getElementById('keys'));
 
 const KEYS = [
@@ -75,6 +77,7 @@ function readAddress() {
 let saveTimer = 0;
 
 function afterFrame() {
+  status.textContent = connection.isLost() ? status.textContent : state.info.live ? 'live' : state.info.partial ? 'reading…' : '';
   if (document.activeElement !== rangeBox) rangeBox.value = `${duration(state.a, 7)} + ${duration(state.z - state.a, 5)}`;
   document.documentElement.classList.toggle('dark', state.dark);
   clearTimeout(saveTimer);
@@ -121,19 +124,19 @@ function listenHeader() {
 async function loadLosses() {
   const result = await query('SELECT ts, dur, count, unit FROM loss ORDER BY ts LIMIT 5000', 5000);
   if (result.error || result.rows.length === 0) return;
+  if (banner.hidden) banner.addEventListener('click', () => setRange(state.losses[0].ts - 1e6, state.losses[0].ts + state.losses[0].dur + 1e6));
   state.losses = result.rows.map(([ts, dur]) => ({ ts: relative(ts ?? 0), dur: Number(dur ?? 0) }));
   const known = result.rows.reduce((sum, row) => sum + Number(row[2] ?? 0), 0);
   banner.textContent = `⚠ ${result.rows.length} gaps${known ? `, ${known.toLocaleString('en')} lost` : ''}`;
   banner.title = 'Click for the table';
   banner.hidden = false;
-  banner.addEventListener('click', () => setRange(state.losses[0].ts - 1e6, state.losses[0].ts + state.losses[0].dur + 1e6));
   change();
 }
 
 async function start() {
   state.dark = matchMedia('(prefers-color-scheme: dark)').matches;
-  await load();
-  layOut();
+  if (!report) listenEvents();
+  await reload();
   setRange(0, state.info.end);
   readAddress();
   layOut();
@@ -144,11 +147,16 @@ async function start() {
   listenPanel();
   warmUp();
   if (report) await showReportTables();
-  else {
-    const events = new EventSource('/events');
-    events.addEventListener('end', () => events.close());
-    await loadLosses();
-  }
+  else await loadLosses();
+}
+
+/** Loads the trace again when it has grown. */
+function listenEvents() {
+  const events = new EventSource('/events');
+  events.addEventListener('end', () => events.close());
+  events.addEventListener('grown', () => {
+    void reload().then(loadLosses);
+  });
 }
 
 /** Middle of the selected slice on the screen. */
@@ -164,6 +172,5 @@ function placeOfSelection() {
 Object.assign(globalThis, { tracettaPage: { state, frames, setRange, showArea, connection, lines: () => lines, placeOfSelection } });
 
 start().catch((error) => {
-  const status = document.getElementById('status');
-  if (status) status.textContent = String(error);
+  status.textContent = String(error);
 });

@@ -32,32 +32,39 @@ async function unpack(text) {
   return new Response(stream).arrayBuffer();
 }
 
-/** Reads the description, tracks and names. Names continue to load after the first picture. */
+/** Reads the description, tracks and names, which then replace those of the state. */
 export async function load() {
   const info = report ? report.info : await getJson('/info', {});
-  state.info = { ...info, start: BigInt(info.start), end: Math.max(1, Number(info.end)) };
-  for (let from = 0; from < info.tracks; ) {
+  /** @type {import('./state.js').Track[]} */
+  const tracks = [];
+  while (tracks.length < info.tracks) {
     /** @type {number[][]} */
-    const list = report ? report.tracks : await getJson('/tracks', { from });
+    const list = report ? report.tracks : await getJson('/tracks', { from: tracks.length });
     if (list.length === 0) break;
     for (const [kind, label, group, row, rows, items, deeper, id, pid, tid] of list)
-      state.tracks.push({ kind, label, group, row, rows, items, deeper, id, pid, tid, index: state.tracks.length });
-    from += list.length;
+      tracks.push({ kind, label, group, row, rows, items, deeper, id, pid, tid, index: tracks.length });
   }
-  await loadNames();
+  const names = await loadNames(info);
+  state.info = { ...info, start: BigInt(info.start), end: Math.max(1, Number(info.end)) };
+  state.tracks = tracks;
+  state.names = names;
+  shown.rows = '';
 }
 
-async function loadNames() {
-  if (report) {
-    state.names = report.names;
-    return;
-  }
-  while (state.names.length < state.info.names) {
-    const list = await getJson('/names', { from: state.names.length });
+/** Names keep their numbers within an epoch. @param {import('./state.js').Info} info */
+async function loadNames(info) {
+  if (report) return report.names;
+  const names = info.epoch === state.info.epoch ? state.names : [];
+  while (names.length < info.names) {
+    const list = await getJson('/names', { from: names.length });
     if (list.length === 0) break;
-    for (const name of list) state.names.push(name);
+    for (const name of list) names.push(name);
   }
+  return names;
 }
+
+/** Changes with each answer: what was painted of earlier ones is old. */
+export const arrived = { n: 0 };
 
 /** Boxes of rows, each with the window it belongs to. @type {Map<number, RowBoxes>} */
 export const boxes = new Map();
@@ -69,6 +76,7 @@ function keepAnswer(buffer, a, z) {
   const n = u32[0];
   let at = 4 + 2 * n;
   if (boxes.size > 4000) boxes.clear();
+  arrived.n++;
   for (let i = 0; i < n; i++) {
     const row = u32[4 + i];
     const count = u32[4 + n + i];
@@ -139,8 +147,8 @@ let isLost = false;
 /** Shows that the server has ended. @param {unknown} error */
 function lost(error) {
   isLost = true;
-  const status = document.getElementById('status');
-  if (status) status.textContent = `no connection to tracetta: ${error instanceof Error ? error.message : error}`;
+  const text = document.getElementById('status');
+  if (text) text.textContent = `no connection to tracetta: ${error instanceof Error ? error.message : error}`;
 }
 
 export const connection = { isLost: () => isLost };

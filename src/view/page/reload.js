@@ -1,0 +1,76 @@
+// Loads the trace again when it has grown, and keeps what the user sees.
+import { state, change, setRange } from './state.js';
+import { arrived, boxes, load } from './wire.js';
+import { layOut } from './tracks.js';
+
+/** @typedef {import('./state.js').Track} Track */
+
+/** @param {Track} track */
+const keyOf = (track) => `${track.kind} ${track.id} ${track.pid} ${track.kind === 1 ? track.label : ''}`;
+
+/** New rows by their old numbers. @param {Track[]} before @param {Map<string, Track>} tracks */
+function mapRows(before, tracks) {
+  /** @type {Map<number, number>} */
+  const rows = new Map();
+  for (const track of before) {
+    const now = tracks.get(keyOf(track));
+    for (let i = 0; now && i < Math.min(track.rows, now.rows); i++) rows.set(track.row + i, now.row + i);
+  }
+  return rows;
+}
+
+/** Moves what is shown to the new rows. @param {Track[]} before @param {number} shift of times in ns */
+function keepShown(before, shift) {
+  const tracks = new Map(state.tracks.map((track) => [keyOf(track), track]));
+  const rows = mapRows(before, tracks);
+  const old = [...boxes];
+  boxes.clear();
+  for (const [row, made] of old) {
+    const now = rows.get(row);
+    if (now !== undefined && shift === 0) boxes.set(now, made);
+  }
+  state.pinned = new Set([...state.pinned].flatMap((i) => tracks.get(keyOf(before[i]))?.index ?? []));
+  if (state.selected) {
+    const row = rows.get(state.selected.row);
+    state.selected = row === undefined ? null : { ...state.selected, row, start: state.selected.start + shift };
+  }
+  state.arrows = [];
+  if (state.area) state.area = { ...state.area, a: state.area.a + shift, z: state.area.z + shift, tracks: state.area.tracks.flatMap((track) => tracks.get(keyOf(track)) ?? []) };
+}
+
+/** The range that follows the end of the trace if the user has not moved away from it.
+ * @param {number} end before @param {number} shift */
+function follow(end, shift) {
+  const [a, z] = [state.a, state.z];
+  const isAll = a <= 0 && z >= end;
+  if (isAll) setRange(0, state.info.end);
+  else if (state.info.live && z >= end) setRange(a + state.info.end - end, z + state.info.end - end);
+  else setRange(a + shift, z + shift);
+}
+
+let isLoading = false;
+let isAgain = false;
+
+export async function reload() {
+  isAgain = true;
+  if (isLoading) return;
+  isLoading = true;
+  while (isAgain) {
+    isAgain = false;
+    const { tracks, info } = state;
+    await load();
+    const shift = Number(info.start - state.info.start);
+    if (info.epoch !== state.info.epoch) {
+      boxes.clear();
+      state.found = null;
+      state.only = -1;
+      state.selected = null;
+    }
+    arrived.n++;
+    keepShown(tracks, info.items ? shift : 0);
+    layOut();
+    follow(info.end, info.items ? shift : 0);
+    change();
+  }
+  isLoading = false;
+}
