@@ -239,6 +239,8 @@ const struct option_row option_table[] = {
      "skip larger packets (default 4MiB)"},
     {"max-sources", 0, OPTION_COUNT, GROUP_VERB, AT(max_sources), VERB_LISTEN, "N", NULL,
      "refuse senders beyond this number (default 64)"},
+    {"metadata", 0, OPTION_TEXT, GROUP_VERB, AT(metadata_file), VERB_LISTEN, "FILE", "@file",
+     "metadata of CTF packets that come by UDP without them"},
     {"max-sessions", 0, OPTION_COUNT, GROUP_VERB, AT(max_sessions), VERB_LISTEN, "N", NULL,
      "refuse restarts of a sender beyond this number per minute, and 16 times as many of all "
      "senders (default 64)"},
