@@ -32,27 +32,32 @@ void view_append_info(const struct view_data *view, struct reply *out)
 }
 
 /* A track is an array: kind, label, group, first row, rows, slices, deeper slices, id, pid, tid. */
+void view_append_track(const struct view_track *track, struct reply *out)
+{
+    const int64_t numbers[] = {track->kind,
+                               track->label,
+                               track->group,
+                               track->first_row,
+                               track->rows,
+                               (int64_t)track->items,
+                               (int64_t)track->deeper,
+                               (int64_t)track->id,
+                               track->pid,
+                               track->tid};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        reply_append(out, k ? "," : "[", 1);
+        reply_json_int(out, numbers[k]);
+    }
+    reply_append(out, "]", 1);
+}
+
 void view_append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out)
 {
     reply_append(out, "[", 1);
     for (size_t i = from; i < view->tracks_n && i - from < n; i++) {
-        const struct view_track *track = &view->tracks[i];
-        const int64_t numbers[] = {track->kind,
-                                   track->label,
-                                   track->group,
-                                   track->first_row,
-                                   track->rows,
-                                   (int64_t)track->items,
-                                   (int64_t)track->deeper,
-                                   (int64_t)track->id,
-                                   track->pid,
-                                   track->tid};
-        reply_print(out, i > from ? ",[" : "[");
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-            reply_print(out, k ? "," : "");
-            reply_json_int(out, numbers[k]);
-        }
-        reply_append(out, "]", 1);
+        if (i > from)
+            reply_append(out, ",", 1);
+        view_append_track(&view->tracks[i], out);
     }
     reply_append(out, "]", 1);
 }
