@@ -51,7 +51,7 @@ void view_append_track(const struct view_track *track, struct reply *out)
     reply_append(out, "]", 1);
 }
 
-void view_append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out)
+static void append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out)
 {
     reply_append(out, "[", 1);
     for (size_t i = from; i < view->tracks_n && i - from < n; i++) {
@@ -62,8 +62,8 @@ void view_append_tracks(const struct view_data *view, size_t from, size_t n, str
     reply_append(out, "]", 1);
 }
 
-void view_append_names(const struct view_data *view, size_t from, size_t bytes_max,
-                       struct reply *out)
+static void append_names(const struct view_data *view, size_t from, size_t bytes_max,
+                         struct reply *out)
 {
     const size_t begin = out->n;
     reply_append(out, "[", 1);
@@ -179,9 +179,9 @@ static void answer_list(const struct view_data *view, const struct request *requ
     (void)request_int(request, "from", &from);
     from = from < 0 ? 0 : from;
     if (strcmp(request->path, "/tracks") == 0)
-        view_append_tracks(view, (size_t)from, TRACKS_STEP, &answer->body);
+        append_tracks(view, (size_t)from, TRACKS_STEP, &answer->body);
     else if (strcmp(request->path, "/names") == 0)
-        view_append_names(view, (size_t)from, NAMES_BYTES, &answer->body);
+        append_names(view, (size_t)from, NAMES_BYTES, &answer->body);
     else
         view_append_info(view, &answer->body);
 }

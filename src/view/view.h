@@ -248,9 +248,6 @@ void view_answer_query(ttr_view *view, const struct request *request, struct ans
 /* Append the parts of answers, which a report has too. */
 void view_append_info(const struct view_data *view, struct reply *out);
 void view_append_track(const struct view_track *track, struct reply *out);
-void view_append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out);
-void view_append_names(const struct view_data *view, size_t from, size_t bytes_max,
-                       struct reply *out);
 
 /* Appends rows as the page reads them: little-endian, 4 numbers (rows, boxes, microseconds, blocks
  * that were read), row ids, numbers of boxes, boxes. */
