@@ -73,6 +73,7 @@ struct remote {
     /* ports of the earlier connections of the sender, by its own account */
     uint16_t ports[RECEIVER_PORTS_MAX];
     size_t ports_n;
+    uint64_t heard_bytes;        /* framer.received at heard_ms */
     uint64_t begun_ms, heard_ms; /* socket_now_ms of the first and the last bytes */
     struct packet_framer framer; /* splits the bytes of a connection into packets */
     struct buffer queue;         /* complete packets to write */

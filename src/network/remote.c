@@ -596,13 +596,22 @@ static void note_ports(struct remote *remote, const struct framed_packet *packet
         remote->ports[remote->ports_n++] = load_u16be(facts->ports + (size_t)2 * i);
 }
 
+/* Notes that the sender is not silent: it sent a complete packet, or RECEIVER_PIECE bytes of one. A
+ * sender of single bytes counts as silent. */
+static void note_heard(struct remote *remote)
+{
+    remote->heard_ms = socket_now_ms();
+    remote->heard_bytes = remote->framer.received;
+}
+
 struct remote *remote_accept_bytes(struct remote *remote)
 {
     struct framed_packet packet;
     enum framer_result result;
-    remote->heard_ms = socket_now_ms();
     if (!detect_remote_format(remote))
         return remote;
+    if (!remote->transfer || remote->framer.received - remote->heard_bytes >= RECEIVER_PIECE)
+        note_heard(remote);
     if (!remote->transfer) {
         accept_stream(remote);
         return remote;
@@ -620,6 +629,7 @@ struct remote *remote_accept_bytes(struct remote *remote)
         remote = is_of_other_sender(next, &packet) ? separate_sender(next) : next;
         if (!remote)
             return next;
+        note_heard(remote);
         accept_packet(remote, &packet);
     }
     if (result == FRAMER_HOSTILE)
