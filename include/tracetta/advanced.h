@@ -90,6 +90,14 @@ TTR_API bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t tim
  * and format, so open those of `to` first.  Fails with TTR_E_NOMEM. */
 TTR_API TTR_MUST ttr_status ttr_copy_symbols(ttr *to, const ttr *from, ttr_error *error);
 
+/* Returns a reader of the same events with their call stacks as fields, for writers of formats with
+ * TTR_FORMAT_STACK_FIELDS.  Events with a stack get the arrays callstack_kernel and callstack_user
+ * of addresses, innermost first, after their other fields.  Object events precede them with the
+ * modules, mappings and functions of the addresses that the context knows (TTR_READ_SYMBOLS,
+ * ttr_copy_symbols, ttr_set_symbolizer).  Owns `in` from the call on; NULL returns NULL and keeps
+ * `error`.  Fails with TTR_E_NOMEM. */
+TTR_API ttr_reader *ttr_stack_fields(ttr_reader *in, ttr_error *error);
+
 /* --- Reading --- */
 
 /* Bits of ttr_read_options.flags.  STRICT: the first damage is an error.  NO_MMAP: do not map

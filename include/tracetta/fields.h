@@ -47,7 +47,8 @@ TTR_API bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *va
 
 /* Copies the return addresses of an event's stack, innermost first, at most `room` of them.
  * Returns the number of addresses in the stack; 0 if the event has none.  An event has a stack if
- * event->stack is not 0, or if it is a TTR_KIND_SAMPLE. */
+ * event->stack is not 0, if it is a TTR_KIND_SAMPLE, or if it has a field callstack_kernel or
+ * callstack_user, which ttr_stack_fields and LTTng write. */
 TTR_API uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addresses,
                                   uint32_t room);
 

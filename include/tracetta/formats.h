@@ -23,6 +23,10 @@ extern "C" {
 #define TTR_FORMAT_LATE_SYMBOLS 128u
 /* packets are decoded one by one, so that a receiver can merge them: see network.h */
 #define TTR_FORMAT_PACKETS 256u
+/* the writer stores call stacks only as fields: write through ttr_stack_fields */
+#define TTR_FORMAT_STACK_FIELDS 512u
+/* events may have call stacks outside of their fields: see ttr_stack_fields */
+#define TTR_FORMAT_STACKS 1024u
 
 typedef struct ttr_format_info {
     /* "fxt", its full name, "fxt fxt.gz", the specification */

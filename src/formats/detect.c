@@ -48,6 +48,8 @@ uint32_t format_abilities(const struct format *format)
            (writer && writer->is_text ? TTR_FORMAT_TEXT : 0) |
            (writer && writer->wants_order ? TTR_FORMAT_ORDERED : 0) |
            (writer && writer->wants_symbols ? TTR_FORMAT_SYMBOLS : 0) |
+           (writer && writer->stores_stacks_as_fields ? TTR_FORMAT_STACK_FIELDS : 0) |
+           (format->reader && format->reader->has_stacks ? TTR_FORMAT_STACKS : 0) |
            (format->reader && format->reader->has_late_symbols ? TTR_FORMAT_LATE_SYMBOLS : 0) |
            (format->transfer && format->transfer->rebase ? TTR_FORMAT_PACKETS : 0) |
            (format->folder ? TTR_FORMAT_FOLDER : 0) |

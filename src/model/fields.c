@@ -41,28 +41,70 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
     return i == 0;
 }
 
-/* Returns the addresses of an event's stack, stored as the array field "frames". */
+/* Addresses of a stack, as far as there is room for them. */
+struct frames {
+    uint64_t *address;
+    uint32_t n, room;
+};
+
+static void add_frame(struct frames *frames, uint64_t address)
+{
+    if (frames->n < frames->room)
+        frames->address[frames->n] = address;
+    frames->n++;
+}
+
+static int get_hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Adds the addresses in a text, "0x4011d6 0x7f3a21". */
+static void add_frames_of_text(struct frames *frames, ttr_text text)
+{
+    for (size_t i = 0; i + 2 < text.n; i++) {
+        uint64_t address = 0;
+        const bool is_number = text.p[i] == '0' && text.p[i + 1] == 'x';
+        for (i += 2; is_number && i < text.n && get_hex_digit(text.p[i]) >= 0; i++)
+            address = address << 4 | (uint64_t)get_hex_digit(text.p[i]);
+        if (is_number)
+            add_frame(frames, address);
+        while (i < text.n && text.p[i] != ' ')
+            i++;
+    }
+}
+
+/* Returns true if a field is a part of the event's stack: of samples the field "frames", else one
+ * of the contexts of LTTng. Kernel addresses precede the others, as in LTTng's traces. */
+static bool is_stack_field(const ttr_event *event, const ttr_field *field)
+{
+    static const ttr_text names[] = {
+        {"callstack_kernel", 16}, {"callstack_user", 14}, {"frames", 6}};
+    const size_t n = event->kind == TTR_KIND_SAMPLE ? 3 : 2;
+    for (size_t i = 0; i < n; i++)
+        if (field->name.n == names[i].n && memcmp(field->name.p, names[i].p, names[i].n) == 0)
+            return true;
+    return false;
+}
+
+/* Returns the addresses of an event's stack, stored in its fields. */
 static uint32_t read_frames_field(const ttr *t, const ttr_event *event, uint64_t *addresses,
                                   uint32_t room)
 {
     ttr_fields fields;
     ttr_field field;
-    uint32_t n = 0;
+    struct frames frames = {.address = addresses, .room = room};
     bool is_inside = false;
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
-        if (field.depth == 0 && is_inside)
-            break;
         if (field.depth == 0)
-            is_inside = field.value.type == TTR_TYPE_ARRAY && field.name.n == 6 &&
-                        memcmp(field.name.p, "frames", 6) == 0;
-        if (field.depth != 1 || !is_inside || field.value.type != TTR_TYPE_UINT)
-            continue;
-        if (n < room)
-            addresses[n] = field.value.v.u;
-        n++;
+            is_inside = is_stack_field(event, &field);
+        if (is_inside && field.depth == 1 && field.value.type == TTR_TYPE_UINT)
+            add_frame(&frames, field.value.v.u);
+        else if (is_inside && field.depth == 0 && field.value.type == TTR_TYPE_TEXT)
+            add_frames_of_text(&frames, field.value.text);
     }
-    return n;
+    return frames.n;
 }
 
 uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addresses, uint32_t room)
@@ -70,7 +112,7 @@ uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addres
     const struct schema *schema = context_schema(t, event->schema);
     if (event->stack && schema->ops && schema->ops->frames)
         return schema->ops->frames(schema->ctx, event, addresses, room);
-    return event->kind == TTR_KIND_SAMPLE ? read_frames_field(t, event, addresses, room) : 0;
+    return read_frames_field(t, event, addresses, room);
 }
 
 const uint64_t *ttr_event_stack(const ttr *t, const ttr_event *event, uint32_t *n)

@@ -5,6 +5,8 @@
 #include "model/context.h"
 #include "model/symbols.h"
 
+#define BUILD_ID_MAX 64u /* bytes of a build id that is written as text */
+
 /* --- Object events --- */
 
 static uint64_t read_number_field(const ttr *t, const ttr_event *event, const char *name)
@@ -15,25 +17,84 @@ static uint64_t read_number_field(const ttr *t, const ttr_event *event, const ch
                : 0;
 }
 
+/* Parses "0x48dc54". Returns the number of bytes; 0 if the text is something else. */
+static size_t parse_hex_bytes(ttr_text text, char bytes[BUILD_ID_MAX])
+{
+    static const char digits[] = "0123456789abcdef";
+    if (text.n < 4 || text.n % 2 || text.n > 2 + 2 * BUILD_ID_MAX || memcmp(text.p, "0x", 2) != 0)
+        return 0;
+    for (size_t i = 2; i < text.n; i += 2) {
+        const char *high = memchr(digits, text.p[i], 16);
+        const char *low = memchr(digits, text.p[i + 1], 16);
+        if (!high || !low)
+            return 0;
+        bytes[i / 2 - 1] = (char)((high - digits) << 4 | (low - digits));
+    }
+    return text.n / 2 - 1;
+}
+
+/* Sets the name of a module, and its path if the event is named after a path. */
+static bool set_module_name(ttr *t, ttr_id name, struct symbol_module *module)
+{
+    const ttr_text text = ttr_text_get(t, name);
+    module->name = name;
+    for (size_t i = text.n; i-- > 0;)
+        if (text.p[i] == '/' && i + 1 < text.n) {
+            module->path = name;
+            module->name = ttr_text_add(t, text.p + i + 1, text.n - i - 1);
+            break;
+        }
+    return module->name || !name;
+}
+
 static bool set_module_of_event(ttr *t, const ttr_event *event, struct symbol_module *module)
 {
     ttr_field field;
-    module->name = event->name;
-    if (!ttr_field_find(t, event, "build_id", &field) || field.value.type != TTR_TYPE_BYTES ||
-        field.value.text.n == 0)
+    if (!set_module_name(t, event->name, module))
+        return false;
+    if (!ttr_field_find(t, event, "build_id", &field))
         return true;
-    module->build_id = ttr_text_add(t, field.value.text.p, field.value.text.n);
+    char bytes[BUILD_ID_MAX];
+    ttr_text id = field.value.type == TTR_TYPE_BYTES ? field.value.text : (ttr_text){bytes, 0};
+    if (field.value.type == TTR_TYPE_TEXT) /* of a format without bytes */
+        id.n = parse_hex_bytes(field.value.text, bytes);
+    if (id.n == 0)
+        return true;
+    module->build_id = ttr_text_add(t, id.p, id.n);
     return module->build_id != 0;
+}
+
+/* Adds the function of a pointer object as ttr_stack_fields emits it. Ignores other pointers. */
+static bool add_function_of_event(ttr *t, const ttr_event *event, uint32_t process)
+{
+    ttr_field name;
+    const uint64_t size = read_number_field(t, event, "function_size");
+    if (!size || !ttr_field_find(t, event, "function", &name) || name.value.type != TTR_TYPE_TEXT)
+        return true;
+    const uint64_t number = read_number_field(t, event, "module");
+    const uint32_t module = number ? symbols_add_module(&t->symbols, process, number) : 0;
+    const struct symbol_range range = {.start = event->link,
+                                       .size = size,
+                                       .from = event->time,
+                                       .process = process,
+                                       .name =
+                                           ttr_text_add(t, name.value.text.p, name.value.text.n),
+                                       .module = module};
+    return (module || !number) && range.name && symbols_add(&t->symbols, SYMBOL_FUNCTION, &range);
 }
 
 bool symbols_add_object(ttr *t, const ttr_event *event)
 {
     ttr_field field;
     const bool is_module = event->tag == TTR_OBJECT_MODULE;
-    if (event->kind != TTR_KIND_OBJECT || (!is_module && event->tag != TTR_OBJECT_MAPPING))
+    const bool is_pointer = event->tag == TTR_OBJECT_POINTER;
+    if (event->kind != TTR_KIND_OBJECT ||
+        (!is_module && !is_pointer && event->tag != TTR_OBJECT_MAPPING))
         return true;
     if (!event->thread || event->thread >= t->threads_n)
         return true; /* the process is unknown */
+    if (is_pointer)
+        return add_function_of_event(t, event, t->threads[event->thread].process);
     if (!is_module && !ttr_field_find(t, event, "address_in_module", &field))
         return true; /* the reader of this format (perf) adds them itself */
     uint32_t process = t->threads[event->thread].process;

@@ -88,17 +88,31 @@ static const struct symbol_range *find_latest_range(const struct symbol_table *t
     return at ? &table->range[*at] : NULL;
 }
 
-static bool ranges_equal(const struct symbol_range *a, const struct symbol_range *b)
+/* Returns true if a range adds nothing to an equal one of another module: symbols that
+ * ttr_copy_symbols copied are read again before their module has a name. */
+static bool is_known_module(const struct symbols *symbols, const struct symbol_range *known,
+                            const struct symbol_range *range)
 {
-    return a->start == b->start && a->process == b->process && a->size == b->size &&
-           a->name == b->name && a->module == b->module && a->offset == b->offset;
+    const ttr_id known_name = get_module_file_name(symbols, known->module);
+    const ttr_id name = get_module_file_name(symbols, range->module);
+    return known->module == range->module ||
+           (known->from == range->from && known_name && (!name || name == known_name));
+}
+
+/* Returns true if a range repeats one that is known. */
+static bool is_repetition(const struct symbols *symbols, const struct symbol_range *known,
+                          const struct symbol_range *range)
+{
+    return known->start == range->start && known->process == range->process &&
+           known->size == range->size && known->name == range->name &&
+           known->offset == range->offset && is_known_module(symbols, known, range);
 }
 
 bool symbols_add(struct symbols *symbols, enum symbol_kind kind, const struct symbol_range *range)
 {
     struct symbol_table *table = &symbols->table[kind];
     const struct symbol_range *before = find_latest_range(table, range);
-    if (range->size == 0 || (before && ranges_equal(before, range)))
+    if (range->size == 0 || (before && is_repetition(symbols, before, range)))
         return true;
     if (table->n >= UINT32_MAX ||
         !alloc_reserve(symbols->alloc, (void **)&table->range, &table->capacity, table->n + 1,
@@ -251,6 +265,14 @@ const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t 
 {
     return thread && thread < t->threads_n
                ? find_in_process_or_kernel(t, SYMBOL_MAPPING, thread, address, time)
+               : NULL;
+}
+
+const struct symbol_range *symbols_find_function(ttr *t, ttr_id thread, uint64_t address,
+                                                 int64_t time)
+{
+    return thread && thread < t->threads_n
+               ? find_in_process_or_kernel(t, SYMBOL_FUNCTION, thread, address, time)
                : NULL;
 }
 

@@ -83,14 +83,18 @@ TTR_MUST bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr
 ttr_id symbols_get_module_build_id(const struct symbols *symbols,
                                    const struct symbol_module *module);
 
-/* Adds the module or mapping of an object event. Ignores other events, and mappings that the
- * reader of their format adds itself. Returns false if memory runs out. */
+/* Adds the module, mapping or function of an object event. Ignores other events, and mappings that
+ * the reader of their format adds itself. Returns false if memory runs out. */
 TTR_MUST bool symbols_add_object(ttr *t, const ttr_event *event);
 
 /* Returns the mapping of a file that contains an address. Searches the thread's process, its
  * ancestors, and the kernel. NULL = none. */
 const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
                                                 int64_t time);
+
+/* Returns the function that contains an address, found like symbols_find_mapping. NULL = none. */
+const struct symbol_range *symbols_find_function(ttr *t, ttr_id thread, uint64_t address,
+                                                 int64_t time);
 
 /* Returns true if the function or mapping at an address depends on the time, because memory was
  * reused. */

@@ -270,7 +270,7 @@ static void write_late_losses(struct ttr_perf *perf)
 static void write_output_end(struct ttr_perf *perf)
 {
     write_late_losses(perf);
-    perf_data_writer_end(&perf->put);
+    perf_data_writer_write_end(&perf->put);
     perf->has_ended = true;
 }
 

@@ -243,7 +243,7 @@ static void write_file_end(struct perf_file *file)
 {
     uint8_t header[PERF_HEADER_BYTES];
     append_formats(file);
-    perf_data_writer_end(&file->put);
+    perf_data_writer_write_end(&file->put);
     if (perf_data_writer_failed(&file->put))
         file->sys = file->sys ? file->sys : ENOMEM;
     flush_output(file);

@@ -217,8 +217,8 @@ static uint32_t get_reading_flags(const struct call *call, const char *format)
     bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
     const uint32_t definitions =
         selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED;
-    const uint32_t symbols = format_has_ability(format, TTR_FORMAT_SYMBOLS) ? TTR_READ_SYMBOLS : 0;
-    return symbols | (may_copy && format_has_ability(format, TTR_FORMAT_READS) ? definitions : 0);
+    return inputs_get_symbol_flags(format) |
+           (may_copy && format_has_ability(format, TTR_FORMAT_READS) ? definitions : 0);
 }
 
 /* Returns the profile format that --to or the suffix of the output names. Returns NULL if neither
@@ -287,8 +287,8 @@ int run_convert(struct call *call)
         inputs_close(&inputs);
         return outcome;
     }
-    if (format_has_ability(format, TTR_FORMAT_SYMBOLS) && !is_copy)
-        outcome = inputs_load_symbols(&inputs, call);
+    if (!is_copy)
+        outcome = inputs_prepare_stacks(&inputs, call, format);
     struct copy_loop copy_loop = {
         .call = call, .t = inputs.t, .in = inputs.reader, .inputs = &inputs, .path = path};
     if (outcome == OUTCOME_FINE)

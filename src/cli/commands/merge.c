@@ -177,7 +177,7 @@ static uint32_t get_reading_flags(const struct call *call)
 {
     const char *guess = call->set.output ? guess_output_format(call->set.output) : NULL;
     const char *format = call->set.to ? call->set.to : guess;
-    return format && format_query_has(format, TTR_FORMAT_SYMBOLS) ? TTR_READ_SYMBOLS : 0;
+    return format ? inputs_get_symbol_flags(format) : 0;
 }
 
 int run_merge(struct call *call)
@@ -198,8 +198,8 @@ int run_merge(struct call *call)
     const char *format = choose_output_format(call, inputs.reader);
     explain_conversion(call, format);
     outcome = check_output_order(&inputs, call, format);
-    if (outcome == OUTCOME_FINE && format_query_has(format, TTR_FORMAT_SYMBOLS))
-        outcome = inputs_load_symbols(&inputs, call);
+    if (outcome == OUTCOME_FINE)
+        outcome = inputs_prepare_stacks(&inputs, call, format);
     if (outcome != OUTCOME_FINE) {
         inputs_close(&inputs);
         return outcome;

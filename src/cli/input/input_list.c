@@ -469,7 +469,9 @@ static int load_late_symbols(struct inputs *inputs, const struct call *call)
     return outcome;
 }
 
-int inputs_load_symbols(struct inputs *inputs, const struct call *call)
+/* Prepares names of functions: sets a symbolizer, and reads inputs that may have symbols at their
+ * end once before, if that is possible. */
+static int load_symbols(struct inputs *inputs, const struct call *call)
 {
     const ttr_symbols_options options = {.flags = TTR_SYMBOLS_LISTS |
                                                   (call->set.no_mmap ? TTR_SYMBOLS_NO_MMAP : 0)};
@@ -478,6 +480,39 @@ int inputs_load_symbols(struct inputs *inputs, const struct call *call)
         return out_of_memory(call);
     ttr_set_symbolizer(inputs->t, symbolizer_locate, inputs->names);
     return load_late_symbols(inputs, call);
+}
+
+uint32_t inputs_get_symbol_flags(const char *format)
+{
+    return format_query_has(format, TTR_FORMAT_SYMBOLS) ||
+                   format_query_has(format, TTR_FORMAT_STACK_FIELDS)
+               ? TTR_READ_SYMBOLS
+               : 0;
+}
+
+/* Returns true if an input may have stacks that a format stores only as fields. */
+static bool needs_stack_fields(ttr_reader *reader, const char *format)
+{
+    ttr_report report = {.size = sizeof report};
+    if (!format_query_has(format, TTR_FORMAT_STACK_FIELDS))
+        return false;
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        if (report.format && format_query_has(report.format, TTR_FORMAT_STACKS))
+            return true;
+    return false;
+}
+
+int inputs_prepare_stacks(struct inputs *inputs, const struct call *call, const char *format)
+{
+    ttr_error error = {0};
+    const bool needs_fields = needs_stack_fields(inputs->reader, format);
+    if (!needs_fields && !format_query_has(format, TTR_FORMAT_SYMBOLS))
+        return OUTCOME_FINE;
+    const int outcome = load_symbols(inputs, call);
+    if (outcome != OUTCOME_FINE || !needs_fields)
+        return outcome;
+    inputs->reader = ttr_stack_fields(inputs->reader, &error);
+    return inputs->reader ? OUTCOME_FINE : out_of_memory(call);
 }
 
 /* Decides how --sort is implemented. Ordered inputs are read without sorting. If an order index

@@ -25,7 +25,7 @@ struct inputs {
     bool is_in_order;          /* --sort found the inputs to be ordered and does not sort them */
     ttr_order_index *disorder; /* order index made by --sort, or NULL */
     struct symbolizer *symbolizer; /* finds functions for --debug-info, or NULL */
-    struct symbolizer *names;      /* finds functions for inputs_load_symbols, or NULL */
+    struct symbolizer *names;      /* finds functions for inputs_prepare_stacks, or NULL */
     const struct call *call;       /* the call, for threads that open the input again */
 };
 
@@ -60,10 +60,13 @@ bool inputs_are_idle(const struct inputs *inputs);
  * would not wait, or there are other inputs. */
 bool inputs_wait(const struct inputs *inputs, unsigned ms);
 
-/* Prepares names of functions for a writer: sets a symbolizer, and reads inputs that may have
- * symbols at their end once before, if that is possible. Open the inputs with TTR_READ_SYMBOLS.
- * Returns OUTCOME_FINE, or the outcome after reporting an error. */
-int inputs_load_symbols(struct inputs *inputs, const struct call *call);
+/* Returns the TTR_READ_* flags that a writer of a format needs for stacks and their symbols. */
+uint32_t inputs_get_symbol_flags(const char *format);
+
+/* Prepares stacks and symbols for a writer of a format: names of functions, and stacks as fields if
+ * the format needs them and an input may have stacks. Open the inputs with the flags of
+ * inputs_get_symbol_flags. Returns OUTCOME_FINE, or the outcome after reporting an error. */
+int inputs_prepare_stacks(struct inputs *inputs, const struct call *call, const char *format);
 
 void inputs_close(struct inputs *inputs);
 

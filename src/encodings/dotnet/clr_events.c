@@ -9,12 +9,12 @@
 
 static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 
-/* Parse position in an event's field notation (clr_events.h). */
+/* Parse position in the notation of an event's fields (clr_events.h). */
 struct notation_parser {
     const struct clr_type_options *making;
     const char *at;
-    /* names of the enclosing structs, from the payload on, and of the field; the layout compiler
-     * resolves references by such paths */
+    /* names of the structs that contain the field, from the payload on, and of the field;
+     * references between fields are such paths */
     const ttr_text *path;
     uint32_t path_n;
     bool is_out_of_memory;

@@ -34,18 +34,19 @@ struct clr_event {
 
 struct clr_map {
     const char *name;
-    bool is_flags;      /* labels name bits: label i is the name of bit i; otherwise labels name
-                         * values */
-    const char *labels; /* labels of 0, 1, 2 ..., separated by blanks; "-" = no label */
+    /* true if label i is the name of bit i, false if it is the name of value i */
+    bool is_flags;
+    /* labels of 0, 1, 2 ..., separated by blanks; "-" for numbers without a label */
+    const char *labels;
 };
 
 struct clr_provider {
     const char *name;
-    /* array sorted by id and version; the last entry has no name */
+    /* events sorted by id and version; the last entry has no name */
     const struct clr_event *events;
 };
 
-/* Generated tables (tools/make-clr-events). */
+/* Tables that tools/make-clr-events generates. */
 extern const struct clr_provider clr_providers[];
 extern const size_t clr_providers_n;
 extern const struct clr_map clr_maps[];
@@ -54,16 +55,16 @@ extern const struct clr_event clr_runtime_events[];
 extern const struct clr_event clr_private_events[];
 extern const struct clr_event clr_mono_events[];
 
-/* Returns an event by id and version. If the table has no such version, returns the latest earlier
- * one, since later versions only append fields. If `version` is older than all known ones, returns
- * the oldest; only its name is then valid. Returns NULL if the id is unknown. */
+/* Returns an event by id and version. If the version is not in the table, returns the latest
+ * earlier one, since later versions only append fields. If `version` is older than all in the
+ * table, returns the oldest, of which only the name is valid. Returns NULL if the id is unknown. */
 const struct clr_event *clr_find_event(ttr_text provider, uint32_t id, uint32_t version);
 
-/* Parameters of clr_make_event_type. */
+/* Properties of the trace, for clr_make_event_type. */
 struct clr_type_options {
     struct arena *arena;
     unsigned pointer_bytes;
-    uint16_t guid_role; /* type.role for GUIDs, which are blobs of 16 bytes */
+    uint16_t guid_role; /* role of GUIDs, which are blobs of 16 bytes (type.role) */
 };
 
 /* Returns the fields of an event as a struct type, allocated in the arena. Returns NULL if memory
@@ -71,8 +72,8 @@ struct clr_type_options {
 struct type *clr_make_event_type(const struct clr_type_options *making,
                                  const struct clr_event *event);
 
-/* Adds the labels of a known event to the fields of `type` with the same name and size. `type` was
- * made from metadata of the trace, which has no labels. Returns false if memory is exhausted. */
+/* Adds the labels in the table to the fields of `type` that have the same name and size. `type`
+ * was made from metadata in the trace, which contain no labels. Returns false if memory is out. */
 TTR_MUST bool clr_add_event_labels(struct arena *arena, const struct clr_event *event,
                                    struct type *type);
 

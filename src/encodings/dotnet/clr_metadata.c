@@ -5,7 +5,7 @@
 #include "base/utf.h"
 
 #define DEPTH_MAX 24u
-#define FIELD_BYTES_MIN 6u /* minimum size of a field declaration, bytes */
+#define FIELD_BYTES_MIN 6u /* bytes of the smallest possible field declaration */
 
 const char *clr_read_z16(struct cursor *c, struct arena *arena, size_t *n)
 {
@@ -156,7 +156,7 @@ struct type *clr_parse_fields(struct clr_field_parser *fields)
     return parse_member_list(fields, 0);
 }
 
-/* --- Text forms of values --- */
+/* --- Text forms of GUIDs, decimals and dates --- */
 
 /* Returns eight hexadecimal digits of `x` as bytes, the most significant digit in the lowest byte.
  * Works on all digits at once: spreads nibbles to bytes, then adds the distance to 'a' if a nibble

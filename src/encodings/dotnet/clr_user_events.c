@@ -18,10 +18,12 @@
 #define LABEL_RELATED 3u
 #define EXTRA_HEAD 5u
 
-/* Type of the events with one number in a process, or in several processes with equal metadata. */
+/* Type of the events that have the same number in a process, or in several processes with equal
+ * metadata. */
 struct clr_user_type {
     struct clr_user_tracepoint *kind;
-    const struct layout *layout; /* compiled fields; NULL if the fields are unknown */
+    /* layout compiled from the fields; NULL if the fields are unknown */
+    const struct layout *layout;
     ttr_id schema, name;
     uint64_t keyword;
     uint8_t level, opcode;
@@ -32,7 +34,8 @@ struct clr_user_tracepoint {
     struct clr_user_offsets places;
     struct clr_user_type unknown;
     const void *owner;
-    /* provider of the .NET runtime that the tracepoint's name contains; NULL if none */
+    /* provider of the .NET runtime with its name in the tracepoint's name; NULL if it is not one
+     * of the runtime */
     const char *known;
     ttr_id provider;
     uint32_t index;
@@ -41,21 +44,21 @@ struct clr_user_tracepoint {
 struct clr_user_decoder {
     struct event_header_decoder_spec spec;
     struct arena arena, scratch;
-    /* (process, hash of tracepoint and event number) -> index in `type` */
+    /* maps (process, hash of tracepoint and event number) to an index in `type` */
     struct pair_map by_process;
-    /* (hash of metadata, index of the tracepoint) -> index in `type` */
+    /* maps (hash of metadata, index of the tracepoint) to an index in `type` */
     struct pair_map by_bytes;
     struct clr_user_tracepoint **kind;
     size_t kinds_n, kinds_capacity;
     struct clr_user_type **type;
     size_t types_n, types_capacity;
-    /* number of metadata blocks parsed; limited, because damaged blocks need memory, too */
+    /* number of metadata blocks parsed so far; limited, because damaged blocks need memory, too */
     uint32_t tries;
 };
 
 struct clr_field_iter {
     struct layout_iter payload;
-    const uint8_t *end; /* end of the payload */
+    const uint8_t *end; /* end of the event's payload */
     const uint8_t *begin;
     uint32_t extra;
     uint8_t stage;
@@ -63,14 +66,14 @@ struct clr_field_iter {
 enum stage { STAGE_EXTRA, STAGE_PAYLOAD, STAGE_OVER };
 _Static_assert(sizeof(struct clr_field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-/* --- Layout of a record --- */
+/* --- Parts of a record --- */
 
 struct clr_record_parts {
     struct cursor extension, payload;
     uint32_t id;
 };
 
-static struct cursor locate_rel_loc(struct event_header_raw raw, uint32_t at, bool is_big_endian)
+static struct cursor get_rel_loc_bytes(struct event_header_raw raw, uint32_t at, bool is_big_endian)
 {
     struct cursor c = cursor_init(raw.p, raw.n, 0);
     (void)cursor_skip(&c, at);
@@ -86,12 +89,12 @@ static bool parse_record(const struct clr_user_tracepoint *kind, struct event_he
     struct cursor c = cursor_init(raw.p, raw.n, 0);
     (void)cursor_skip(&c, kind->places.id);
     parts->id = is_big_endian ? cursor_u16be(&c) : cursor_u16le(&c);
-    parts->extension = locate_rel_loc(raw, kind->places.extension, is_big_endian);
-    parts->payload = locate_rel_loc(raw, kind->places.payload, is_big_endian);
+    parts->extension = get_rel_loc_bytes(raw, kind->places.extension, is_big_endian);
+    parts->payload = get_rel_loc_bytes(raw, kind->places.payload, is_big_endian);
     return !c.failed && !parts->extension.failed && !parts->payload.failed;
 }
 
-/* --- Field operations --- */
+/* --- Iteration over fields --- */
 
 static void begin_clr_fields(ttr_fields *fields)
 {
@@ -112,8 +115,9 @@ static void begin_clr_fields(ttr_fields *fields)
         layout_iter_begin(&iter->payload, type->layout, &bits, &type->kind->all->scratch);
 }
 
-/* Joins the remaining elements of an array of UTF-16 units into one text value. */
-static void join_characters(struct clr_field_iter *iter, struct arena *scratch, ttr_field *field)
+/* Joins the elements that are left of an array of UTF-16 characters into one text value. */
+static void join_characters_to_text(struct clr_field_iter *iter, struct arena *scratch,
+                                    ttr_field *field)
 {
     ttr_field character;
     const struct type *shape;
@@ -128,12 +132,12 @@ static void join_characters(struct clr_field_iter *iter, struct arena *scratch, 
                                .text = {to ? to : "", to ? utf8_from_utf16le(to, units, got) : 0}};
 }
 
-/* Converts GUIDs, decimals and dates to text. Without memory they keep their binary form. */
+/* Converts GUIDs, decimals and dates to text. If memory is out, they keep their binary form. */
 static void format_value(struct clr_field_iter *iter, struct arena *scratch, unsigned role,
                          ttr_field *field)
 {
     if (role == NETTRACE_ROLE_TEXT16)
-        join_characters(iter, scratch, field);
+        join_characters_to_text(iter, scratch, field);
     if (role >= NETTRACE_ROLE_TEXT16)
         return;
     char *to = arena_alloc(scratch, NUMBER_MAX);
@@ -244,8 +248,8 @@ void clr_user_begin_batch(struct clr_user_decoder *all)
     arena_reset(&all->scratch);
 }
 
-/* Returns true if the tracepoint's name contains the provider's name, with '_' instead of '-' and
- * '.'. A longer provider name that starts with this one does not count. */
+/* Returns true if the tracepoint's name contains the provider's name, with '_' in place of '-' and
+ * '.'. The name of another provider that only starts with this name does not count. */
 static bool contains_provider(ttr_text name, const char *provider)
 {
     size_t n = strlen(provider);
@@ -299,7 +303,7 @@ struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all
     return kind;
 }
 
-/* --- Event types, learned from metadata --- */
+/* --- Types of events, from metadata --- */
 
 struct clr_metadata_block {
     ttr_text name;
@@ -309,8 +313,8 @@ struct clr_metadata_block {
     struct type *root;
 };
 
-/* Parses field declarations at the cursor. Damaged declarations leave block->root unchanged.
- * Returns false if memory is exhausted. */
+/* Parses the field declarations at the cursor. If they are damaged, does not change block->root.
+ * Returns false if memory is out. */
 static bool parse_block_fields(struct clr_user_decoder *all, struct cursor *c, bool is_second,
                                struct clr_metadata_block *block)
 {

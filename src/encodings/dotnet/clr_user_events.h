@@ -24,13 +24,14 @@
 
 #include "encodings/event_header/event_header.h"
 
-/* limit of event types; events of further types have raw bytes instead of fields */
+/* maximum number of event types; events of more types have raw bytes instead of fields */
 #define CLR_USER_TYPES_MAX 16384u
 
-struct clr_user_decoder;    /* decoder of one trace */
-struct clr_user_tracepoint; /* one tracepoint of the trace */
+struct clr_user_decoder; /* decoder of all events of one trace */
+/* one tracepoint of the trace; its events may have many types */
+struct clr_user_tracepoint;
 
-/* Offsets in bytes of the tracepoint's fields in a record. */
+/* Byte offsets in a record of the fields of the tracepoint. */
 struct clr_user_offsets {
     uint32_t id, extension, payload;
     bool is_big_endian; /* byte order of the traced machine */
@@ -44,18 +45,18 @@ void clr_user_decoder_free(struct clr_user_decoder *all);
 /* Starts a batch of events: frees the texts decoded for the previous batch. */
 void clr_user_begin_batch(struct clr_user_decoder *all);
 
-/* Adds the tracepoint `name`. `owner` is returned by clr_user_schema_owner(). Returns NULL if
- * memory is exhausted. */
+/* Adds the tracepoint `name`. clr_user_schema_owner() will return `owner`. Returns NULL if memory
+ * is out. */
 struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all, ttr_text name,
                                                     const struct clr_user_offsets *places,
                                                     const void *owner);
 
-/* Returns the `owner` of the tracepoint to which a schema belongs. Returns NULL if the schema is
- * not one of this decoder. */
+/* Returns the `owner` of the tracepoint that has this schema; NULL if the schema was not made by
+ * this decoder. */
 const void *clr_user_schema_owner(const struct schema *schema);
 
-/* Decodes an event and sets `*why` like event_header_decode(). Metadata are stored per process, so
- * event->thread must be set. Returns false if memory is exhausted. */
+/* Decodes an event. Sets `*why` as event_header_decode() does. event->thread must be set, because
+ * metadata are stored per process. Returns false if memory is out. */
 TTR_MUST bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
                               ttr_event *event, const char **why);
 

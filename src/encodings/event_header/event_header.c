@@ -46,7 +46,7 @@ void event_header_begin_batch(struct event_header_decoder *all)
     arena_reset(&all->scratch);
 }
 
-/* --- Tracepoints and their schemas --- */
+/* --- Tracepoints and schemas of their events --- */
 
 static ttr_id add_schema(const struct event_header_decoder *all,
                          const struct event_header_schema_data *ctx)
@@ -147,8 +147,8 @@ static void parse_extensions(struct event_header_parts *parts)
     }
 }
 
-bool event_header_parse(struct event_header_raw raw, uint32_t skip,
-                        struct event_header_parts *parts)
+bool event_header_parse_header(struct event_header_raw raw, uint32_t skip,
+                               struct event_header_parts *parts)
 {
     struct cursor c = cursor_init(raw.p, raw.n, 0);
     (void)cursor_skip(&c, skip);
@@ -171,10 +171,10 @@ bool event_header_parse(struct event_header_raw raw, uint32_t skip,
     return true;
 }
 
-/* --- Cache of compiled plans, found by the hash of the metadata --- */
+/* --- Cache of compiled plans by the hash of the metadata --- */
 
-static bool is_plan_for(const struct event_header_plan *plan,
-                        const struct event_header_parts *parts)
+static bool is_plan_for_metadata(const struct event_header_plan *plan,
+                                 const struct event_header_parts *parts)
 {
     return plan && plan->bytes_n == parts->metadata_n &&
            plan->is_big_endian == parts->is_big_endian &&
@@ -232,16 +232,16 @@ static bool store_plan(struct event_header_tracepoint *kind, const struct event_
                         (uint32_t)all->plans_n++);
 }
 
-/* Returns the cached plan for an event's metadata in `*plan`, or compiles one. `*plan` is NULL if
- * the cache is full, or if other metadata have the same hash. Returns false if memory is exhausted.
- */
+/* Sets `*plan` to the cached plan for an event's metadata; compiles a plan if there is none. Sets
+ * it to NULL if the cache is full, or contains other metadata with the same hash. Returns false if
+ * memory is out. */
 static bool find_or_compile_plan(struct event_header_tracepoint *kind,
                                  const struct event_header_parts *parts,
                                  const struct event_header_plan **plan)
 {
     const struct event_header_decoder *all = kind->all;
     *plan = kind->last;
-    if (is_plan_for(kind->last, parts))
+    if (is_plan_for_metadata(kind->last, parts))
         return true;
     uint64_t hash = hash_bytes(parts->metadata, parts->metadata_n);
     const uint32_t *index =
@@ -250,14 +250,14 @@ static bool find_or_compile_plan(struct event_header_tracepoint *kind,
         if (!store_plan(kind, parts, hash, plan))
             return false;
     } else {
-        *plan = is_plan_for(all->plan[*index], parts) ? all->plan[*index] : NULL;
+        *plan = is_plan_for_metadata(all->plan[*index], parts) ? all->plan[*index] : NULL;
     }
     kind->last = *plan ? *plan : kind->last;
     return true;
 }
 
-/* Checks that the payload contains all declared fields. Returns a static description of the damage,
- * or NULL. Iterates over the fields only if the fast checks are not conclusive. */
+/* Returns NULL if the payload contains all declared fields, else a constant text that describes
+ * the damage. Iterates over the fields only if faster checks do not decide. */
 static const char *check_payload(const struct event_header_plan *plan,
                                  const struct event_header_parts *parts)
 {
@@ -279,7 +279,7 @@ static uint8_t convert_level(unsigned level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Sets name and schema of an event without a plan. */
+/* Sets name and schema of an event that has no plan. */
 static bool set_name_without_plan(const struct event_header_tracepoint *kind,
                                   const struct event_header_parts *parts, ttr_event *event,
                                   const char **why)
@@ -305,9 +305,9 @@ static const char *check_tracepoint_name(const struct event_header_tracepoint *k
                                             : "level differs from the one in the tracepoint's name";
 }
 
-/* Changes an event that starts or stops an activity into the begin or end of an async span. Returns
- * false if memory is exhausted. */
-static bool apply_activity(const struct event_header_tracepoint *kind, ttr_event *event)
+/* If the event starts or stops an activity, turns it into the begin or end of an async span.
+ * Returns false if memory is out. */
+static bool convert_activity_to_span(const struct event_header_tracepoint *kind, ttr_event *event)
 {
     if (!event->activity ||
         (event->opcode != EVENT_HEADER_START && event->opcode != EVENT_HEADER_STOP))
@@ -328,7 +328,7 @@ bool event_header_decode(struct event_header_tracepoint *kind, struct event_head
     event->schema = kind->schema;
     *why = "event is shorter than an EventHeader";
     event->flags |= TTR_EVENT_PARTIAL;
-    if (!event_header_parse(raw, kind->skip, &parts))
+    if (!event_header_parse_header(raw, kind->skip, &parts))
         return true;
     event->level = convert_level(parts.level);
     event->keyword = kind->name.keyword;
@@ -354,5 +354,5 @@ bool event_header_decode(struct event_header_tracepoint *kind, struct event_head
         *why = trouble ? trouble : check_tracepoint_name(kind, &parts);
     if (!*why)
         event->flags &= (uint8_t)~TTR_EVENT_PARTIAL;
-    return apply_activity(kind, event);
+    return convert_activity_to_span(kind, event);
 }

@@ -41,10 +41,11 @@
 #define EVENT_HEADER_PLANS_MAX 16384u
 #define EVENT_HEADER_PLAN_BYTES_MAX ((size_t)16 << 20)
 
-struct event_header_decoder;    /* decoder of the EventHeader events of one trace */
-struct event_header_tracepoint; /* one tracepoint of the trace */
+struct event_header_decoder; /* decoder of all EventHeader events of one trace */
+/* one tracepoint of the trace; its events may have different metadata */
+struct event_header_tracepoint;
 
-/* Bytes of an event as the container stored them; borrowed from the container. */
+/* Stored bytes of an event. The container (perf.data, trace.dat ...) owns them. */
 struct event_header_raw {
     const uint8_t *p;
     size_t n;
@@ -52,104 +53,110 @@ struct event_header_raw {
 
 struct event_header_decoder_spec {
     ttr *t;
-    const struct format *format; /* the container's format, of which the events are raw records */
-    /* passed to the callbacks below */
+    /* format of the container; events are its raw records */
+    const struct format *format;
+    /* first argument of the callbacks below */
     const void *ctx;
-    /* Returns the stored bytes of an event; event->payload identifies them. */
+    /* Returns the stored bytes of an event; event->payload shows which. */
     struct event_header_raw (*raw)(const void *ctx, const ttr_event *event);
     /* Sets `field` to field number i of those that the container adds before the payload (CPU,
-     * period ...). Returns false after the last. NULL if the container adds no fields. */
+     * period ...). Returns false if there are fewer. NULL if the container adds no fields. */
     bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
-                       uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
-    /* the container may append up to so many bytes, of any value, to an event */
+                       /* returns the callchain like field_ops.frames; may be NULL */
+                       uint32_t room);
+    /* number of bytes, of any value, that the container may append to an event */
     uint8_t padding;
 };
 
 /* Creates a decoder. Returns NULL if out of memory. */
 struct event_header_decoder *event_header_decoder_new(const struct event_header_decoder_spec *spec);
 
-/* Frees the decoder with its tracepoints and plans. Fields of the events that it decoded cannot be
- * read any more. NULL is allowed. */
+/* Frees the decoder with its tracepoints and plans. After that, fields of its events cannot be
+ * read. `all` may be NULL. */
 void event_header_decoder_free(struct event_header_decoder *all);
 
-/* Starts a batch of events: reuses the memory of the texts decoded for the previous batch, so that
- * fields of that batch become invalid. */
+/* Starts a batch of events. Fields of the previous batch become invalid, because the memory of
+ * their texts is used again. */
 void event_header_begin_batch(struct event_header_decoder *all);
 
-/* Adds the tracepoint `name`, or returns it if it was added before. The EventHeader is `skip` bytes
- * after the start of the stored bytes. `owner` is returned by event_header_schema_owner(), and may
- * be NULL. Returns NULL if memory is exhausted. */
+/* Adds the tracepoint `name`; returns it if it was added before. `skip`: offset of the EventHeader
+ * in the stored bytes. `owner`: data for event_header_schema_owner(), may be NULL. Returns NULL if
+ * memory is out. */
 struct event_header_tracepoint *event_header_add_tracepoint(struct event_header_decoder *all,
                                                             ttr_text name, uint32_t skip,
                                                             const void *owner);
 
-/* Implements format_description.describe. An event class consists of the events of one tracepoint
- * with equal metadata. Sets name, provider and field types in `description`, and the number of
- * events in `events`. Returns false if fewer than i + 1 classes have been found. */
-bool event_header_describe(struct event_header_decoder *all, size_t i,
-                           struct event_class *description, uint64_t *events);
+/* Implements format_description.describe. All events of one tracepoint with equal metadata form an
+ * event class. Sets name, provider and field types in `description`, and their number in `events`.
+ * Returns false if fewer than i + 1 classes were found so far. */
+bool event_header_describe_class(struct event_header_decoder *all, size_t i,
+                                 struct event_class *description, uint64_t *events);
 
-/* Returns the `owner` of the tracepoint to which a schema belongs. Returns NULL if the schema is
- * not one of EventHeader. */
+/* Returns the `owner` of the tracepoint that has this schema; NULL if the schema is not of
+ * EventHeader events. */
 const void *event_header_schema_owner(const struct schema *schema);
 
-/* Decodes the header of one event: fills name, provider, kind, level, keyword, opcode, tag,
- * activity ids and schema. An activity start or stop becomes the begin or end of an async span.
- * Returns false if out of memory. If the event is damaged, sets `*why` to a static text and the
- * flag TTR_EVENT_PARTIAL; the undecodable bytes are in the field "undecoded". Otherwise sets `*why`
- * to NULL. */
+/* Decodes the header of one event: sets name, provider, kind, level, keyword, opcode, tag,
+ * activity ids and schema. The start or stop of an activity becomes the begin or end of an async
+ * span. If the event is damaged, sets `*why` to a constant text and the flag TTR_EVENT_PARTIAL;
+ * the bytes that cannot be decoded become the field "undecoded". Otherwise sets `*why` to NULL.
+ * Returns false if memory is out. */
 TTR_MUST bool event_header_decode(struct event_header_tracepoint *kind, struct event_header_raw raw,
                                   ttr_event *event, const char **why);
 
 /* --- Names of tracepoints: PROVIDER_L<level>K<keyword>[<options>] --- */
 
 struct event_header_name {
-    ttr_text provider, options; /* options as written, for example "Gmsft"; empty if none */
-    ttr_text group;             /* value of option G (provider group); empty if none */
-    /* suffix after '.', by which the kernel distinguishes events of one name with different fields;
-     * empty if none */
+    /* options: as written, such as "Gmsft"; empty if there is none */
+    ttr_text provider, options;
+    ttr_text group; /* provider group (option G); empty if it has none */
+    /* suffix after '.' by which the kernel distinguishes events that have one name but different
+     * fields; empty if none */
     ttr_text shape;
     uint64_t keyword;
     uint8_t level;
 };
 
-/* Splits a tracepoint name into provider, level, keyword and options. Returns false if it does not
- * follow the convention of EventHeader. */
+/* Splits the name of a tracepoint into provider, level, keyword and options. Returns false if it
+ * is not a name that EventHeader prescribes. */
 bool event_header_parse_name(ttr_text text, struct event_header_name *name);
 
-/* --- Stored form of a field, for writers that print values in their own style --- */
+/* --- Stored form of fields, for writers that print values in their own style --- */
 
-struct event_header_item {
-    ttr_text name; /* name including attributes, as stored; empty if the field has no name */
-    /* value as stored; for strings without length prefix and terminating zero */
+struct event_header_describe_stored_field {
+    ttr_text name; /* name as stored, with attributes; empty if the field has no name */
+    /* value as stored; strings without their length prefix and without the zero at their end */
     const uint8_t *p;
     uint32_t n;
-    uint16_t tag; /* tag chosen by the provider, 0 = none */
-    /* enum event_header_encoding; 0 for fields that are not in the payload (fields of the
-     * container, undecoded bytes) */
+    uint16_t tag; /* tag that the provider has assigned; 0 if none */
+    /* enum event_header_encoding; 0 for a field that is not in the payload (of the container, or
+     * undecoded bytes) */
     uint8_t encoding;
-    uint8_t format; /* enum event_header_format as stored; 0 selects the default of the encoding */
+    /* stored enum event_header_format; 0 for the default of the encoding */
+    uint8_t format;
     bool is_big_endian;
-    bool is_element; /* an element of an array, so it has no name */
+    bool is_element; /* the field is an array element, so it has no name */
 };
 
-/* Describes how the last field of ttr_fields_next() is stored. Returns false if `fields` does not
- * iterate over an EventHeader event. */
-bool event_header_item(const ttr_fields *fields, struct event_header_item *item);
+/* Describes how the field that ttr_fields_next() returned last is stored. Returns false if
+ * `fields` are not those of an EventHeader event. */
+bool event_header_describe_stored_field(const ttr_fields *fields,
+                                        struct event_header_describe_stored_field *item);
 
-/* Header of an event as stored. event_header_head() returns false if the event is not an
- * EventHeader event, or is a copy without raw bytes (made by sorting). */
-struct event_header_head {
+/* Header of an event as stored. event_header_get_stored_header() returns false if the event is not
+ * an EventHeader event, or is a copy without raw bytes, as the sort stage makes. */
+struct event_header_get_stored_header {
     uint16_t id, tag;
     uint8_t flags, version, opcode, level;
 };
-bool event_header_head(const ttr *t, const ttr_event *event, struct event_header_head *head);
+bool event_header_get_stored_header(const ttr *t, const ttr_event *event,
+                                    struct event_header_get_stored_header *head);
 
-/* Returns the format of a value of `n` bytes: the declared format if it allows that size, else the
- * default of the encoding. EVENT_HEADER_DEFAULT means that the value is null. */
-enum event_header_format event_header_effective_format(unsigned encoding, unsigned format,
-                                                       size_t n);
+/* Returns the format of a value of `n` bytes: the declared format if values of that size can have
+ * it, else the default of the encoding. EVENT_HEADER_DEFAULT means that the value is null. */
+enum event_header_format event_header_get_effective_format(unsigned encoding, unsigned format,
+                                                           size_t n);
 
 /* Returns the symbolic name of a Linux error number, "ENOENT" for 2, or NULL if it has none. */
 const char *event_header_get_errno_name(uint32_t number);

@@ -29,12 +29,13 @@ struct event_header_field_iter {
     struct event_header_iter payload;
     struct event_header_parts parts;
     const struct event_header_schema_data *ctx;
-    ttr_text name;    /* name from which attributes are returned */
+    /* name of the event or field, which contains the attributes to return */
+    ttr_text name;
     size_t attribute; /* offset of the next attribute in `name` */
-    uint32_t index;   /* index of the next field within the current stage */
+    uint32_t index;   /* index of the next field in the current stage */
     uint8_t stage, depth;
-    bool is_item; /* the last returned field is stored in the payload */
-    /* false if the event has no such fields, so that the stage is skipped */
+    bool is_item; /* the field that was returned last is in the payload */
+    /* the event has such fields; otherwise the stage is skipped */
     bool has_context, has_attributes;
 };
 _Static_assert(sizeof(struct event_header_field_iter) <= sizeof(((ttr_fields *)0)->state),
@@ -57,7 +58,7 @@ static void parse_event(ttr_fields *fields)
     iter->is_item = false;
     iter->index = 0;
     iter->depth = 0;
-    if (!event_header_parse(raw, ctx->kind->skip, &iter->parts))
+    if (!event_header_parse_header(raw, ctx->kind->skip, &iter->parts))
         iter->parts.why = "too short";
     if (iter->parts.why) {
         iter->parts.metadata = NULL;
@@ -65,8 +66,9 @@ static void parse_event(ttr_fields *fields)
     }
 }
 
-/* Returns the next stage after `stage` that has fields; at the latest STAGE_PAYLOAD. */
-static uint8_t find_next_stage(const struct event_header_field_iter *iter, enum stage stage)
+/* Returns the first stage after `stage` that has fields. STAGE_PAYLOAD is never skipped. */
+static uint8_t find_next_nonempty_stage(const struct event_header_field_iter *iter,
+                                        enum stage stage)
 {
     if (stage < STAGE_CONTEXT && iter->has_context)
         return STAGE_CONTEXT;
@@ -85,12 +87,13 @@ static void begin_fields(ttr_fields *fields)
     iter->has_attributes =
         plan ? plan->has_attributes
              : iter->parts.metadata && memchr(iter->parts.metadata, ';', iter->parts.metadata_n);
-    iter->stage = ctx->kind->all->spec.extra ? STAGE_EXTRA : find_next_stage(iter, STAGE_EXTRA);
+    iter->stage =
+        ctx->kind->all->spec.extra ? STAGE_EXTRA : find_next_nonempty_stage(iter, STAGE_EXTRA);
 }
 
-/* --- Attributes of the event and of fields --- */
+/* --- Attributes in the names of events and fields --- */
 
-/* Starts an iteration over the attributes that follow `name`. Returns their number. */
+/* Starts an iteration over the attributes in `name`. Returns their number. */
 static uint32_t start_attributes(struct event_header_field_iter *iter, ttr_text name)
 {
     ttr_text key, value;
@@ -132,10 +135,9 @@ static bool start_event_attributes(struct event_header_field_iter *iter, ttr_fie
     return true;
 }
 
-/* --- Context fields that come from the header --- */
+/* --- Context fields, from the event header --- */
 
-/* Returns the next context field. Fields are id, version and level; those with the default value
- * are skipped. */
+/* Returns the next context field: id, version or level. Skips those with the default value. */
 static bool next_context_field(struct event_header_field_iter *iter, ttr_field *field)
 {
     const struct event_header_parts *parts = &iter->parts;
@@ -153,8 +155,8 @@ static bool next_context_field(struct event_header_field_iter *iter, ttr_field *
     return false;
 }
 
-/* Returns the next field that precedes the payload, advancing through the stages. Returns false
- * when only payload fields are left. */
+/* Returns the next field that precedes the payload. Returns false if only payload fields are
+ * left. */
 static bool next_leading_field(const ttr_fields *fields, struct event_header_field_iter *iter,
                                ttr_field *field)
 {
@@ -163,13 +165,13 @@ static bool next_leading_field(const ttr_fields *fields, struct event_header_fie
         field_clear(field);
         if (spec->extra(spec->ctx, fields->event, iter->index++, field))
             return true;
-        iter->stage = find_next_stage(iter, STAGE_EXTRA);
+        iter->stage = find_next_nonempty_stage(iter, STAGE_EXTRA);
         iter->index = 0;
     }
     if (iter->stage == STAGE_CONTEXT) {
         if (next_context_field(iter, field))
             return true;
-        iter->stage = find_next_stage(iter, STAGE_CONTEXT);
+        iter->stage = find_next_nonempty_stage(iter, STAGE_CONTEXT);
     }
     if (iter->stage == STAGE_ATTRIBUTES) {
         bool is_given =
@@ -185,7 +187,7 @@ static bool next_leading_field(const ttr_fields *fields, struct event_header_fie
 
 /* --- Payload fields and undecoded bytes --- */
 
-size_t event_header_padding_size(const struct event_header_decoder *all, const struct cursor *rest)
+size_t event_header_count_padding(const struct event_header_decoder *all, const struct cursor *rest)
 {
     size_t n = cursor_left(rest), zeros = 0;
     while (zeros < n && rest->p[zeros] == 0)
@@ -193,12 +195,12 @@ size_t event_header_padding_size(const struct event_header_decoder *all, const s
     return n <= all->spec.padding || (n < 8 && zeros == n) ? n : 0;
 }
 
-static bool return_undecoded(struct event_header_field_iter *iter, ttr_field *field)
+static bool return_undecoded_bytes(struct event_header_field_iter *iter, ttr_field *field)
 {
     const struct cursor *rest = &iter->payload.data;
     iter->stage = STAGE_OVER;
     iter->is_item = false;
-    if (cursor_left(rest) == 0 || (event_header_padding_size(iter->ctx->kind->all, rest) &&
+    if (cursor_left(rest) == 0 || (event_header_count_padding(iter->ctx->kind->all, rest) &&
                                    !iter->payload.why && !iter->parts.why))
         return false;
     init_field(field, "undecoded", TTR_TYPE_BYTES);
@@ -212,7 +214,7 @@ static inline bool next_payload_field(struct event_header_field_iter *iter, ttr_
     struct event_header_iter *payload = &iter->payload;
     enum event_header_iter_result place = event_header_iter_next(payload);
     if (place == EVENT_HEADER_ITER_END)
-        return return_undecoded(iter, field);
+        return return_undecoded_bytes(iter, field);
     field_clear(field);
     iter->is_item = true;
     field->depth = payload->depth;
@@ -229,7 +231,7 @@ static inline bool next_payload_field(struct event_header_field_iter *iter, ttr_
     return true;
 }
 
-/* --- Group HEADER --- */
+/* --- Fields of the group HEADER --- */
 
 struct header_number {
     const char *name;
@@ -274,9 +276,9 @@ static bool next_header_field(struct event_header_field_iter *iter, ttr_field *f
     return true;
 }
 
-/* Starts a struct for the next payload field that declares a tag or attributes. Returns false after
- * the last one. */
-static bool start_declared_field(struct event_header_field_iter *iter, ttr_field *field)
+/* Starts a struct with the tag and attributes of the next payload field that declares any. Returns
+ * false if no more do. */
+static bool start_struct_with_declarations(struct event_header_field_iter *iter, ttr_field *field)
 {
     struct event_header_metadata metadata = {iter->parts.metadata, iter->parts.metadata_n,
                                              iter->parts.is_big_endian};
@@ -297,9 +299,9 @@ static bool start_declared_field(struct event_header_field_iter *iter, ttr_field
     return false;
 }
 
-/* Returns the next member of the struct that start_declared_field() started: the tag, then the
- * attributes. */
-static bool next_declared_detail(struct event_header_field_iter *iter, ttr_field *field)
+/* Returns the next member of the struct that start_struct_with_declarations() started: first the
+ * tag, then the attributes. */
+static bool next_tag_or_attribute(struct event_header_field_iter *iter, ttr_field *field)
 {
     uint16_t tag = iter->payload.direct_step.tag;
     iter->payload.direct_step.tag = 0;
@@ -324,13 +326,13 @@ static bool next_header_group_field(struct event_header_field_iter *iter, ttr_fi
         iter->stage = STAGE_FIELDS;
     }
     if (iter->stage == STAGE_FIELD) {
-        if (next_declared_detail(iter, field)) {
+        if (next_tag_or_attribute(iter, field)) {
             field->depth = 1;
             return true;
         }
         iter->stage = STAGE_FIELDS;
     }
-    iter->stage = start_declared_field(iter, field) ? STAGE_FIELD : STAGE_OVER;
+    iter->stage = start_struct_with_declarations(iter, field) ? STAGE_FIELD : STAGE_OVER;
     return iter->stage == STAGE_FIELD;
 }
 
@@ -341,7 +343,7 @@ static void begin_field_group(ttr_fields *fields, ttr_group group)
     iter->stage = group == TTR_GROUP_HEADER ? STAGE_HEADER : STAGE_OVER;
 }
 
-/* --- Operations of the schema --- */
+/* --- Field operations of the schema --- */
 
 static bool next_event_field(ttr_fields *fields, ttr_field *field)
 {
@@ -384,13 +386,14 @@ const struct field_ops event_header_field_ops = {.begin = begin_fields,
                                                  .begin_group = begin_field_group,
                                                  .frames = copy_frames};
 
-bool event_header_item(const ttr_fields *fields, struct event_header_item *item)
+bool event_header_describe_stored_field(const ttr_fields *fields,
+                                        struct event_header_describe_stored_field *item)
 {
     if (fields->ops != &event_header_field_ops)
         return false;
     const struct event_header_field_iter *iter =
         (const struct event_header_field_iter *)fields->state;
-    *item = (struct event_header_item){.name = {"", 0}};
+    *item = (struct event_header_describe_stored_field){.name = {"", 0}};
     if (!iter->is_item)
         return true;
     const struct event_header_step *step = iter->payload.step;
@@ -406,7 +409,8 @@ bool event_header_item(const ttr_fields *fields, struct event_header_item *item)
     return true;
 }
 
-bool event_header_head(const ttr *t, const ttr_event *event, struct event_header_head *head)
+bool event_header_get_stored_header(const ttr *t, const ttr_event *event,
+                                    struct event_header_get_stored_header *head)
 {
     const struct schema *schema = context_schema(t, event->schema);
     const struct event_header_schema_data *ctx = schema->ctx;
@@ -414,13 +418,13 @@ bool event_header_head(const ttr *t, const ttr_event *event, struct event_header
     if (schema->ops != &event_header_field_ops || !ctx)
         return false;
     const struct event_header_decoder_spec *spec = &ctx->kind->all->spec;
-    if (!event_header_parse(spec->raw(spec->ctx, event), ctx->kind->skip, &parts))
+    if (!event_header_parse_header(spec->raw(spec->ctx, event), ctx->kind->skip, &parts))
         return false;
-    *head = (struct event_header_head){.id = parts.id,
-                                       .tag = parts.tag,
-                                       .flags = parts.flags,
-                                       .version = parts.version,
-                                       .opcode = parts.opcode,
-                                       .level = parts.level};
+    *head = (struct event_header_get_stored_header){.id = parts.id,
+                                                    .tag = parts.tag,
+                                                    .flags = parts.flags,
+                                                    .version = parts.version,
+                                                    .opcode = parts.opcode,
+                                                    .level = parts.level};
     return true;
 }

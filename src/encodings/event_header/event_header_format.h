@@ -19,8 +19,9 @@
 
 #define EVENT_HEADER_BYTES 8u
 #define EVENT_HEADER_EXTENSION_BYTES 4u
-#define EVENT_HEADER_NAME_MAX 256u /* bytes of a tracepoint's name, with its terminating zero */
-#define EVENT_HEADER_DEPTH_MAX 8u  /* maximum nesting of structs */
+/* maximum length of a tracepoint's name in bytes, including its zero */
+#define EVENT_HEADER_NAME_MAX 256u
+#define EVENT_HEADER_DEPTH_MAX 8u /* maximum nesting of structs */
 
 /* Bits of the header's flags byte. */
 #define EVENT_HEADER_POINTER64 1u
@@ -28,36 +29,40 @@
 #define EVENT_HEADER_EXTENSION 4u
 #define EVENT_HEADER_FLAGS 7u
 
-/* Kinds of extensions, then masks of the kind field: the kind, and the bit that announces another
- * extension. */
+/* Kinds of extensions; then masks of the kind field: the kind, and the bit that means that another
+ * extension follows. */
 #define EVENT_HEADER_METADATA 1u
 #define EVENT_HEADER_ACTIVITY 2u
 #define EVENT_HEADER_KIND 0x7fffu
 #define EVENT_HEADER_CHAIN 0x8000u
 
-/* Bits of a field's encoding byte, then the mask of its format byte. */
+/* Bits of a field's encoding byte; then the mask of its format byte. */
 #define EVENT_HEADER_ENCODING 0x1fu
-#define EVENT_HEADER_FIXED_ARRAY 0x20u /* array of constant length: u16 count in the metadata */
-/* array of variable length: u16 count in the payload before the elements */
+/* array of constant length; its u16 count is in the metadata */
+#define EVENT_HEADER_FIXED_ARRAY 0x20u
+/* array of variable length; its u16 count is in the payload before the elements */
 #define EVENT_HEADER_COUNTED_ARRAY 0x40u
 #define EVENT_HEADER_HAS_FORMAT 0x80u
 #define EVENT_HEADER_FORMAT 0x7fu
 #define EVENT_HEADER_HAS_TAG 0x80u
 
 enum event_header_encoding {
-    EVENT_HEADER_STRUCT = 1, /* the next N fields are its members; N is in the format byte */
+    /* struct: the next N fields are its members; the format byte contains N */
+    EVENT_HEADER_STRUCT = 1,
     EVENT_HEADER_VALUE8 = 2,
     EVENT_HEADER_VALUE16 = 3,
     EVENT_HEADER_VALUE32 = 4,
     EVENT_HEADER_VALUE64 = 5,
     EVENT_HEADER_VALUE128 = 6,
-    EVENT_HEADER_ZSTRING8 = 7, /* characters up to a zero of 1, 2 or 4 bytes */
+    /* string that ends with a zero character of 1, 2 or 4 bytes */
+    EVENT_HEADER_ZSTRING8 = 7,
     EVENT_HEADER_ZSTRING16 = 8,
     EVENT_HEADER_ZSTRING32 = 9,
-    EVENT_HEADER_STRING8 = 10, /* u16 number of characters, then the characters */
+    /* string: u16 number of characters, then the characters */
+    EVENT_HEADER_STRING8 = 10,
     EVENT_HEADER_STRING16 = 11,
     EVENT_HEADER_STRING32 = 12,
-    EVENT_HEADER_BINARY = 13, /* u16 number of bytes, then the bytes */
+    EVENT_HEADER_BINARY = 13, /* bytes: u16 number of bytes, then the bytes */
     EVENT_HEADER_ENCODINGS = 14
 };
 
@@ -68,7 +73,7 @@ enum event_header_format {
     EVENT_HEADER_HEX = 3,
     EVENT_HEADER_ERRNO = 4,
     EVENT_HEADER_PID = 5,
-    EVENT_HEADER_TIME = 6, /* signed seconds since 1970-01-01 */
+    EVENT_HEADER_TIME = 6, /* time: signed seconds since 1970-01-01 */
     EVENT_HEADER_BOOLEAN = 7,
     EVENT_HEADER_FLOAT = 8,
     EVENT_HEADER_HEX_BYTES = 9,
@@ -78,9 +83,9 @@ enum event_header_format {
     EVENT_HEADER_XML = 13,
     EVENT_HEADER_JSON = 14,
     EVENT_HEADER_UUID = 15,
-    EVENT_HEADER_PORT = 16,        /* u16, big-endian even in little-endian events */
-    EVENT_HEADER_IP_ADDRESS = 17,  /* 4 or 16 bytes in network order */
-    EVENT_HEADER_IP_OBSOLETE = 18, /* synonym of IP_ADDRESS, written by older programs */
+    EVENT_HEADER_PORT = 16,        /* port: u16, big-endian even in little-endian events */
+    EVENT_HEADER_IP_ADDRESS = 17,  /* IP address: 4 or 16 bytes in network order */
+    EVENT_HEADER_IP_OBSOLETE = 18, /* IP address; older programs write this code */
     EVENT_HEADER_FORMATS = 19
 };
 

@@ -1,5 +1,5 @@
-/* Iterator over the values of a payload, controlled by a compiled plan or directly by the metadata.
- * Stops at the first value that extends beyond the payload. */
+/* Iterator over the values of a payload, which follows a compiled plan or the metadata. Stops at
+ * the first value that does not fit in the payload. */
 #include <string.h>
 
 #include "base/find_zero.h"
@@ -41,8 +41,9 @@ static uint16_t read_payload_u16(struct event_header_iter *iter)
     return iter->metadata.is_big_endian ? cursor_u16be(&iter->data) : cursor_u16le(&iter->data);
 }
 
-/* Returns the number of bytes before a zero character of 2 or 4 bytes; `n` if there is none. */
-static uint32_t wide_string_length(const uint8_t *p, size_t n, unsigned unit)
+/* Returns the number of bytes before the first zero character of `unit` bytes (2 or 4); `n` if
+ * there is none. */
+static uint32_t get_wide_string_length(const uint8_t *p, size_t n, unsigned unit)
 {
     size_t at = 0;
     while (n - at >= unit && (unit == 2 ? load_u16le(p + at) : load_u32le(p + at)) != 0)
@@ -58,7 +59,7 @@ static enum event_header_iter_result read_zstring(struct event_header_iter *iter
         const uint8_t *zero = left ? find_zero(p, p, iter->data.end) : NULL;
         iter->value_n = (uint32_t)(zero ? (size_t)(zero - p) : left);
     } else {
-        iter->value_n = wide_string_length(p, left, unit);
+        iter->value_n = get_wide_string_length(p, left, unit);
     }
     bool is_ended = left - iter->value_n >= unit;
     iter->value = cursor_read_bytes(&iter->data, iter->value_n);
@@ -70,7 +71,7 @@ static enum event_header_iter_result read_zstring(struct event_header_iter *iter
     return EVENT_HEADER_ITER_VALUE;
 }
 
-/* Reads one value of the current field. Stops the iteration if the value is truncated. */
+/* Reads one value of the current field. Ends the iteration if the value is cut off. */
 static inline enum event_header_iter_result read_value(struct event_header_iter *iter)
 {
     const struct event_header_step *step = iter->step;
@@ -90,9 +91,9 @@ static inline enum event_header_iter_result read_value(struct event_header_iter 
                        : stop_iteration(iter, "payload ends before its last field");
 }
 
-/* --- Structs and arrays of structs: a stack of levels --- */
+/* --- Structs and arrays of structs, by a stack of levels --- */
 
-/* Skips the declarations of the members, because an array of structs is empty. */
+/* Skips the declarations of the members of an array of structs that is empty. */
 static void skip_members(struct event_header_iter *iter)
 {
     uint8_t members_found;
@@ -101,7 +102,7 @@ static void skip_members(struct event_header_iter *iter)
                                                      &members_found);
 }
 
-static enum event_header_iter_result open_struct(struct event_header_iter *iter, uint32_t elements)
+static enum event_header_iter_result start_struct(struct event_header_iter *iter, uint32_t elements)
 {
     const struct event_header_level *outer = &iter->level[iter->levels];
     if (iter->levels == EVENT_HEADER_DEPTH_MAX)
@@ -141,9 +142,9 @@ static bool next_struct_element(struct event_header_iter *iter)
     return true;
 }
 
-/* --- Fields of the current level --- */
+/* --- Fields of the innermost level --- */
 
-static const char *fetch_step(struct event_header_iter *iter)
+static const char *parse_or_load_field_step(struct event_header_iter *iter)
 {
     if (iter->plan) {
         iter->step = &iter->plan->step[iter->at];
@@ -170,14 +171,14 @@ static enum event_header_iter_result start_array(struct event_header_iter *iter)
         skip_members(iter);
         return EVENT_HEADER_ITER_ARRAY;
     }
-    return open_struct(iter, iter->count) == EVENT_HEADER_ITER_STRUCT ? EVENT_HEADER_ITER_ARRAY
-                                                                      : EVENT_HEADER_ITER_END;
+    return start_struct(iter, iter->count) == EVENT_HEADER_ITER_STRUCT ? EVENT_HEADER_ITER_ARRAY
+                                                                       : EVENT_HEADER_ITER_END;
 }
 
 static enum event_header_iter_result next_field(struct event_header_iter *iter)
 {
     struct event_header_level *level = &iter->level[iter->levels];
-    const char *why = fetch_step(iter);
+    const char *why = parse_or_load_field_step(iter);
     if (why)
         return stop_iteration(iter, why);
     level->members--;
@@ -187,7 +188,7 @@ static enum event_header_iter_result next_field(struct event_header_iter *iter)
         return start_array(iter);
     if (!iter->step->members)
         return read_value(iter);
-    if (open_struct(iter, 0) != EVENT_HEADER_ITER_STRUCT)
+    if (start_struct(iter, 0) != EVENT_HEADER_ITER_STRUCT)
         return EVENT_HEADER_ITER_END;
     level = &iter->level[iter->levels];
     level->members = level->members_declared;
@@ -195,8 +196,8 @@ static enum event_header_iter_result next_field(struct event_header_iter *iter)
     return EVENT_HEADER_ITER_STRUCT;
 }
 
-/* Returns true if damage ends the metadata, for example a struct with missing members. An end
- * between top-level fields is not damage. */
+/* Returns true if the metadata end with damage, such as a struct with missing members. If they end
+ * between top-level fields, they are complete. */
 static bool is_metadata_damaged(const struct event_header_iter *iter)
 {
     return iter->plan && iter->plan->why;

@@ -55,7 +55,7 @@ static const char *derive_value_form(struct event_header_step *step)
         step->encoding == EVENT_HEADER_STRING8 || step->encoding == EVENT_HEADER_BINARY;
     if (!step->members && !is_of_any_size)
         step->meaning =
-            (uint8_t)event_header_effective_format(step->encoding, step->format, step->bytes);
+            (uint8_t)event_header_get_effective_format(step->encoding, step->format, step->bytes);
     return NULL;
 }
 
@@ -86,10 +86,10 @@ const char *event_header_parse_field(const struct event_header_metadata *metadat
     return derive_value_form(step);
 }
 
-/* A struct of which `left` members are not compiled yet. */
+/* A struct in which `left` members are still to be compiled. */
 struct unfinished_struct {
     uint32_t left;
-    uint32_t index; /* index of the struct in the plan's array of fields */
+    uint32_t index; /* index of the struct among the fields of the plan */
 };
 
 uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, uint32_t at,
@@ -120,7 +120,8 @@ struct plan_compiler {
     struct event_header_metadata metadata;
     struct event_header_step *steps;
     uint32_t n;
-    struct unfinished_struct open[EVENT_HEADER_DEPTH_MAX]; /* stack of unfinished structs */
+    /* stack of the structs that are not complete */
+    struct unfinished_struct open[EVENT_HEADER_DEPTH_MAX];
     unsigned depth;
     const char *why;
 };
@@ -131,8 +132,8 @@ static void close_finished_structs(struct plan_compiler *compiler, bool is_end)
         compiler->steps[compiler->open[--compiler->depth].index].after_members = compiler->n;
 }
 
-/* Compiles the field at `*at` and advances `*at`. Returns false, with compiler->why set, if the
- * declaration is damaged. */
+/* Compiles the declaration at `*at`, and sets `*at` to the next one. If the declaration is
+ * damaged, returns false and sets compiler->why. */
 static bool compile_field(struct plan_compiler *compiler, uint32_t *at)
 {
     struct event_header_step *step = &compiler->steps[compiler->n];
@@ -156,8 +157,8 @@ static bool compile_field(struct plan_compiler *compiler, uint32_t *at)
     return true;
 }
 
-/* Returns the payload size if it is constant; EVENT_HEADER_VARIES if a string or array makes it
- * variable. */
+/* Returns the size in bytes of the payload if it is constant; EVENT_HEADER_VARIES if there are
+ * strings or arrays of variable size. */
 static uint32_t compute_fixed_size(const struct plan_compiler *compiler)
 {
     uint64_t size = 0;
@@ -170,8 +171,8 @@ static uint32_t compute_fixed_size(const struct plan_compiler *compiler)
     return size < EVENT_HEADER_VARIES ? (uint32_t)size : EVENT_HEADER_VARIES;
 }
 
-/* Allocates a step for each field from `at` on, and one more for a damaged field. An arena array
- * cannot grow, so fields are counted first. */
+/* Allocates steps for all fields from `at` on and for one damaged field. Counts the fields first,
+ * because an array in the arena cannot grow. */
 static bool allocate_steps(struct plan_compiler *compiler, uint32_t at)
 {
     size_t n = 1;

@@ -1,4 +1,4 @@
-/* Parsers for the names of tracepoints and for the attributes in names of events and fields. */
+/* Parsers of tracepoint names, and of the attributes in names of events and fields. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
@@ -10,8 +10,8 @@ static int hex_digit_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Parses a hexadecimal number at `*at` and advances `*at`. Returns false if there are no digits, or
- * more than `digits` after leading zeros. */
+/* Parses a hexadecimal number at `*at`, and sets `*at` to its end. Returns false if it has no
+ * digits, or more than `digits` after leading zeros. */
 static bool parse_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *number)
 {
     size_t begin = *at;
@@ -24,8 +24,8 @@ static bool parse_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *numb
     return *at > begin && used <= digits;
 }
 
-/* Removes the suffix that the kernel adds ('.' and hexadecimal digits) and stores its digits in
- * `shape`. Returns the name without the suffix. */
+/* Returns the name without the suffix that the kernel appends ('.' and hexadecimal digits). Stores
+ * the digits in `shape`. */
 static ttr_text split_kernel_suffix(ttr_text text, ttr_text *shape)
 {
     size_t dot = text.n, at;
@@ -46,8 +46,8 @@ static bool is_option_character(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Checks the options from `at` on; stores the provider group, option G. Returns false if an option
- * is invalid. */
+/* Checks the options from `at` on, and stores the provider group (option G). Returns false if an
+ * option is invalid. */
 static bool parse_options(ttr_text text, size_t at, struct event_header_name *name)
 {
     name->options = (ttr_text){text.p + at, text.n - at};

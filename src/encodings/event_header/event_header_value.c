@@ -1,12 +1,12 @@
-/* Conversion of stored bytes to typed values. The declared format determines the type if it allows
- * the size of the value; otherwise the default of the encoding applies. */
+/* Converts stored bytes to typed values. The type is that of the declared format if values of this
+ * size can have it, else that of the encoding's default format. */
 #include "base/bit_cursor.h"
 #include "base/number.h"
 #include "base/utf.h"
 #include "encodings/event_header/event_header_parts.h"
 
-/* Value sizes that each format accepts, as a bit set: n bytes are valid if n (1, 2, 4, 8 or 16) is
- * set. */
+/* Value sizes that each format accepts: bit n is set if n bytes are valid (n = 1, 2, 4, 8 or
+ * 16). */
 static const uint8_t sizes_of_format[EVENT_HEADER_FORMATS] = {
     [EVENT_HEADER_UNSIGNED] = 15,
     [EVENT_HEADER_SIGNED] = 15,
@@ -28,8 +28,8 @@ static bool is_text_format(unsigned format)
     return format >= EVENT_HEADER_LATIN1 && format <= EVENT_HEADER_JSON;
 }
 
-/* Returns the effective format of a value of `n` bytes. 16 bytes without a valid format become
- * bytes, since the library has no 128-bit integers. */
+/* Returns the format by which a value of `n` bytes is converted. A value of 16 bytes without a
+ * valid format becomes bytes, since the library has no 128-bit integers. */
 static enum event_header_format get_effective_format(unsigned format, size_t n)
 {
     if (format < EVENT_HEADER_FORMATS && sizes_of_format[format] & n)
@@ -47,7 +47,8 @@ static bool has_wide_characters(unsigned encoding)
            encoding == EVENT_HEADER_STRING16 || encoding == EVENT_HEADER_STRING32;
 }
 
-enum event_header_format event_header_effective_format(unsigned encoding, unsigned format, size_t n)
+enum event_header_format event_header_get_effective_format(unsigned encoding, unsigned format,
+                                                           size_t n)
 {
     bool is_known = format > EVENT_HEADER_DEFAULT && format < EVENT_HEADER_FORMATS;
     if (encoding <= EVENT_HEADER_VALUE128)
@@ -133,8 +134,8 @@ static size_t write_ipv6_group(char *to, unsigned group)
     return n;
 }
 
-/* Finds the longest run of at least two zero groups; of equally long ones the first (RFC 5952,
- * 4.2.3). Returns its length, or 0 if none, and sets `begin` to its first group. */
+/* Finds the longest run of at least two zero groups in an IPv6 address, the first of several (RFC
+ * 5952, 4.2.3). Returns its length, 0 if there is none, and sets `begin` to its first group. */
 static unsigned find_longest_zero_run(const uint8_t *bytes, unsigned *begin)
 {
     unsigned best = 1;
@@ -148,8 +149,8 @@ static unsigned find_longest_zero_run(const uint8_t *bytes, unsigned *begin)
     return best > 1 ? best : 0;
 }
 
-/* Writes an IPv6 address by RFC 5952. IPv4-mapped and IPv4-compatible addresses end in dotted form,
- * as inet_ntop prints them. */
+/* Writes an IPv6 address as RFC 5952 prescribes. If it contains an IPv4 address, writes that part
+ * with dots, as inet_ntop does. */
 static size_t write_ipv6(char *to, const uint8_t *bytes)
 {
     unsigned begin = 8, zeros = find_longest_zero_run(bytes, &begin);
@@ -173,15 +174,15 @@ static size_t write_ipv6(char *to, const uint8_t *bytes)
     return n;
 }
 
-/* Writes "127.0.0.1" for 4 bytes or "::1" for 16: at most 46 characters and a zero. Returns the
- * length without the zero. */
+/* Writes an address of 4 bytes as "127.0.0.1", of 16 bytes as "::1": at most 46 characters, and a
+ * zero. Returns the length without the zero. */
 static size_t write_ip_address(char *to, const uint8_t *bytes, size_t n)
 {
     return n == 4 ? write_ipv4(to, bytes) : write_ipv6(to, bytes);
 }
 
-/* Detects a byte order mark. Returns the character size in bytes (1, 2, 4), 0 without a mark, and
- * the byte order. */
+/* Detects a byte order mark at the start of a text. Returns its character size in bytes (1, 2, 4)
+ * and sets the byte order; returns 0 if there is none. */
 static unsigned detect_byte_order_mark(const uint8_t *p, size_t n, bool *is_big_endian)
 {
     *is_big_endian = n >= 2 && (p[0] == 0 || p[0] == 0xfe);
@@ -192,12 +193,12 @@ static unsigned detect_byte_order_mark(const uint8_t *p, size_t n, bool *is_big_
     return n >= 3 && p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf ? 1 : 0;
 }
 
-/* --- Texts in Latin-1, UTF-8, UTF-16 and UTF-32 --- */
+/* --- Text in Latin-1, UTF-8, UTF-16 and UTF-32 --- */
 
 struct encoded_text {
     const uint8_t *p;
     size_t n;
-    unsigned unit; /* bytes per character; 0 = ISO 8859-1 */
+    unsigned unit; /* bytes per character; 0 for ISO 8859-1 */
     bool is_big_endian;
 };
 
@@ -219,7 +220,7 @@ static void decode_text(struct encoded_text from, struct arena *scratch, ttr_val
                                          to, from.p, from.n / 2)};
 }
 
-/* A value's bytes and the declaration of its field. */
+/* Bytes of a value, and the declaration of the field that it belongs to. */
 struct stored_value {
     const struct event_header_step *step;
     const uint8_t *p;
@@ -269,8 +270,8 @@ static double convert_bits_to_float(uint64_t x, unsigned bits)
     return bits == 32 ? (double)single : double_of_bits(x);
 }
 
-/* A boolean other than 0 and 1 becomes an integer, which keeps its value. Four-byte ones are
- * signed, as in Microsoft's decoder. */
+/* Converts a boolean. If it is not 0 or 1, it becomes an integer, to keep its value; one of four
+ * bytes a signed integer, as in Microsoft's decoder. */
 static void convert_boolean(uint64_t x, unsigned bits, ttr_value *value)
 {
     value->v.u = x;
@@ -291,8 +292,7 @@ static void convert_errno(uint64_t x, ttr_value *value)
     value->text = name ? (ttr_text){name, strlen(name)} : (ttr_text){"", 0};
 }
 
-/* Converts a value to text: times, UUIDs and IP addresses. The value becomes BYTES if the scratch
- * arena is exhausted. */
+/* Converts a time, UUID or IP address to text. The value becomes BYTES if memory is out. */
 static void convert_to_text(const struct stored_value *stored, enum event_header_format meaning,
                             struct arena *scratch, ttr_value *value)
 {
@@ -354,7 +354,7 @@ static inline void convert_value(const struct stored_value *stored, struct arena
     const struct event_header_step *step = stored->step;
     enum event_header_format meaning =
         step->meaning ? (enum event_header_format)step->meaning
-                      : event_header_effective_format(step->encoding, step->format, stored->n);
+                      : event_header_get_effective_format(step->encoding, step->format, stored->n);
     if (meaning == EVENT_HEADER_UTF && step->unit == 1) {
         value->type = TTR_TYPE_TEXT;
         value->text = (ttr_text){(const char *)stored->p, stored->n};
@@ -362,7 +362,7 @@ static inline void convert_value(const struct stored_value *stored, struct arena
     }
     switch (meaning) {
     case EVENT_HEADER_DEFAULT:
-        return; /* the type is still NULL */
+        return; /* the type of the value stays NULL */
     case EVENT_HEADER_HEX_BYTES:
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)stored->p, stored->n};
@@ -394,7 +394,7 @@ void event_header_convert_value(const struct event_header_iter *iter, struct are
     convert_value(&stored, scratch, value);
 }
 
-/* --- Fast path: many plain values per call --- */
+/* --- Fast path: decoding of many simple values per call --- */
 
 static uint32_t decode_members(struct event_header_iter *iter, struct arena *scratch,
                                ttr_field *field, uint32_t room)

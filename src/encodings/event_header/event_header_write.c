@@ -1,7 +1,7 @@
-/* Encoder of EventHeader events: each field appends its declaration to the metadata buffer and its
- * value to the payload buffer. An array of structs requires elements of identical type. To check
- * this, the declarations of every element are generated, compared with those of the first element,
- * and then removed again. */
+/* Encodes EventHeader events: each field appends its declaration to the metadata buffer and its
+ * value to the payload buffer. All elements of an array of structs must have the same type. To
+ * check this, the declarations of each element are generated, compared with those of the first,
+ * and removed. */
 #include "encodings/event_header/event_header_write.h"
 
 #include <string.h>
@@ -14,15 +14,16 @@
 #define EXTENSIONS_MAX ((size_t)EVENT_HEADER_BYTES + (size_t)2 * EVENT_HEADER_EXTENSION_BYTES + 32)
 #define LEVEL_INFORMATION 4u
 #define PROVIDER_MAX (EVENT_HEADER_NAME_MAX - NAME_SUFFIX_MAX)
-#define FIELDS_PER_CALL 32u /* fields fetched per call */
-/* bytes of a tracepoint name reserved for "_L", level, "K", keyword and the terminating zero */
+#define FIELDS_PER_CALL 32u /* number of fields that are fetched per call */
+/* bytes of a tracepoint name that are kept free for "_L", level, "K", keyword and the zero at the
+ * end */
 #define NAME_SUFFIX_MAX 32u
 
 struct field_encoding {
     uint8_t encoding, format;
 };
 
-/* Sizes of both buffers before a field was written, to remove the field if it does not fit. */
+/* Sizes of both buffers before a field was written, by which the field can be removed again. */
 struct buffer_mark {
     size_t metadata, payload;
 };
@@ -59,12 +60,12 @@ static void append_u16(const struct event_header_writer *writer, struct buffer *
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static struct buffer_mark mark_buffers(const struct event_header_writer *writer)
+static struct buffer_mark store_buffer_sizes(const struct event_header_writer *writer)
 {
     return (struct buffer_mark){writer->metadata.n, writer->payload.n};
 }
 
-static void undo_to_mark(struct event_header_writer *writer, struct buffer_mark mark)
+static void restore_buffer_sizes(struct event_header_writer *writer, struct buffer_mark mark)
 {
     writer->metadata.n = mark.metadata;
     writer->payload.n = mark.payload;
@@ -72,8 +73,8 @@ static void undo_to_mark(struct event_header_writer *writer, struct buffer_mark 
 
 /* --- Names of tracepoints --- */
 
-/* Returns the decoder's data of an EventHeader event from a tracepoint with a valid name. Returns
- * NULL for any other event. */
+/* Returns the data that the decoder has of an EventHeader event, if its tracepoint has a valid
+ * name. Returns NULL for any other event. */
 static const struct event_header_schema_data *get_decoder_data(
     const struct event_header_writer *writer, const ttr_event *event)
 {
@@ -97,7 +98,7 @@ static unsigned convert_level(unsigned level)
 static bool is_name_character(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           /* not '-' and '.': perf cannot read format files with these in names */
+           /* '-' and '.' are not allowed: perf cannot read format files with them in names */
            c == '_';
 }
 
@@ -136,8 +137,8 @@ size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
     return n;
 }
 
-/* Returns true if a tracepoint name cannot contain the provider name unchanged. Caches the result
- * for the last provider. */
+/* Returns true if the provider's name must be changed to be valid in a tracepoint name. Remembers
+ * the result for the last provider. */
 static bool is_provider_renamed(struct event_header_writer *writer, ttr_id provider)
 {
     if (writer->cached_provider == provider)
@@ -150,7 +151,7 @@ static bool is_provider_renamed(struct event_header_writer *writer, ttr_id provi
     return writer->is_renamed;
 }
 
-/* --- Fields: declaration to metadata, value to payload --- */
+/* --- Encoding of fields: declaration to metadata, value to payload --- */
 
 static void append_name(struct event_header_writer *writer, ttr_text name)
 {
@@ -211,7 +212,8 @@ static struct field_encoding choose_number_encoding(const ttr_value *value)
     return (struct field_encoding){encoding, is_hex ? EVENT_HEADER_HEX : EVENT_HEADER_DEFAULT};
 }
 
-/* Sets `thread` if the value is a thread id of the context. Returns false otherwise. */
+/* If the value is a thread id of the library context, sets `thread` to that thread and returns
+ * true. */
 static bool find_context_thread(const struct event_header_writer *writer, const ttr_value *value,
                                 ttr_thread *thread)
 {
@@ -241,7 +243,7 @@ static struct field_encoding choose_value_encoding(const struct event_header_wri
     case TTR_TYPE_BYTES:
         return (struct field_encoding){EVENT_HEADER_BINARY, 0};
     default:
-        /* a string of length 0 with a numeric format is read back as null */
+        /* readers take a string of length 0 with a numeric format for null */
         return (struct field_encoding){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED};
     }
 }
@@ -294,7 +296,7 @@ static void append_value(struct event_header_writer *writer, const ttr_value *va
         append_number(writer, value->v.u, shape.encoding);
 }
 
-/* Returns the index of the next field after field `i` and its nested fields. */
+/* Returns the index of the first field after field `i` that is not nested in it. */
 static size_t find_next_sibling(const struct event_header_writer *writer, size_t i)
 {
     uint16_t depth = writer->field[i++].depth;
@@ -305,8 +307,8 @@ static size_t find_next_sibling(const struct event_header_writer *writer, size_t
 
 static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_text name);
 
-/* Encodes the members of field `i` and returns their number. If `is_array`, they are array elements
- * and are named "0", "1", ... */
+/* Encodes the members of field `i` and returns their number. is_array: the members are array
+ * elements, which get the names "0", "1", ... */
 static unsigned encode_members(struct event_header_writer *writer, size_t i, bool is_array)
 {
     size_t end = find_next_sibling(writer, i);
@@ -328,12 +330,12 @@ static unsigned encode_members(struct event_header_writer *writer, size_t i, boo
     return n;
 }
 
-/* Encodes field `i` as a struct of its members or elements. If it has none, encodes it as null,
- * since the format has no empty structs. */
+/* Encodes field `i` as a struct of its members or elements. Without any, encodes it as null, since
+ * the format does not have empty structs. */
 static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text name,
                           bool is_array)
 {
-    struct buffer_mark mark = mark_buffers(writer);
+    struct buffer_mark mark = store_buffer_sizes(writer);
     append_name(writer, name);
     append_type(writer, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX}, 0);
     size_t format_at = writer->metadata.n - 1;
@@ -342,7 +344,7 @@ static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text
         writer->metadata.bytes[format_at] = (uint8_t)n;
         return;
     }
-    undo_to_mark(writer, mark);
+    restore_buffer_sizes(writer, mark);
     count_encoder_loss(writer, EVENT_HEADER_LOSS_EMPTY);
     const ttr_value null = {.type = TTR_TYPE_NULL};
     struct field_encoding shape = choose_value_encoding(writer, &null);
@@ -351,8 +353,8 @@ static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text
     append_value(writer, &null, shape);
 }
 
-/* Encodes field `i` as an array of numbers or texts. Returns false and writes nothing if the
- * elements differ in type. */
+/* Encodes field `i` as an array of numbers or texts. If the elements have different types, writes
+ * nothing and returns false. */
 static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr_text name)
 {
     size_t end = find_next_sibling(writer, i), n = end - i - 1;
@@ -375,9 +377,9 @@ static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr
     return true;
 }
 
-/* Encodes the elements of an array of structs; keeps only the declaration of the first. Returns the
- * number of elements, or 0 if their types differ. An element that was truncated (is_cut) is not
- * compared. */
+/* Encodes the elements of an array of structs. Keeps only the declaration of the first element,
+ * with which all others must agree. Returns the number of elements; 0 if their types differ. Does
+ * not compare an element that was cut off (is_cut). */
 static unsigned encode_struct_elements(struct event_header_writer *writer, size_t i,
                                        uint8_t *members)
 {
@@ -411,7 +413,7 @@ static unsigned encode_struct_elements(struct event_header_writer *writer, size_
 
 static bool encode_struct_array(struct event_header_writer *writer, size_t i, ttr_text name)
 {
-    struct buffer_mark mark = mark_buffers(writer);
+    struct buffer_mark mark = store_buffer_sizes(writer);
     uint64_t losses[EVENT_HEADER_LOSSES], losses_total = writer->losses_total;
     uint8_t members = 0;
     memcpy(losses, writer->losses, sizeof losses);
@@ -427,7 +429,7 @@ static bool encode_struct_array(struct event_header_writer *writer, size_t i, tt
                                                             (uint16_t)n);
         return true;
     }
-    undo_to_mark(writer, mark);
+    restore_buffer_sizes(writer, mark);
     memcpy(writer->losses, losses, sizeof losses);
     writer->losses_total = losses_total;
     return false;
@@ -464,7 +466,7 @@ static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_tex
     return find_next_sibling(writer, i);
 }
 
-/* --- Events: header, extensions and kind fields --- */
+/* --- Encoding of events: header, extensions and kind fields --- */
 
 static void append_extra_field(struct event_header_writer *writer, const char *name,
                                const ttr_value *value)
@@ -475,14 +477,14 @@ static void append_extra_field(struct event_header_writer *writer, const char *n
     append_value(writer, value, shape);
 }
 
-/* Returns true if a reader derives the event's kind from opcode and activity ids. */
+/* Returns true if a reader derives the event's kind from its opcode and activity ids. */
 static bool is_kind_implied(const ttr_event *event)
 {
     return event->kind == TTR_KIND_INSTANT || (activity_is_start_or_stop(event) && event->activity);
 }
 
-/* Appends the fields "ttr.kind", "ttr.duration_ns" and "ttr.link", unless the event's kind is
- * implied by other data. */
+/* Appends the fields "ttr.kind", "ttr.duration_ns" and "ttr.link", unless readers derive the
+ * event's kind from other data. */
 static void append_kind_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
@@ -499,11 +501,11 @@ static void append_kind_fields(struct event_header_writer *writer, const ttr_eve
                            &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
-/* Encodes a top-level field with all its members. A field that does not fit is removed and counted
- * as one loss CUT; losses inside it are not counted. */
+/* Encodes a top-level field with all its members. If it does not fit, removes it and counts one
+ * loss CUT, but no losses inside it. */
 static void encode_top_level_field(struct event_header_writer *writer, size_t at)
 {
-    const struct buffer_mark mark = mark_buffers(writer);
+    const struct buffer_mark mark = store_buffer_sizes(writer);
     const uint8_t group = writer->field[at].group;
     uint64_t losses[EVENT_HEADER_LOSSES], losses_total = writer->losses_total;
     memcpy(losses, writer->losses, sizeof losses);
@@ -511,7 +513,7 @@ static void encode_top_level_field(struct event_header_writer *writer, size_t at
     const bool fits = writer->metadata.n <= UINT16_MAX &&
                       EXTENSIONS_MAX + writer->metadata.n + writer->payload.n <= writer->most;
     if (!fits) {
-        undo_to_mark(writer, mark);
+        restore_buffer_sizes(writer, mark);
         memcpy(writer->losses, losses, sizeof losses);
         writer->losses_total = losses_total;
     }
@@ -521,7 +523,7 @@ static void encode_top_level_field(struct event_header_writer *writer, size_t at
         count_encoder_loss(writer, EVENT_HEADER_LOSS_CONTEXT);
 }
 
-/* Returns a lower bound of the size in bytes that a value needs in the payload. */
+/* Returns how many bytes a value needs in the payload at least. */
 static size_t count_minimum_payload(const ttr_value *value)
 {
     switch (value->type) {
@@ -543,9 +545,9 @@ static size_t count_minimum_payload(const ttr_value *value)
     }
 }
 
-/* Collects `n` fields from index `from` on, and encodes each top-level field when the next one
- * starts; `*begin` is the start of the current one. Stops collecting a field if its lower bound
- * exceeds the event size: this bounds memory, and the field would be dropped. */
+/* Collects `n` fields from index `from` on. Encodes each top-level field when the next one starts;
+ * `*begin`: start of the current one. Collects no more of a field than fits in an event: the field
+ * would be dropped, and memory stays limited. */
 static void collect_fields(struct event_header_writer *writer, size_t from, size_t n, size_t *begin)
 {
     writer->fields_n = from;
@@ -568,8 +570,7 @@ static void collect_fields(struct event_header_writer *writer, size_t from, size
     }
 }
 
-/* Encodes the fields of an event; those that do not fit are dropped. Returns false if memory is
- * exhausted. */
+/* Encodes the fields of an event. Drops those that do not fit. Returns false if memory is out. */
 static bool encode_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     ttr_fields fields;
@@ -599,7 +600,7 @@ static bool encode_fields(struct event_header_writer *writer, const ttr_event *e
     return true;
 }
 
-/* Returns opcode and activity ids as stored in the event. */
+/* Returns the opcode and activity ids that the event has. */
 static struct event_header_ids choose_event_ids(const ttr_event *event)
 {
     return (struct event_header_ids){event->opcode, event->activity, event->related};
@@ -632,8 +633,8 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
     append_u16(writer, to, EVENT_HEADER_METADATA);
 }
 
-/* Copies the bytes of an undamaged event that was read as EventHeader, without the container's
- * padding. Returns false if the event must be encoded instead. */
+/* Copies the bytes of an event that was read as EventHeader, without the padding of the container.
+ * Returns false if it is damaged or of another kind, so that it must be encoded. */
 static bool copy_stored_event(const struct event_header_writer *writer, const ttr_event *event,
                               struct buffer *to)
 {
@@ -644,14 +645,14 @@ static bool copy_stored_event(const struct event_header_writer *writer, const tt
         return false;
     const struct event_header_decoder_spec *spec = &ctx->kind->all->spec;
     struct event_header_raw raw = spec->raw(spec->ctx, event);
-    if (!event_header_parse(raw, ctx->kind->skip, &parts) || parts.why)
+    if (!event_header_parse_header(raw, ctx->kind->skip, &parts) || parts.why)
         return false;
     event_header_iter_begin(&iter, parts.metadata ? ctx->plan : NULL, &parts);
     while (event_header_iter_next(&iter) != EVENT_HEADER_ITER_END)
         continue;
     struct cursor all = cursor_init(raw.p, raw.n, 0);
     (void)cursor_skip(&all, ctx->kind->skip);
-    size_t filled = event_header_padding_size(ctx->kind->all, &iter.data);
+    size_t filled = event_header_count_padding(ctx->kind->all, &iter.data);
     buffer_add(to, all.p, cursor_left(&all) - (iter.why ? 0 : filled));
     return true;
 }

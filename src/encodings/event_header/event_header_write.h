@@ -25,21 +25,20 @@
 #include "base/buffer.h"
 #include "encodings/event_header/event_header.h"
 
-/* Losses counted while encoding. The loss table of each format that uses this encoder must begin
- * with EVENT_HEADER_LOSS_ROWS, so that these numbers index it. */
+/* Losses of the encoder. The loss table of each format that uses it must begin with
+ * EVENT_HEADER_LOSS_ROWS, since these numbers are indexes of that table. */
 enum event_header_loss {
-    /* provider name with characters that a tracepoint name must not contain */
+    /* provider names with characters that tracepoint names must not contain */
     EVENT_HEADER_LOSS_PROVIDER,
-    EVENT_HEADER_LOSS_NO_PROVIDER, /* event without a provider */
-    EVENT_HEADER_LOSS_LEVEL,       /* event without a level, or of level trace */
-    EVENT_HEADER_LOSS_NAME,        /* event name or field name with ';' or NUL */
-    EVENT_HEADER_LOSS_KIND,        /* event that is not an instant */
-    EVENT_HEADER_LOSS_LABEL,       /* names (labels) of an enumerated value, which are not written
-                                    * */
-    EVENT_HEADER_LOSS_CONTEXT,     /* context field, which becomes a payload field */
-    EVENT_HEADER_LOSS_ARRAY,       /* array with elements of different types */
-    EVENT_HEADER_LOSS_EMPTY,       /* struct without members */
-    EVENT_HEADER_LOSS_CUT,         /* value that is too long or nested too deeply */
+    EVENT_HEADER_LOSS_NO_PROVIDER, /* events that have no provider */
+    EVENT_HEADER_LOSS_LEVEL,       /* events without a level, or with the level trace */
+    EVENT_HEADER_LOSS_NAME,        /* names of events and fields that contain ';' or NUL */
+    EVENT_HEADER_LOSS_KIND,        /* events that are not instants */
+    EVENT_HEADER_LOSS_LABEL,       /* labels of enumerated values, which are not written */
+    EVENT_HEADER_LOSS_CONTEXT,     /* context fields, which become payload fields */
+    EVENT_HEADER_LOSS_ARRAY,       /* arrays in which elements have different types */
+    EVENT_HEADER_LOSS_EMPTY,       /* structs that have no members */
+    EVENT_HEADER_LOSS_CUT,         /* values that are too long or nested too deeply */
     EVENT_HEADER_LOSSES
 };
 
@@ -80,16 +79,18 @@ enum event_header_loss {
 struct event_header_writer {
     const ttr *t;
     bool is_big_endian;
-    /* greatest event size in bytes; fields that do not fit are dropped and counted as CUT */
+    /* maximum event size in bytes; fields that do not fit are dropped and counted as CUT */
     size_t most;
     struct buffer metadata, payload;
-    ttr_field *field; /* members of the current top-level field, in depth-first order */
+    /* the current top-level field and its members, in depth-first order */
+    ttr_field *field;
     size_t fields_n, capacity;
-    size_t least; /* lower bound of the payload size of the current top-level field */
-    bool is_cut;  /* the current top-level field will not fit, so its remaining members are not
-                   * collected */
+    /* bytes that the current top-level field needs in the payload at least */
+    size_t least;
+    /* the current top-level field will not fit, so its other members are ignored */
+    bool is_cut;
     unsigned depth;
-    /* result cache for the last provider: must its name be changed? */
+    /* last provider for which is_renamed was computed: whether its name must be changed */
     ttr_id cached_provider;
     bool is_renamed;
     uint64_t losses[EVENT_HEADER_LOSSES];
@@ -100,20 +101,19 @@ void event_header_writer_init(struct event_header_writer *writer, const ttr *t,
                               const struct alloc *alloc);
 void event_header_writer_free(struct event_header_writer *writer);
 
-/* Writes the name of the event's tracepoint with a terminating zero. Returns the length without the
+/* Writes the name of the event's tracepoint with a zero at its end. Returns the length without the
  * zero. */
 size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
                                           const ttr_event *event, char to[EVENT_HEADER_NAME_MAX]);
 
-/* Opcode and activity ids for the event's header. */
+/* Opcode and activity ids to store in the header of an event. */
 struct event_header_ids {
     uint8_t opcode;
-    const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
+    const uint8_t *activity, *related; /* ids of 16 bytes; NULL if the event has none */
 };
 
-/* Appends an encoded event with its header. If `ids` is NULL, an event that was read as EventHeader
- * is copied byte for byte, and any other event keeps its ids. Sets to->failed if memory is
- * exhausted. */
+/* Appends an event with its header. If `ids` is NULL, copies an event that was read as EventHeader
+ * byte by byte, and encodes any other event with its own ids. If memory is out, sets to->failed. */
 void event_header_write_event(struct event_header_writer *writer, const ttr_event *event,
                               const struct event_header_ids *ids, struct buffer *to);
 

@@ -1,6 +1,6 @@
-/* Unchecked appends for text writers, which reserve the space of a complete event with one
- * buffer_room call. Each function copies to `at` and returns the end of the copy. A number needs at
- * most NUMBER_MAX bytes. */
+/* Appends to text without checking for space: writers reserve the space of a complete event by one
+ * buffer_room call. Each function writes at `at` and returns the end of what it wrote. A number
+ * needs at most NUMBER_MAX bytes. */
 #ifndef TRACETTA_ENCODINGS_JSON_EMIT_H
 #define TRACETTA_ENCODINGS_JSON_EMIT_H
 
@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "encodings/json/text_cache.h"
 
-/* Appends a constant text; inlining lets the compiler compute its length. */
+/* Appends a constant text. Inlining lets the compiler compute its length. */
 static inline char *emit_constant(char *at, const char *text)
 {
     size_t n = strlen(text);
@@ -23,8 +23,8 @@ static inline char *emit_piece(char *at, ttr_text piece)
     return at + piece.n;
 }
 
-/* Appends a text from the text cache in blocks of 16 bytes, each a single vector move. May
- * overwrite up to TEXT_CACHE_PADDING bytes after the text. */
+/* Appends a text from the text cache in blocks of 16 bytes, each by one vector move. May overwrite
+ * up to TEXT_CACHE_PADDING bytes after the text. */
 static inline char *emit_cached_piece(char *at, ttr_text piece)
 {
     for (size_t i = 0; i < piece.n; i += TEXT_CACHE_PADDING)

@@ -22,43 +22,44 @@
 
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
-/* if so many events did not match the shape of their schema, the schema is no longer given one */
+/* a schema with so many events that do not match its shape gets no further shape */
 #define SHAPE_MISSES_MAX 4u
 #define NAMES_FIRST ((size_t)64)
-/* 2^64 / golden ratio; multiplied by the object number, it makes equal names of different objects
- * hash differently */
+/* 2^64 / golden ratio. Multiplied by the object number and added to the hash of a name, so that
+ * equal names of different objects have different hashes. */
 #define HASH_OBJECT 0x9e3779b97f4a7c15u
 
 /* A field name in the output of the current event. */
 struct field_name {
-    /* number of the object that has the name; all objects of the output are numbered */
+    /* number of the object that contains the name; numbers count the objects of the output */
     uint64_t object;
     uint64_t hash;
-    /* offset in the output and length of the escaped name */
+    /* at, n: offset in the output, and length, of the escaped name */
     size_t at, n;
-    uint64_t next_suffix; /* suffix number to try for the next duplicate of this name */
+    /* suffix number that the next duplicate of this name tries first */
+    uint64_t next_suffix;
 };
 
-/* A field name of a shape. It needs no check for duplicates if all fields before it match the
- * shape, too. */
+/* A field name of a shape. It needs no comparison with other names if all fields before it match
+ * the shape, too. */
 struct shape_item {
     ttr_id name_id;
     uint16_t depth;
     uint8_t n;
-    char text[SHAPE_TEXT]; /* bytes to append: comma, escaped name, colon */
+    char text[SHAPE_TEXT]; /* bytes that are appended: comma, escaped name, colon */
 };
 
 struct field_shape {
     ttr_id schema;
-    uint8_t n;      /* number of items; an event may have more fields */
-    uint8_t misses; /* number of events that did not match */
+    uint8_t n;      /* number of names; an event may have more fields */
+    uint8_t misses; /* number of events that did not match the shape */
     bool is_learned;
     struct shape_item item[FIELD_JSON_SHAPE];
 };
 
 struct field_name_slot {
-    /* number of the event that used the slot last; another number than the current event's means a
-     * free slot */
+    /* number of the event that used the slot last; the slot is free if the current event has
+     * another number */
     uint64_t event;
     size_t index; /* index of the name in `names` */
 };
@@ -105,8 +106,8 @@ static bool is_same_name(const struct field_json *json, const struct field_name 
            memcmp(get_name_text(json, a), get_name_text(json, b), a->n) == 0;
 }
 
-/* Returns the slot that has a name, or the free slot for it. The table always has a free slot, so
- * probing ends. */
+/* Returns the slot of a name in the hash table; a free slot if it does not contain the name. The
+ * search ends, because the table always has free slots. */
 static struct field_name_slot *find_name_slot(struct field_json *json,
                                               const struct field_name *name)
 {
@@ -117,8 +118,8 @@ static struct field_name_slot *find_name_slot(struct field_json *json,
     }
 }
 
-/* Adds the names of the list that are not indexed yet to the hash table. The table stays at most
- * two thirds full. Returns false if memory is exhausted. */
+/* Adds the names of the list that the hash table does not contain yet. Keeps a third of the table
+ * free. Returns false if memory is out. */
 static bool index_names(struct field_json *json)
 {
     if (json->names_n * 3 >= json->slots_n * 2) {
@@ -141,8 +142,8 @@ static bool index_names(struct field_json *json)
     return true;
 }
 
-/* Returns an equal, earlier name of the same object, or NULL. Also returns NULL if memory is
- * exhausted. */
+/* Returns an earlier name of the same object that is equal; NULL if there is none, or memory is
+ * out. */
 static struct field_name *find_name(struct field_json *json, const struct field_name *name)
 {
     if (!index_names(json))
@@ -151,23 +152,24 @@ static struct field_name *find_name(struct field_json *json, const struct field_
     return slot->event == json->oldest ? &json->names[slot->index] : NULL;
 }
 
-static inline struct field_name describe_name(const struct field_json *json, size_t at, size_t n,
-                                              uint64_t hash)
+static inline struct field_name make_field_name(const struct field_json *json, size_t at, size_t n,
+                                                uint64_t hash)
 {
     uint64_t object = json->objects[json->depth];
     return (struct field_name){
         .object = object, .at = at, .n = n, .next_suffix = 2, .hash = hash + object * HASH_OBJECT};
 }
 
-/* Returns the field_name of an escaped name that is the end of the output, from offset `at` on. */
-static struct field_name append_name_to_list(const struct field_json *json, size_t at)
+/* Returns the field_name of the escaped name from offset `at` on, which is the end of the
+ * output. */
+static struct field_name add_last_output_name(const struct field_json *json, size_t at)
 {
     size_t n = json->to->n - at;
-    return describe_name(json, at, n, hash_bytes(json->to->bytes + at, n));
+    return make_field_name(json, at, n, hash_bytes(json->to->bytes + at, n));
 }
 
-/* Adds a name to the list. Returns true if the Bloom filter proves that the name is new. */
-static inline bool append_to_name_list(struct field_json *json, const struct field_name *name)
+/* Adds a name to the list. Returns true if the Bloom filter shows that no earlier name is equal. */
+static inline bool add_name_to_list(struct field_json *json, const struct field_name *name)
 {
     uint64_t bit = UINT64_C(1) << (name->hash >> 8 & 63),
              *seen = &json->seen[name->hash & (FIELD_JSON_SEEN - 1)];
@@ -183,7 +185,8 @@ static inline bool append_to_name_list(struct field_json *json, const struct fie
     return is_new;
 }
 
-/* Appends "#2", "#3" ... to the name at the end of the output until it is unique in its object. */
+/* Appends a suffix "#2", "#3" ... to the name at the end of the output, so that it becomes unique
+ * in its object. */
 static __attribute__((noinline)) void make_name_unique(struct field_json *json)
 {
     struct field_name name = json->names[--json->names_n];
@@ -196,9 +199,9 @@ static __attribute__((noinline)) void make_name_unique(struct field_json *json)
         json->to->n = at + first->n;
         char number[NUMBER_MAX] = "#";
         buffer_add(json->to, number, 1 + number_format_u64(number + 1, first->next_suffix++));
-        name = append_name_to_list(json, at);
+        name = add_last_output_name(json, at);
     }
-    (void)append_to_name_list(json, &name);
+    (void)add_name_to_list(json, &name);
 }
 
 void field_json_append_separator(struct field_json *json)
@@ -303,8 +306,8 @@ static bool is_array_or_struct(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
-/* Saves the number of names and the Bloom filter when an object or array starts. Its end restores
- * them. */
+/* Stores the number of names and the Bloom filter at the start of an object or array, to restore
+ * them at its end. */
 static void save_names_mark(struct field_json *json, unsigned depth)
 {
     struct field_json_mark *mark = &json->marks[depth];
@@ -312,9 +315,9 @@ static void save_names_mark(struct field_json *json, unsigned depth)
     memcpy(mark->seen, json->seen, sizeof mark->seen);
 }
 
-/* Removes the names of an object that has ended, so that arrays of millions of objects need little
- * memory. Slots are freed in reverse order of insertion; otherwise linear probing would miss names.
- */
+/* Removes the names of an object at its end, so that arrays of millions of objects need little
+ * memory. Frees slots in reverse order of insertion, since otherwise the search by linear probing
+ * would miss names. */
 static void remove_object_names(struct field_json *json, const struct field_json_mark *mark)
 {
     while (json->indexed > mark->names_n)
@@ -327,7 +330,8 @@ void field_json_open_value(struct field_json *json, const ttr_value *value)
 {
     bool is_array = value->type == TTR_TYPE_ARRAY;
     if (json->depth == FIELD_JSON_DEPTH) {
-        buffer_add_text(json->to, "null"); /* deeper values are flattened into the current level */
+        /* deeper members become members of the current level */
+        buffer_add_text(json->to, "null");
         return;
     }
     buffer_add_byte(json->to, is_array ? '[' : '{');
@@ -356,10 +360,10 @@ void field_json_begin(struct field_json *json)
     json->objects[0] = json->generation;
 }
 
-/* --- Shapes: learned sequences of names --- */
+/* --- Shapes: sequences of names that were seen before --- */
 
-/* Selects the shape for an event of a schema. A shape is learned from the second event of the
- * schema, because many schemas have only one event. */
+/* Selects the shape for an event. The shape of a schema is created at its second event, because
+ * many schemas have only one. */
 static void select_shape(struct field_json *json, ttr_id schema)
 {
     if (json->names_n > 0)
@@ -378,8 +382,8 @@ static void select_shape(struct field_json *json, ttr_id schema)
     json->is_learning = !shape->is_learned;
 }
 
-/* Stops using the shape for this event. Names that were appended from the shape are added to the
- * list, to be compared with later names. */
+/* Stops using the shape for this event. Adds the names that it has appended to the list, so that
+ * later names are compared with them. */
 static void stop_using_shape(struct field_json *json)
 {
     struct field_shape *shape = json->shape;
@@ -399,9 +403,9 @@ static void stop_using_shape(struct field_json *json)
                                         .n = piece->text.n,
                                         .next_suffix = 2,
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
-        (void)append_to_name_list(json, &name);
+        (void)add_name_to_list(json, &name);
     }
-    /* the names added to the list may belong to any open object */
+    /* any object that contains the current position may have such names */
     for (unsigned depth = 1; depth <= json->depth; depth++)
         save_names_mark(json, depth);
 }
@@ -420,7 +424,7 @@ static void add_name_to_shape(struct field_json *json, const ttr_field *field, s
     memcpy(item->text, json->to->bytes + begin, n);
 }
 
-/* Appends the name of the next item of the shape. Returns false if the field has another name. */
+/* Appends the next name of the shape. Returns false if the field has another name. */
 static inline bool append_shaped_name(struct field_json *json, const ttr_field *field)
 {
     const struct field_shape *shape = json->shape;
@@ -440,10 +444,10 @@ static inline bool append_shaped_name(struct field_json *json, const ttr_field *
     return true;
 }
 
-/* --- Names without a shape --- */
+/* --- Names of fields without a shape --- */
 
-/* Appends a name, escaping it if necessary. */
-static void append_unescaped_name(struct field_json *json, const void *p, size_t n)
+/* Appends a name; escapes it if necessary. */
+static void append_name_with_escaping(struct field_json *json, const void *p, size_t n)
 {
     if (json->shape)
         stop_using_shape(json);
@@ -453,15 +457,15 @@ static void append_unescaped_name(struct field_json *json, const void *p, size_t
     append_escaped_text(json, p, n);
     if (json->to->failed)
         return;
-    struct field_name name = append_name_to_list(json, at);
-    if (!append_to_name_list(json, &name))
+    struct field_name name = add_last_output_name(json, at);
+    if (!add_name_to_list(json, &name))
         make_name_unique(json);
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
 
-/* Appends an escaped name. `is_padded`: the text is from the text cache and may be copied in
- * blocks. Bytes are stored last, because after a store through char * the compiler reloads all
- * other state. */
+/* Appends an escaped name. is_padded: the text is from the text cache, so it may be copied in
+ * blocks. Writes the bytes last, because the compiler reloads all other state after a store
+ * through char *. */
 static inline void append_escaped_name(struct field_json *json, ttr_text text, uint64_t hash,
                                        bool is_padded)
 {
@@ -472,8 +476,8 @@ static inline void append_escaped_name(struct field_json *json, ttr_text text, u
     size_t before = to->n, spaced = json->spaced;
     char last = before ? at[-1] : '{';
     size_t skip = (last != '{' && last != '[') + spaced + 1;
-    const struct field_name name = describe_name(json, before + skip, text.n, hash);
-    bool is_new = append_to_name_list(json, &name);
+    const struct field_name name = make_field_name(json, before + skip, text.n, hash);
+    bool is_new = add_name_to_list(json, &name);
     to->n = before + skip + text.n + (is_new ? 2 + spaced : 0);
     at[0] = ',';
     if (spaced)
@@ -500,7 +504,7 @@ void field_json_append_constant_name(struct field_json *json, const char *name)
 }
 
 /* Returns the cached escaped form of an interned string. */
-static inline const struct text_piece *escaped_string(struct field_json *json, ttr_id id)
+static inline const struct text_piece *get_escaped_string(struct field_json *json, ttr_id id)
 {
     const struct text_piece *piece = text_cache_get(&json->texts, json->t, id);
     json->to->failed |= json->texts.failed;
@@ -509,17 +513,17 @@ static inline const struct text_piece *escaped_string(struct field_json *json, t
     return piece;
 }
 
-/* Appends a name that the shape does not predict. A shape that is being learned gets the name. */
+/* Appends a name that is not in the shape; adds it if the shape is still being created. */
 static __attribute__((noinline)) void append_unshaped_name(struct field_json *json,
                                                            const ttr_field *field)
 {
     if (json->shape && (!json->is_learning || !field->name_id))
         stop_using_shape(json);
     if (!field->name_id) {
-        append_unescaped_name(json, field->name.p, field->name.n);
+        append_name_with_escaping(json, field->name.p, field->name.n);
         return;
     }
-    const struct text_piece *piece = escaped_string(json, field->name_id);
+    const struct text_piece *piece = get_escaped_string(json, field->name_id);
     size_t begin = json->to->n;
     uint64_t duplicates = json->losses[FIELD_JSON_DUPLICATE];
     append_escaped_name(json, piece->text, piece->hash, true);
@@ -537,7 +541,7 @@ void field_json_append_field_name(struct field_json *json, const ttr_field *fiel
 
 static void append_interned_text(struct field_json *json, ttr_id id)
 {
-    ttr_text text = escaped_string(json, id)->text;
+    ttr_text text = get_escaped_string(json, id)->text;
     char *at = (char *)buffer_room(json->to, text.n + TEXT_CACHE_PADDING + 2);
     if (!at)
         return;
@@ -582,7 +586,7 @@ void field_json_append_value(struct field_json *json, const ttr_value *value)
         append_json_text(json, value->text);
 }
 
-/* Appends an enumerated value as an object of number and labels; the number stays a JSON number. */
+/* Appends an enumerated value as an object with the number and its labels. */
 static void append_labelled_number(struct field_json *json, const ttr_value *value)
 {
     bool is_list = value->hint == TTR_DISPLAY_FLAGS || value->count > 1;
@@ -605,8 +609,8 @@ static void append_labelled_number(struct field_json *json, const ttr_value *val
     buffer_add_text(json->to, is_list ? "]}" : "}");
 }
 
-/* Starts an array element. If it is an object, the shape is no longer used, because arrays vary in
- * length. */
+/* Starts an array element. If it is an object, stops using the shape, since the lengths of arrays
+ * differ. */
 static void append_array_element(struct field_json *json, const ttr_value *value)
 {
     if (json->shape && is_array_or_struct(value))
@@ -647,8 +651,8 @@ static void close_open_levels(struct field_json *json)
         stop_using_shape(json);
 }
 
-/* Fetches the first fields of an event and returns their number. Returns 0 if the event has no
- * fields or memory is exhausted. */
+/* Fetches the first fields of an event. Returns their number; 0 if the event has none, or memory
+ * is out. */
 static inline uint32_t fetch_first_fields(struct field_json *json, const ttr_event *event,
                                           const ttr_field **field)
 {
@@ -671,8 +675,8 @@ void field_json_append_fields(struct field_json *json, const ttr_event *event)
     close_open_levels(json);
 }
 
-bool field_json_append_fields_apart(struct field_json *json, struct field_json *context,
-                                    const ttr_event *event)
+bool field_json_append_fields_and_context(struct field_json *json, struct field_json *context,
+                                          const ttr_event *event)
 {
     const ttr_field *field;
     bool has_context = false;

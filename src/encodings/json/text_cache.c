@@ -1,5 +1,5 @@
-/* Cache of escaped strings by string id. If an allocation fails, lookups return an empty text and
- * set `failed`, so one check after many lookups suffices. */
+/* Cache of escaped strings by string id. If memory is out, lookups return an empty text and set
+ * `failed`, so a caller needs only one check after many lookups. */
 #include "encodings/json/text_cache.h"
 
 #include "base/hash.h"
@@ -24,7 +24,7 @@ void text_cache_free(struct text_cache *cache)
     arena_free(&cache->arena);
 }
 
-static bool reserve_slot(struct text_cache *cache, ttr_id id)
+static bool reserve_cache_slot(struct text_cache *cache, ttr_id id)
 {
     size_t before = cache->pieces_n;
     if (!alloc_reserve(cache->alloc, (void **)&cache->pieces, &cache->pieces_n, (size_t)id + 1,
@@ -45,7 +45,7 @@ const struct text_piece *text_cache_escape(struct text_cache *cache, const ttr *
     size_t changed = cache->encode(scratch, text.p, text.n), n = scratch->n;
     buffer_add(scratch, padding, sizeof padding);
     const char *p = scratch->failed ? NULL : arena_copy(&cache->arena, scratch->bytes, scratch->n);
-    if (!p || !reserve_slot(cache, id)) {
+    if (!p || !reserve_cache_slot(cache, id)) {
         cache->failed = true;
         return &nothing;
     }

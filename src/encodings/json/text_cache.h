@@ -9,16 +9,16 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 
-/* Appends the escaped form of `n` bytes. Returns the number of characters that cannot be restored
- * from it. */
+/* Appends `n` bytes in escaped form. Returns the number of characters that cannot be restored from
+ * it. */
 typedef size_t (*text_encode)(struct buffer *to, const void *p, size_t n);
 
 #define TEXT_CACHE_PADDING 16u
 
 struct text_piece {
-    /* escaped text, NULL until requested; TEXT_CACHE_PADDING bytes after it are readable */
+    /* escaped text; NULL until requested; TEXT_CACHE_PADDING bytes after it may be read, too */
     ttr_text text;
-    size_t changed; /* return value of `encode` */
+    size_t changed; /* number of characters that cannot be restored from the text */
     uint64_t hash;  /* hash of the escaped form */
 };
 
@@ -27,19 +27,19 @@ struct text_cache {
     text_encode encode;
     struct arena arena;
     struct buffer scratch;
-    struct text_piece *pieces; /* array indexed by string id */
+    struct text_piece *pieces; /* array of pieces, by string id */
     size_t pieces_n;
-    bool failed; /* memory was exhausted; texts returned since then are empty */
+    bool failed; /* memory has run out; texts returned since then are empty */
 };
 
 void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_encode encode);
 void text_cache_free(struct text_cache *cache);
 
-/* Escapes a string that is not cached yet (slow path of text_cache_get). */
+/* Escapes a string that is not in the cache yet, for text_cache_get. */
 const struct text_piece *text_cache_escape(struct text_cache *cache, const ttr *t, ttr_id id);
 
 /* Returns the escaped form of a string; text.p is never NULL. The struct is valid until the next
- * call, its text until text_cache_free. */
+ * call, the text until text_cache_free. */
 static inline const struct text_piece *text_cache_get(struct text_cache *cache, const ttr *t,
                                                       ttr_id id)
 {

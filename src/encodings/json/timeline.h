@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 
-/* Returns |a - b| without the overflow of a signed difference. */
+/* Returns |a - b|; the difference may exceed the range of int64_t. */
 static inline uint64_t time_distance(int64_t a, int64_t b)
 {
     return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;

@@ -1,11 +1,12 @@
-/* Appends integers and texts of perf.data in the byte order of the file. */
+/* Appends integers and texts to perf.data, in the byte order of the file. */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_BYTES_H
 #define TRACETTA_ENCODINGS_PERF_DATA_PERF_BYTES_H
 
 #include "base/buffer.h"
 #include "base/endian.h"
 
-/* alignment of texts in feature sections (NAME_ALIGN of tools/perf); the padding is zeros */
+/* texts in feature sections are padded with zeros to a multiple of this (NAME_ALIGN of
+ * tools/perf) */
 #define PERF_TEXT_ALIGN 64u
 
 static inline void perf_store_u16(uint8_t *to, bool is_big, uint16_t x)
@@ -37,13 +38,14 @@ static inline void perf_append_u64(struct buffer *to, bool is_big, uint64_t x)
     buffer_add(to, bytes, sizeof bytes);
 }
 
-/* Returns the size of a text of `n` bytes with its terminating zero, rounded up to `align`. */
+/* Returns the size of a text of `n` bytes with a zero at its end, rounded up to a multiple of
+ * `align`. */
 static inline size_t perf_padded_size(size_t n, size_t align)
 {
     return (n + 1 + align - 1) / align * align;
 }
 
-/* Appends a text as feature sections store it: u32 padded size | text, zeros. */
+/* Appends a text in the form of feature sections: u32 padded size | text, zeros. */
 static inline void perf_append_text(struct buffer *to, bool is_big, const void *text, size_t n)
 {
     size_t padded = perf_padded_size(n, PERF_TEXT_ALIGN);

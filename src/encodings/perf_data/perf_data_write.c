@@ -7,12 +7,13 @@
 
 #define ATTR_ENTRY (PERF_ATTR_VER7 + PERF_SECTION_BYTES)
 #define BUILD_ID_ROOM 20u
-/* fixed part of a BUILD_ID record: header, pid, id with its length and padding */
+/* bytes of the fixed part of a BUILD_ID record: header, pid, length of the id, id and padding */
 #define BUILD_ID_FIXED 36u
-#define UPDATE_NAME 2u /* PERF_EVENT_UPDATE__NAME: the subtype that carries an event's name */
+/* value of PERF_EVENT_UPDATE__NAME: the record contains the name of an event */
+#define UPDATE_NAME 2u
 #define CARRIER_HEAD (PERF_RECORD_HEADER + 8u)
 
-/* --- Creation and release --- */
+/* --- Creation of a writer --- */
 
 bool perf_data_writer_new(struct perf_data_writer *writer, const struct perf_data_writer_spec *spec)
 {
@@ -41,9 +42,9 @@ void perf_data_writer_free(struct perf_data_writer *writer)
     alloc_free(writer->spec.alloc, writer->events, writer->events_capacity, sizeof *writer->events);
 }
 
-/* Returns the flags as the file's byte order stores them. Big-endian compilers allocate bit fields
- * from the most significant bit. */
-static uint64_t order_attr_flags(uint64_t flags, bool is_big)
+/* Returns attribute flags in the order in which the file stores them. Compilers for big-endian
+ * machines allocate bit fields from the most significant bit on. */
+static uint64_t arrange_attr_flags(uint64_t flags, bool is_big)
 {
     uint64_t placed = 0;
     for (unsigned i = 0; i < 64 && is_big; i++)
@@ -62,16 +63,16 @@ void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
     perf_store_u64(to + PERF_ATTR_PERIOD, is_big, attr->period);
     perf_store_u64(to + PERF_ATTR_SAMPLE_TYPE, is_big, attr->sample_type);
     perf_store_u64(to + PERF_ATTR_READ_FORMAT, is_big, attr->read_format);
-    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, order_attr_flags(attr->flags, is_big));
+    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, arrange_attr_flags(attr->flags, is_big));
     perf_store_u32(to + PERF_ATTR_WAKEUP, is_big, attr->wakeup);
     perf_store_u32(to + PERF_ATTR_CLOCKID, is_big, (uint32_t)attr->clockid);
     perf_store_u16(to + PERF_ATTR_MAX_STACK, is_big, attr->max_stack);
 }
 
-/* --- Records that describe the trace, written in pipe mode --- */
+/* --- Description of the trace as records, for pipes --- */
 
-/* Appends bytes that are not part of the data section, and advances the file offset. */
-static void write_outside_data(struct perf_data_writer *writer, const void *bytes, size_t n)
+/* Appends bytes that are not in the data section, and advances the file offset. */
+static void append_bytes_outside_data(struct perf_data_writer *writer, const void *bytes, size_t n)
 {
     buffer_add(writer->spec.to, bytes, n);
     writer->at += n;
@@ -94,7 +95,7 @@ static void write_record_header(struct perf_data_writer *writer, uint32_t type, 
     uint8_t header[PERF_RECORD_HEADER] = {0};
     perf_store_u32(header, writer->spec.is_big_endian, type);
     perf_store_u16(header + 6, writer->spec.is_big_endian, (uint16_t)size);
-    write_outside_data(writer, header, sizeof header);
+    append_bytes_outside_data(writer, header, sizeof header);
 }
 
 static uint64_t get_event_id(const struct perf_data_writer *writer,
@@ -112,8 +113,8 @@ static void write_event_ids(struct perf_data_writer *writer,
         write_frame_u64(writer, get_event_id(writer, event, i));
 }
 
-/* Writes an attribute record and a name record for an event. Ids that exceed the record size are
- * dropped. */
+/* Writes two records for an event: attribute and name. Drops ids that exceed the maximum record
+ * size. */
 static void write_event_records(struct perf_data_writer *writer,
                                 const struct perf_data_writer_event *event)
 {
@@ -123,7 +124,7 @@ static void write_event_records(struct perf_data_writer *writer,
         limited.ids_n = room;
     write_record_header(writer, PERF_HEADER_ATTR,
                         PERF_RECORD_HEADER + PERF_ATTR_VER7 + 8 * limited.ids_n);
-    write_outside_data(writer, event->attr, PERF_ATTR_VER7);
+    append_bytes_outside_data(writer, event->attr, PERF_ATTR_VER7);
     write_event_ids(writer, &limited);
     if (!event->name_n || !event->ids_n)
         return;
@@ -131,8 +132,8 @@ static void write_event_records(struct perf_data_writer *writer,
     write_record_header(writer, PERF_EVENT_UPDATE, PERF_RECORD_HEADER + 16 + padded);
     write_frame_u64(writer, UPDATE_NAME);
     write_frame_u64(writer, get_event_id(writer, event, 0));
-    write_outside_data(writer, writer->names.bytes + event->name_at, event->name_n);
-    write_outside_data(writer, "\0\0\0\0\0\0\0", padded - event->name_n);
+    append_bytes_outside_data(writer, writer->names.bytes + event->name_at, event->name_n);
+    append_bytes_outside_data(writer, "\0\0\0\0\0\0\0", padded - event->name_n);
 }
 
 static void write_feature_record(struct perf_data_writer *writer, enum perf_feature feature)
@@ -143,7 +144,7 @@ static void write_feature_record(struct perf_data_writer *writer, enum perf_feat
         return;
     write_record_header(writer, PERF_HEADER_FEATURE, size);
     write_frame_u64(writer, feature);
-    write_outside_data(writer, section->bytes, section->n);
+    append_bytes_outside_data(writer, section->bytes, section->n);
 }
 
 static void write_tracing_record(struct perf_data_writer *writer)
@@ -154,16 +155,16 @@ static void write_tracing_record(struct perf_data_writer *writer)
         return;
     write_record_header(writer, PERF_HEADER_TRACING_DATA, PERF_RECORD_HEADER + 4);
     write_frame_u32(writer, (uint32_t)(section->n + padding));
-    write_outside_data(writer, section->bytes, section->n);
-    write_outside_data(writer, "\0\0\0\0\0\0\0", padding);
+    append_bytes_outside_data(writer, section->bytes, section->n);
+    append_bytes_outside_data(writer, "\0\0\0\0\0\0\0", padding);
 }
 
 static void write_build_ids(struct perf_data_writer *writer)
 {
     const struct buffer *section = &writer->feature[PERF_FEATURE_BUILD_ID];
     if (section->n > writer->build_ids_written)
-        write_outside_data(writer, section->bytes + writer->build_ids_written,
-                           section->n - writer->build_ids_written);
+        append_bytes_outside_data(writer, section->bytes + writer->build_ids_written,
+                                  section->n - writer->build_ids_written);
     writer->build_ids_written = section->n;
 }
 
@@ -172,7 +173,7 @@ static bool is_written_at_once(const struct perf_data_writer *writer)
     return writer->spec.is_pipe && writer->has_begun;
 }
 
-/* --- Declarations: events, feature sections, formats --- */
+/* --- Declaration of events, feature sections and format files --- */
 
 void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t attr[PERF_ATTR_VER7],
                                 ttr_text name, const uint64_t *ids, size_t n)
@@ -202,7 +203,7 @@ void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t a
     }
 }
 
-/* Completes the setting of a feature section: in pipe mode, writes it as a record at once. */
+/* Called when a feature section was set. For pipes, writes it as a record. */
 static void write_pipe_feature(struct perf_data_writer *writer, enum perf_feature feature)
 {
     if (writer->feature[feature].failed)
@@ -304,7 +305,7 @@ static void write_pipe_start(struct perf_data_writer *writer)
     uint8_t header[PERF_PIPE_HEADER_BYTES];
     memcpy(header, writer->spec.is_big_endian ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
     perf_store_u64(header + PERF_AT_HEADER_SIZE, writer->spec.is_big_endian, sizeof header);
-    write_outside_data(writer, header, sizeof header);
+    append_bytes_outside_data(writer, header, sizeof header);
     for (size_t i = 0; i < writer->events_n; i++)
         write_event_records(writer, &writer->events[i]);
     writer->events_written = writer->events_n;
@@ -314,7 +315,7 @@ static void write_pipe_start(struct perf_data_writer *writer)
         write_feature_record(writer, (enum perf_feature)i);
 }
 
-/* Writes the ids of all events, then the attributes, which refer to them. */
+/* Writes the ids of all events, and after them the attributes, which refer to them. */
 static void write_attrs(struct perf_data_writer *writer)
 {
     uint64_t ids_at = writer->at;
@@ -323,7 +324,7 @@ static void write_attrs(struct perf_data_writer *writer)
     writer->attrs_at = writer->at;
     for (size_t i = 0; i < writer->events_n; i++) {
         const struct perf_data_writer_event *event = &writer->events[i];
-        write_outside_data(writer, event->attr, PERF_ATTR_VER7);
+        append_bytes_outside_data(writer, event->attr, PERF_ATTR_VER7);
         write_frame_u64(writer, ids_at);
         write_frame_u64(writer, 8 * event->ids_n);
         ids_at += 8 * event->ids_n;
@@ -332,8 +333,8 @@ static void write_attrs(struct perf_data_writer *writer)
     writer->events_written = writer->events_n;
 }
 
-/* Fills the feature section COMPRESSED. A reader needs it before the first COMPRESSED record: the
- * compression ratio determines the reader's buffer size. */
+/* Sets the feature section COMPRESSED. A reader needs it before the first COMPRESSED record,
+ * because the compression ratio determines the size of its buffer. */
 static void fill_compressed_section(struct perf_data_writer *writer)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_COMPRESSED];
@@ -349,7 +350,7 @@ static void fill_compressed_section(struct perf_data_writer *writer)
     perf_append_u32(section, is_big, PERF_ZSTD_PIECE_MAX);
 }
 
-/* Fills the feature section EVENT_DESC: attribute, name and ids of each event. */
+/* Sets the feature section EVENT_DESC to attribute, name and ids of each event. */
 static void fill_event_desc_section(struct perf_data_writer *writer)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_EVENT_DESC];
@@ -374,7 +375,7 @@ static void write_early_sections(struct perf_data_writer *writer)
 {
     for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
         writer->early_sections[i] = (struct perf_section){writer->at, writer->feature[i].n};
-        write_outside_data(writer, writer->feature[i].bytes, writer->feature[i].n);
+        append_bytes_outside_data(writer, writer->feature[i].bytes, writer->feature[i].n);
     }
 }
 
@@ -388,7 +389,7 @@ void perf_data_writer_begin(struct perf_data_writer *writer)
         write_pipe_start(writer);
         return;
     }
-    write_outside_data(writer, header, sizeof header);
+    append_bytes_outside_data(writer, header, sizeof header);
     if (writer->events_n)
         write_attrs(writer);
     if (writer->spec.is_live) {
@@ -403,8 +404,8 @@ void perf_data_writer_begin(struct perf_data_writer *writer)
 
 /* --- Marks of a live file, between the records --- */
 
-/* Starts a carrier: an EVENT_TYPE record, which readers skip, with `n` bytes of data (a multiple of
- * 8). */
+/* Starts a carrier record: an EVENT_TYPE record, which readers skip, for `n` bytes of data (a
+ * multiple of 8). */
 static void begin_carrier_record(struct perf_data_writer *writer, size_t n)
 {
     write_record_header(writer, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
@@ -419,11 +420,11 @@ static void write_carried_feature(struct perf_data_writer *writer, enum perf_fea
     size_t padded = perf_padded_size(section->n, 8);
     begin_carrier_record(writer, padded);
     writer->early_sections[feature] = (struct perf_section){writer->at, section->n};
-    write_outside_data(writer, section->bytes, section->n);
-    write_outside_data(writer, "\0\0\0\0\0\0\0", padded - section->n);
+    append_bytes_outside_data(writer, section->bytes, section->n);
+    append_bytes_outside_data(writer, "\0\0\0\0\0\0\0", padded - section->n);
 }
 
-/* Writes, inside carrier records, the events and formats declared since the last mark. */
+/* Writes the events and formats that were declared since the last mark, in carrier records. */
 static void write_late_declarations(struct perf_data_writer *writer)
 {
     size_t attrs = writer->events_n * ATTR_ENTRY + writer->ids.n;
@@ -431,7 +432,8 @@ static void write_late_declarations(struct perf_data_writer *writer)
                         *formats = &writer->feature[PERF_FEATURE_TRACING_DATA];
     writer->is_late = false;
     if (attrs > PERF_CARRIED_BYTES_MAX || formats->n > PERF_CARRIED_BYTES_MAX)
-        return; /* decided before fill_event_desc_section(), which is slow for many events */
+        /* checked before fill_event_desc_section(), which is slow if there are many events */
+        return;
     fill_event_desc_section(writer);
     if (names->n > PERF_CARRIED_BYTES_MAX || perf_data_writer_failed(writer))
         return;
@@ -481,10 +483,10 @@ static void write_features(struct perf_data_writer *writer)
         at += writer->feature[i].n;
     }
     for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
-        write_outside_data(writer, writer->feature[i].bytes, writer->feature[i].n);
+        append_bytes_outside_data(writer, writer->feature[i].bytes, writer->feature[i].n);
 }
 
-void perf_data_writer_end(struct perf_data_writer *writer)
+void perf_data_writer_write_end(struct perf_data_writer *writer)
 {
     perf_data_writer_flush(writer);
     if (writer->spec.is_pipe)

@@ -1,10 +1,11 @@
-/* Writer of perf.data records, and their packing into COMPRESSED records. Public description:
- * perf_data_write.h. */
+/* Writer of perf.data records, and of COMPRESSED records, which contain others. perf_data_write.h
+ * describes the functions. */
 #include "encodings/perf_data/perf_bytes.h"
 #include "encodings/perf_data/perf_data_write.h"
 #include "encodings/perf_data/perf_zstd.h"
 
-#define COMM_MAX 15u /* maximum length of a thread name in the kernel, without its zero */
+/* bytes of the longest thread name of the kernel, without its zero */
+#define COMM_MAX 15u
 #define PATH_MAX_BYTES 4095u
 #define BUILD_ID_MAX 20u
 #define ROUND_UP8(n) (((n) + 7) / 8 * 8)
@@ -18,17 +19,17 @@ static void store_record_header(const struct perf_data_writer *writer, uint8_t *
     perf_store_u16(at + 6, is_big, (uint16_t)n);
 }
 
-/* Counts a record written in place at the end of the output buffer. */
-static void count_written(struct perf_data_writer *writer, size_t n)
+/* Counts a record that was written directly to the end of the output buffer. */
+static void add_written_bytes(struct perf_data_writer *writer, size_t n)
 {
     buffer_commit(writer->spec.to, n);
     writer->data_bytes += n;
     writer->at += n;
 }
 
-/* --- Compression into COMPRESSED records --- */
+/* --- Packing into COMPRESSED records --- */
 
-static void compress_piece(struct perf_data_writer *writer, const uint8_t *bytes, size_t n)
+static void write_compressed_record(struct perf_data_writer *writer, const uint8_t *bytes, size_t n)
 {
     uint8_t *to = buffer_room(writer->spec.to, PERF_RECORD_BYTES_MAX);
     if (!to)
@@ -41,11 +42,11 @@ static void compress_piece(struct perf_data_writer *writer, const uint8_t *bytes
         return;
     }
     store_record_header(writer, to, PERF_COMPRESSED, 0, size);
-    count_written(writer, size);
+    add_written_bytes(writer, size);
 }
 
-/* Compresses waiting records, PERF_ZSTD_PIECE_MAX bytes at a time. A shorter rest stays waiting,
- * unless with_short_piece. */
+/* Compresses records that are not compressed yet, in pieces of PERF_ZSTD_PIECE_MAX bytes.
+ * Compresses a shorter piece at the end only if with_short_piece. */
 static void compress_waiting_records(struct perf_data_writer *writer, bool with_short_piece)
 {
     size_t at = 0;
@@ -53,7 +54,7 @@ static void compress_waiting_records(struct perf_data_writer *writer, bool with_
            writer->plain.n - at >= (with_short_piece ? 1 : PERF_ZSTD_PIECE_MAX)) {
         size_t n =
             writer->plain.n - at < PERF_ZSTD_PIECE_MAX ? writer->plain.n - at : PERF_ZSTD_PIECE_MAX;
-        compress_piece(writer, writer->plain.bytes + at, n);
+        write_compressed_record(writer, writer->plain.bytes + at, n);
         at += n;
     }
     if (at) {
@@ -68,8 +69,8 @@ void perf_data_writer_flush(struct perf_data_writer *writer)
         compress_waiting_records(writer, true);
 }
 
-/* Reserves `n` bytes for a record and writes its header. Returns the address after the header, or
- * NULL if memory is exhausted. The caller must call commit_record() next. */
+/* Reserves `n` bytes for a record and writes its header. Returns the address after the header;
+ * NULL if memory is out. The caller calls commit_record() when the record is complete. */
 static uint8_t *reserve_record(struct perf_data_writer *writer, uint32_t type, uint16_t misc,
                                size_t n)
 {
@@ -89,7 +90,7 @@ static void commit_record(struct perf_data_writer *writer, size_t n)
             compress_waiting_records(writer, false);
         return;
     }
-    count_written(writer, n);
+    add_written_bytes(writer, n);
 }
 
 void perf_data_writer_copy_records(struct perf_data_writer *writer, const void *bytes, size_t n)
@@ -101,7 +102,7 @@ void perf_data_writer_copy_records(struct perf_data_writer *writer, const void *
     commit_record(writer, n);
 }
 
-/* --- Integers and bytes at a position that has been reserved --- */
+/* --- Storing at a reserved position --- */
 
 struct record_position {
     uint8_t *at;
@@ -136,7 +137,7 @@ static void store_padded_bytes(struct record_position *position, const void *byt
     position->at += padded;
 }
 
-/* --- Trailer of records other than samples (SAMPLE_ID_ALL) --- */
+/* --- Values at the end of records that are not samples (SAMPLE_ID_ALL) --- */
 
 #define TRAILER                                                                                    \
     (PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ID | PERF_SAMPLE_HAS_STREAM_ID | \
@@ -164,7 +165,7 @@ static void store_trailer(struct record_position *position, uint64_t sample_type
         store_next_u64(position, values->id);
 }
 
-/* --- Samples --- */
+/* --- Records for samples --- */
 
 #define SAMPLE_WORDS                                                         \
     (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_IP | PERF_SAMPLE_HAS_TID | \
@@ -238,7 +239,7 @@ bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sampl
     return true;
 }
 
-/* --- COMM, MMAP2, FORK, EXIT, LOST and FINISHED_ROUND --- */
+/* --- Records COMM, MMAP2, FORK, EXIT, LOST and FINISHED_ROUND --- */
 
 void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_type,
                                const struct perf_sample *values, ttr_text name, bool is_exec)
@@ -256,7 +257,7 @@ void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_
     commit_record(writer, n);
 }
 
-/* Stores what identifies a mapped file: its build id, else device and inode. */
+/* Stores the identity of a mapped file: its build id, or device and inode if there is none. */
 static void store_mapping_identity(struct record_position *position,
                                    const struct perf_mapping *mapping)
 {
@@ -328,8 +329,8 @@ void perf_data_writer_add_lost(struct perf_data_writer *writer, uint64_t sample_
     commit_record(writer, n);
 }
 
-/* FINISHED_ROUND is never compressed: readers look for the first one before they decompress
- * anything. */
+/* FINISHED_ROUND is not compressed, because readers search for the first one before they
+ * decompress. */
 void perf_data_writer_finish_round(struct perf_data_writer *writer)
 {
     perf_data_writer_flush(writer);
@@ -338,5 +339,5 @@ void perf_data_writer_finish_round(struct perf_data_writer *writer)
         return;
     store_record_header(writer, at, PERF_FINISHED_ROUND, 0, PERF_RECORD_HEADER);
     writer->plain_bytes += PERF_RECORD_HEADER;
-    count_written(writer, PERF_RECORD_HEADER);
+    add_written_bytes(writer, PERF_RECORD_HEADER);
 }

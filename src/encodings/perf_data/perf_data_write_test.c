@@ -197,7 +197,7 @@ static void file_sections_follow_records(void **state)
     assert_int_equal(w.put.data_at, 104 + 8 + 144);
     perf_data_writer_finish_round(&w.put);
     perf_data_writer_set_feature_clock(&w.put, 1, 5, 6);
-    perf_data_writer_end(&w.put);
+    perf_data_writer_write_end(&w.put);
     rewrite_header(&w);
     support_assert_hex(w.to.bytes, 112,
                        "50455246494c4532 6800000000000000 9000000000000000 7000000000000000 "
@@ -241,7 +241,7 @@ static void live_file_readable_before_end(void **state)
         header + PERF_AT_DATA, 40,
         "1c02000000000000 3800000000000000 0000000000000000 0000000000000000 0910000000000000");
     assert_memory_equal(w.to.bytes + 0x21c + 0x38, w.to.bytes + 0x21c, 48);
-    perf_data_writer_end(&w.put);
+    perf_data_writer_write_end(&w.put);
     rewrite_header(&w);
     support_assert_hex(
         w.to.bytes + PERF_AT_DATA, 40,
@@ -260,7 +260,7 @@ static void late_event_attributes_follow_sections(void **state)
     perf_data_writer_finish_round(&w.put);
     declare_event(&w.put, "a:b", 17);
     declare_event(&w.put, "c:d", 18);
-    perf_data_writer_end(&w.put);
+    perf_data_writer_write_end(&w.put);
     rewrite_header(&w);
     support_assert_hex(w.to.bytes, 56,
                        "32454c494652 4550 0000000000000068 0000000000000090 0000000000000238 "
@@ -283,7 +283,7 @@ static void pipe_contains_only_records(void **state)
     perf_data_writer_set_feature_cpus(&w.put, 4, 2);
     perf_data_writer_add_build_id(&w.put, 5, PERF_MISC_USER, (const uint8_t *)"\xaa\xbb", 2,
                                   (ttr_text){"/x", 2});
-    perf_data_writer_end(&w.put);
+    perf_data_writer_write_end(&w.put);
     support_assert_hex(w.to.bytes, 32,
                        "50455246494c4532 1000000000000000 40000000 0000 9000 02000000 80000000");
     support_assert_hex(w.to.bytes + 16 + 136, 8, "1100000000000000");
@@ -336,7 +336,7 @@ static void compressed_records_decompress_to_originals(void **state)
     assert_memory_equal(plain, found, 400000);
     assert_int_equal(records, 7);
     assert_int_equal(w.put.data_at + w.put.data_bytes, w.to.n);
-    perf_data_writer_end(&w.put);
+    perf_data_writer_write_end(&w.put);
     support_assert_hex(w.put.feature[PERF_FEATURE_COMPRESSED].bytes, 20,
                        "01000000 01000000 03000000 01000000 00f00000");
     (void)ZSTD_freeDStream(unpack);
@@ -398,7 +398,7 @@ static bool write_all(const struct alloc *alloc)
         declare_event(&put, "a:b", 17);
         perf_data_writer_begin(&put);
         is_good = perf_data_writer_add_sample(&put, TYPE, 0, &(struct perf_sample){.id = 17});
-        perf_data_writer_end(&put);
+        perf_data_writer_write_end(&put);
         is_good = is_good && !perf_data_writer_failed(&put);
     }
     perf_data_writer_free(&put);

@@ -18,7 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PERF_MAGIC "PERFILE2" /* in a little-endian file; reversed in a big-endian one */
+/* bytes in a little-endian file; reversed in a big-endian file */
+#define PERF_MAGIC "PERFILE2"
 #define PERF_MAGIC_BIG "2ELIFREP"
 #define PERF_HEADER_BYTES 104u
 #define PERF_PIPE_HEADER_BYTES 16u
@@ -27,7 +28,7 @@
 #define PERF_RECORD_BYTES_MAX 65535u
 #define PERF_FEATURES_MAX 256u
 
-/* Offsets in the header of a file. */
+/* Byte offsets in the header of a file. */
 enum perf_header_offset {
     PERF_AT_HEADER_SIZE = 8,
     PERF_AT_ATTR_SIZE = 16,
@@ -37,10 +38,10 @@ enum perf_header_offset {
     PERF_AT_FEATURES = 72
 };
 
-/* Bit numbers of the feature sections. */
+/* Bit numbers of the feature sections in the header. */
 enum perf_feature {
-    PERF_FEATURE_RESERVED = 0, /* has no content; set in a live file that is unfinished (see
-                                  perf_data_writer_mark_readable) */
+    /* set in a live file that is not finished (perf_data_writer_mark_readable); has no content */
+    PERF_FEATURE_RESERVED = 0,
     PERF_FEATURE_TRACING_DATA = 1,
     PERF_FEATURE_BUILD_ID = 2,
     PERF_FEATURE_HOSTNAME = 3,
@@ -74,7 +75,7 @@ enum perf_feature {
     PERF_FEATURE_PMU_CAPS = 31
 };
 
-/* Record types: below 64 from the kernel, from 64 on from the perf tool. */
+/* Types of records. The kernel writes types below 64, the perf tool all others. */
 enum perf_record {
     PERF_MMAP = 1,
     PERF_LOST = 2,
@@ -100,13 +101,13 @@ enum perf_record {
     PERF_TOOL_FIRST = 64,
     PERF_HEADER_ATTR = 64,
     PERF_HEADER_EVENT_TYPE = 65,
-    /* [8..11] number of bytes that follow the record; they are not part of its size */
+    /* [8..11] number of bytes after the record; the size of the record does not include them */
     PERF_HEADER_TRACING_DATA = 66,
     PERF_HEADER_BUILD_ID = 67,
     PERF_FINISHED_ROUND = 68,
     PERF_ID_INDEX = 69,
     PERF_AUXTRACE_INFO = 70,
-    /* [8..15] number of bytes that follow the record; they are not part of its size */
+    /* [8..15] number of bytes after the record; the size of the record does not include them */
     PERF_AUXTRACE = 71,
     PERF_AUXTRACE_ERROR = 72,
     PERF_THREAD_MAP = 73,
@@ -122,8 +123,8 @@ enum perf_record {
     PERF_COMPRESSED2 = 83
 };
 
-/* Bits of a record's misc field; some are reused by several record types. */
-#define PERF_MISC_CPUMODE 7u /* mask of the CPU mode */
+/* Bits of a record's misc field. The meaning of some depends on the record type. */
+#define PERF_MISC_CPUMODE 7u /* mask of the CPU mode (kernel, user ...) */
 #define PERF_MISC_KERNEL 1u
 #define PERF_MISC_USER 2u
 #define PERF_MISC_COMM_EXEC 0x2000u  /* COMM: the thread executed a new program */
@@ -134,7 +135,7 @@ enum perf_record {
 #define PERF_MISC_BUILD_ID 0x4000u      /* MMAP2: a build id replaces device and inode */
 #define PERF_MISC_BUILD_ID_SIZE 0x8000u /* BUILD_ID: the length of the id is stored */
 
-/* Values of an attribute's type field. */
+/* Values of the type field of an attribute. */
 enum perf_type {
     PERF_TYPE_HARDWARE_EVENT = 0,
     PERF_TYPE_SOFTWARE_EVENT = 1,
@@ -144,36 +145,46 @@ enum perf_type {
     PERF_TYPE_BREAKPOINT_EVENT = 5
 };
 
-/* Offsets in a perf_event_attr. */
+/* Byte offsets of the fields of a perf_event_attr. */
 enum perf_attr_offset {
-    PERF_ATTR_TYPE = 0,   /* u32, enum perf_type */
-    PERF_ATTR_SIZE = 4,   /* u32 size of the attribute, which reveals its version */
-    PERF_ATTR_CONFIG = 8, /* u64; the id of a tracepoint */
-    /* u64 period in events, or frequency in Hz if the flag FREQ is set */
+    PERF_ATTR_TYPE = 0, /* u32: type of the event (enum perf_type) */
+    /* u32: size of the attribute in bytes, which identifies its version */
+    PERF_ATTR_SIZE = 4,
+    /* u64: identifies the event within its type, such as a tracepoint id */
+    PERF_ATTR_CONFIG = 8,
+    /* u64: number of events per sample, or samples per second (Hz) if the flag FREQ is set */
     PERF_ATTR_PERIOD = 16,
-    PERF_ATTR_SAMPLE_TYPE = 24,    /* u64, bits PERF_SAMPLE_HAS_... */
-    PERF_ATTR_READ_FORMAT = 32,    /* u64, bits PERF_READ_... */
-    PERF_ATTR_FLAGS = 40,          /* 64 flag bits, see enum perf_attr_flag */
-    PERF_ATTR_WAKEUP = 48,         /* u32 events or bytes until wake-up */
-    PERF_ATTR_BP_TYPE = 52,        /* u32 breakpoint type */
-    PERF_ATTR_CONFIG1 = 56,        /* u64, depends on the event type */
-    PERF_ATTR_CONFIG2 = 64,        /* u64; the first field that attributes of version 0 lack */
-    PERF_ATTR_BRANCH_TYPE = 72,    /* u64, which branches to record */
-    PERF_ATTR_REGS_USER = 80,      /* u64, mask of the user registers in a sample */
-    PERF_ATTR_STACK_USER = 88,     /* u32, bytes of user stack per sample */
-    PERF_ATTR_CLOCKID = 92,        /* s32, clock of the times, as for clock_gettime */
-    PERF_ATTR_REGS_INTR = 96,      /* u64, mask of the interrupted registers in a sample */
-    PERF_ATTR_AUX_WATERMARK = 104, /* u32, bytes of AUX data until wake-up */
-    PERF_ATTR_MAX_STACK = 108,     /* u16, maximum frames of a callchain */
-    PERF_ATTR_AUX_SAMPLE = 112,    /* u32, bytes of AUX data per sample */
-    PERF_ATTR_SIG_DATA = 120,      /* u64, copied to the signal */
-    PERF_ATTR_CONFIG3 = 128        /* u64, depends on the event type */
+    PERF_ATTR_SAMPLE_TYPE = 24, /* u64: fields of a sample, bits PERF_SAMPLE_HAS_... */
+    /* u64: content of READ in a sample, bits PERF_READ_... */
+    PERF_ATTR_READ_FORMAT = 32,
+    PERF_ATTR_FLAGS = 40, /* 64 flags (enum perf_attr_flag) */
+    /* u32: number of events or bytes until the reader is woken up */
+    PERF_ATTR_WAKEUP = 48,
+    PERF_ATTR_BP_TYPE = 52, /* u32: type of breakpoint */
+    PERF_ATTR_CONFIG1 = 56, /* u64: meaning depends on the event type */
+    /* u64: meaning depends on the event type; the first field that attributes of version 0 do
+     * not have */
+    PERF_ATTR_CONFIG2 = 64,
+    PERF_ATTR_BRANCH_TYPE = 72, /* u64: kinds of branches to record */
+    /* u64: mask of the user registers that a sample contains */
+    PERF_ATTR_REGS_USER = 80,
+    PERF_ATTR_STACK_USER = 88, /* u32: bytes of the user stack that a sample contains */
+    /* s32: number of the clock for clock_gettime that provides times */
+    PERF_ATTR_CLOCKID = 92,
+    /* u64: mask of the registers at the interrupt that a sample contains */
+    PERF_ATTR_REGS_INTR = 96,
+    /* u32: bytes of AUX data until the reader is woken up */
+    PERF_ATTR_AUX_WATERMARK = 104,
+    PERF_ATTR_MAX_STACK = 108,  /* u16: maximum number of frames in a callchain */
+    PERF_ATTR_AUX_SAMPLE = 112, /* u32: bytes of AUX data that a sample contains */
+    PERF_ATTR_SIG_DATA = 120,   /* u64: value that is passed to the signal */
+    PERF_ATTR_CONFIG3 = 128     /* u64: meaning depends on the event type */
 };
 #define PERF_ATTR_VER0 64u
 #define PERF_ATTR_VER7 128u
 
-/* Bit numbers of PERF_ATTR_FLAGS, from the least significant bit; on big-endian machines from the
- * most significant one. */
+/* Bit numbers in PERF_ATTR_FLAGS. Bit 0 is the least significant; on big-endian machines the most
+ * significant. */
 enum perf_attr_flag {
     PERF_FLAG_DISABLED = 0,
     PERF_FLAG_INHERIT = 1,
@@ -186,7 +197,7 @@ enum perf_attr_flag {
     PERF_FLAG_ENABLE_ON_EXEC = 12,
     PERF_FLAG_TASK = 13,
     PERF_FLAG_WATERMARK = 14,
-    PERF_FLAG_PRECISE = 15, /* two bits wide */
+    PERF_FLAG_PRECISE = 15, /* precision of the ip, two bits wide */
     PERF_FLAG_SAMPLE_ID_ALL = 18,
     PERF_FLAG_EXCLUDE_HOST = 19,
     PERF_FLAG_EXCLUDE_GUEST = 20,
@@ -236,29 +247,30 @@ enum perf_attr_flag {
 #define PERF_READ_GROUP 8u
 #define PERF_READ_LOST 16u
 
-/* Markers in a callchain. The addresses that follow a marker belong to its CPU mode. */
-/* this value and all above are markers, not addresses */
+/* Marker addresses in a callchain. The addresses after a marker belong to its CPU mode. */
+/* all values from this one on are markers, not addresses */
 #define PERF_CONTEXT_FIRST UINT64_C(0xfffffffffffff001)
 #define PERF_CONTEXT_KERNEL_MARK UINT64_C(0xffffffffffffff80)
 #define PERF_CONTEXT_USER_MARK UINT64_C(0xfffffffffffffe00)
 
-/* Compression type in the COMPRESSED feature section. */
+/* Type of compression in the feature section COMPRESSED. */
 #define PERF_COMPRESSION_ZSTD 1u
 
-/* Magic of a TRACING_DATA section and of trace.dat. */
+/* Magic number at the start of trace.dat and of the section TRACING_DATA. */
 #define PERF_TRACING_MAGIC "\x17\x08\x44tracing"
 #define PERF_TRACING_MAGIC_BYTES 10u
 
-/* Values of ttr_event.stack of a sample: only an ip; a callchain; a callchain without addresses,
- * for which the ip is used. */
+/* Values of ttr_event.stack in samples. The stack is: only the ip; the callchain; only the ip,
+ * because the callchain has no addresses. */
 enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
 
 #define PERF_BUILD_ID_BYTES 20u
 
-/* Returns the size of the build id in an MMAP2 record with the flag PERF_MISC_BUILD_ID, or 0 if it
+/* Returns the size of the build id in an MMAP2 record with the flag PERF_MISC_BUILD_ID; 0 if it
  * has none. The record has at least 64 bytes: [40] length | [41..43] zeros | [44..63] id, zeros.
- * The bytes are validated, because kernels (observed in 6.18) set the flag for all sessions if any
- * session requests build ids. The other sessions' records then contain device and inode. */
+ * The bytes are checked, because kernels (seen in 6.18) set the flag in the records of all
+ * sessions if one session requests build ids. Records of the other sessions contain device and
+ * inode instead. */
 static inline uint32_t perf_mapping_build_id_size(const uint8_t *record)
 {
     const uint32_t n = record[40];

@@ -4,11 +4,13 @@
 #include "base/endian.h"
 
 #define COMMIT_BYTES_MASK 0x07ffffffu
-#define MISSED 0x80000000u /* bit of the low half of `commit`, whether it has 32 or 64 bits */
+/* bit 31 of `commit`, which may have 32 or 64 bits: events were lost before the page */
+#define MISSED 0x80000000u
 #define MISSED_IS_STORED 0x40000000u
 #define DELTA_BITS 27u
 #define DELTA_MASK ((1u << DELTA_BITS) - 1)
-#define STAMP_BITS 59u /* width of an absolute time; the upper bits come from the previous time */
+/* bits of an absolute time; its upper bits are those of the previous time */
+#define STAMP_BITS 59u
 #define STAMP_MASK ((UINT64_C(1) << STAMP_BITS) - 1)
 
 enum { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_EXTEND = 30, TYPE_STAMP = 31 };
@@ -44,8 +46,8 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
     uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
     size_t room = n - layout->data;
     uint32_t upper =
-        /* The upper half of a 64-bit `commit` is all ones if MISSED is set, because kernels add
-         * MISSED as a negative 32-bit integer. */
+        /* if MISSED is set, the upper half of a 64-bit `commit` is all ones, because kernels add
+         * MISSED as a negative 32-bit integer */
         (uint32_t)(whole >> 32);
     bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 ||
                   (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
@@ -67,8 +69,8 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
     return true;
 }
 
-/* Completes an absolute time of 59 bits with the upper bits of the previous time. Adds a carry if
- * the result would be earlier than the previous time. */
+/* Adds the upper bits of the previous time to an absolute time of 59 bits. If the result is
+ * earlier than the previous time, adds one to the upper bits. */
 static uint64_t complete_event_time(uint64_t stamp, uint64_t before)
 {
     uint64_t upper = before & ~STAMP_MASK;
@@ -111,7 +113,7 @@ enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
                 type == TYPE_EXTEND ? page->time + time : complete_event_time(time, page->time);
             page->p += 8;
             if (is_sure)
-                ring_buffer_confirm(page);
+                ring_buffer_confirm_event(page);
             continue;
         }
         if (word < 4 || word - 4 > left - 8)
@@ -126,8 +128,8 @@ enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
     }
 }
 
-/* Returns the size in bytes of the event at `p` with its header. Returns 0 if it is invalid or
- * extends beyond `left` bytes. */
+/* Returns the size in bytes of the event at `p`, including its header; 0 if it is invalid, or
+ * longer than `left` bytes. */
 static size_t read_event_size(const uint8_t *p, size_t left, bool is_big_endian)
 {
     uint32_t head = load_page_u32(p, is_big_endian),
@@ -148,8 +150,8 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
                         const void *ctx)
 {
     uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 +
-                   /* per 4-byte word: 1 + number of events in the longest chain from this word to
-                    * the exact end of the page; 0 = none */
+                   /* for each 4-byte word: 1 + number of events in the longest chain from there to
+                    * the exact end of the page; 0 if none exists */
                    1];
     size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
     if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)

@@ -13,7 +13,7 @@
  *     31    time stamp  u32: with the delta an absolute time of 59 bits
  *
  * Order of calls: ring_buffer_begin_page once per page, ring_buffer_next_event until
- * RING_BUFFER_END. A caller that finds an event to be valid calls ring_buffer_confirm; after
+ * RING_BUFFER_END. A caller that finds an event to be valid calls ring_buffer_confirm_event; after
  * RING_BUFFER_DAMAGED it may call ring_buffer_resync, which searches for the next valid event.
  *
  * Invariants: all reads stay within the committed bytes. Deltas are unsigned. Absolute times carry
@@ -35,56 +35,56 @@
 
 struct ring_buffer_layout {
     bool is_big_endian;
-    uint8_t commit_bytes; /* 4 or 8 */
-    uint32_t data;        /* offset of the first event in a page */
+    uint8_t commit_bytes; /* size of `commit` in bytes, 4 or 8 */
+    uint32_t data;        /* byte offset of the first event in a page */
 };
 
 /* State of the iteration over one page. */
 struct ring_buffer_page {
-    const uint8_t *p, *end; /* unread events: the next one, and the end of the page's events */
-    uint64_t time;          /* time of the previous event, in units of the trace clock */
-    /* number of events lost before the page, 0 if unknown; valid if is_lossy */
+    const uint8_t *p, *end; /* p: next event; end: end of the events in the page */
+    uint64_t time;          /* time of the last event, in units of the trace clock */
+    /* number of events that were lost before the page, 0 if unknown; valid if is_lossy */
     uint64_t lost;
     bool is_lossy, is_big_endian;
-    /* end of the last event confirmed by ring_buffer_confirm(); initially the start of the first
-     * event */
+    /* end of the last event that ring_buffer_confirm_event() confirmed; before that, start of the
+     * first event */
     const uint8_t *sure;
     uint64_t sure_time; /* time at `sure` */
 };
 
 struct ring_buffer_event {
-    const uint8_t *p; /* data of the event; NULL if it has no data */
+    const uint8_t *p; /* data of the event; NULL if it has none */
     size_t n;         /* data size in bytes, including padding to a multiple of 4 */
     uint64_t time;
 };
 
 enum ring_buffer_step { RING_BUFFER_EVENT, RING_BUFFER_END, RING_BUFFER_DAMAGED };
 
-/* Starts the iteration over a page of `n` bytes. If is_cut, the page is truncated, and only
+/* Starts the iteration over a page of `n` bytes. is_cut: the end of the page is missing, so only
  * complete events are returned. Returns false if the page header is invalid. */
 bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
                             bool is_cut, struct ring_buffer_page *page);
 
-/* Confirms that the last returned event is valid. Resynchronization then starts after it. */
-static inline void ring_buffer_confirm(struct ring_buffer_page *page)
+/* Confirms that the last returned event is valid, so that resynchronization starts after it. */
+static inline void ring_buffer_confirm_event(struct ring_buffer_page *page)
 {
     page->sure = page->p;
     page->sure_time = page->time;
 }
 
-/* page size in bytes above which pages are not resynchronized */
+/* bytes; larger pages are not resynchronized */
 #define RING_BUFFER_RESYNC_MAX 65536u
 
-/* Resynchronizes after damage. Finds the longest chain of events that `is_event` accepts, that
- * starts after the last confirmed event and ends exactly with the page; moves to its start. Returns
- * false if none exists. Only the first time delta of the skipped bytes is added, since usually a
- * single event is damaged. */
+/* Resynchronizes after damage: finds the longest chain of events that `is_event` accepts, from the
+ * last confirmed event on, that ends exactly at the end of the page. Moves to its start; returns
+ * false if none exists. Of the skipped bytes, adds only the first time delta, since usually
+ * one event is damaged. */
 bool ring_buffer_resync(struct ring_buffer_page *page,
                         bool (*is_event)(const void *ctx, const uint8_t *p, size_t n),
                         const void *ctx);
 
-/* Reads the next event. Returns RING_BUFFER_DAMAGED, with page->p at the event, if it extends
- * beyond the committed bytes. */
+/* Reads the next event. If it extends past the end of the page's events, returns
+ * RING_BUFFER_DAMAGED, with page->p at the event. */
 enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
                                              struct ring_buffer_event *event);
 

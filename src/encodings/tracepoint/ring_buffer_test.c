@@ -195,7 +195,7 @@ static void resync_after_oversized_event_finds_next(void **state)
               0x61, 0, 0, 0, 'e', 'f', 'g', 'h', 0x21, 0, 0, 0, 'i', 'j', 'k', 'l'),
         false, &page));
     expect_event(&page, 0x1001, "abcd", 4);
-    ring_buffer_confirm(&page);
+    ring_buffer_confirm_event(&page);
     expect_end(&page, RING_BUFFER_DAMAGED);
     assert_true(ring_buffer_resync(&page, accept_letters, NULL));
     expect_event(&page, 0x1006, "efgh", 4);

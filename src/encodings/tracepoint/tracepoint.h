@@ -1,4 +1,4 @@
-/* Internals of tracepoints, shared by the files of this folder. The public interface is
+/* Types and functions that only the files of this folder use. The public interface is
  * tracepoints.h. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINT_H
 #define TRACETTA_ENCODINGS_TRACEPOINT_TRACEPOINT_H
@@ -9,53 +9,58 @@
 #include "encodings/event_header/event_header.h"
 #include "encodings/tracepoint/tracepoints.h"
 
-/* Types to which the stored bytes of a field are decoded. */
+/* Types of values to which the bytes of a field are decoded. */
 enum tracepoint_shape {
     TRACEPOINT_UINT, /* unsigned integer of `size` bytes */
     TRACEPOINT_INT,
     TRACEPOINT_BOOL,
     TRACEPOINT_POINTER,
-    TRACEPOINT_TEXT,  /* characters up to a zero */
-    TRACEPOINT_BYTES, /* structs, byte arrays, and types of unknown size */
-    TRACEPOINT_ARRAY  /* integers of `element` bytes each */
+    TRACEPOINT_TEXT,  /* text up to a zero character */
+    TRACEPOINT_BYTES, /* bytes: structs, byte arrays, and types of unknown size */
+    TRACEPOINT_ARRAY  /* array of integers of `element` bytes each */
 };
 
-/* Location of a field's bytes in the record. */
+/* Where in the record the bytes of a field are. */
 enum tracepoint_location {
     TRACEPOINT_HERE, /* `size` bytes at `offset` */
-    TRACEPOINT_REST, /* from `offset` to the end of the record */
-    /* u32 at `offset`, which refers to the bytes: length << 16 | offset from the start of the
-     * record */
+    TRACEPOINT_REST, /* all bytes from `offset` to the end of the record */
+    /* where a u32 at `offset` refers to: length << 16 | offset from the start of the record */
     TRACEPOINT_DATA_LOC,
-    TRACEPOINT_REL_LOC /* like DATA_LOC, but the offset is relative to the end of the u32 */
+    /* like DATA_LOC, but the offset counts from the end of the u32 */
+    TRACEPOINT_REL_LOC
 };
 
 struct tracepoint_field {
-    ttr_text name, type; /* type: declaration without the name, such as "__data_loc char[]" */
+    /* type: declaration without the name of the field, such as "__data_loc char[]" */
+    ttr_text name, type;
     ttr_id name_id;
-    uint32_t offset, size; /* offset and size in bytes of the fixed-size part */
-    uint8_t shape, place;  /* enum tracepoint_shape, enum tracepoint_location */
-    uint8_t element;       /* element size in bytes if `shape` is ARRAY */
-    /* declared by "signed:"; for an ARRAY that of the elements */
+    /* byte offset and size of the part of the field with a fixed position */
+    uint32_t offset, size;
+    uint8_t shape, place; /* enum tracepoint_shape; enum tracepoint_location */
+    uint8_t element;      /* bytes of an element if `shape` is ARRAY */
+    /* the integer, or the elements of an ARRAY, are signed ("signed:") */
     bool is_signed;
-    bool is_array; /* the declaration has brackets */
+    bool is_array; /* the declaration contains brackets */
     bool is_pointer;
 };
 
-/* Display hints for a field, derived from the print format. */
+/* How a field is displayed, as the print format shows. */
 struct tracepoint_display {
-    const struct tracepoint_table *table; /* names of the field's values; NULL if none */
-    bool is_flags;                        /* the table names bits, not values */
-    /* number base in which the field is printed; 0 if unknown */
+    /* names of values of the field; NULL if it has none */
+    const struct tracepoint_table *table;
+    bool is_flags; /* the names are those of bits, not of values */
+    /* base in which the print format prints the field; 0 if unknown */
     uint8_t base;
 };
 
-/* Data created at the first event of a tracepoint; NULL until then. */
+/* Data that the first event of a tracepoint creates. */
 struct tracepoint_lazy {
-    const struct tracepoint_program *program; /* compiled print format */
-    const struct tracepoint_display *look;    /* display hints, one per field */
-    uint64_t events;                          /* number of events so far */
-    /* payload type for format_description.describe; NULL until first requested */
+    /* compiled print format; NULL before the first event */
+    const struct tracepoint_program *program;
+    /* array of display hints, one per field; NULL before the first event */
+    const struct tracepoint_display *look;
+    uint64_t events; /* number of events of the tracepoint so far */
+    /* type of the payload, for format_description.describe; NULL until requested */
     const struct type *type;
 };
 
@@ -66,26 +71,27 @@ struct tracepoint {
     ttr_id provider_id, name_id, schema;
     uint32_t id;
     const struct tracepoint_field *field;
-    /* common_n: number of leading fields that all tracepoints share (common_type ...) */
+    /* common_n: number of fields at the start that all tracepoints have (common_type ...) */
     uint32_t fields_n, common_n;
-    uint32_t fixed_bytes; /* minimum size of a record */
-    /* the format file could not be parsed; the tracepoint has no fields */
+    uint32_t fixed_bytes; /* bytes of the shortest possible record */
+    /* the format file could not be parsed, so the tracepoint has no fields */
     bool is_broken;
-    bool has_places; /* at least one field is located by DATA_LOC or REL_LOC */
-    /* ftrace:bprint (trace_printk): each record refers to a different print format */
+    bool has_places; /* a field is located by DATA_LOC or REL_LOC */
+    /* the tracepoint is ftrace:bprint (trace_printk): each record refers to a print format of its
+     * own */
     bool is_bprint;
-    /* decoder, if the tracepoint follows the EventHeader convention; else NULL */
+    /* decoder of EventHeader events, if the tracepoint has such events; else NULL */
     struct event_header_tracepoint *header;
-    /* decoder, if the .NET runtime writes the tracepoint's events; else NULL */
+    /* decoder of .NET events, if the .NET runtime writes the tracepoint; else NULL */
     struct clr_user_tracepoint *clr;
-    ttr_text print; /* text after "print fmt:" */
+    ttr_text print; /* print format: the text after "print fmt:" */
 };
 
-/* --- tracepoint_format.c --- */
+/* --- Format files (tracepoint_format.c) --- */
 
-/* Parses a tracefs `format` file into `tp`. Names are copied to the arena; `text` must remain valid
- * as long as `tp`. Returns false if the text is malformed, with reason and line number, or if
- * memory is exhausted, with reason NULL. A name and an id before the error are set nevertheless. */
+/* Parses a tracefs `format` file into `tp`. Copies names to the arena; `text` must be valid as
+ * long as `tp`. Returns false with reason and line number if the text is malformed, with the
+ * reason NULL if memory is out. Name and id are set if they are before the error. */
 struct tracepoint_parse_error {
     const char *why;
     uint32_t line;
@@ -93,7 +99,7 @@ struct tracepoint_parse_error {
 TTR_MUST bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_text text,
                                unsigned long_bytes, struct tracepoint_parse_error *complaint);
 
-/* --- tracepoint_fields.c --- */
+/* --- Field operations (tracepoint_fields.c) --- */
 
 extern const struct field_ops tracepoint_field_ops;
 
@@ -121,8 +127,8 @@ static inline int64_t tracepoint_sign_extend(uint64_t x, uint32_t bytes)
     return (int64_t)(x << unused) >> unused;
 }
 
-/* Locates the `n` bytes of a field; follows a DATA_LOC or REL_LOC. Returns false if the bytes are
- * not completely inside the record. */
+/* Finds the `n` bytes of a field in the record; follows a DATA_LOC or REL_LOC. Returns false if
+ * the bytes are not all in the record. */
 static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field, bool is_big_endian,
                                            struct tracepoint_raw raw, const uint8_t **p, size_t *n)
 {
@@ -146,7 +152,7 @@ static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field,
     if (!cursor_skip(&c, at))
         return false;
     if (field->size == 2) {
-        /* Old kernels store no length, only the offset: the text ends at a zero. */
+        /* old kernels store only an offset, no length: the text ends at a zero */
         const uint8_t *zero = memchr(c.p, 0, cursor_left(&c));
         *n = zero ? (size_t)(zero - c.p) : cursor_left(&c);
     } else {
@@ -156,15 +162,16 @@ static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field,
     return *p != NULL;
 }
 
-/* --- tracepoint_names.c --- */
+/* --- Symbols and names (tracepoint_names.c) --- */
 
 struct tracepoint_symbol {
     uint64_t address;
     ttr_text name;
-    const struct tracepoint_program *program; /* compiled printk format; NULL until used */
+    /* compiled printk format; NULL until a record refers to it */
+    const struct tracepoint_program *program;
 };
 
-/* Table of texts by address, sorted for binary search. */
+/* Table that maps addresses to texts, sorted by address. */
 struct tracepoint_symbols {
     struct tracepoint_symbol *symbol;
     size_t n, capacity;
@@ -177,16 +184,16 @@ struct tracepoint_names {
 
 void tracepoint_names_free(struct tracepoint_names *names);
 
-/* Returns the symbol with the highest address that is not above `address`. Returns NULL if all are
- * above. */
-const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols,
-                                                     uint64_t address);
+/* Returns the symbol with the highest address that is not above `address`; NULL if all addresses
+ * are above it. */
+const struct tracepoint_symbol *tracepoint_find_symbol(const struct tracepoint_symbols *symbols,
+                                                       uint64_t address);
 
-/* --- tracepoints.c --- */
+/* --- Table of tracepoints (tracepoints.c) --- */
 
 #define TRACEPOINTS_DENSE 65536u
 
-#define TRACEPOINTS_RECENT 256u /* slots of the pid-to-thread cache */
+#define TRACEPOINTS_RECENT 256u /* number of slots in the cache of threads by pid */
 
 struct tracepoints {
     struct tracepoints_spec spec;
@@ -196,16 +203,19 @@ struct tracepoints {
     } recent[TRACEPOINTS_RECENT];
     const struct alloc *alloc;
     struct arena arena;
-    struct tracepoint **kind; /* all tracepoints, in the order of their addition */
+    /* all tracepoints, in the order in which they were added */
+    struct tracepoint **kind;
     size_t kinds_n, kinds_capacity;
-    struct tracepoint **dense; /* table indexed by tracepoint id, for ids below TRACEPOINTS_DENSE */
+    struct tracepoint **dense; /* tracepoints by id, for ids below TRACEPOINTS_DENSE */
     size_t dense_n;
-    /* common fields as declared by the first tracepoint; NULL: the kernel's defaults apply */
+    /* common fields, as the first tracepoint declares them; NULL if the kernel's defaults apply */
     const struct tracepoint_field *type, *pid;
-    struct event_header_decoder *headers; /* NULL until a tracepoint needs it */
-    /* NULL until a tracepoint needs it */
+    /* decoder of EventHeader events; NULL until a tracepoint needs it */
+    struct event_header_decoder *headers;
+    /* decoder of .NET events; NULL until a tracepoint needs it */
     struct clr_user_decoder *clr;
-    struct tracepoint unknown; /* used for records with an unknown tracepoint id */
+    /* tracepoint of all records with an unknown tracepoint id */
+    struct tracepoint unknown;
     struct tracepoint_names names;
 };
 

@@ -1,4 +1,4 @@
-/* Formatter of %p and its extensions: kernel functions, MAC and IP addresses, UUIDs, byte dumps. */
+/* Formats %p and its extensions: kernel functions, MAC and IP addresses, UUIDs, byte dumps. */
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
@@ -18,12 +18,12 @@ static void print_decimal(struct buffer *to, uint64_t x)
     buffer_add(to, text, number_format_u64(text, x));
 }
 
-/* --- Kernel functions and plain pointers --- */
+/* --- Kernel functions and pointers without extension --- */
 
 void tracepoint_print_function(const struct tracepoint_run *run, uint64_t address, bool has_place)
 {
     const struct tracepoint_symbols *kernel = &run->tp->all->names.kernel;
-    const struct tracepoint_symbol *symbol = tracepoint_symbol_at(kernel, address);
+    const struct tracepoint_symbol *symbol = tracepoint_find_symbol(kernel, address);
     bool is_last = symbol && symbol == &kernel->symbol[kernel->n - 1];
     if (!symbol || (is_last && symbol->address != address)) {
         print_text(run->to, "0x");
@@ -47,10 +47,10 @@ static void print_plain_pointer(const struct tracepoint_run *run, uint64_t x)
     tracepoint_print_hex(run->to, x, 1);
 }
 
-/* --- Bytes of a field: %pM, %pU, %ph --- */
+/* --- Fields as bytes: %pM, %pU, %ph --- */
 
-/* Returns the bytes of a field that an argument refers to, ignoring casts. If the argument is not a
- * field of `size` bytes, prints the same error as libtraceevent and returns NULL. */
+/* Returns the bytes of the field that is the argument, ignoring casts. If it is not a field of
+ * `size` bytes, prints the error that libtraceevent prints, and returns NULL. */
 static const uint8_t *require_field_bytes(const struct tracepoint_run *run, uint32_t index,
                                           uint32_t size, const char *otherwise)
 {
@@ -100,7 +100,7 @@ static void print_uuid(const struct tracepoint_run *run, const struct tracepoint
     }
 }
 
-/* Formats %*ph: the first `star` bytes of a dynamic array in hexadecimal. */
+/* Prints the first `star` bytes of a dynamic array in hexadecimal (%*ph). */
 static void print_byte_dump(const struct tracepoint_run *run, const struct tracepoint_item *item,
                             int star)
 {
@@ -110,7 +110,7 @@ static void print_byte_dump(const struct tracepoint_run *run, const struct trace
         print_decimal(run->to, node->peer);
         return;
     }
-    ttr_text bytes = tracepoint_array_bytes(run, node->field);
+    ttr_text bytes = tracepoint_get_array_bytes(run, node->field);
     int n = item->has_star ? star : 1;
     for (int i = 0; i < n && (size_t)i < bytes.n; i++) {
         if (i && item->form != 'N')
@@ -145,8 +145,8 @@ static void print_ipv6_long(const struct tracepoint_run *run, const struct trace
     }
 }
 
-/* Returns the index of the longest run of zero words, -1 if none, and stores its length in `n`. Of
- * equally long runs the first counts. A single zero word does not count (RFC 5952, 4.2.2). */
+/* Returns the index of the longest run of at least two zero words, the first of several, and
+ * stores its length in `n` (RFC 5952, 4.2.2). Returns -1 if there is none. */
 static int find_longest_zero_words(const uint8_t *p, int words, int *n)
 {
     int at = -1;
@@ -199,8 +199,8 @@ static void print_ipv6(const struct tracepoint_run *run, const struct tracepoint
         print_ipv6_long(run, item, p);
 }
 
-/* Formats %pIS, a struct sockaddr: [0..1] family, in machine byte order | [2..3] port | IPv4:
- * [4..7] address | IPv6: [8..23] address. Port and address are in network order. */
+/* Prints a struct sockaddr (%pIS): [0..1] family, in the byte order of the machine | [2..3] port |
+ * IPv4: [4..7] address | IPv6: [8..23] address. Port and address are in network order. */
 static void print_sockaddr(const struct tracepoint_run *run, const struct tracepoint_item *item)
 {
     const struct tracepoint_node *node = &run->program->node[item->node];
@@ -214,7 +214,7 @@ static void print_sockaddr(const struct tracepoint_run *run, const struct tracep
     const struct tracepoint_field *field = node->field;
     ttr_text bytes = {"", 0};
     if (node->op == OP_ARRAY)
-        bytes = tracepoint_array_bytes(run, field);
+        bytes = tracepoint_get_array_bytes(run, field);
     else if (field && field->offset <= run->raw.n && field->size <= run->raw.n - field->offset)
         bytes = (ttr_text){(const char *)run->raw.p + field->offset, field->size};
     if (bytes.n < 2)
@@ -257,7 +257,7 @@ static void print_network_address(const struct tracepoint_run *run,
         print_ipv4(run, item, p);
 }
 
-/* Formats %*pbl: which of the first `star` bits of an array are set, as a list of ranges. */
+/* Prints the set bits among the first `star` bits of an array as a list of ranges (%*pbl). */
 static void print_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item,
                            int star)
 {
@@ -265,7 +265,7 @@ static void print_bit_list(const struct tracepoint_run *run, const struct tracep
     const struct tracepoint_field *field = node->field;
     ttr_text mask = {"", 0};
     if (node->op == OP_ARRAY || node->op == OP_BITS)
-        mask = tracepoint_array_bytes(run, field);
+        mask = tracepoint_get_array_bytes(run, field);
     else if (node->op == OP_FIELD && field && field->offset <= run->raw.n &&
              field->size <= run->raw.n - field->offset)
         mask = (ttr_text){(const char *)run->raw.p + field->offset, field->size};

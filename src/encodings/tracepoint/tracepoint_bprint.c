@@ -16,16 +16,17 @@ static bool equals_word(ttr_text text, const char *word)
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-static const struct tracepoint_field *find_own_field(const struct tracepoint *tp, const char *name)
+static const struct tracepoint_field *find_payload_field(const struct tracepoint *tp,
+                                                         const char *name)
 {
     return tracepoint_find_field(tp, (ttr_text){name, strlen(name)});
 }
 
 bool tracepoint_is_bprint(const struct tracepoint *tp)
 {
-    const struct tracepoint_field *format = find_own_field(tp, "fmt"),
-                                  *decoder = find_own_field(tp, "buf"),
-                                  *from = find_own_field(tp, "ip");
+    const struct tracepoint_field *format = find_payload_field(tp, "fmt"),
+                                  *decoder = find_payload_field(tp, "buf"),
+                                  *from = find_payload_field(tp, "ip");
     return equals_word(tp->system, "ftrace") && equals_word(tp->name, "bprint") && format &&
            decoder && from && format->size <= 8 && from->size <= 8 &&
            decoder->place <= TRACEPOINT_REST;
@@ -34,7 +35,7 @@ bool tracepoint_is_bprint(const struct tracepoint *tp)
 static uint64_t read_field_number(const struct tracepoint *tp, const char *name,
                                   struct tracepoint_raw raw)
 {
-    const struct tracepoint_field *field = find_own_field(tp, name);
+    const struct tracepoint_field *field = find_payload_field(tp, name);
     if (field->offset > raw.n || field->size > raw.n - field->offset)
         return 0;
     return tracepoint_load_integer(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
@@ -45,7 +46,7 @@ static struct tracepoint_symbol *find_printk_format(const struct tracepoint *tp,
 {
     uint64_t address = read_field_number(tp, "fmt", raw);
     const struct tracepoint_symbols *printk = &tp->all->names.printk;
-    const struct tracepoint_symbol *symbol = tracepoint_symbol_at(printk, address);
+    const struct tracepoint_symbol *symbol = tracepoint_find_symbol(printk, address);
     return symbol && symbol->address == address ? &printk->symbol[symbol - printk->symbol] : NULL;
 }
 
@@ -58,7 +59,7 @@ bool tracepoint_prepare_bprint(const struct tracepoint *tp, struct tracepoint_ra
     return symbol->program != NULL;
 }
 
-/* --- Decoding of the packed arguments --- */
+/* --- Decoding of packed arguments --- */
 
 struct argument_decoder {
     const struct tracepoint_run *run;
@@ -94,7 +95,7 @@ static void decode_text_argument(struct argument_decoder *decoder)
                     (struct tracepoint_argument){.text = {(const char *)p, n}, .is_text = true});
 }
 
-/* Decodes a %p argument: as text if the kernel stored the formatted text, else as an address. */
+/* Decodes an argument of %p: a text if the kernel stored the formatted text, else an address. */
 static void decode_pointer_argument(struct argument_decoder *decoder,
                                     const struct tracepoint_item *item)
 {
@@ -141,7 +142,7 @@ void tracepoint_print_bprint(const struct tracepoint *tp, struct tracepoint_raw 
                                  .argument = arguments};
     const struct tracepoint_symbol *symbol = find_printk_format(tp, raw);
     struct argument_decoder decoder = {.run = &run, .argument = arguments};
-    const struct tracepoint_field *field = find_own_field(tp, "buf");
+    const struct tracepoint_field *field = find_payload_field(tp, "buf");
     tracepoint_print_function(&run, read_field_number(tp, "ip", raw), false);
     buffer_add(to, ": ", 2);
     if (!symbol || !symbol->program || symbol->program->why) {

@@ -1,6 +1,6 @@
-/* Parser of macro calls in print formats: macros of the kernel that libtraceevent supports, sizeof
- * and __builtin_expect. All other functions exist only in the kernel, so a format that calls one is
- * rejected. */
+/* Parses macro calls in print formats: the kernel macros that libtraceevent supports, sizeof and
+ * __builtin_expect. A format that calls any other function is rejected, since that exists only in
+ * the kernel. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static const ttr_text no_word = {"", 0};
@@ -10,8 +10,8 @@ static bool equals_word(ttr_text text, const char *word)
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-/* Parses a field name and the closing parenthesis after it. Sets `*field` to NULL if the tracepoint
- * lacks the field. Returns false on a syntax error. */
+/* Parses a field name and the parenthesis that closes the call. Sets `*field` to NULL if the
+ * tracepoint does not have the field. Returns false if the syntax is wrong. */
 static bool parse_field_argument(struct tracepoint_parser *parser,
                                  const struct tracepoint_field **field, ttr_text *name)
 {
@@ -42,7 +42,7 @@ static uint32_t parse_dynamic_array(struct tracepoint_parser *parser, uint8_t op
                                                                  .c = NODE_NONE});
 }
 
-/* --- Tables of value names --- */
+/* --- Tables of names of values --- */
 
 static const struct {
     const char *name;
@@ -103,7 +103,7 @@ static const struct tracepoint_table *parse_table(struct tracepoint_parser *pars
         struct tracepoint_label one;
         if (!parse_label(parser, &one))
             return NULL;
-        /* the label has the value now, so its nodes are freed */
+        /* the label stores the value, so its nodes are not needed any more */
         parser->nodes.n = nodes;
         if (n == capacity) {
             capacity = capacity ? 2 * capacity : 8;
@@ -152,7 +152,7 @@ static uint32_t parse_named_values(struct tracepoint_parser *parser, uint8_t op,
                                                                  .table = table});
 }
 
-/* --- Macros over bytes and arrays --- */
+/* --- Macros for bytes and arrays --- */
 
 static uint32_t parse_call_arguments(struct tracepoint_parser *parser, uint8_t op, uint8_t peer,
                                      unsigned n, unsigned depth)
@@ -237,7 +237,7 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
                                                                  .c = NODE_NONE});
 }
 
-/* Parses __builtin_expect(value, hint). The hint, which only guides the C compiler, is ignored. */
+/* Parses __builtin_expect(value, hint). Ignores the hint, which is for the C compiler. */
 static uint32_t parse_builtin_expect(struct tracepoint_parser *parser, unsigned depth)
 {
     uint32_t value = tracepoint_parse_expression(parser, depth + 1);

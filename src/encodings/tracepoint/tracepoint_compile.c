@@ -11,12 +11,13 @@
 struct format_compiler {
     struct tracepoint_parser parser;
     ttr_text format;
-    uint32_t *argument; /* nodes of the arguments, in order */
+    uint32_t *argument; /* node of each argument */
     uint32_t arguments_n, arguments_capacity, next;
     struct tracepoint_item *item;
     uint32_t items_n, items_capacity;
-    char *text; /* buffer for literal text; as large as the format, so it always suffices */
-    /* the arguments are in the record (trace_printk), not in fields */
+    /* buffer for the texts of items; as large as the format, which they cannot exceed */
+    char *text;
+    /* arguments are stored in the record (trace_printk), they are not fields */
     bool has_own_arguments;
 };
 
@@ -32,10 +33,10 @@ static bool set_format_out_of_memory(struct format_compiler *compiler)
     return set_format_error(compiler, "out of memory");
 }
 
-/* Doubles the capacity of a full array in the arena. Returns false if memory is exhausted, or if
+/* Doubles the capacity of an array in the arena if it is full. Returns false if memory is out, or
  * the array has ITEMS_MAX elements. */
-static bool grow_list(struct format_compiler *compiler, void **list, uint32_t n, uint32_t *capacity,
-                      size_t size)
+static bool grow_array_in_arena(struct format_compiler *compiler, void **list, uint32_t n,
+                                uint32_t *capacity, size_t size)
 {
     if (n < *capacity)
         return true;
@@ -54,14 +55,14 @@ static bool grow_list(struct format_compiler *compiler, void **list, uint32_t n,
 
 static bool append_item(struct format_compiler *compiler, const struct tracepoint_item *item)
 {
-    if (!grow_list(compiler, (void **)&compiler->item, compiler->items_n, &compiler->items_capacity,
-                   sizeof *item))
+    if (!grow_array_in_arena(compiler, (void **)&compiler->item, compiler->items_n,
+                             &compiler->items_capacity, sizeof *item))
         return false;
     compiler->item[compiler->items_n++] = *item;
     return true;
 }
 
-/* --- Arguments after the format string --- */
+/* --- Arguments after the format --- */
 
 static bool parse_format_arguments(struct format_compiler *compiler)
 {
@@ -75,15 +76,16 @@ static bool parse_format_arguments(struct format_compiler *compiler)
         if (!tracepoint_expect_sign(parser, ","))
             return false;
         uint32_t node = tracepoint_parse_expression(parser, 0);
-        if (parser->why || !grow_list(compiler, (void **)&compiler->argument, compiler->arguments_n,
-                                      &compiler->arguments_capacity, sizeof node))
+        if (parser->why ||
+            !grow_array_in_arena(compiler, (void **)&compiler->argument, compiler->arguments_n,
+                                 &compiler->arguments_capacity, sizeof node))
             return false;
         compiler->argument[compiler->arguments_n++] = node;
     }
     return true;
 }
 
-static bool bind_next_argument(struct format_compiler *compiler, uint32_t *node)
+static bool assign_next_argument(struct format_compiler *compiler, uint32_t *node)
 {
     if (compiler->has_own_arguments) {
         *node = tracepoint_add_node(&compiler->parser,
@@ -101,9 +103,10 @@ static bool bind_next_argument(struct format_compiler *compiler, uint32_t *node)
     return true;
 }
 
-/* --- Format string --- */
+/* --- Parsing of the format string --- */
 
-/* Appends an item for literal text up to the next conversion, with escape sequences resolved. */
+/* Appends an item with the text up to the next conversion, and replaces escape sequences by
+ * characters. */
 static bool parse_literal_text(struct format_compiler *compiler, size_t *at)
 {
     ttr_text format = compiler->format;
@@ -130,8 +133,8 @@ static bool parse_literal_text(struct format_compiler *compiler, size_t *at)
                                                                      .star = NODE_NONE});
 }
 
-/* Parses the modifiers after %pI: 4, 6 or S with its modifiers. Returns their length. Only port (p)
- * and short form (c) are recognized after S, in this order. */
+/* Parses the letters after %pI: 4, 6 or S with modifiers. Returns their number. After S, accepts
+ * only port (p) and short form (c), in this order. */
 static size_t parse_address_extension(ttr_text rest, struct tracepoint_item *item)
 {
     size_t n = 2, at = 2;
@@ -177,15 +180,15 @@ static size_t parse_pointer_extension(ttr_text rest, struct tracepoint_item *ite
     return is_list ? 2 : is_address ? parse_address_extension(rest, item) : 0;
 }
 
-/* Returns the size in bytes of an integer argument. `longs` is the number of l modifiers; negative:
- * of h modifiers. */
-static int8_t integer_argument_size(int longs)
+/* Returns the size in bytes of an integer argument. longs: number of l modifiers, or minus the
+ * number of h modifiers. */
+static int8_t get_integer_argument_size(int longs)
 {
     return longs <= -2 ? 1 : longs == -1 ? 2 : longs == 0 ? 4 : 8;
 }
 
 struct conversion {
-    size_t at; /* index after the last character parsed */
+    size_t at; /* index of the first character that is not parsed yet */
     int longs;
 };
 
@@ -206,7 +209,7 @@ static bool parse_conversion_flags(struct format_compiler *compiler, struct conv
             is_precision = true;
             item->precision = 0;
         } else if (c == '*') {
-            if (item->has_star || !bind_next_argument(compiler, &item->star))
+            if (item->has_star || !assign_next_argument(compiler, &item->star))
                 return set_format_error(compiler, "conversion has two widths");
             item->has_star = true;
             item->star_is_precision = is_precision;
@@ -233,10 +236,10 @@ static bool parse_conversion(struct format_compiler *compiler, size_t *at)
     char c = compiler->format.p[conversion.at++];
     if (conversion.longs < -2 || conversion.longs > 2)
         return set_format_error(compiler, "length modifier is invalid");
-    if (!bind_next_argument(compiler, &item.node))
+    if (!assign_next_argument(compiler, &item.node))
         return false;
     item.conversion = c == 'i' ? 'd' : c;
-    item.bytes = integer_argument_size(conversion.longs);
+    item.bytes = get_integer_argument_size(conversion.longs);
     item.longs = (int8_t)conversion.longs;
     item.is_plain = !item.is_left && !item.has_zeros && !item.has_prefix && !item.has_sign &&
                     !item.has_blank && !item.has_star && item.width < 0 && item.precision < 0;

@@ -3,8 +3,8 @@
  * field is printed several times, its first hint is used. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* Returns the field that an expression refers to, ignoring casts. If may_be_masked, a constant bit
- * mask is ignored, too. Returns NULL for any other expression. */
+/* Returns the field that an expression denotes, ignoring casts and, if may_be_masked, a constant
+ * bit mask. Returns NULL for any other expression. */
 static const struct tracepoint_field *get_node_field(const struct tracepoint_program *program,
                                                      uint32_t index, bool may_be_masked)
 {
@@ -18,8 +18,10 @@ static const struct tracepoint_field *get_node_field(const struct tracepoint_pro
     return node->op == OP_LOAD ? node->field : NULL;
 }
 
-static void store_table_hint(const struct tracepoint *tp, const struct tracepoint_program *program,
-                             const struct tracepoint_node *node, struct tracepoint_display *display)
+static void set_value_names_hint(const struct tracepoint *tp,
+                                 const struct tracepoint_program *program,
+                                 const struct tracepoint_node *node,
+                                 struct tracepoint_display *display)
 {
     const struct tracepoint_field *field = get_node_field(program, node->a, node->op == OP_FLAGS);
     if (!field || field < tp->field + tp->common_n || field->shape > TRACEPOINT_INT)
@@ -31,8 +33,8 @@ static void store_table_hint(const struct tracepoint *tp, const struct tracepoin
     of->is_flags = node->op == OP_FLAGS;
 }
 
-static void store_base_hint(const struct tracepoint *tp, const struct tracepoint_program *program,
-                            const struct tracepoint_item *item, struct tracepoint_display *display)
+static void set_base_hint(const struct tracepoint *tp, const struct tracepoint_program *program,
+                          const struct tracepoint_item *item, struct tracepoint_display *display)
 {
     const struct tracepoint_field *field =
         item->kind == ITEM_NUMBER ? get_node_field(program, item->node, false) : NULL;
@@ -52,15 +54,15 @@ const struct tracepoint_display *tracepoint_derive_displays(
     memset(display, 0, (tp->fields_n + (size_t)1) * sizeof *display);
     for (uint32_t i = 0; i < program->nodes_n && !program->why; i++)
         if (program->node[i].op == OP_FLAGS || program->node[i].op == OP_SYMBOL)
-            store_table_hint(tp, program, &program->node[i], display);
+            set_value_names_hint(tp, program, &program->node[i], display);
     for (uint32_t i = 0; i < program->items_n; i++)
-        store_base_hint(tp, program, &program->item[i], display);
+        set_base_hint(tp, program, &program->item[i], display);
     return display;
 }
 
-/* Returns a bit mask as wide as a field. Values in the kernel's tables may be sign-extended beyond
- * that width. */
-static uint64_t field_width_mask(const ttr_value *value)
+/* Returns a bit mask with the width of a field, by which values are compared: the kernel's tables
+ * may contain them sign-extended to more bits. */
+static uint64_t get_field_width_mask(const ttr_value *value)
 {
     return value->bits ? (UINT64_C(1) << value->bits) - 1 : UINT64_MAX;
 }
@@ -72,10 +74,10 @@ static bool matches_label(const struct tracepoint_display *display,
     return display->is_flags ? real != 0 && (x & real) == real : real == x;
 }
 
-bool tracepoint_display_label(const struct tracepoint_display *display, const ttr_value *value,
-                              uint32_t i, ttr_text *label)
+bool tracepoint_get_label(const struct tracepoint_display *display, const ttr_value *value,
+                          uint32_t i, ttr_text *label)
 {
-    uint64_t bits = field_width_mask(value), x = value->v.u & bits;
+    uint64_t bits = get_field_width_mask(value), x = value->v.u & bits;
     for (uint32_t k = 0; k < display->table->n; k++) {
         if (!matches_label(display, &display->table->label[k], x, bits))
             continue;
@@ -86,12 +88,12 @@ bool tracepoint_display_label(const struct tracepoint_display *display, const tt
     return false;
 }
 
-void tracepoint_apply_display(const struct tracepoint_display *display, ttr_value *value)
+void tracepoint_set_base_and_labels(const struct tracepoint_display *display, ttr_value *value)
 {
     value->base = display->base == 10 ? 0 : display->base;
     if (!display->table)
         return;
-    uint64_t bits = field_width_mask(value), x = value->v.u & bits;
+    uint64_t bits = get_field_width_mask(value), x = value->v.u & bits;
     value->hint = display->is_flags ? TTR_DISPLAY_FLAGS : TTR_DISPLAY_ENUM;
     for (uint32_t k = 0; k < display->table->n; k++)
         if (matches_label(display, &display->table->label[k], x, bits) && value->count++ == 0)

@@ -7,16 +7,18 @@
 
 struct tracepoint_field_iter {
     struct tracepoint_raw raw;
-    const struct tracepoint_display *look; /* display hints, one per field; NULL if none */
-    const struct tracepoint_display *last; /* display hint of the last returned field */
-    const uint8_t *at;                     /* next array element to return */
-    uint32_t left;                         /* number of elements left */
-    /* index of the next field to return, and index after the last one */
+    /* array of display hints, one per field; NULL if it has none */
+    const struct tracepoint_display *look;
+    /* display hint of the field that was returned last */
+    const struct tracepoint_display *last;
+    const uint8_t *at; /* address of the next array element */
+    uint32_t left;     /* number of array elements that are still to be returned */
+    /* next: index of the next field; end: index after the last one */
     uint32_t next, end;
-    /* number of the container's next field; UINT32_MAX after its last */
+    /* number of the next field that the container adds; UINT32_MAX after the last */
     uint32_t extra;
-    uint8_t element; /* size of an array element in bytes */
-    uint8_t shape;   /* enum tracepoint_shape of the elements */
+    uint8_t element; /* bytes of an array element */
+    uint8_t shape;   /* type of the array elements (enum tracepoint_shape) */
     uint8_t group;
     bool is_big_endian;
 };
@@ -101,7 +103,7 @@ static void decode_field(struct tracepoint_field_iter *iter, const struct tracep
             tracepoint_load_integer(iter->raw.p + from->offset, from->size, iter->is_big_endian),
             from->size);
         if (look && (look->table || look->base))
-            tracepoint_apply_display(look, &field->value);
+            tracepoint_set_base_and_labels(look, &field->value);
         iter->last = look;
         return;
     }
@@ -125,8 +127,8 @@ static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
     iter->left--;
 }
 
-/* Returns the complete record as the field "undecoded", for a tracepoint that is unknown or has a
- * malformed format file. */
+/* Returns the complete record as the field "undecoded". Used if the tracepoint is unknown or its
+ * format file malformed. */
 static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_field *field)
 {
     iter->end = 0;
@@ -140,7 +142,7 @@ static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_fiel
     return true;
 }
 
-/* Returns whether the fixed-size part of a field is inside the record. */
+/* Returns true if the record contains the part of a field with a fixed position. */
 static bool is_field_in_record(const struct tracepoint_field_iter *iter,
                                const struct tracepoint_field *field)
 {
@@ -189,11 +191,12 @@ static bool find_value_label(const ttr_fields *fields, const ttr_value *value, u
                              ttr_text *text)
 {
     const struct tracepoint_field_iter *iter = (const struct tracepoint_field_iter *)fields->state;
-    if (i == 0) { /* Label 0 is in the value; `last` may already belong to another field. */
+    /* the value itself has its first label; `last` may belong to another field already */
+    if (i == 0) {
         *text = value->text;
         return value->count > 0;
     }
-    return iter->last && iter->last->table && tracepoint_display_label(iter->last, value, i, text);
+    return iter->last && iter->last->table && tracepoint_get_label(iter->last, value, i, text);
 }
 
 static uint32_t copy_record_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,

@@ -21,7 +21,7 @@
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint.h"
 
-/* upper limit of a field's size in bytes, because ring buffer records are shorter */
+/* bytes; no field is larger, because records of the ring buffer are not */
 #define FIELD_BYTES_MAX 65536u
 #define FIELDS_MAX 4096u
 
@@ -89,15 +89,15 @@ static bool next_format_line(struct format_parser *parser, ttr_text *line)
     return true;
 }
 
-/* --- Declarations: type words and name --- */
+/* --- Declarations of fields: type words and name --- */
 
-/* A field declaration, split into type words and name. */
+/* A field declaration, split into the words of the type and the name. */
 struct declaration {
     ttr_text word[8];
     unsigned n;
     bool is_pointer, is_array;
     uint8_t place;
-    ttr_text name; /* last word of the declaration */
+    ttr_text name; /* name of the field: the last word */
 };
 
 /* Skips a balanced "(...)" and returns the text after it. */
@@ -136,7 +136,7 @@ static void append_type_word(struct declaration *words, ttr_text word)
         words->word[words->n++] = word;
 }
 
-/* Splits a declaration into type words and name. Returns false if the name is missing. */
+/* Splits a declaration into the words of the type and the name. Returns false if it has no name. */
 static bool split_declaration(ttr_text text, struct declaration *words)
 {
     *words = (struct declaration){.place = TRACEPOINT_HERE};
@@ -163,11 +163,11 @@ static bool split_declaration(ttr_text text, struct declaration *words)
     return words->name.p != NULL;
 }
 
-/* --- Types: size, sign and shape --- */
+/* --- Types of fields: size, sign and shape --- */
 
 struct known_type {
     const char *name;
-    uint8_t bytes; /* 0 = size of the traced machine's `long` */
+    uint8_t bytes; /* size in bytes; 0 for that of `long` on the traced machine */
     bool is_signed;
 };
 
@@ -187,10 +187,10 @@ static const struct known_type known_types[] = {
     {"dma_addr_t", 8, false},
 };
 
-/* Returns the size in bytes of an integer type, and its sign, from the words of a declaration.
- * Returns 0 for other types. */
-static unsigned integer_type_size(const struct declaration *words, unsigned long_bytes,
-                                  bool *is_signed)
+/* Returns size in bytes and sign of an integer type that consists of several words. Returns 0 for
+ * other types. */
+static unsigned get_integer_type_size(const struct declaration *words, unsigned long_bytes,
+                                      bool *is_signed)
 {
     unsigned bytes = 0, longs = 0;
     bool says_signed = false, says_unsigned = false;
@@ -205,7 +205,7 @@ static unsigned integer_type_size(const struct declaration *words, unsigned long
         for (size_t j = 0; j < sizeof known_types / sizeof *known_types; j++) {
             if (!equals_word(word, known_types[j].name))
                 continue;
-            /* "int" is redundant in "short int" and "long int" */
+            /* the word "int" changes nothing in "short int" and "long int" */
             bool is_rest = equals_word(word, "int") && bytes;
             bytes = is_rest ? bytes : known_types[j].bytes ? known_types[j].bytes : long_bytes;
             *is_signed = known_types[j].is_signed;
@@ -236,7 +236,7 @@ static void set_array_shape(struct tracepoint_field *field, const struct declara
 {
     bool is_signed = false;
     unsigned element =
-        field->is_pointer ? long_bytes : integer_type_size(words, long_bytes, &is_signed);
+        field->is_pointer ? long_bytes : get_integer_type_size(words, long_bytes, &is_signed);
     field->shape = TRACEPOINT_BYTES;
     field->element = 1;
     if (has_type_word(words, "char") && !has_type_word(words, "unsigned") &&
@@ -263,10 +263,10 @@ static void set_field_shape(struct tracepoint_field *field, const struct declara
         field->shape = field->is_signed ? TRACEPOINT_INT : TRACEPOINT_UINT;
 }
 
-/* --- Lines of the file --- */
+/* --- Lines of a format file --- */
 
-/* Parses the number after `key` in a line such as "\toffset:8;\tsize:16;". Returns false if the key
- * is missing. */
+/* Parses the number after `key` in a line such as "\toffset:8;\tsize:16;". Returns false if the
+ * line does not contain the key. */
 static bool parse_line_number(ttr_text line, const char *key, uint64_t *number)
 {
     for (ttr_text part = line; part.n;) {
@@ -300,7 +300,7 @@ static struct tracepoint_field *append_new_field(struct format_parser *parser)
     return field;
 }
 
-/* Returns the type in a field declaration: the declaration without the name. */
+/* Returns the type in a field declaration, which is everything but the name. */
 static ttr_text copy_type_text(const struct format_parser *parser, ttr_text declaration,
                                ttr_text name)
 {
@@ -336,7 +336,7 @@ static bool parse_field_line(struct format_parser *parser, ttr_text line)
     bool has_sign = parse_line_number(places, "signed:", &is_signed), means_signed = false;
     if (!has_sign) /* kernels before 2.6.33 do not print "signed:" */
         is_signed =
-            integer_type_size(&words, parser->long_bytes, &means_signed) > 0 && means_signed;
+            get_integer_type_size(&words, parser->long_bytes, &means_signed) > 0 && means_signed;
     if (words.place != TRACEPOINT_HERE && size != 2 && size != 4)
         return set_parse_error(parser, "__data_loc or __rel_loc has neither 2 nor 4 bytes");
     if (parser->tp->fields_n == FIELDS_MAX)
@@ -360,8 +360,8 @@ static bool parse_field_line(struct format_parser *parser, ttr_text line)
     return true;
 }
 
-/* Parses the lines "name:" and "ID:", in either order, up to "format:". Returns false if the name
- * or the id is missing. */
+/* Parses the lines "name:" and "ID:", in any order, up to "format:". Returns false if one of them
+ * is missing. */
 static bool parse_format_head(struct format_parser *parser)
 {
     ttr_text line;
@@ -386,7 +386,7 @@ static bool parse_format_head(struct format_parser *parser)
     return set_parse_error(parser, "text ends before \"format:\"");
 }
 
-/* Parses the field lines. Stores the text after "print fmt:" as the print format. */
+/* Parses the lines of the fields, and stores the text after "print fmt:". */
 static bool parse_field_lines(struct format_parser *parser)
 {
     struct tracepoint *tp = parser->tp;
@@ -404,7 +404,7 @@ static bool parse_field_lines(struct format_parser *parser)
     return true;
 }
 
-/* Counts the leading fields with the prefix "common_". */
+/* Returns how many fields at the start have the prefix "common_". */
 static uint32_t count_common_fields(const struct tracepoint *tp)
 {
     uint32_t n = 0;

@@ -1,7 +1,6 @@
-/* Lexer of print formats. It splits text as libtraceevent does: identifiers and numbers are one
- * kind of word, operators have one or two characters ("<<=" does not occur), adjacent strings are
- * joined. Escape sequences are left unchanged here; only the format string has them resolved later.
- */
+/* Lexer of print formats, which splits text as libtraceevent does: identifiers and numbers are one
+ * kind of word, operators have one or two characters ("<<=" does not exist), adjacent strings are
+ * joined. Does not replace escape sequences, which is done later for the format string only. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static bool is_lexer_blank(char c)
@@ -29,9 +28,9 @@ static ttr_text consume_text(ttr_text *text, size_t n)
     return taken;
 }
 
-/* Returns the number of characters before the closing quote; the opening quote was consumed.
- * Returns SIZE_MAX if the closing quote is missing. */
-static size_t quoted_length(ttr_text text, char quote)
+/* Returns the number of characters before the closing quote; the opening quote is already
+ * consumed. Returns SIZE_MAX if it is missing. */
+static size_t find_quoted_length(ttr_text text, char quote)
 {
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] == quote)
@@ -41,12 +40,12 @@ static size_t quoted_length(ttr_text text, char quote)
     return SIZE_MAX;
 }
 
-/* Reads one quoted text, and skips the blanks after it. Returns false if the closing quote is
+/* Reads one text in quotes and the blanks after it. Returns false if the closing quote is
  * missing. */
 static bool read_quoted_piece(ttr_text *rest, char quote, ttr_text *piece)
 {
     (void)consume_text(rest, 1);
-    size_t n = quoted_length(*rest, quote);
+    size_t n = find_quoted_length(*rest, quote);
     if (n == SIZE_MAX)
         return false;
     *piece = consume_text(rest, n);
@@ -89,7 +88,7 @@ static void read_quoted_word(struct tracepoint_lexer *lexer, char quote)
     lexer->word = quote == '"' ? WORD_TEXT : WORD_CHAR;
 }
 
-static size_t operator_length(ttr_text text)
+static size_t get_operator_length(ttr_text text)
 {
     static const char *const pairs[] = {"->", "++", "--", "||", "&&", ">>",
                                         "<<", "<=", ">=", "==", "!="};
@@ -116,5 +115,5 @@ void tracepoint_next_word(struct tracepoint_lexer *lexer)
     while (n < lexer->rest.n && is_name_character(lexer->rest.p[n]))
         n++;
     lexer->word = n ? WORD_NAME : WORD_SIGN;
-    lexer->text = consume_text(&lexer->rest, n ? n : operator_length(lexer->rest));
+    lexer->text = consume_text(&lexer->rest, n ? n : get_operator_length(lexer->rest));
 }

@@ -1,5 +1,5 @@
 /* Tables of kernel symbols, printk formats and thread names, to which print formats and events
- * refer by address or pid. The kernel exports them as text with one entry per line; malformed lines
+ * refer by address or pid. The kernel prints them as text with one entry per line. Malformed lines
  * are skipped. */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static int compare_addresses(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts symbols by address. The order of names with equal address is arbitrary. */
+/* Sorts symbols by address. Symbols with equal addresses are in no particular order. */
 static void sort_symbols(struct tracepoint_symbols *symbols)
 {
     if (symbols->n)
@@ -135,8 +135,8 @@ bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines)
     return true;
 }
 
-const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols,
-                                                     uint64_t address)
+const struct tracepoint_symbol *tracepoint_find_symbol(const struct tracepoint_symbols *symbols,
+                                                       uint64_t address)
 {
     size_t low = 0, high = symbols->n;
     while (low < high) {

@@ -1,7 +1,7 @@
-/* Recursive-descent parser of expressions in print formats, with precedence climbing for binary
- * operators. It accepts C operators, casts to type names, and fields as REC->name, and folds
- * constants. Left out, as in libtraceevent: pointer dereferences, address-of, struct members,
- * assignments, and calls of unknown functions. */
+/* Recursive-descent parser of expressions in print formats; precedence climbing for binary
+ * operators. Accepts C operators, casts to type names, and fields as REC->name; folds constants.
+ * Left out, as in libtraceevent: pointer dereferences, address-of, struct members, assignments,
+ * and calls of unknown functions. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
 static const ttr_text no_word = {"", 0};
@@ -51,7 +51,8 @@ const struct tracepoint_field *tracepoint_find_field(const struct tracepoint *tp
     return NULL;
 }
 
-/* Parses the leading number of a text as strtoull does: prefix 0x is hexadecimal, 0 octal. */
+/* Parses the number at the start of a text, like strtoull: 0x is the prefix of hexadecimal, 0 of
+ * octal numbers. */
 static uint64_t parse_leading_number(ttr_text text)
 {
     unsigned base = 10;
@@ -73,9 +74,9 @@ static uint64_t parse_leading_number(ttr_text text)
     return x;
 }
 
-/* --- Nodes: appending and constant folding --- */
+/* --- Nodes and constant folding --- */
 
-static uint64_t fold_operator(uint8_t op, uint64_t a, uint64_t b)
+static uint64_t compute_constant_operator(uint8_t op, uint64_t a, uint64_t b)
 {
     struct tracepoint_node node[3] = {
         {.op = OP_NUMBER, .value = a}, {.op = OP_NUMBER, .value = b}, {.op = op, .a = 0, .b = 1}};
@@ -139,8 +140,8 @@ static uint32_t add_binary_node(struct tracepoint_parser *parser, uint8_t op, ui
         return tracepoint_add_node(
             parser,
             &(struct tracepoint_node){.op = op, .peer = PEER_OP, .a = a, .b = b, .c = NODE_NONE});
-    uint64_t value = fold_operator(op, parser->nodes.node[a].value,
-                                   b == NODE_NONE ? 0 : parser->nodes.node[b].value);
+    uint64_t value = compute_constant_operator(op, parser->nodes.node[a].value,
+                                               b == NODE_NONE ? 0 : parser->nodes.node[b].value);
     uint32_t node = add_number_node(parser, value, no_word);
     if (node != NODE_NONE)
         parser->nodes.node[node].peer = PEER_OP;
@@ -166,10 +167,10 @@ static uint32_t add_field_node(struct tracepoint_parser *parser,
     return tracepoint_add_node(parser, &node);
 }
 
-/* --- Casts --- */
+/* --- Type casts --- */
 
-/* Returns the mask by which a cast truncates a number. Like libtraceevent, knows only these types
- * and never sign-extends. */
+/* Returns the mask by which a cast to the type cuts off a number. Like libtraceevent, knows only
+ * these types, and does not extend the sign. */
 static uint64_t get_cast_mask(ttr_text type)
 {
     static const struct {
@@ -207,7 +208,7 @@ static uint32_t add_cast_node(struct tracepoint_parser *parser, ttr_text type, b
                                                                  .c = NODE_NONE});
 }
 
-/* --- Primary expressions: fields, numbers, parentheses --- */
+/* --- Operands: fields, numbers, parentheses --- */
 
 static uint32_t parse_field_reference(struct tracepoint_parser *parser)
 {
@@ -220,7 +221,7 @@ static uint32_t parse_field_reference(struct tracepoint_parser *parser)
     return add_field_node(parser, tracepoint_find_field(parser->tp, name));
 }
 
-/* Parses consecutive words as one name, such as "unsigned int" in a cast. */
+/* Parses several words as one name, such as "unsigned int" in a cast. */
 static ttr_text parse_multiword_name(struct tracepoint_parser *parser)
 {
     ttr_text first = parser->lexer.text;
@@ -250,8 +251,8 @@ static uint32_t parse_name(struct tracepoint_parser *parser, unsigned depth)
     return add_number_node(parser, parse_leading_number(name), name);
 }
 
-/* Returns true if the current word can start an operand. A name in parentheses before it is then
- * the type of a cast. */
+/* Returns true if an operand can start with the current word. Then a name in parentheses before it
+ * is the type of a cast. */
 static bool starts_operand(const struct tracepoint_parser *parser)
 {
     return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT ||
@@ -260,7 +261,7 @@ static bool starts_operand(const struct tracepoint_parser *parser)
 
 static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth);
 
-/* Parses what follows an opening parenthesis: "type)x", "type *)x", "REC)->x", or a name and
+/* Parses the text after an opening parenthesis: "type)x", "type *)x", "REC)->x", or a name and
  * ")". */
 static uint32_t parse_cast_or_name(struct tracepoint_parser *parser, unsigned depth)
 {
@@ -340,8 +341,8 @@ static uint32_t parse_plain_primary(struct tracepoint_parser *parser, unsigned d
     }
 }
 
-/* Parses the index of REC->field[index] and returns the element's node. Casts of the field are
- * ignored. */
+/* Parses the index in REC->field[index], and returns the node of the element. Ignores casts of the
+ * field. */
 static uint32_t parse_array_index(struct tracepoint_parser *parser, uint32_t of, unsigned depth)
 {
     tracepoint_next_word(&parser->lexer);
@@ -386,7 +387,8 @@ static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth)
 
 static const struct binary {
     char sign[3];
-    uint8_t level, op; /* level: precedence; operators of a higher level bind tighter */
+    /* level: precedence; of two operators, the one with the higher level is evaluated first */
+    uint8_t level, op;
 } binaries[] = {
     {"*", 10, OP_MULTIPLY},    {"/", 10, OP_DIVIDE},      {"%", 10, OP_REMAINDER},
     {"+", 9, OP_ADD},          {"-", 9, OP_SUBTRACT},     {"<<", 8, OP_SHIFT_LEFT},

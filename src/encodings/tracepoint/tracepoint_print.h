@@ -43,42 +43,43 @@
 
 #include "encodings/tracepoint/tracepoint.h"
 
-#define TRACEPOINT_DEPTH_MAX 64u   /* nesting of an expression */
-#define TRACEPOINT_NODES_MAX 4096u /* limit of nodes per print format */
-/* bytes; longer texts of an event are truncated */
+#define TRACEPOINT_DEPTH_MAX 64u   /* maximum nesting of an expression */
+#define TRACEPOINT_NODES_MAX 4096u /* maximum number of nodes in a print format */
+/* bytes; longer texts of an event are cut off */
 #define TRACEPOINT_TEXT_MAX ((size_t)1 << 20)
-#define TRACEPOINT_ARGUMENTS_MAX 64u /* limit of arguments per trace_printk format */
+/* maximum number of arguments of a trace_printk format */
+#define TRACEPOINT_ARGUMENTS_MAX 64u
 
-/* --- Lexer --- */
+/* --- Lexer of print formats --- */
 
 enum tracepoint_word {
     WORD_END,
     WORD_ERROR,
-    WORD_NAME, /* identifier or number */
-    WORD_TEXT, /* "..." without the quotes; adjacent strings are concatenated */
-    WORD_CHAR, /* '...' without the quotes */
-    WORD_SIGN  /* operator, bracket or comma */
+    WORD_NAME, /* word: identifier or number */
+    WORD_TEXT, /* word: "..." without the quotes; adjacent strings are joined */
+    WORD_CHAR, /* word: '...' without the quotes */
+    WORD_SIGN  /* word: operator, bracket or comma */
 };
 
 struct tracepoint_lexer {
     struct arena *arena;
     ttr_text rest;
-    uint8_t word;  /* enum tracepoint_word: kind of the current word */
-    ttr_text text; /* text of the current word */
+    uint8_t word;  /* kind of the current word (enum tracepoint_word) */
+    ttr_text text; /* characters of the current word */
     bool is_out_of_memory;
 };
 
-/* Reads the next word and sets `word` and `text`. Sets WORD_ERROR if a closing quote is missing. */
+/* Reads the next word into `word` and `text`. If a closing quote is missing, sets WORD_ERROR. */
 void tracepoint_next_word(struct tracepoint_lexer *lexer);
 
-/* --- Nodes of expressions --- */
+/* --- Expressions as nodes --- */
 
 enum tracepoint_op {
-    /* nodes that evaluate to a number: */
-    OP_NUMBER, /* constant `value` */
-    OP_LOAD,   /* integer field of `size` bytes at offset `value` */
-    OP_LENGTH, /* length in bytes of the dynamic array `field` */
-    OP_CAST,   /* (type)a: a & `value`; has no effect on texts */
+    /* nodes with a number as value: */
+    OP_NUMBER, /* the constant `value` */
+    OP_LOAD,   /* an integer field of `size` bytes at offset `value` */
+    OP_LENGTH, /* the length in bytes of the dynamic array `field` */
+    OP_CAST,   /* (type)a: a & `value`; no effect if a is a text */
     OP_NOT,
     OP_COMPLEMENT,
     OP_NEGATE,
@@ -102,28 +103,28 @@ enum tracepoint_op {
     OP_LOGICAL_AND,
     OP_LOGICAL_OR,
     OP_CONDITIONAL, /* a ? b : c */
-    OP_ELEMENT,     /* element a of `field`, `size` bytes each, masked with `value` */
-    /* nodes that evaluate to a text; if a number is needed, they are 0: */
-    OP_TEXT,     /* constant `text` */
-    OP_FIELD,    /* `field` itself, for %s and %pI4; its value if a number is needed */
-    OP_STRING,   /* dynamic array `field`, up to a zero */
-    OP_ARRAY,    /* dynamic array `field`, all bytes */
-    OP_FLAGS,    /* names of the bits of a in `table`, with `text` as separator */
-    OP_SYMBOL,   /* name of value a in `table` */
-    OP_HEX,      /* b bytes at a in hexadecimal, separated by blanks */
-    OP_HEX_TEXT, /* as OP_HEX without blanks */
-    OP_NUMBERS,  /* array a of b numbers, each c bytes */
-    OP_BITS,     /* bit mask `field` as hexadecimal digits */
-    OP_CPUS,     /* bit mask `field` as a list: "0-3,7" */
-    /* node that evaluates to a number or text: */
+    OP_ELEMENT,     /* element a of `field`, with elements of `size` bytes, & `value` */
+    /* nodes with a text as value; as a number, they are 0: */
+    OP_TEXT,     /* the constant `text` */
+    OP_FIELD,    /* `field` itself, for %s and %pI4; as a number, its value */
+    OP_STRING,   /* the dynamic array `field`, up to a zero */
+    OP_ARRAY,    /* all bytes of the dynamic array `field` */
+    OP_FLAGS,    /* names in `table` of the bits that are set in a, separated by `text` */
+    OP_SYMBOL,   /* name in `table` of the value a */
+    OP_HEX,      /* b bytes at a, in hexadecimal, separated by blanks */
+    OP_HEX_TEXT, /* b bytes at a, in hexadecimal, without blanks */
+    OP_NUMBERS,  /* array a of b numbers of c bytes each */
+    OP_BITS,     /* the bit mask `field`, in hexadecimal */
+    OP_CPUS,     /* the bit mask `field`, as a list: "0-3,7" */
+    /* nodes with a number or text as value: */
     OP_ARGUMENT /* argument number `value` of a trace_printk record */
 };
 
-/* Name of a value, from __print_symbolic or __print_flags. */
+/* A value and its name, in __print_symbolic or __print_flags. */
 struct tracepoint_label {
-    /* value as libtraceevent parses it: -1 unless the text starts with a digit */
+    /* value that libtraceevent parses: -1 if the text does not start with a digit */
     int64_t value;
-    uint64_t real; /* value in the kernel */
+    uint64_t real; /* value that the kernel uses */
     ttr_text text;
 };
 
@@ -133,12 +134,12 @@ struct tracepoint_table {
 };
 
 struct tracepoint_node {
-    uint8_t op;    /* enum tracepoint_op */
-    uint8_t size;  /* bytes, for LOAD and ELEMENT */
-    uint8_t depth; /* nesting depth of the operands */
-    /* enum tracepoint_peer: type number in the error texts of libtraceevent */
+    uint8_t op;    /* kind of node (enum tracepoint_op) */
+    uint8_t size;  /* OP_LOAD, OP_ELEMENT: bytes of the number */
+    uint8_t depth; /* depth of the expression below the node */
+    /* type number in error texts of libtraceevent (enum tracepoint_peer) */
     uint8_t peer;
-    uint32_t a, b, c; /* operands: indexes of nodes */
+    uint32_t a, b, c; /* indexes of the operand nodes */
     uint64_t value;
     ttr_text text;
     const struct tracepoint_field *field;
@@ -169,66 +170,67 @@ struct tracepoint_nodes {
     uint32_t n, capacity;
 };
 
-/* --- Parser of expressions --- */
+/* --- Parser of print format expressions --- */
 
 struct tracepoint_parser {
     const struct tracepoint *tp;
     struct arena *arena;
     struct tracepoint_lexer lexer;
     struct tracepoint_nodes nodes;
-    const char *why; /* static text of the first error; NULL if none */
-    ttr_text what;   /* word at which the error was found; empty if none */
+    const char *why; /* first error, constant text; NULL if there is none */
+    ttr_text what;   /* word with the first error; empty if there is none */
     bool is_out_of_memory;
 };
 
 #define NODE_NONE UINT32_MAX
 
-/* Records an error unless there is one already. Returns NODE_NONE. */
+/* Stores an error unless there is one already. Returns NODE_NONE. */
 uint32_t tracepoint_set_error(struct tracepoint_parser *parser, const char *why, ttr_text what);
 
-/* Appends a node and returns its index. Returns NODE_NONE if it is too deep, if there are
- * TRACEPOINT_NODES_MAX nodes already, or if out of memory. */
+/* Appends a node and returns its index. Returns NODE_NONE if it is nested too deep, there are too
+ * many nodes (TRACEPOINT_NODES_MAX), or memory is out. */
 uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct tracepoint_node *node);
 
-/* Parses one expression up to a comma or closing bracket. Returns its node, or NODE_NONE on error.
- */
+/* Parses one expression, which ends before a comma or closing bracket. Returns its node; NODE_NONE
+ * on error. */
 uint32_t tracepoint_parse_expression(struct tracepoint_parser *parser, unsigned depth);
 
-/* Parses a macro call after its name and opening parenthesis. Returns its node, or NODE_NONE on
+/* Parses a macro call after its name and opening parenthesis. Returns its node; NODE_NONE on
  * error. */
 uint32_t tracepoint_parse_call(struct tracepoint_parser *parser, ttr_text name, unsigned depth);
 
 bool tracepoint_is_at_sign(const struct tracepoint_parser *parser, const char *sign);
 
-/* Consumes the operator or bracket `sign`. If the current word is another one, records an error and
+/* Consumes the operator or bracket `sign`. If the current word is not that, stores an error and
  * returns false. */
 bool tracepoint_expect_sign(struct tracepoint_parser *parser, const char *sign);
 
-/* Returns the field with a name, including common fields, or NULL. */
+/* Returns the field with that name, which may be a common field; NULL if there is none. */
 const struct tracepoint_field *tracepoint_find_field(const struct tracepoint *tp, ttr_text name);
 
-/* --- Programs: items of a format string --- */
+/* --- Programs: items of a compiled format string --- */
 
 enum tracepoint_item_kind { ITEM_TEXT, ITEM_NUMBER, ITEM_STRING, ITEM_CHARACTER, ITEM_POINTER };
 
 struct tracepoint_item {
-    uint8_t kind; /* enum tracepoint_item_kind */
-    /* letter of the conversion: d u x X o; for pointers the letter after %p (S s M m I i U h b); 0
-     * if none */
+    uint8_t kind; /* kind of item (enum tracepoint_item_kind) */
+    /* letter of the conversion: d u x X o; for pointers, the letter after %p (S s M m I i U h b);
+     * 0 if it has none */
     char conversion;
-    char form;               /* letter after `conversion`: 4, 6, S, R, F ... */
-    char order;              /* byte order of an address: h n l b; 0 = network order */
-    bool has_port, is_short; /* modifiers of %pISpc: print the port, shorten IPv6 */
-    int8_t bytes;            /* size of the argument in bytes */
+    char form;               /* letter after `conversion`, such as 4, 6, S, R, F */
+    char order;              /* byte order of an address: h n l b; 0 for network order */
+    bool has_port, is_short; /* modifiers of %pISpc: print the port; shorten IPv6 */
+    int8_t bytes;            /* bytes of the argument */
     int8_t longs;            /* number of l modifiers; -1 for h, -2 for hh */
     bool is_left, has_zeros, has_prefix, has_sign, has_blank;
-    bool is_plain; /* no flags, width or precision */
-    /* width or precision is "*", taken from node `star`; star_is_precision: it is the precision */
+    bool is_plain; /* the conversion has no flags, width or precision */
+    /* has_star: width or precision is "*", with the value of node `star`; star_is_precision: it is
+     * the precision */
     bool has_star, star_is_precision;
-    int16_t width, precision; /* -1 if not specified */
-    /* node: the argument; star: the argument for "*", or NODE_NONE */
+    int16_t width, precision; /* width and precision; -1 if not specified */
+    /* node: the argument; star: the argument for "*"; NODE_NONE if there is none */
     uint32_t node, star;
-    ttr_text text; /* ITEM_TEXT: the text to print */
+    ttr_text text; /* ITEM_TEXT: text that is printed */
 };
 
 struct tracepoint_program {
@@ -236,35 +238,37 @@ struct tracepoint_program {
     uint32_t items_n;
     const struct tracepoint_node *node;
     uint32_t nodes_n;
-    /* reason why the format cannot be evaluated, as a static text; NULL if it is valid */
+    /* why the format cannot be evaluated, constant text; NULL if it can */
     const char *why;
-    ttr_text what; /* word that caused the error; empty if none */
+    ttr_text what; /* word that causes this; empty if none does */
 };
 
-/* Compiles the print format of a tracepoint. Returns NULL only if memory is exhausted. For a format
- * with an error, returns a program with `why` set. */
+/* Compiles the print format of a tracepoint. If it contains an error, the program has the reason
+ * in `why`. Returns NULL only if memory is out. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
                                                              struct arena *arena);
 
-/* Compiles a trace_printk format, which has its arguments in the record. Returns NULL only if
- * memory is exhausted. */
+/* Compiles a trace_printk format; its arguments are in the record. Returns NULL only if memory is
+ * out. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp,
                                                                   struct arena *arena,
                                                                   ttr_text format);
 
-/* --- Display hints of fields --- */
+/* --- Derivation of display hints --- */
 
-/* Derives one hint per field from a compiled print format. Returns NULL if out of memory. */
+/* Derives one display hint per field from a compiled print format. Returns NULL if memory is
+ * out. */
 TTR_MUST const struct tracepoint_display *tracepoint_derive_displays(
     const struct tracepoint *tp, const struct tracepoint_program *program, struct arena *arena);
 
-/* tracepoint_apply_display() sets a value's base and number of labels. tracepoint_display_label()
- * sets `label` to label i of the value; returns false if it has fewer. */
-void tracepoint_apply_display(const struct tracepoint_display *look, ttr_value *value);
-bool tracepoint_display_label(const struct tracepoint_display *look, const ttr_value *value,
-                              uint32_t i, ttr_text *label);
+/* tracepoint_set_base_and_labels() sets the base and the number of labels of a value.
+ * tracepoint_get_label() sets `label` to label number i of the value; returns false if it has
+ * fewer. */
+void tracepoint_set_base_and_labels(const struct tracepoint_display *look, ttr_value *value);
+bool tracepoint_get_label(const struct tracepoint_display *look, const ttr_value *value, uint32_t i,
+                          ttr_text *label);
 
-/* --- Interpreter --- */
+/* --- Evaluation of programs --- */
 
 struct tracepoint_argument {
     uint64_t value;
@@ -278,11 +282,12 @@ struct tracepoint_run {
     struct tracepoint_raw raw;
     bool is_big_endian;
     struct buffer *to;
-    const struct tracepoint_argument *argument; /* arguments decoded from a trace_printk record */
+    /* arguments in a trace_printk record, after decoding */
+    const struct tracepoint_argument *argument;
     uint32_t arguments_n;
 };
 
-/* Prints all items of the program to run->to. */
+/* Prints all items of the program to the buffer run->to. */
 void tracepoint_run_items(const struct tracepoint_run *run);
 
 /* --- trace_printk (ftrace:bprint) --- */
@@ -290,8 +295,8 @@ void tracepoint_run_items(const struct tracepoint_run *run);
 /* Returns true if the tracepoint is ftrace:bprint. */
 bool tracepoint_is_bprint(const struct tracepoint *tp);
 
-/* Compiles the format to which the record refers, unless this was done before. Returns false if
- * memory is exhausted. */
+/* Compiles the format of the record, unless it was compiled before. Returns false if memory is
+ * out. */
 TTR_MUST bool tracepoint_prepare_bprint(const struct tracepoint *tp, struct tracepoint_raw raw);
 
 /* Prints a trace_printk record. */
@@ -300,29 +305,29 @@ void tracepoint_print_bprint(const struct tracepoint *tp, struct tracepoint_raw 
 
 uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t node);
 
-/* Returns the bytes of a dynamic array. Returns an empty text if they are not completely inside the
- * record. */
-ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
-                                const struct tracepoint_field *field);
+/* Returns the bytes of a dynamic array; an empty text if they are not all in the record. */
+ttr_text tracepoint_get_array_bytes(const struct tracepoint_run *run,
+                                    const struct tracepoint_field *field);
 
-/* Prints a node with %s. `star`: the value of "*" for width or precision. */
+/* Prints the value of a node by %s. star: value for "*" as width or precision. */
 void tracepoint_print_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
                              uint32_t node, int star);
 
-/* Print a number or a text with the flags, width and precision of `item`. */
+/* Print a number or a text with the flags, width and precision of `item`. star: value for "*". */
 void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x,
                              int star);
 void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
                              int star);
 
-/* Prints the name of the kernel function at `address`; if `has_place`, also offset and size. */
+/* Prints the name of the kernel function at `address`; if has_place, also the offset in it and its
+ * size. */
 void tracepoint_print_function(const struct tracepoint_run *run, uint64_t address, bool has_place);
 
-/* Prints a node with %p and its extensions. */
+/* Prints the argument of an item by %p and its extensions. */
 void tracepoint_print_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
                               int star);
 
-/* Prints which of the first `bits` bits of a mask are set, as ranges: "0-3,7". */
+/* Prints the set bits among the first `bits` bits of a mask as ranges: "0-3,7". */
 void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask, size_t bits);
 
 /* Prints a number with at least `digits` hexadecimal digits. */

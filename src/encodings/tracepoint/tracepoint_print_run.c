@@ -1,5 +1,5 @@
-/* Prints events by their compiled print format. If the format cannot be evaluated, prints the
- * fields by name, exactly as perf and trace-cmd do. */
+/* Prints events by their compiled print format. If it cannot be evaluated, prints fields with
+ * their names, exactly as perf and trace-cmd do. */
 #include <ctype.h>
 
 #include "base/number.h"
@@ -37,7 +37,7 @@ void tracepoint_run_items(const struct tracepoint_run *run)
         print_item(run, &run->program->item[i]);
 }
 
-/* --- Fallback: fields by name --- */
+/* --- Fallback: fields with their names --- */
 
 static bool type_contains_word(ttr_text type, const char *word)
 {
@@ -55,7 +55,7 @@ static bool is_printable_text(ttr_text text)
 static void print_array_field(const struct tracepoint_run *run,
                               const struct tracepoint_field *field)
 {
-    ttr_text bytes = tracepoint_array_bytes(run, field);
+    ttr_text bytes = tracepoint_get_array_bytes(run, field);
     bool is_text = type_contains_word(field->type, "char") ||
                    type_contains_word(field->type, "u8") || type_contains_word(field->type, "s8");
     if (is_text && is_printable_text(bytes)) {
@@ -72,7 +72,7 @@ static void print_array_field(const struct tracepoint_run *run,
     buffer_add_byte(run->to, ']');
 }
 
-/* Prints an integer field; a `long` in hexadecimal, because it often contains an address. */
+/* Prints an integer field. Prints a `long` in hexadecimal, because it often is an address. */
 static void print_number_field(const struct tracepoint_run *run,
                                const struct tracepoint_field *field)
 {

@@ -1,5 +1,5 @@
-/* Evaluation of nodes as texts, and the conversions of the printf family. The conversions are
- * hand-written, because one call of printf costs more than the rest of an event. */
+/* Evaluates nodes as texts, and prints printf conversions. Does not use printf, because one call
+ * costs more than the rest of an event. */
 #include "base/number.h"
 #include "encodings/tracepoint/tracepoint_print.h"
 
@@ -26,7 +26,7 @@ void tracepoint_print_hex(struct buffer *to, uint64_t x, unsigned digits)
     buffer_add(to, text + 16 - n, n);
 }
 
-/* Writes the digits of a number right-aligned at the end of `text` and returns their count. */
+/* Writes the digits of a number to the end of `text`. Returns the number of digits. */
 static unsigned write_digits(char *text, uint64_t x, char conversion)
 {
     const char *letters = conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -44,8 +44,8 @@ static unsigned write_digits(char *text, uint64_t x, char conversion)
     return n;
 }
 
-/* Truncates or sign-extends a number to the size that the length modifier selects. For a negative
- * number, sets `is_negative` and returns the absolute value. */
+/* Cuts off or sign-extends a number to the size that the length modifier states. If it is
+ * negative, sets `is_negative` and returns the absolute value. */
 static uint64_t truncate_to_conversion(const struct tracepoint_item *item, uint64_t x,
                                        bool *is_negative)
 {
@@ -138,7 +138,7 @@ void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *it
         append_padding(to, ' ', blanks);
 }
 
-/* --- Texts of nodes --- */
+/* --- Values of nodes as text --- */
 
 static ttr_text cut_at_zero(const uint8_t *p, size_t n)
 {
@@ -146,8 +146,8 @@ static ttr_text cut_at_zero(const uint8_t *p, size_t n)
     return (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-/* Prints a field with %s as characters. For a pointer, prints the printk text at that address, or
- * the address if the text is unknown. */
+/* Prints a field by %s. If it is a pointer, prints the printk text at that address; the address if
+ * the text is unknown. */
 static void print_field_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
                                const struct tracepoint_field *field, int star)
 {
@@ -157,7 +157,8 @@ static void print_field_string(const struct tracepoint_run *run, const struct tr
     if (!field->is_array && field->size == all->spec.long_bytes) {
         uint64_t address =
             tracepoint_load_integer(run->raw.p + field->offset, field->size, run->is_big_endian);
-        const struct tracepoint_symbol *symbol = tracepoint_symbol_at(&all->names.printk, address);
+        const struct tracepoint_symbol *symbol =
+            tracepoint_find_symbol(&all->names.printk, address);
         if (symbol && symbol->address == address)
             buffer_add(run->to, symbol->name.p, symbol->name.n);
         else
@@ -171,7 +172,7 @@ static void print_field_string(const struct tracepoint_run *run, const struct tr
 static void print_array_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
                                const struct tracepoint_field *field, int star)
 {
-    ttr_text text = tracepoint_array_bytes(run, field);
+    ttr_text text = tracepoint_get_array_bytes(run, field);
     if (text.n)
         tracepoint_print_padded(run->to, item, cut_at_zero((const uint8_t *)text.p, text.n), star);
 }
@@ -221,13 +222,13 @@ static void print_symbol(const struct tracepoint_run *run, const struct tracepoi
     print_unnamed_flags(run, value);
 }
 
-/* Returns the bytes from the start of a node's array or field up to the end of the record. */
+/* Returns the bytes of the record from the start of a node's array or field on. */
 static ttr_text get_node_bytes(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
     const struct tracepoint_field *field = node->field;
     if (node->op == OP_ARRAY) {
-        ttr_text array = tracepoint_array_bytes(run, field);
+        ttr_text array = tracepoint_get_array_bytes(run, field);
         return array.n
                    ? (ttr_text){array.p, (size_t)((const char *)run->raw.p + run->raw.n - array.p)}
                    : array;
@@ -266,15 +267,14 @@ static void print_number_array(const struct tracepoint_run *run, const struct tr
     }
 }
 
-/* Returns byte `i` of a bit mask, where byte 0 has the lowest bits. The mask is an array of `long`
- * in the byte order of the traced machine. */
+/* Returns byte `i` of a bit mask; byte 0 has the lowest bits. The mask is an array of `long` in
+ * the byte order of the traced machine. */
 static uint8_t get_mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t i)
 {
     return (uint8_t)mask.p[run->is_big_endian ? mask.n - 1 - i : i];
 }
 
-/* Prints a mask in hexadecimal digits, with commas between groups of 32 bits, as the kernel
- * does. */
+/* Prints a mask in hexadecimal, with commas between groups of 32 bits, like the kernel. */
 static void print_cpu_mask_digits(const struct tracepoint_run *run, ttr_text mask)
 {
     for (size_t i = mask.n; i-- > 0;) {
@@ -305,13 +305,12 @@ void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask
     }
 }
 
-/* Prints a bit mask, then inserts the padding to its width: the length is only known after
- * printing. */
+/* Prints a bit mask. Inserts the padding for its width afterwards, when the length is known. */
 static void print_cpu_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
                            const struct tracepoint_node *node, int star)
 {
     size_t before = run->to->n;
-    ttr_text mask = tracepoint_array_bytes(run, node->field);
+    ttr_text mask = tracepoint_get_array_bytes(run, node->field);
     if (node->op == OP_BITS)
         print_cpu_mask_digits(run, mask);
     else

@@ -1,6 +1,6 @@
-/* Types of the fields that tracepoints and EventHeader metadata declare, for format.describe. Left
- * out: names of values, which only print formats define, and the character sets of EventHeader
- * strings. */
+/* Types of the fields that tracepoints and EventHeader metadata declare, for
+ * format_description.describe. Left out: names of values, which only print formats contain, and
+ * the character sets of EventHeader strings. */
 #include "encodings/event_header/event_header_parts.h"
 #include "encodings/tracepoint/tracepoint.h"
 #include "model/type.h"
@@ -13,7 +13,7 @@ static struct type *copy_type(struct arena *arena, struct type type)
     return made;
 }
 
-/* --- Types of tracepoint fields --- */
+/* --- Fields of tracepoints --- */
 
 static const struct type *make_field_type(const struct tracepoint *tp,
                                           const struct tracepoint_field *field)
@@ -66,14 +66,14 @@ static const struct type *make_payload_type(const struct tracepoint *tp)
                : NULL;
 }
 
-const struct type *tracepoint_fields_type(const struct tracepoint *tp)
+const struct type *tracepoint_make_fields_type(const struct tracepoint *tp)
 {
     if (tp->lazy && !tp->lazy->type && !tp->is_broken)
         tp->lazy->type = make_payload_type(tp);
     return tp->lazy ? tp->lazy->type : NULL;
 }
 
-/* --- Types of EventHeader fields, from a compiled plan --- */
+/* --- Fields of EventHeader events, by a compiled plan --- */
 
 static struct type make_step_type(const struct event_header_step *step, bool is_big_endian)
 {
@@ -109,7 +109,7 @@ static struct type make_step_type(const struct event_header_step *step, bool is_
         break;
     default:
         type = (struct type){.kind = TYPE_TEXT, .bits = 8, .count = step->bytes};
-        break; /* times and addresses are decoded to text */
+        break; /* values that are decoded to text, such as times and addresses */
     }
     return type;
 }
@@ -144,8 +144,8 @@ static const struct type *make_struct_type(struct arena *arena,
                : NULL;
 }
 
-bool event_header_describe(struct event_header_decoder *all, size_t i,
-                           struct event_class *description, uint64_t *events)
+bool event_header_describe_class(struct event_header_decoder *all, size_t i,
+                                 struct event_class *description, uint64_t *events)
 {
     if (!all || i >= all->plans_n)
         return false;
@@ -163,14 +163,14 @@ bool event_header_describe(struct event_header_decoder *all, size_t i,
     return true;
 }
 
-bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
-                                  struct event_class *description, uint64_t *events)
+bool tracepoints_describe_header_class(struct tracepoints *all, size_t i,
+                                       struct event_class *description, uint64_t *events)
 {
-    return event_header_describe(all->headers, i, description, events);
+    return event_header_describe_class(all->headers, i, description, events);
 }
 
-bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
-                          uint64_t *events)
+bool tracepoints_describe_class(struct tracepoints *all, size_t i, struct event_class *description,
+                                uint64_t *events)
 {
     for (size_t k = 0; k < all->kinds_n; k++) {
         const struct tracepoint *tp = all->kind[k];
@@ -181,9 +181,9 @@ bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class 
                                             .stream_id = tp->provider_id,
                                             .stream_name = tp->system,
                                             .emf_uri = {"", 0}};
-        description->root[ROOT_PAYLOAD] = tracepoint_fields_type(tp);
+        description->root[ROOT_PAYLOAD] = tracepoint_make_fields_type(tp);
         *events = tp->lazy->events;
         return true;
     }
-    return event_header_describe(all->headers, i, description, events);
+    return event_header_describe_class(all->headers, i, description, events);
 }

@@ -1,8 +1,8 @@
-/* Evaluation of nodes as numbers: unsigned 64-bit arithmetic, as in libtraceevent. Bytes outside
- * the record read as 0, and division by 0 yields 0. */
+/* Evaluates nodes as numbers: unsigned 64-bit arithmetic, as in libtraceevent. Bytes after the end
+ * of the record are 0; division by 0 returns 0. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* Loads a field from the record. Sizes other than 1, 2, 4 and 8 bytes yield 0. */
+/* Loads a number from the record. Returns 0 if its size is not 1, 2, 4 or 8 bytes. */
 static uint64_t load_from_record(const struct tracepoint_run *run, uint64_t offset, uint32_t size)
 {
     if (offset > run->raw.n || size > run->raw.n - offset)
@@ -10,8 +10,8 @@ static uint64_t load_from_record(const struct tracepoint_run *run, uint64_t offs
     return tracepoint_load_integer(run->raw.p + offset, size, run->is_big_endian);
 }
 
-ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
-                                const struct tracepoint_field *field)
+ttr_text tracepoint_get_array_bytes(const struct tracepoint_run *run,
+                                    const struct tracepoint_field *field)
 {
     const uint8_t *p;
     size_t n;
@@ -20,11 +20,11 @@ ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
     return (ttr_text){(const char *)p, n};
 }
 
-static uint64_t dynamic_array_length(const struct tracepoint_run *run,
-                                     const struct tracepoint_field *field)
+static uint64_t get_dynamic_array_length(const struct tracepoint_run *run,
+                                         const struct tracepoint_field *field)
 {
     return field->place == TRACEPOINT_DATA_LOC || field->place == TRACEPOINT_REL_LOC
-               ? tracepoint_array_bytes(run, field).n
+               ? tracepoint_get_array_bytes(run, field).n
                : 0;
 }
 
@@ -45,12 +45,11 @@ static uint64_t eval_whole_field(const struct tracepoint_run *run,
 
 static uint64_t shift_bits(uint64_t a, uint64_t b, bool is_left)
 {
-    /* The shift count is limited to six bits, as on x86-64 and ARM64; C leaves larger counts
-     * undefined. */
+    /* C does not define large shift counts; only six bits are used, as on x86-64 and ARM64 */
     return is_left ? a << (b & 63) : a >> (b & 63);
 }
 
-static uint64_t apply_operator(uint8_t op, uint64_t a, uint64_t b)
+static uint64_t compute_operator(uint8_t op, uint64_t a, uint64_t b)
 {
     switch (op) {
     case OP_MULTIPLY:
@@ -92,7 +91,8 @@ static uint64_t apply_operator(uint8_t op, uint64_t a, uint64_t b)
     }
 }
 
-/* Recursion is at most TRACEPOINT_DEPTH_MAX deep, because the parser rejects deeper expressions. */
+/* recursive; TRACEPOINT_DEPTH_MAX limits the depth, because the parser rejects deeper
+ * expressions */
 uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
@@ -102,7 +102,7 @@ uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t index
     case OP_LOAD:
         return load_from_record(run, node->value, node->size);
     case OP_LENGTH:
-        return dynamic_array_length(run, node->field);
+        return get_dynamic_array_length(run, node->field);
     case OP_CAST:
         return tracepoint_eval_number(run, node->a) & node->value;
     case OP_NOT:
@@ -127,7 +127,7 @@ uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t index
     default:
         if (node->op >= OP_STRING)
             return 0;
-        return apply_operator(node->op, tracepoint_eval_number(run, node->a),
-                              tracepoint_eval_number(run, node->b));
+        return compute_operator(node->op, tracepoint_eval_number(run, node->a),
+                                tracepoint_eval_number(run, node->b));
     }
 }

@@ -1,5 +1,5 @@
-/* Table of the tracepoints of one trace, and decoding of records into events. Events of the current
- * batch may refer to a tracepoint that was replaced, so it is freed only with the table. */
+/* The tracepoints of one trace, and decoding of their records into events. A tracepoint that is
+ * replaced is not freed before the table, because events of the current batch may refer to it. */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include "base/status.h"
@@ -59,7 +59,7 @@ void tracepoints_begin_batch(struct tracepoints *all)
         clr_user_begin_batch(all->clr);
 }
 
-/* --- EventHeader and .NET tracepoints, which have decoders of their own --- */
+/* --- Decoders of EventHeader and .NET tracepoints --- */
 
 static struct event_header_raw get_event_header_record(const void *ctx, const ttr_event *event)
 {
@@ -103,8 +103,8 @@ static struct event_header_decoder_spec make_header_spec(struct tracepoints *all
         .padding = all->spec.container->padding};
 }
 
-/* Returns true if the tracepoint has the fields that the .NET runtime declares, after the common
- * fields. */
+/* Returns true if the fields of the tracepoint, without the common ones, are those that the .NET
+ * runtime declares. */
 static bool is_clr_tracepoint(const struct tracepoint *tp)
 {
     static const struct {
@@ -122,8 +122,7 @@ static bool is_clr_tracepoint(const struct tracepoint *tp)
     return true;
 }
 
-/* Attaches the .NET decoder to a tracepoint of the runtime. Returns false if memory is
- * exhausted. */
+/* Sets the .NET decoder of a tracepoint that the runtime writes. Returns false if memory is out. */
 static bool attach_clr_decoder(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);
@@ -142,8 +141,8 @@ static bool attach_clr_decoder(struct tracepoints *all, struct tracepoint *tp)
     return tp->clr != NULL;
 }
 
-/* Attaches the decoder for EventHeader or .NET if the fields of the tracepoint match. Returns false
- * if memory is exhausted. */
+/* Sets the decoder for EventHeader or .NET if the tracepoint has the fields of such events.
+ * Returns false if memory is out. */
 static bool attach_event_header_decoder(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);
@@ -157,7 +156,7 @@ static bool attach_event_header_decoder(struct tracepoints *all, struct tracepoi
     return tp->header != NULL;
 }
 
-/* --- Adding a tracepoint --- */
+/* --- Addition of a tracepoint --- */
 
 static bool store_tracepoint_by_id(struct tracepoints *all, struct tracepoint *tp)
 {
@@ -177,8 +176,8 @@ static bool store_tracepoint_by_id(struct tracepoints *all, struct tracepoint *t
     return true;
 }
 
-/* Interns the names of a tracepoint, its system and its fields. Returns false if memory is
- * exhausted. */
+/* Interns the names of a tracepoint, of its system and of its fields. Returns false if memory is
+ * out. */
 static bool intern_names(struct tracepoints *all, struct tracepoint *tp)
 {
     ttr *t = all->spec.t;
@@ -258,7 +257,7 @@ ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text fo
     return TTR_E_MALFORMED;
 }
 
-/* --- Lookup --- */
+/* --- Lookup by id --- */
 
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id)
 {
@@ -324,7 +323,7 @@ bool tracepoint_prepare_decoding(const struct tracepoint *tp)
     return tp->lazy->look != NULL;
 }
 
-/* Returns whether all DATA_LOC and REL_LOC fields refer to bytes inside the record. */
+/* Returns true if all DATA_LOC and REL_LOC fields refer to bytes in the record. */
 static bool are_locations_valid(const struct tracepoint *tp, struct tracepoint_raw raw)
 {
     const uint8_t *p;

@@ -34,38 +34,40 @@
 #include "model/context.h"
 
 struct format;
-struct tracepoints; /* all tracepoints of one trace, by id */
-struct tracepoint;  /* one tracepoint: name, system, field locations, print format */
+struct tracepoints; /* all tracepoints of a trace, by id */
+/* one tracepoint, with its name, system, field locations and print format */
+struct tracepoint;
 
-/* Record of an event as the kernel stored it: common fields, then the fields of the tracepoint. The
- * container owns the bytes. `p` is NULL if the event has no record. */
+/* Record of an event as the kernel stored it: the common fields, then the fields of the
+ * tracepoint. The container owns the bytes. `p` is NULL if the event has no record. */
 struct tracepoint_raw {
     const uint8_t *p;
     size_t n;
 };
 
-/* Functions and properties of a container of records (perf.data, trace.dat, ring buffer pages).
- * Each has one constant. */
+/* How to access records in a container (perf.data, trace.dat, ring buffer pages). Each container
+ * has one constant of this type. */
 struct tracepoint_container {
     struct tracepoint_raw (*raw)(const void *ctx, const ttr_event *event);
-    /* Sets `field` to field number i of those that the container adds before the tracepoint's
-     * fields (ip, period ...), in group TTR_GROUP_COMMON. `field` is zeroed. Array elements follow
-     * their array. Returns false after the last field. NULL if the container adds none. */
+    /* Sets `field`, which is zeroed, to field number i of those that the container adds before the
+     * tracepoint's fields (ip, period ...), in group TTR_GROUP_COMMON. The elements of an array
+     * follow it. Returns false if there are fewer fields. NULL if the container adds none. */
     bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
-    /* up to so many bytes of any value may follow a record, since the ring buffer rounds sizes
-     * up */
+    /* maximum number of bytes, of any value, after a record, since the ring buffer rounds sizes up
+     */
     uint8_t padding;
 };
 
 struct tracepoints_spec {
     ttr *t;
-    const struct format *format; /* the container's format, of which the events are raw records */
+    /* format of the container; events are its raw records */
+    const struct format *format;
     const struct tracepoint_container *container;
-    const void *ctx; /* passed to the container's functions */
-    uint16_t source; /* source number of the events */
-    /* byte order and size of `long` of the traced machine */
+    const void *ctx; /* first argument of the container's functions */
+    uint16_t source; /* source id of the events */
+    /* byte order of the traced machine, and size of its `long` */
     bool is_big_endian;
     uint8_t long_bytes;
 };
@@ -74,81 +76,80 @@ TTR_MUST struct tracepoints *tracepoints_new(
     const struct tracepoints_spec *spec); /* returns NULL if out of memory */
 void tracepoints_free(struct tracepoints *all);
 
-/* Starts a batch of events: reuses the memory of the texts decoded for the previous batch, so that
- * fields of that batch become invalid. */
+/* Starts a batch of events. Fields of the previous batch become invalid, because the memory of
+ * their texts is used again. */
 void tracepoints_begin_batch(struct tracepoints *all);
 
 /* Adds a tracepoint from the text of tracefs events/SYSTEM/NAME/format. Replaces an earlier
  * tracepoint with the same id. If the text is malformed, returns TTR_E_MALFORMED with line and
- * reason; other tracepoints are not affected. If the id could be read, events of the tracepoint
- * have raw bytes. Any other failure means that memory is exhausted. */
+ * reason, and does not affect other tracepoints; if the text has a valid id, its events have raw
+ * bytes. Any other failure means that memory is out. */
 TTR_MUST ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
                                     ttr_error *error);
 
 /* Add the tables to which print formats refer: kernel symbols (lines "address type name [module]")
- * and printk formats (lines "address : text"). tracepoints_add_comms adds thread names (lines "pid
- * name") to the context. All return false if memory is exhausted. */
+ * and printk formats (lines "address : text"). tracepoints_add_comms adds the names of threads
+ * (lines "pid name") to the library context. All return false if memory is out. */
 TTR_MUST bool tracepoints_add_kallsyms(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_add_printk(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
 
-/* Returns the tracepoint with an id; NULL if there is none. */
+/* Returns the tracepoint with that id; NULL if there is none. */
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id);
 
-/* Returns true if `raw` may be a record; used to resynchronize after damage. The record must be
- * long enough for a known tracepoint. If no tracepoints are known, its thread must have had events
- * before. */
+/* Returns true if `raw` may be a record, to find the next one after damage. If its tracepoint is
+ * known, it must be long enough. If no tracepoints are known, its thread must have had events. */
 bool tracepoints_is_plausible(const struct tracepoints *all, struct tracepoint_raw raw);
 
-/* Return the system and name that the kernel uses, such as "sched" and "sched_switch". Events of
- * EventHeader tracepoints have other names. */
+/* Return the names of system and tracepoint in the kernel, such as "sched" and "sched_switch". The
+ * names of EventHeader events are different. */
 ttr_text tracepoint_get_system(const struct tracepoint *tp);
 ttr_text tracepoint_get_name(const struct tracepoint *tp);
 
-/* Reads the common fields type (tracepoint id) and pid, at the offsets that the format files
- * declare. Returns false if the record is too short. */
+/* Reads the common fields type (which is the tracepoint id) and pid, at the offsets in the format
+ * files. Returns false if the record is too short. */
 bool tracepoint_read_common(const struct tracepoints *all, struct tracepoint_raw raw, uint32_t *id,
                             int32_t *pid);
 
 /* Decodes a record into an event: sets name, provider (the system, or the EventHeader provider),
- * kind and schema, and for EventHeader also level, keyword, opcode, tag and activity ids. The
- * container has set payload, body, time, cpu, thread and source before. If `tp` is NULL, the id is
- * unknown and raw bytes are shown. Returns false if out of memory. Sets `*why` to a static text if
- * the record is damaged (and the flag TTR_EVENT_PARTIAL), else to NULL. */
+ * kind and schema; for EventHeader also level, keyword, opcode, tag and activity ids. The
+ * container has set payload, body, time, cpu, thread and source. If `tp` is NULL, because the id
+ * is unknown, the event has raw bytes. If the record is damaged, sets `*why` to a constant text
+ * and the flag TTR_EVENT_PARTIAL; else sets `*why` to NULL. Returns false if memory is out. */
 TTR_MUST bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
                                 struct tracepoint_raw raw, ttr_event *event, const char **why);
 
-/* Compiles what the events of a tracepoint need; tracepoint_decode() does it at the first event.
- * Returns false if memory is exhausted. */
+/* Compiles what decoding the events of a tracepoint needs. tracepoint_decode() calls this at the
+ * first event. Returns false if memory is out. */
 TTR_MUST bool tracepoint_prepare_decoding(const struct tracepoint *tp);
 
-/* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Works
- * like tracepoint_decode(), but also sets payload and thread of the event, and sets `*id` to the
+/* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Like
+ * tracepoint_decode(), but also sets payload and thread of the event, and sets `*id` to the
  * tracepoint id. */
 TTR_MUST bool tracepoint_decode_record(struct tracepoints *all, struct tracepoint_raw raw,
                                        ttr_event *event, uint32_t *id, const char **why);
 
-/* Implements format_description.describe: describes event class i, with field types and number of
- * events. The classes are those of tracepoints, then those of EventHeader. Returns false after the
- * last one. */
-bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
-                          uint64_t *events);
+/* Implements format_description.describe: describes event class i, with its field types and number
+ * of events. The classes of tracepoints come first, then those of EventHeader. Returns false if
+ * there are fewer. */
+bool tracepoints_describe_class(struct tracepoints *all, size_t i, struct event_class *description,
+                                uint64_t *events);
 
-/* Returns the tracepoint's fields, without the common ones, as a struct type. Returns NULL if
- * memory is exhausted, or if the format file is malformed. */
-const struct type *tracepoint_fields_type(const struct tracepoint *tp);
+/* Returns the fields of the tracepoint, without the common ones, as a struct type. Returns NULL if
+ * memory is out, or the format file is malformed. */
+const struct type *tracepoint_make_fields_type(const struct tracepoint *tp);
 
-/* Describes event classes like tracepoints_describe(), but only those of EventHeader. */
-bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
-                                  struct event_class *description, uint64_t *events);
+/* Describes event classes like tracepoints_describe_class(), but only those of EventHeader. */
+bool tracepoints_describe_header_class(struct tracepoints *all, size_t i,
+                                       struct event_class *description, uint64_t *events);
 
-/* Returns the tracepoint of an event of any reader. Returns NULL if the event has no tracepoint, or
- * is a copy without its record (made by sorting). */
+/* Returns the tracepoint of an event of any reader. Returns NULL if it has none, or is a copy
+ * without its record, as the sort stage makes. */
 const struct tracepoint *tracepoint_get_from_event(const ttr *t, const ttr_event *event);
 
 /* Appends the text of an event by its print format, without a newline. If the format cannot be
- * evaluated, appends "[FAILED TO PARSE]" and the fields by name, as perf does. Returns false if the
- * event has no tracepoint, or the format file is malformed. */
+ * evaluated, appends "[FAILED TO PARSE]" and the fields with their names, as perf does. Returns
+ * false if the event has no tracepoint, or the format file is malformed. */
 bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to);
 
 #endif

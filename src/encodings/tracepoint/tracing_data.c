@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/status.h"
 
-#define SYSTEM_MAX 4096u /* longest accepted name of a system, in bytes */
+#define SYSTEM_MAX 4096u /* bytes of the longest system name that is accepted */
 #define FORMAT_BEGIN "name: "
 /* Limits of a system that is found after damage. */
 #define FOUND_SYSTEM_MAX 64u
@@ -21,8 +21,8 @@ uint64_t tracing_data_read_number(const struct tracing_data *data, struct cursor
     return value;
 }
 
-/* Reads a zero-terminated string of at most `most` bytes with its zero. Returns NULL and sets
- * c->failed if these bytes contain no zero. */
+/* Reads a string and the zero at its end, in at most `most` bytes. If they contain no zero,
+ * returns NULL and sets c->failed. */
 static ttr_text read_string(struct cursor *c, size_t most)
 {
     size_t left = cursor_left(c);
@@ -36,7 +36,8 @@ static ttr_text read_string(struct cursor *c, size_t most)
     return text;
 }
 
-/* Reads a text with a length prefix of `bytes` bytes; sets c->failed if it is truncated. */
+/* Reads a text that follows its length, a number of `bytes` bytes. If it is cut off, sets
+ * c->failed. */
 static ttr_text read_sized_text(const struct tracing_data *data, struct cursor *c, unsigned bytes)
 {
     uint64_t n = tracing_data_read_number(data, c, bytes);
@@ -63,8 +64,9 @@ bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c)
     return !c->failed && (data->long_bytes == 4 || data->long_bytes == 8);
 }
 
-/* Finds a number in a declaration such as "field: local_t commit;\toffset:8;\tsize:8;\tsigned:1;":
- * the number after `key` in the line of `field`. Returns false if either is missing. */
+/* Finds the number after `key` in the line of `field`, in a text with lines such as "field:
+ * local_t commit;\toffset:8;\tsize:8;\tsigned:1;". Returns false if the text does not contain
+ * it. */
 static bool find_field_number(ttr_text text, const char *field, const char *key, uint64_t *value)
 {
     const char *at = memmem(text.p, text.n, field, strlen(field));
@@ -97,8 +99,8 @@ ttr_status tracing_data_parse_pages(struct tracing_data *data, struct cursor *c)
             c->failed = true;
             return TTR_OK;
         }
-        if (i == 1 ||
-            text.n == 0) /* header_event is ignored: the encoding of events has never changed */
+        if (i == 1 || text.n == 0) /* header_event is not evaluated, because the encoding of events
+                                      has never changed */
             continue;
         if (find_field_number(text, " commit;", "size:", &commit) && (commit == 4 || commit == 8))
             data->commit_bytes = (uint8_t)commit;
@@ -277,7 +279,7 @@ ttr_status tracing_data_parse_comms(struct tracing_data *data, struct cursor *c,
                : fail_memory(error);
 }
 
-/* Returns true for version 0.6 or later, which stores thread names. */
+/* Returns true if the data have version 0.6 or later, which stores thread names. */
 static bool has_thread_names(const struct tracing_data *data)
 {
     const char *version = data->version;

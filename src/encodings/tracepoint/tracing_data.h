@@ -30,13 +30,13 @@
 struct tracing_data {
     char version[16];
     bool is_big_endian;
-    uint8_t long_bytes;   /* size of `long` in user space programs */
-    uint8_t commit_bytes; /* size of the kernel's `long`, which the page header contains */
+    uint8_t long_bytes; /* bytes of `long` in programs (user space) */
+    /* bytes of `long` in the kernel, which the page header contains */
+    uint8_t commit_bytes;
     uint32_t page_bytes;
-    uint32_t page_data; /* offset of the first event in a page */
+    uint32_t page_data; /* byte offset of the first event in a page */
     struct tracepoints
-        /* the tracepoints of the trace, to which they are added; owned by the caller; NULL: none
-         * are added */
+        /* table of the caller to which the tracepoints are added; if NULL, none are */
         *all;
     void (*odd)(void *ctx, uint64_t offset,
                 /* called for each format file that cannot be parsed, with its offset in the input
@@ -50,8 +50,9 @@ struct tracing_data {
     uint64_t damage_at, damage_end;
 };
 
-/* Parses the beginning, from the magic to the page size. Returns false if the magic or a size is
- * wrong. Clears `data` except for `all`, `odd`, `ctx` and `is_complete`. */
+/* Parses the start of the data, from the magic number to the page size. Returns false if the magic
+ * number or a size is wrong. Clears all members of `data` except `all`, `odd`, `ctx` and
+ * `is_complete`. */
 TTR_MUST bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c);
 
 TTR_MUST ttr_status tracing_data_parse_pages(struct tracing_data *data,
@@ -67,8 +68,8 @@ TTR_MUST ttr_status tracing_data_parse_printk(struct tracing_data *data, struct 
 TTR_MUST ttr_status tracing_data_parse_comms(struct tracing_data *data, struct cursor *c,
                                              ttr_error *error);
 
-/* Parses all parts after tracing_data_parse_head in sequence, as perf.data and trace.dat 6 store
- * them. */
+/* Parses all parts after those of tracing_data_parse_head, in the order of perf.data and trace.dat
+ * version 6. */
 TTR_MUST ttr_status tracing_data_parse(struct tracing_data *data, struct cursor *c,
                                        ttr_error *error);
 

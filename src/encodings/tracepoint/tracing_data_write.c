@@ -65,7 +65,7 @@ void tracing_writer_add_event_header(struct tracing_writer *writer, ttr_text nam
                               (ttr_text){text, (size_t)n});
 }
 
-/* State while a block is being written. */
+/* What all functions need while a block is written. */
 struct block_writer {
     const struct tracing_writer *writer;
     const struct tracing_machine *machine;
@@ -104,8 +104,8 @@ static void append_short_text(const struct block_writer *block, ttr_text text)
     buffer_add(block->to, text.p, text.n);
 }
 
-/* Writes the text of tracefs events/header_page as a machine with this size of `long` and this page
- * size has it. */
+/* Writes the text of tracefs events/header_page, as a machine with this `long` and page size
+ * prints it. */
 static ttr_text make_header_page(const struct tracing_machine *machine, char *text, size_t size)
 {
     unsigned n = machine->long_bytes;
@@ -132,8 +132,8 @@ static bool is_same_system(const struct block_writer *block, size_t a, size_t b)
            memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
 }
 
-/* Returns true if format `i` is the first of its system. All formats of that system are written
- * together with it. */
+/* Returns true if format `i` is the first of its system, with which all formats of that system are
+ * written. */
 static bool is_first_event_of_system(const struct block_writer *block, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -142,7 +142,7 @@ static bool is_first_event_of_system(const struct block_writer *block, size_t i)
     return true;
 }
 
-static void append_system(const struct block_writer *block, size_t first)
+static void append_formats_of_system(const struct block_writer *block, size_t first)
 {
     const struct tracing_writer *writer = block->writer;
     const struct tracing_format *format = &writer->formats[first];
@@ -167,7 +167,7 @@ static void append_systems(const struct block_writer *block)
     append_block_u32(block, systems);
     for (size_t i = 0; i < block->writer->formats_n; i++)
         if (is_first_event_of_system(block, i))
-            append_system(block, i);
+            append_formats_of_system(block, i);
 }
 
 void tracing_writer_append_block(const struct tracing_writer *writer,

@@ -14,7 +14,8 @@
 #include "base/buffer.h"
 
 struct tracing_format {
-    size_t system_at, system_n, text_at, text_n; /* offsets and lengths in `texts` */
+    /* offsets and lengths in `texts`: of the system name and of the format file */
+    size_t system_at, system_n, text_at, text_n;
 };
 
 struct tracing_writer {
@@ -25,12 +26,12 @@ struct tracing_writer {
     bool is_out_of_memory;
 };
 
-/* Machine on which the formats were recorded. */
+/* Properties of the machine on which the formats were recorded. */
 struct tracing_machine {
     bool is_big_endian;
     uint8_t long_bytes;
     uint32_t page_bytes;
-    /* texts as in tracefs; if empty, default texts for the machine are written */
+    /* texts of these files in tracefs; if empty, the usual texts of such a machine are written */
     ttr_text header_page, header_event;
     ttr_text kallsyms, printk, comms;
 };
@@ -41,11 +42,11 @@ void tracing_writer_free(struct tracing_writer *writer);
 /* Adds the text of a tracefs `format` file. */
 void tracing_writer_add_format(struct tracing_writer *writer, ttr_text system, ttr_text format);
 
-/* Adds the tracepoint `name` of an EventHeader event ("Provider_L5K1"), with a generated format
- * file and this id. */
+/* Adds the tracepoint `name` of EventHeader events ("Provider_L5K1"): generates a format file with
+ * this id. */
 void tracing_writer_add_event_header(struct tracing_writer *writer, ttr_text name, uint32_t id);
 
-/* Appends the complete block, with all formats that were added. */
+/* Appends the complete block with all formats. */
 void tracing_writer_append_block(const struct tracing_writer *writer,
                                  const struct tracing_machine *machine, struct buffer *to);
 

@@ -1,6 +1,7 @@
 /* The format CTF: RFC v1.1 of 2010, CTF 1.8 and CTF 2. This file has only tables; the reader is in
  * read/, the writer in write/, live traces in live/. */
 #include "formats/ctf/live/ctf_live.h"
+#include "formats/ctf/read/ctf_bare_packets.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 #include "formats/ctf/write/ctf_write.h"
 
@@ -134,12 +135,13 @@ static const struct format_writer writer = {
     .writes_folder = true,
     .is_part = ctf_is_stream_file,
     .wants_order = true,
+    .stores_stacks_as_fields = true,
     .state_size = sizeof(struct ctf_writer),
     .create = ctf_create,
     .write = ctf_write,
     .finish = ctf_finish,
     .can_use_stream_order = ctf_writer_accepts_stream_order,
-    .drop = ctf_drop,
+    .drop = ctf_free_writer,
 };
 
 const struct format format_ctf = {
@@ -152,6 +154,7 @@ const struct format format_ctf = {
     .folder = &folder,
     .url = &url,
     .description = &description,
+    .bare = &ctf_bare_packets,
     .writer = &writer,
     .hints = &hints,
     .options = options,

@@ -18,11 +18,13 @@ static const struct format_reader reader = {
     .open = fxt_reader_open,
     .next = fxt_read_batch,
     .close = fxt_reader_close,
+    .range = fxt_set_range,
 };
 
 static const struct format_writer writer = {
     .losses = fxt_losses,
     .losses_n = FXT_LOSSES,
+    .stores_stacks_as_fields = true,
     .state_size = sizeof(struct fxt_writer),
     .create = fxt_writer_create,
     .write = fxt_writer_write,

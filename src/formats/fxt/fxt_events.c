@@ -222,6 +222,20 @@ static inline bool resolve_table_refs(const struct fxt_provider *provider, uint6
     return ((category | name) & FXT_REF_INLINE) == 0 && thread_slot && category_slot && name_slot;
 }
 
+/* Makes an instant of the category of samples a sample again, if it has a stack as our writer
+ * stores it: addresses in a text. */
+static FXT_NOINLINE void restore_sample(struct fxt_reader *reader, ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(reader->common.t, event, &fields);
+    const size_t n = sizeof FXT_STACK_PREFIX - 1;
+    while (event->kind == TTR_KIND_INSTANT && ttr_fields_next(&fields, &field))
+        if (field.value.type == TTR_TYPE_TEXT && field.name.n > n &&
+            memcmp(field.name.p, FXT_STACK_PREFIX, n) == 0)
+            event->kind = TTR_KIND_SAMPLE;
+}
+
 /* --- Attributes --- */
 
 /* Converts a level of provider.h. */
@@ -328,6 +342,8 @@ static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
     if (FXT_UNLIKELY(provider->has_attributes))
         set_attributes(reader, record, event);
     reader->last_time = time;
+    if (FXT_UNLIKELY(ids.category == reader->sample_category))
+        restore_sample(reader, event);
     return FXT_CONVERTED;
 }
 

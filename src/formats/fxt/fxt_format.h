@@ -61,6 +61,11 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 #define FXT_THREADS 256u
 /* maximum length in bytes of strings that writers may emit; the 15-bit length field allows 32767 */
 #define FXT_STRING_MAX 32000u
+
+/* Our convention for stack samples with a name or arguments: an instant of this category, with the
+ * addresses as text in an argument callstack_kernel or callstack_user. */
+#define FXT_SAMPLE_CATEGORY "sample"
+#define FXT_STACK_PREFIX "callstack_"
 /* ticks per second until an initialization record sets another frequency */
 #define FXT_DEFAULT_FREQUENCY 1000000000u
 /* maximum payload of a small blob in bytes, given by its 15-bit size field */
@@ -138,8 +143,13 @@ enum fxt_metadata {
     FXT_PROVIDER_INFO = 1,    /* names a provider and makes it current */
     FXT_PROVIDER_SECTION = 2, /* makes a provider current until the next provider info or section */
     FXT_PROVIDER_EVENT = 3,   /* event 0: a buffer filled up, so records were probably dropped */
-    FXT_TRACE_INFO = 4        /* trace info of type 0 is the magic number */
+    FXT_TRACE_INFO = 4,       /* trace info of type 0 is the magic number */
+    FXT_INDEX = 15 /* of archives of "tracetta record", with FXT_INDEX_MARK (fxt_index.c) */
 };
+
+/* Bits 16 to 51 of the records of an index. */
+#define FXT_INDEX_MARK (UINT64_C(15) << 16 | UINT64_C(0x54524958) << 20)
+#define FXT_INDEX_MARK_BITS (UINT64_C(0xf) << 16 | UINT64_C(0xffffffff) << 20)
 
 /* --- 1 initialization: header | ticks per second [| base ticks | ns since the Unix epoch at base
  * ticks] --- The last two words (an anchor) are an extension of Jane Street's writers

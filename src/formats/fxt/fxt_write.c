@@ -124,7 +124,7 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
                             .rule = "are left out",
                             .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_FRAMES] = {.code = "sample.frames",
-                         .what = "stack frames beyond the 255th",
+                         .what = "stack frames beyond the 255th, of a text beyond 28000 bytes",
                          .rule = "are left out",
                          .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_GAP_COUNT] = {.code = "gap.count",

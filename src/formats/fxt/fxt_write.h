@@ -63,6 +63,7 @@ extern const ttr_loss fxt_losses[FXT_LOSSES];
 #define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
 #define FXT_SCRATCH_SIZE 8192u
+#define FXT_STACK_TEXT_MAX 28000u /* bytes of the addresses of a stack, which fit in a record */
 #define FXT_PATH_MAX 512u
 #define FXT_DEPTH_MAX 16u
 #define FXT_SLOTS_PAGE 64u
@@ -184,6 +185,9 @@ struct fxt_writer {
     uint32_t scratch_n, path_n;
     uint64_t frames[FXT_FRAMES_MAX];
     uint32_t frames_n;
+    char stack_text[FXT_STACK_TEXT_MAX]; /* addresses of callstack fields, as text */
+    uint32_t stack_text_n;
+    ttr_id sample_category;         /* the string FXT_SAMPLE_CATEGORY; 0 = not interned yet */
     char scratch[FXT_SCRATCH_SIZE]; /* buffer for dotted names of nested fields */
     char path[FXT_PATH_MAX];
 };
@@ -330,6 +334,9 @@ void fxt_record_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 void fxt_write_missing_names(struct fxt_writer *w);
 
 /* --- fxt_write_args.c: fields to arguments --- */
+
+/* Returns true for a field of ttr_stack_fields: an array, or its text in FXT. */
+bool fxt_is_stack_field(const ttr_field *field);
 
 /* Collects the fields of the event: those in `wanted`, the frames of a sample, and all others as
  * arguments of at most `room` words. If room is 0, the record cannot have arguments, and the other

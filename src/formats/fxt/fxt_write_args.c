@@ -2,10 +2,12 @@
  *
  * A record holds at most 15 arguments, limited by its room; further fields are counted as lost. FXT
  * has no arrays or structs, so their elements become arguments with dotted names ("a.0", "a.b").
+ * The addresses of a stack (ttr_stack_fields) become one text, "0x4011d6 0x7f3a21".
  * Integers keep their stored width. (The specification demands 32-bit arguments if a value fits;
  * this is done for integers without a declared width.) */
 #include <stdio.h>
 
+#include "base/number.h"
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
@@ -201,17 +203,76 @@ static void add_frame(struct fxt_writer *w, const ttr_field *field)
         fxt_count_loss(w, FXT_LOST_FRAMES);
 }
 
+bool fxt_is_stack_field(const ttr_field *field)
+{
+    const size_t n = sizeof FXT_STACK_PREFIX - 1;
+    return field->depth == 0 && field->name.n > n &&
+           memcmp(field->name.p, FXT_STACK_PREFIX, n) == 0;
+}
+
+static bool is_stack_array(const ttr_field *field)
+{
+    return field->value.type == TTR_TYPE_ARRAY && fxt_is_stack_field(field);
+}
+
+/* Appends an address to the text of the current stack. */
+static void append_stack_address(struct fxt_writer *w, const ttr_field *field, uint32_t first)
+{
+    char number[NUMBER_MAX + 1] = " ";
+    const size_t n = number_format_hex(number + 1, field->value.v.u) + 1;
+    const size_t skipped = w->stack_text_n == first; /* the blank before the first address */
+    if (field->value.type != TTR_TYPE_UINT || n > FXT_STACK_TEXT_MAX - w->stack_text_n) {
+        fxt_count_loss(w, FXT_LOST_FRAMES);
+        return;
+    }
+    memcpy(w->stack_text + w->stack_text_n, number + skipped, n - skipped);
+    w->stack_text_n += (uint32_t)(n - skipped);
+}
+
+/* Adds the arrays of a stack as arguments, before all others: it is worth more than the 15th field.
+ */
+static void add_stack_arguments(struct fxt_writer *w)
+{
+    ttr_fields fields;
+    ttr_field field, text = {.depth = 1};
+    uint32_t first = 0;
+    ttr_fields_begin(w->out->t, w->event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.depth == 0 && text.depth == 0)
+            add_argument(w, &text);
+        if (field.depth == 0) {
+            text = (ttr_field){.name = field.name,
+                               .depth = !is_stack_array(&field),
+                               .value = {.type = TTR_TYPE_TEXT}};
+            first = w->stack_text_n;
+        } else if (text.depth == 0) {
+            append_stack_address(w, &field, first);
+        }
+        text.value.text = (ttr_text){w->stack_text + first, w->stack_text_n - first};
+    }
+    if (text.depth == 0)
+        add_argument(w, &text);
+}
+
 void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
                       uint32_t room)
 {
     ttr_fields fields;
     ttr_field field;
     bool is_wanted = false;
-    w->args_n = w->args_words = w->scratch_n = w->frames_n = 0;
+    w->args_n = w->args_words = w->scratch_n = w->frames_n = w->stack_text_n = 0;
     w->args_room = room;
     w->has_scope = w->is_full = false;
+    const bool has_stack = room && w->event->stack;
+    bool is_added = false;
+    if (has_stack)
+        add_stack_arguments(w);
     ttr_fields_begin(w->out->t, w->event, &fields);
     while (ttr_fields_next(&fields, &field)) {
+        if (field.depth == 0)
+            is_added = has_stack && is_stack_array(&field);
+        if (is_added)
+            continue;
         if (field.depth == 0) {
             if (field.group == TTR_GROUP_COMMON || field.group == TTR_GROUP_CONTEXT)
                 fxt_count_loss(w, FXT_LOST_FIELD_CONTEXT);

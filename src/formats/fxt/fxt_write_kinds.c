@@ -258,9 +258,43 @@ static bool begin_profiler_record(struct fxt_writer *w, struct fxt_output *to, u
     return true;
 }
 
+/* Returns true if a sample has a field of ttr_stack_fields. */
+static bool has_stack_field(const struct fxt_writer *w)
+{
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(w->out->t, w->event, &fields);
+    while (ttr_fields_next(&fields, &field))
+        if (fxt_is_stack_field(&field))
+            return true;
+    return false;
+}
+
+/* Writes a sample as an instant, which keeps its name and its fields. The reader recognizes it by
+ * its category. */
+static void write_sample_event(struct fxt_writer *w)
+{
+    const ttr_event *sample = w->event;
+    ttr_event event = *sample;
+    if (!w->sample_category)
+        w->sample_category =
+            ttr_text_add(w->out->t, FXT_SAMPLE_CATEGORY, strlen(FXT_SAMPLE_CATEGORY));
+    if (event.category && event.category != w->sample_category)
+        fxt_count_loss(w, FXT_LOST_CATEGORY);
+    event.kind = TTR_KIND_INSTANT;
+    event.category = w->sample_category;
+    w->event = &event;
+    write_event(w);
+    w->event = sample;
+}
+
 static void write_sample(struct fxt_writer *w)
 {
     struct fxt_output to;
+    if (has_stack_field(w)) {
+        write_sample_event(w);
+        return;
+    }
     struct fxt_wanted_field frames = {.name = "frames", .type = TTR_TYPE_ARRAY};
     count_lost_members(w, NO_NAME | NO_CATEGORY);
     uint64_t ticks = fxt_event_ticks(w);
@@ -479,6 +513,16 @@ static void write_mapping(struct fxt_writer *w)
         fxt_append_word(&to, fields[i].value.v.u);
 }
 
+/* Writes a mapping. One without a module is a description of another format. */
+static void write_mapping_or_object(struct fxt_writer *w)
+{
+    ttr_field field;
+    if (ttr_field_find(w->out->t, w->event, "path", &field))
+        write_kernel_object(w, 0);
+    else
+        write_mapping(w);
+}
+
 static void write_object(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -498,7 +542,7 @@ static void write_object(struct fxt_writer *w)
         write_module(w);
         return;
     case TTR_OBJECT_MAPPING:
-        write_mapping(w);
+        write_mapping_or_object(w);
         return;
     default:
         write_kernel_object(w, 0);

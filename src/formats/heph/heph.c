@@ -23,6 +23,7 @@ static const struct format_reader reader = {
 static const struct format_writer writer = {
     .losses = heph_losses,
     .losses_n = HEPH_LOSSES,
+    .stores_stacks_as_fields = true,
     .state_size = sizeof(struct heph_writer),
     .create = heph_writer_create,
     .write = heph_write,

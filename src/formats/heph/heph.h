@@ -151,6 +151,11 @@ TTR_MUST bool heph_learn_names(struct input *in, const ttr_event *event,
 /* Sets the name of a new stream if the runtime wrote the trace. Returns false if out of memory. */
 TTR_MUST bool heph_set_stream_name(struct input *in, uint32_t stream);
 
+/* --- heph_restore.c: kinds of events of other formats --- */
+
+/* Restores the kind of an event, and what depends on it. The first attribute must be "kind". */
+void heph_restore_kind(struct input *in, ttr_event *event);
+
 /* --- heph_fields.c: lazy decoding of attributes --- */
 extern const struct field_ops heph_field_ops, heph_nested_ops;
 

@@ -95,6 +95,14 @@ static void set_event_time(const struct heph_reader *reader, ttr_event *event, u
         (uint8_t)((is_over ? TTR_EVENT_CLAMPED : 0u) | (end < start ? TTR_EVENT_BACKWARD : 0u));
 }
 
+/* Returns true if the first attribute of an event of no length is "kind". */
+static inline bool begins_with_kind(const ttr_event *event)
+{
+    static const uint8_t name[6] = {0, 4, 'k', 'i', 'n', 'd'};
+    return event->duration == 0 && event->payload_size - event->body > sizeof name &&
+           memcmp(event->payload + event->body, name, sizeof name) == 0;
+}
+
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema)
 {
     /* The caller has checked that header and description are inside the packet, so all reads here
@@ -129,6 +137,8 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
     reader->events++;
     if (name->meaning != HEPH_ANY && !heph_learn_names(in, event, name->meaning))
         reader->is_out_of_memory = true;
+    if (begins_with_kind(event))
+        heph_restore_kind(in, event);
     return event;
 }
 

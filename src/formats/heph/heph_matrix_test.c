@@ -440,11 +440,16 @@ static void expect(struct matrix *m, const ttr_event *event, uint64_t duration,
 static void expect_one(struct matrix *m, const ttr_event *event)
 {
     struct buffer attributes;
+    const bool is_restored = event->kind == TTR_KIND_INSTANT || event->kind == TTR_KIND_SAMPLE ||
+                             event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_SWITCH ||
+                             event->kind == TTR_KIND_WAKE;
     buffer_init(&attributes, alloc_default());
+    if (is_restored)
+        put_kind(m, &attributes, event);
     put_fields(m, &attributes, event);
     if (event->flags & TTR_EVENT_BACKWARD)
         count(m, "span.backward");
-    if (event->kind != TTR_KIND_SPAN)
+    if (event->kind != TTR_KIND_SPAN && !is_restored)
         put_kind(m, &attributes, event);
     if (event->kind == TTR_KIND_SPAN && event->link) {
         put_number(&attributes, "id", event->link);

@@ -370,6 +370,15 @@ static void append_kind_attributes(const struct heph_encoder *encoder, const ttr
         output_count_loss(encoder->out, HEPH_LOST_ID, event->offset);
 }
 
+/* Returns true if the reader restores this kind, which it finds in the first attribute
+ * (heph_restore.c). */
+static bool is_kind_restored(unsigned kind)
+{
+    const uint32_t kinds = 1u << TTR_KIND_INSTANT | 1u << TTR_KIND_SAMPLE | 1u << TTR_KIND_OBJECT |
+                           1u << TTR_KIND_SWITCH | 1u << TTR_KIND_WAKE;
+    return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
+}
+
 /* Writes an event as one packet; kinds other than spans get duration 0. */
 static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
 {
@@ -381,10 +390,15 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
     if (event->kind == TTR_KIND_GAP && event->name == 0)
         packet.description = (ttr_text){"gap", 3};
     begin_packet(out, &packet);
+    const bool is_restored = is_kind_restored(event->kind);
+    if (is_restored)
+        append_kind_attributes(&encoder, event);
     heph_append_fields(&encoder, event);
     if (event->flags & TTR_EVENT_BACKWARD)
         output_count_loss(out, HEPH_LOST_BACKWARD, event->offset);
-    if (!is_span)
+    if (is_restored)
+        ;
+    else if (!is_span)
         append_kind_attributes(&encoder, event);
     else if (event->link) {
         heph_append_uint(&encoder, "id", event->link);

@@ -216,7 +216,7 @@ static bool interceptor_describe(struct input *in, size_t i, struct event_class 
                                  uint64_t *events)
 {
     const struct interceptor *reader = in->ctx;
-    return event_header_describe(reader->headers, i, about, events);
+    return event_header_describe_class(reader->headers, i, about, events);
 }
 
 static const struct format_reader reader = {

@@ -422,7 +422,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     write_line_end(out, event);
     field_json_begin(&ctx->fields);
     field_json_begin(&ctx->context);
-    if (field_json_append_fields_apart(&ctx->fields, &ctx->context, event)) {
+    if (field_json_append_fields_and_context(&ctx->fields, &ctx->context, event)) {
         buffer_add_text(&out->buffer, "},\"context\":{");
         buffer_add(&out->buffer, ctx->context_text.bytes, ctx->context_text.n);
         out->buffer.failed |= ctx->context_text.failed;

@@ -28,7 +28,7 @@ char *microsoft_emit_time(char *at, int64_t unix_s);
 
 /* microsoft_add_item appends a value of an EventHeader field; microsoft_add_value appends a value
  * of any other field. */
-void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
+void microsoft_add_item(struct buffer *to, const struct event_header_describe_stored_field *item,
                         const ttr_value *value);
 void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value);
 

@@ -189,8 +189,8 @@ static void add_field(struct field_json *json, const struct tracepoint *tp,
 bool microsoft_add_tracepoint(struct field_json *json, const ttr_event *event)
 {
     const struct tracepoint *tp = tracepoint_get_from_event(json->t, event);
-    struct event_header_head head;
-    if (!tp || tp->is_broken || event_header_head(json->t, event, &head))
+    struct event_header_get_stored_header head;
+    if (!tp || tp->is_broken || event_header_get_stored_header(json->t, event, &head))
         return false;
     const struct tracepoints_spec *spec = &tp->all->spec;
     struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);

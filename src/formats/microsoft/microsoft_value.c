@@ -270,11 +270,11 @@ void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value
     }
 }
 
-void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
+void microsoft_add_item(struct buffer *to, const struct event_header_describe_stored_field *item,
                         const ttr_value *value)
 {
     enum event_header_format meaning =
-        event_header_effective_format(item->encoding, item->format, item->n);
+        event_header_get_effective_format(item->encoding, item->format, item->n);
     if (meaning == EVENT_HEADER_ERRNO && value->type == TTR_TYPE_INT) {
         add_errno(to, value);
     } else if (meaning == EVENT_HEADER_TIME && value->type == TTR_TYPE_TEXT) {

@@ -53,7 +53,7 @@ static bool is_text_equal(ttr_text name, const char *what)
 /* Writes a field name with its attributes and tag. A field named "meta" is written as "meta#2",
  * because the last member of each object is named "meta". */
 static void add_name(struct microsoft *ctx, const ttr_field *field,
-                     const struct event_header_item *item)
+                     const struct event_header_describe_stored_field *item)
 {
     char tag[NUMBER_MAX] = ";tag=0x";
     ttr_field named = *field;
@@ -83,12 +83,12 @@ static void add_name(struct microsoft *ctx, const ttr_field *field,
 static void add_field(struct microsoft *ctx, const ttr_fields *fields, const ttr_field *field)
 {
     struct field_json *json = &ctx->fields;
-    struct event_header_item item;
+    struct event_header_describe_stored_field item;
     while (json->depth > field->depth)
         field_json_close_value(json);
-    bool is_known = event_header_item(fields, &item);
+    bool is_known = event_header_describe_stored_field(fields, &item);
     if (!is_known)
-        item = (struct event_header_item){.name = {"", 0}};
+        item = (struct event_header_describe_stored_field){.name = {"", 0}};
     if (json->objects[json->depth])
         add_name(ctx, field, &item);
     else
@@ -208,11 +208,11 @@ static unsigned convert_level(unsigned level)
 
 static void add_meta_object(struct field_json *json, const ttr_event *event)
 {
-    struct event_header_head head;
+    struct event_header_get_stored_header head;
     ttr_thread thread;
-    if (!event_header_head(json->t, event, &head))
-        head = (struct event_header_head){.level = (uint8_t)convert_level(event->level),
-                                          .opcode = event->opcode};
+    if (!event_header_get_stored_header(json->t, event, &head))
+        head = (struct event_header_get_stored_header){
+            .level = (uint8_t)convert_level(event->level), .opcode = event->opcode};
     field_json_append_constant_name(json, "meta");
     char *begin = (char *)buffer_room(json->to, META_ROOM);
     if (!begin)

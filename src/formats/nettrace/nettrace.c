@@ -58,6 +58,7 @@ static const struct format_reader reader = {
     .open = nettrace_reader_open,
     .next = nettrace_read_batch,
     .close = nettrace_reader_close,
+    .has_stacks = true,
     .has_late_symbols = true,
     .range = nettrace_set_range,
 };

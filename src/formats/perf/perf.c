@@ -38,6 +38,7 @@ static const struct format_reader reader = {
     .order = TTR_ORDER_TIME,
     .bid = perf_bid,
     .refuse = explain_unsupported_file,
+    .has_stacks = true,
     .state_size = sizeof(struct perf_reader),
     .open = perf_open,
     .next = perf_read_batch,

@@ -504,7 +504,7 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
     /* if no record was written, writes one: a size of 0 would mean that the recorder was killed */
     if (writer->put.plain_bytes == 0)
         perf_data_writer_finish_round(&writer->put);
-    perf_data_writer_end(&writer->put);
+    perf_data_writer_write_end(&writer->put);
     if (perf_data_writer_failed(&writer->put))
         return fail_memory(error);
     perf_data_writer_store_header(&writer->put, header);

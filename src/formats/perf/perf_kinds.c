@@ -226,14 +226,16 @@ bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64
     if (!trace || (i >= trace->kinds_n && !trace->tracepoints))
         return false;
     if (i >= trace->kinds_n)
-        return tracepoints_describe_headers(trace->tracepoints, i - trace->kinds_n, about, events);
+        return tracepoints_describe_header_class(trace->tracepoints, i - trace->kinds_n, about,
+                                                 events);
     const struct perf_kind *kind = trace->kind[i];
     *about = (struct event_class){.name = ttr_text_get(trace->t, kind->name),
                                   .id = kind->request.config,
                                   .stream_id = kind->request.type,
                                   .stream_name = ttr_text_get(trace->t, kind->provider),
                                   .emf_uri = {"", 0}};
-    about->root[ROOT_PAYLOAD] = kind->tracepoint ? tracepoint_fields_type(kind->tracepoint) : NULL;
+    about->root[ROOT_PAYLOAD] =
+        kind->tracepoint ? tracepoint_make_fields_type(kind->tracepoint) : NULL;
     *events = kind->samples;
     return true;
 }

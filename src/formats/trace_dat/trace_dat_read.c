@@ -64,7 +64,7 @@ static bool emit_next_event(struct trace_dat_reader *reader,
     if (!tracepoint_decode_record(reader->data.all, raw, event, &id, &why))
         return false;
     if (tracepoints_is_plausible(reader->data.all, raw))
-        ring_buffer_confirm(&cpu_buffer->page);
+        ring_buffer_confirm_event(&cpu_buffer->page);
     if (why)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, event->offset, "trace_dat.event",
                              "an event of number %u: %s; the fields that fit are emitted", id, why);
@@ -306,7 +306,7 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error)
 bool trace_dat_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
     const struct trace_dat_reader *reader = in->ctx;
-    return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);
+    return reader->data.all && tracepoints_describe_class(reader->data.all, i, about, events);
 }
 
 void trace_dat_close(struct input *in)

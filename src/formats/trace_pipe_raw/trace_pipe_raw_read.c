@@ -32,7 +32,7 @@ static bool emit_page_event(struct trace_pipe_raw_reader *reader,
     if (!tracepoint_decode_record(reader->data.all, raw, event, &id, &why))
         return false;
     if (tracepoints_is_plausible(reader->data.all, raw))
-        ring_buffer_confirm(&reader->page);
+        ring_buffer_confirm_event(&reader->page);
     if (why)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, event->offset, "trace_pipe_raw.event",
                              "an event of number %u: %s; use formats=PATH to describe events", id,
@@ -266,7 +266,7 @@ bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *abo
                              uint64_t *events)
 {
     const struct trace_pipe_raw_reader *reader = in->ctx;
-    return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);
+    return reader->data.all && tracepoints_describe_class(reader->data.all, i, about, events);
 }
 
 void trace_pipe_raw_close(struct input *in)

@@ -511,8 +511,8 @@ static uint64_t load_attribute(const struct ctf_attribute_pos *pos, const uint8_
     }
 }
 
-void ctf_conventions_apply_attribute(enum ctf_attribute attribute, uint64_t number,
-                                     struct ctf_conventions_threads *threads, ttr_event *event)
+void ctf_conventions_set_number(enum ctf_attribute attribute, uint64_t number,
+                                struct ctf_conventions_threads *threads, ttr_event *event)
 {
     switch (attribute) {
     case CTF_ATTRIBUTE_PID:
@@ -571,8 +571,8 @@ static ttr_id find_thread_of_attributes(const struct ctf_conventions_threads *th
     return id;
 }
 
-bool ctf_conventions_apply_threads(const struct ctf_conventions_threads *threads, ttr *t,
-                                   uint16_t source, ttr_event *event)
+bool ctf_conventions_set_event_threads(const struct ctf_conventions_threads *threads, ttr *t,
+                                       uint16_t source, ttr_event *event)
 {
     bool failed = false;
     event->thread = find_thread_of_attributes(threads, CTF_ATTRIBUTE_PID, t, source, &failed);
@@ -630,14 +630,15 @@ bool ctf_conventions_set_attributes(const struct ctf_conventions_attributes *att
         if (pos->attribute >= CTF_ATTRIBUTE_ACTIVITY)
             is_fine = set_text_or_uuid(t, pos, body + pos->at, body + n, event) && is_fine;
         else
-            ctf_conventions_apply_attribute((enum ctf_attribute)pos->attribute,
-                                            load_attribute(pos, body + pos->at), &threads, event);
+            ctf_conventions_set_number((enum ctf_attribute)pos->attribute,
+                                       load_attribute(pos, body + pos->at), &threads, event);
     }
-    return (attributes->is_listed || ctf_conventions_apply_threads(&threads, t, source, event)) &&
+    return (attributes->is_listed ||
+            ctf_conventions_set_event_threads(&threads, t, source, event)) &&
            is_fine;
 }
 
-bool ctf_conventions_apply_names(struct input *in, const ttr_event *event)
+bool ctf_conventions_set_thread_names(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
     ttr_fields fields;

@@ -198,13 +198,13 @@ struct ctf_conventions_threads {
     bool has_attribute[CTF_ATTRIBUTE_OTHER_TID + 1];
 };
 
-/* ctf_conventions_apply_attribute: sets the event member of a numeric attribute, or stores a pid or
- * tid in `threads`. ctf_conventions_apply_threads: called after all attributes; looks up the
+/* ctf_conventions_set_number: sets the event member of a numeric attribute, or stores a pid or
+ * tid in `threads`. ctf_conventions_set_event_threads: called after all attributes; looks up the
  * threads. Returns false if memory is out. */
-void ctf_conventions_apply_attribute(enum ctf_attribute attribute, uint64_t number,
-                                     struct ctf_conventions_threads *threads, ttr_event *event);
-TTR_MUST bool ctf_conventions_apply_threads(const struct ctf_conventions_threads *threads, ttr *t,
-                                            uint16_t source, ttr_event *event);
+void ctf_conventions_set_number(enum ctf_attribute attribute, uint64_t number,
+                                struct ctf_conventions_threads *threads, ttr_event *event);
+TTR_MUST bool ctf_conventions_set_event_threads(const struct ctf_conventions_threads *threads,
+                                                ttr *t, uint16_t source, ttr_event *event);
 
 /* --- Reading of listed fields (ctf_listed_fields.c) --- */
 
@@ -220,6 +220,6 @@ TTR_MUST bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *even
 
 /* Applies the thread and process names in a record of the class "tracetta:names". The record must
  * be complete and the only element of its batch. Returns false if memory is out. */
-TTR_MUST bool ctf_conventions_apply_names(struct input *in, const ttr_event *event);
+TTR_MUST bool ctf_conventions_set_thread_names(struct input *in, const ttr_event *event);
 
 #endif

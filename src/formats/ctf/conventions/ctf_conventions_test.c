@@ -731,7 +731,7 @@ static void thread_names_are_written_as_records(void **state)
     const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
     assert_true(ctf_conventions_set_attributes(&attributes, s.t, 0, &bits, &event));
     struct input in = {.base = {.t = s.t}};
-    assert_true(ctf_conventions_apply_names(&in, &event));
+    assert_true(ctf_conventions_set_thread_names(&in, &event));
     ttr_thread thread;
     assert_true(ttr_thread_get(s.t, event.thread, &thread));
     assert_string_equal(ttr_text_get(s.t, thread.process_name).p, "proc");

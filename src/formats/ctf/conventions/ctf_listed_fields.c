@@ -35,7 +35,7 @@ static ttr_text unescape_batch_name(const ttr_fields *fields, ttr_text escaped)
 
 /* Replaces values that are not valid in a field: unknown types, hints and bases, more than 64 bits,
  * and more members than entries that are left. */
-static void limit_listed_value(ttr_value *value, uint64_t left, bool is_attribute)
+static void sanitize_listed_value(ttr_value *value, uint64_t left, bool is_attribute)
 {
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
@@ -59,8 +59,8 @@ static void limit_listed_value(ttr_value *value, uint64_t left, bool is_attribut
 }
 
 /* Copies member `member` of an entry (CTF_LISTED_*) into the field. */
-static void apply_entry_member(const ttr_fields *fields, uint32_t member, const ttr_value *stored,
-                               ttr_field *field)
+static void set_field_from_entry_member(const ttr_fields *fields, uint32_t member,
+                                        const ttr_value *stored, ttr_field *field)
 {
     switch (member) {
     case CTF_LISTED_NAME:
@@ -113,9 +113,9 @@ static bool read_next_entry(ttr_fields *fields, ttr_field *field)
     for (uint32_t i = 0; i < members; i++) {
         if (!layout_field_ops.next(fields, &item) || item.depth != 2)
             return false;
-        apply_entry_member(fields, i, &item.value, field);
+        set_field_from_entry_member(fields, i, &item.value, field);
     }
-    limit_listed_value(&field->value, left, field->group == CTF_LISTED_ATTRIBUTE);
+    sanitize_listed_value(&field->value, left, field->group == CTF_LISTED_ATTRIBUTE);
     return members == CTF_LISTED_MEMBERS;
 }
 
@@ -168,9 +168,9 @@ static const uint8_t *get_16_bytes(const ttr_value *value)
                                                                 : NULL;
 }
 
-static void apply_listed_attribute(const ttr_field *field, ttr *t,
-                                   struct ctf_conventions_threads *threads, ttr_event *event,
-                                   bool *failed)
+static void set_listed_attribute(const ttr_field *field, ttr *t,
+                                 struct ctf_conventions_threads *threads, ttr_event *event,
+                                 bool *failed)
 {
     enum ctf_attribute attribute = find_listed_attribute(field->name);
     const ttr_value *value = &field->value;
@@ -191,7 +191,7 @@ static void apply_listed_attribute(const ttr_field *field, ttr *t,
         event->related = get_16_bytes(value);
         break;
     default:
-        ctf_conventions_apply_attribute(attribute, value->v.u, threads, event);
+        ctf_conventions_set_number(attribute, value->v.u, threads, event);
     }
 }
 
@@ -203,6 +203,6 @@ bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event)
     bool failed = false;
     ttr_fields_begin(t, event, &fields);
     while (read_next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
-        apply_listed_attribute(&field, t, &threads, event, &failed);
-    return ctf_conventions_apply_threads(&threads, t, source, event) && !failed;
+        set_listed_attribute(&field, t, &threads, event, &failed);
+    return ctf_conventions_set_event_threads(&threads, t, source, event) && !failed;
 }

@@ -88,8 +88,8 @@ static ttr_status reject_live_metadata(struct live_reader *live, struct live_sou
 
 /* Compiles a trace once all its metadata were received, so that its packets can be decoded. Marks
  * it as lost if no metadata will come. */
-static ttr_status make_source_ready(struct live_reader *live, struct live_source *source,
-                                    ttr_error *error)
+static ttr_status compile_live_trace(struct live_reader *live, struct live_source *source,
+                                     ttr_error *error)
 {
     const struct live_trace *trace = source->trace;
     ttr_error ctx = {0};
@@ -110,8 +110,8 @@ static ttr_status make_source_ready(struct live_reader *live, struct live_source
     return TTR_OK;
 }
 
-static ttr_status update_source(struct live_reader *live, struct live_source *source,
-                                ttr_error *error)
+static ttr_status parse_new_trace_metadata(struct live_reader *live, struct live_source *source,
+                                           ttr_error *error)
 {
     struct live_trace *trace = source->trace;
     ttr_error ctx = {0};
@@ -135,13 +135,13 @@ static ttr_status update_source(struct live_reader *live, struct live_source *so
         trace->has_changed = false;
     }
     if (!source->is_ready && !source->is_lost)
-        return make_source_ready(live, source, error);
+        return compile_live_trace(live, source, error);
     return TTR_OK;
 }
 
 /* Parses new metadata of all traces. Frees traces that have ended, and requests missing metadata
  * again. */
-static ttr_status update_sources(struct live_reader *live, ttr_error *error)
+static ttr_status parse_new_metadata_of_traces(struct live_reader *live, ttr_error *error)
 {
     struct live_client *client = &live->client;
     for (size_t i = 0; i < client->traces_n; i++) {
@@ -152,7 +152,7 @@ static ttr_status update_sources(struct live_reader *live, ttr_error *error)
         struct live_source *source = get_source_of_trace(live, trace);
         if (!source)
             return fail_memory(error);
-        ttr_status status = update_source(live, source, error);
+        ttr_status status = parse_new_trace_metadata(live, source, error);
         if (status != TTR_OK)
             return status;
         if (trace->is_closed && trace->streams == 0) {
@@ -179,7 +179,7 @@ static bool is_input_before(const struct live_input *a, const struct live_input 
 }
 
 /* Moves input i to its position in the sorted array live->inputs. */
-static void sort_input(struct live_reader *live, size_t i)
+static void move_input_to_sorted_position(struct live_reader *live, size_t i)
 {
     struct live_input **inputs = live->inputs, *input = inputs[i];
     for (; i > 0 && is_input_before(input, inputs[i - 1]); i--)
@@ -216,7 +216,7 @@ static ttr_status add_live_input(struct live_reader *live, struct live_stream *s
                                  .seen_ms = live->client.now};
     stream->ctx = input;
     live->inputs[live->inputs_n++] = input;
-    sort_input(live, live->inputs_n - 1);
+    move_input_to_sorted_position(live, live->inputs_n - 1);
     return TTR_OK;
 }
 
@@ -272,7 +272,7 @@ static bool convert_tick_to_time(const struct live_reader *live, const struct li
     return true;
 }
 
-static void raise_complete_until(struct live_input *input, int64_t time)
+static void raise_input_horizon(struct live_input *input, int64_t time)
 {
     if (input->has_horizon && input->horizon >= time)
         return;
@@ -318,7 +318,7 @@ static ttr_status open_packet_input(struct live_reader *live, struct live_input 
     reader_set_range(&input->in->base, live->from, live->to);
     input->number = frame->has_number ? frame->number : stream->id;
     input->class_id = kind ? kind->class->id : stream->class_id;
-    sort_input(live, find_input_index(live, input));
+    move_input_to_sorted_position(live, find_input_index(live, input));
     bool is_fine =
         ctf_add_stream_attributes(input->in, input->source->ctf, &about, input->number) &&
         add_trace_path(input, path);
@@ -402,7 +402,8 @@ static ttr_status append_first_packet(struct live_reader *live, struct live_inpu
     int64_t time;
     ttr_error ctx = {0};
     memset(&frame, 0, sizeof frame);
-    enum ctf_framing framing = ctf_frame_packet(input->source->ctf, NULL, &bits, &frame, &ctx);
+    enum ctf_framing framing =
+        ctf_parse_header_and_context(input->source->ctf, NULL, &bits, &frame, &ctx);
     if (ctx.status == TTR_E_NOMEM)
         return fail_memory(error);
     const char *fault = find_packet_fault(&frame, framing, packet->n);
@@ -426,7 +427,7 @@ static ttr_status append_first_packet(struct live_reader *live, struct live_inpu
     if (framing == CTF_FRAME_OK &&
         convert_tick_to_time(live, input, frame.kind->class->id,
                              frame.packet.has_end ? frame.packet.end : first->index.end, &time))
-        raise_complete_until(input, time);
+        raise_input_horizon(input, time);
     drop_first_packet(live, input);
     return TTR_OK;
 }
@@ -475,7 +476,7 @@ static void update_idle_input(struct live_reader *live, struct live_input *input
     if (is_new && input->source->is_ready &&
         convert_tick_to_time(live, input, stream->class_id, stream->beacon, &time)) {
         input->beacon = stream->beacon;
-        raise_complete_until(input, time);
+        raise_input_horizon(input, time);
     }
     bool is_idle = live->client.phase == LIVE_RUNNING && !stream->is_asked;
     if (input->was_idle)
@@ -527,7 +528,7 @@ static ttr_status fill_input_batch(struct live_reader *live, struct live_input *
 ttr_status live_update_inputs(struct live_reader *live, ttr_error *error)
 {
     struct live_client *client = &live->client;
-    ttr_status status = update_sources(live, error);
+    ttr_status status = parse_new_metadata_of_traces(live, error);
     for (size_t i = 0; status == TTR_OK && i < client->streams_n; i++)
         if (!client->streams[i]->ctx && !client->streams[i]->is_done)
             status = add_live_input(live, client->streams[i], error);

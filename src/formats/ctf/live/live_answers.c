@@ -59,8 +59,8 @@ static bool text_equals(ttr_text text, const char *other)
 
 /* Processes one session of the list: passes it to the callback in list mode, or stores its id if
  * it is the wanted session. */
-static ttr_status handle_listed_session(struct live_client *client,
-                                        const struct live_session *session, ttr_error *error)
+static ttr_status report_or_select_session(struct live_client *client,
+                                           const struct live_session *session, ttr_error *error)
 {
     if (client->options.list)
         return client->options.list(client->options.list_ctx, session) ? TTR_OK
@@ -122,7 +122,7 @@ static ttr_status parse_list_answer(struct live_client *client, struct live_requ
                                             "a name of a session that is longer than a name can be",
                                             error)
                           : TTR_AGAIN;
-        ttr_status status = handle_listed_session(client, &session, error);
+        ttr_status status = report_or_select_session(client, &session, error);
         if (status != TTR_OK)
             return status;
         consume_answer_bytes(client, &before, &at);
@@ -156,9 +156,8 @@ static ttr_status add_metadata_stream(struct live_trace *trace, const struct liv
     return TTR_OK;
 }
 
-static ttr_status handle_listed_stream(struct live_client *client,
-                                       const struct live_request *request,
-                                       const struct live_stream_head *head, ttr_error *error)
+static ttr_status add_listed_stream(struct live_client *client, const struct live_request *request,
+                                    const struct live_stream_head *head, ttr_error *error)
 {
     struct live_trace *trace = live_add_trace(client, head->trace);
     if (!trace)
@@ -184,7 +183,7 @@ static ttr_status parse_stream_list(struct live_client *client, struct live_requ
         struct live_stream_head head;
         if (!live_read_stream(&at, &head))
             return TTR_AGAIN;
-        ttr_status status = handle_listed_stream(client, request, &head, error);
+        ttr_status status = add_listed_stream(client, request, &head, error);
         if (status != TTR_OK)
             return status;
         consume_answer_bytes(client, &before, &at);
@@ -446,7 +445,7 @@ static ttr_status parse_packet_bytes(struct live_client *client, struct live_req
 
 /* After a reconnection: compares and consumes the metadata that an earlier connection received
  * already. Sets has_changed if they differ. */
-static void compare_known_metadata(struct live_client *client, struct live_request *request)
+static void compare_repeated_metadata(struct live_client *client, struct live_request *request)
 {
     struct live_trace *trace = request->trace;
     struct cursor at = live_link_received(&client->link);
@@ -496,7 +495,7 @@ static ttr_status parse_metadata_bytes(struct live_client *client, struct live_r
     ttr_status status =
         request->is_head_parsed ? TTR_OK : parse_metadata_head(client, request, error);
     if (status == TTR_OK)
-        compare_known_metadata(client, request);
+        compare_repeated_metadata(client, request);
     size_t had = trace->metadata.n;
     if (status == TTR_OK && request->left)
         status = append_answer_bytes(client, request,
@@ -544,7 +543,7 @@ static ttr_status parse_one_answer(struct live_client *client, struct live_reque
     }
 }
 
-static void measure_round_trip(struct live_client *client, const struct live_request *request)
+static void update_round_trip_time(struct live_client *client, const struct live_request *request)
 {
     const uint64_t took = client->now - request->sent_ms;
     if (request->sent_ms && (!client->has_round_trip || took < client->round_trip_ms))
@@ -562,7 +561,7 @@ ttr_status live_parse_answers(struct live_client *client, ttr_error *error)
         if (status != TTR_OK)
             return status == TTR_AGAIN ? result : status;
         result = TTR_OK;
-        measure_round_trip(client, request);
+        update_round_trip_time(client, request);
         client->requests_first = (client->requests_first + 1) % LIVE_REQUESTS_MAX;
         client->requests_n--;
         client->link.deadline = 0;

@@ -173,7 +173,7 @@ struct live_request *live_queue_request(struct live_client *client, enum live_co
         live_append_attach(out, id, client->is_attached ? LIVE_SEEK_BEGIN : client->options.seek);
         break;
     default:
-        live_append_id(out, command, id);
+        live_append_command_with_id(out, command, id);
         break;
     }
     return request;
@@ -183,8 +183,9 @@ static void request_packet_bytes(struct live_client *client, struct live_stream 
 {
     uint64_t left = stream->index.packet_bits / 8 - stream->packet.n;
     add_request(client, LIVE_PACKET, stream->id)->stream = stream;
-    live_append_packet(&client->link.out, stream->id, stream->index.offset + stream->packet.n,
-                       left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
+    live_append_packet_request(&client->link.out, stream->id,
+                               stream->index.offset + stream->packet.n,
+                               left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
 }
 
 bool live_attach_next_session(struct live_client *client)
@@ -305,8 +306,8 @@ static void drop_pending_requests(struct live_client *client)
 
 /* Closes a lost connection and schedules the next attempt. Fails if the reconnection time limit is
  * over or the session was never attached. */
-static ttr_status handle_lost_connection(struct live_client *client, const ttr_error *reason,
-                                         ttr_error *error)
+static ttr_status schedule_reconnection(struct live_client *client, const ttr_error *reason,
+                                        ttr_error *error)
 {
     bool may_try = client->is_attached && client->options.reconnect_ms > 0;
     if (client->away_since == 0)
@@ -334,7 +335,7 @@ static ttr_status dial_daemon(struct live_client *client, ttr_error *error)
     if (!socket && ctx.status == TTR_AGAIN)
         return TTR_AGAIN;
     if (!socket)
-        return ctx.status == TTR_E_IO ? handle_lost_connection(client, &ctx, error)
+        return ctx.status == TTR_E_IO ? schedule_reconnection(client, &ctx, error)
                                       : fail_client(client, &ctx, error);
     live_link_start(&client->link, socket);
     client->reconnections += client->is_attached;
@@ -393,7 +394,7 @@ ttr_status live_client_step(struct live_client *client, ttr_error *error)
         return dial_daemon(client, error);
     ttr_status status = exchange_messages(client, &ctx);
     if (status == TTR_E_IO)
-        return handle_lost_connection(client, &ctx, error);
+        return schedule_reconnection(client, &ctx, error);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
         return fail_client(client, &ctx, error);
     if (status == TTR_END || has_session_ended(client)) {

@@ -17,7 +17,7 @@ static bool is_blank(char c)
 }
 
 /* Updates the scan for one character outside of strings and comments. */
-static void scan_code(struct live_scan *scan, enum ctf_version version, char c)
+static void scan_code_character(struct live_scan *scan, enum ctf_version version, char c)
 {
     bool is_tsdl = version != CTF_2;
     switch (c) {
@@ -53,7 +53,7 @@ static void scan_code(struct live_scan *scan, enum ctf_version version, char c)
         scan->whole = scan->at + 1;
 }
 
-static void scan_text_or_comment(struct live_scan *scan, char c)
+static void scan_string_or_comment(struct live_scan *scan, char c)
 {
     char end = scan->mode == LIVE_SCAN_STRING      ? '"'
                : scan->mode == LIVE_SCAN_CHARACTER ? '\''
@@ -73,9 +73,9 @@ void live_scan_declarations(struct live_scan *scan, enum ctf_version version, co
 {
     for (; scan->at < n; scan->at++) {
         if (scan->mode == LIVE_SCAN_CODE)
-            scan_code(scan, version, text[scan->at]);
+            scan_code_character(scan, version, text[scan->at]);
         else
-            scan_text_or_comment(scan, text[scan->at]);
+            scan_string_or_comment(scan, text[scan->at]);
     }
 }
 

@@ -51,13 +51,13 @@ void live_append_attach(struct buffer *to, uint64_t session, enum live_seek seek
     append_u32be(to, (uint32_t)seek);
 }
 
-void live_append_id(struct buffer *to, enum live_command command, uint64_t id)
+void live_append_command_with_id(struct buffer *to, enum live_command command, uint64_t id)
 {
     append_request_head(to, command, 8);
     append_u64be(to, id);
 }
 
-void live_append_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes)
+void live_append_packet_request(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes)
 {
     append_request_head(to, LIVE_PACKET, 20);
     append_u64be(to, stream);

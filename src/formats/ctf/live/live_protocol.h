@@ -114,8 +114,9 @@ void live_append_attach(struct buffer *to, uint64_t session, enum live_seek seek
 
 /* Appends a command with one id: of a stream (NEXT_INDEX, METADATA) or a session (NEW_STREAMS,
  * DETACH). */
-void live_append_id(struct buffer *to, enum live_command command, uint64_t id);
-void live_append_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes);
+void live_append_command_with_id(struct buffer *to, enum live_command command, uint64_t id);
+void live_append_packet_request(struct buffer *to, uint64_t stream, uint64_t offset,
+                                uint32_t bytes);
 
 /* --- Decoding of answers. Functions return false if the cursor ends inside the answer; it may
  * then have moved --- */

@@ -39,24 +39,24 @@ static void stream_requests_contain_stream_id(void **state)
     (void)state;
     struct buffer out;
     buffer_init(&out, alloc_default());
-    live_append_id(&out, LIVE_NEXT_INDEX, 0x1122334455667788);
+    live_append_command_with_id(&out, LIVE_NEXT_INDEX, 0x1122334455667788);
     support_assert_hex(
         out.bytes, out.n,
         "00 00 00 00 00 00 00 08  00 00 00 04  00 00 00 00  11 22 33 44 55 66 77 88");
     buffer_clear(&out);
-    live_append_id(&out, LIVE_METADATA, 3);
+    live_append_command_with_id(&out, LIVE_METADATA, 3);
     support_assert_hex(
         out.bytes, out.n,
         "00 00 00 00 00 00 00 08  00 00 00 06  00 00 00 00  00 00 00 00 00 00 00 03");
     buffer_clear(&out);
-    live_append_id(&out, LIVE_NEW_STREAMS, 4);
-    live_append_id(&out, LIVE_DETACH, 5);
+    live_append_command_with_id(&out, LIVE_NEW_STREAMS, 4);
+    live_append_command_with_id(&out, LIVE_DETACH, 5);
     support_assert_hex(
         out.bytes, out.n,
         "00 00 00 00 00 00 00 08  00 00 00 07  00 00 00 00  00 00 00 00 00 00 00 04"
         "00 00 00 00 00 00 00 08  00 00 00 09  00 00 00 00  00 00 00 00 00 00 00 05");
     buffer_clear(&out);
-    live_append_packet(&out, 7, 0x10000, 0x2000);
+    live_append_packet_request(&out, 7, 0x10000, 0x2000);
     support_assert_hex(out.bytes, out.n,
                        "00 00 00 00 00 00 00 14  00 00 00 05  00 00 00 00"
                        "00 00 00 00 00 00 00 07  00 00 00 00 00 01 00 00  00 00 20 00");

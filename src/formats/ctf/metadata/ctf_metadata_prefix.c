@@ -110,8 +110,8 @@ static const char *get_plain_text(const struct maximal_text *of)
 /* --- Comparison of metadata texts --- */
 
 /* Extracts the text if the file is in packets. The text stays empty if the packets are invalid. */
-static ttr_status unpack_candidate(struct ctf_prefix_set *set, struct maximal_text *of,
-                                   ttr_error *error)
+static ttr_status unpack_candidate_metadata(struct ctf_prefix_set *set, struct maximal_text *of,
+                                            ttr_error *error)
 {
     const struct alloc *alloc = &set->t->counted;
     struct ctf_description description;
@@ -199,7 +199,7 @@ static ttr_status compare_with_maximal_texts(struct ctf_prefix_set *set, struct 
                                              size_t i, const char *path, ttr_error *error)
 {
     uint64_t key;
-    ttr_status status = unpack_candidate(set, of, error);
+    ttr_status status = unpack_candidate_metadata(set, of, error);
     if (status != TTR_OK || !of->text_n || !hash_up_to_uuid(get_plain_text(of), of->text_n, &key))
         return status;
     of->file.hash = hash_bytes(of->file.bytes, of->file.n);
@@ -329,13 +329,13 @@ static bool is_folder_text_maximal(const struct ctf_prefix_set *set, size_t fold
            of->file.n == set->folder[folder].bytes_n && of->file.hash == set->folder[folder].hash;
 }
 
-bool ctf_prefix_is_extended(const struct ctf_prefix_set *set, size_t folder)
+bool ctf_prefix_has_longer_metadata(const struct ctf_prefix_set *set, size_t folder)
 {
     const struct maximal_text *of = find_maximal_text(set, folder);
     return of && of->text_n > set->folder[folder].text_n;
 }
 
-static bool pass_metadata_bytes(struct maximal_text *of, struct ctf_trace *trace)
+static bool move_metadata_bytes_to_trace(struct maximal_text *of, struct ctf_trace *trace)
 {
     if (!of->file.bytes)
         return false;
@@ -345,17 +345,17 @@ static bool pass_metadata_bytes(struct maximal_text *of, struct ctf_trace *trace
     return true;
 }
 
-bool ctf_prefix_pass_metadata(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *trace)
+bool ctf_prefix_move_metadata(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *trace)
 {
     return is_folder_text_maximal(set, folder) &&
-           pass_metadata_bytes(find_maximal_text(set, folder), trace);
+           move_metadata_bytes_to_trace(find_maximal_text(set, folder), trace);
 }
 
-bool ctf_prefix_pass_longer_metadata(struct ctf_prefix_set *set, size_t folder,
+bool ctf_prefix_move_longer_metadata(struct ctf_prefix_set *set, size_t folder,
                                      struct ctf_trace *trace)
 {
-    return ctf_prefix_is_extended(set, folder) &&
-           pass_metadata_bytes(find_maximal_text(set, folder), trace);
+    return ctf_prefix_has_longer_metadata(set, folder) &&
+           move_metadata_bytes_to_trace(find_maximal_text(set, folder), trace);
 }
 
 bool ctf_prefix_share_class(const struct ctf_prefix_set *set, size_t folder,
@@ -366,7 +366,8 @@ bool ctf_prefix_share_class(const struct ctf_prefix_set *set, size_t folder,
         return false;
     const struct of_folder *here = &set->folder[folder];
     const bool is_quiet = of->quiet_n && of->quiet_n == here->bytes_n &&
-                          of->quiet_hash == here->hash && ctf_prefix_is_extended(set, folder);
+                          of->quiet_hash == here->hash &&
+                          ctf_prefix_has_longer_metadata(set, folder);
     if (!is_quiet && (of->has_notes || !is_folder_text_maximal(set, folder)))
         return false;
     ctf_trace_set_class(trace, of->parsed->class);
@@ -374,7 +375,7 @@ bool ctf_prefix_share_class(const struct ctf_prefix_set *set, size_t folder,
     return true;
 }
 
-static void keep_parsed_metadata(struct maximal_text *of, struct ctf_trace *parsed, bool has_notes)
+static void store_parsed_class(struct maximal_text *of, struct ctf_trace *parsed, bool has_notes)
 {
     of->is_bad = !parsed;
     of->has_notes = has_notes;
@@ -383,30 +384,30 @@ static void keep_parsed_metadata(struct maximal_text *of, struct ctf_trace *pars
         parsed->users++;
 }
 
-void ctf_prefix_keep_class(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *parsed,
-                           bool has_notes)
+void ctf_prefix_store_class(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *parsed,
+                            bool has_notes)
 {
     struct maximal_text *of = find_maximal_text(set, folder);
     if (is_folder_text_maximal(set, folder) && !of->parsed && !of->is_bad)
-        keep_parsed_metadata(of, parsed, has_notes);
+        store_parsed_class(of, parsed, has_notes);
 }
 
-void ctf_prefix_keep_longer_class(struct ctf_prefix_set *set, size_t folder,
-                                  struct ctf_trace *parsed, bool has_notes)
+void ctf_prefix_store_longer_class(struct ctf_prefix_set *set, size_t folder,
+                                   struct ctf_trace *parsed, bool has_notes)
 {
-    if (ctf_prefix_is_extended(set, folder))
-        keep_parsed_metadata(find_maximal_text(set, folder), parsed, has_notes);
+    if (ctf_prefix_has_longer_metadata(set, folder))
+        store_parsed_class(find_maximal_text(set, folder), parsed, has_notes);
 }
 
 struct ctf_trace *ctf_prefix_get_longer_class(const struct ctf_prefix_set *set, size_t folder,
                                               bool *is_bad)
 {
     const struct maximal_text *of = find_maximal_text(set, folder);
-    *is_bad = !ctf_prefix_is_extended(set, folder) || of->is_bad;
+    *is_bad = !ctf_prefix_has_longer_metadata(set, folder) || of->is_bad;
     return *is_bad ? NULL : of->parsed;
 }
 
-void ctf_prefix_keep_without_notes(struct ctf_prefix_set *set, size_t folder)
+void ctf_prefix_mark_undamaged(struct ctf_prefix_set *set, size_t folder)
 {
     struct maximal_text *of = find_maximal_text(set, folder);
     if (!of)

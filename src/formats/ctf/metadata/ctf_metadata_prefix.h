@@ -26,15 +26,15 @@ struct ctf_prefix_set *ctf_prefix_set_new(ttr *t, const struct found_folders *fo
 void ctf_prefix_set_free(struct ctf_prefix_set *set);
 
 /* Reports whether the metadata of a folder is a proper prefix of another folder's. */
-bool ctf_prefix_is_extended(const struct ctf_prefix_set *set, size_t folder);
+bool ctf_prefix_has_longer_metadata(const struct ctf_prefix_set *set, size_t folder);
 
 /* Passes the bytes of the folder's metadata to a trace without metadata, so that the file is not
  * read again. Returns false if the bytes are not in memory. */
-bool ctf_prefix_pass_metadata(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *trace);
+bool ctf_prefix_move_metadata(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *trace);
 
 /* Passes the bytes of the longer metadata to the trace. Returns false if the bytes are not in
  * memory. */
-bool ctf_prefix_pass_longer_metadata(struct ctf_prefix_set *set, size_t folder,
+bool ctf_prefix_move_longer_metadata(struct ctf_prefix_set *set, size_t folder,
                                      struct ctf_trace *trace);
 
 /* Makes a trace use the trace class that was parsed from the same metadata before, if that caused
@@ -45,10 +45,10 @@ bool ctf_prefix_share_class(const struct ctf_prefix_set *set, size_t folder,
 /* Store the class that was parsed from a folder's metadata, or from the longer text, so that other
  * traces can share it. `parsed` is NULL if the metadata are invalid; has_notes: the parser
  * reported diagnostics. */
-void ctf_prefix_keep_class(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *parsed,
-                           bool has_notes);
-void ctf_prefix_keep_longer_class(struct ctf_prefix_set *set, size_t folder,
-                                  struct ctf_trace *parsed, bool has_notes);
+void ctf_prefix_store_class(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *parsed,
+                            bool has_notes);
+void ctf_prefix_store_longer_class(struct ctf_prefix_set *set, size_t folder,
+                                   struct ctf_trace *parsed, bool has_notes);
 
 /* Returns the trace with the parsed longer metadata, borrowed; NULL if not parsed. `*is_bad`: the
  * metadata is invalid. */
@@ -57,7 +57,7 @@ struct ctf_trace *ctf_prefix_get_longer_class(const struct ctf_prefix_set *set, 
 
 /* Records that a folder's metadata was parsed without diagnostics, so that identical metadata of
  * other folders need not be parsed. */
-void ctf_prefix_keep_without_notes(struct ctf_prefix_set *set, size_t folder);
+void ctf_prefix_mark_undamaged(struct ctf_prefix_set *set, size_t folder);
 
 /* Returns the path of the file with the longer metadata. It is valid as long as the set. */
 const char *ctf_prefix_get_longer_path(const struct ctf_prefix_set *set, size_t folder);

@@ -178,7 +178,7 @@ static bool is_rest_blank(const struct cursor *c)
     return true;
 }
 
-static void note_cut_packet(struct unpacking *u, uint64_t at)
+static void report_cut_metadata_packet(struct unpacking *u, uint64_t at)
 {
     u->is_cut = true;
     u->cut_at = at;
@@ -192,7 +192,7 @@ static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, si
     *content = *padding = 0;
     if (cursor_left(&u->in) < HEADER_BYTES) {
         if (!is_rest_blank(&u->in))
-            note_cut_packet(u, u->in.offset);
+            report_cut_metadata_packet(u, u->in.offset);
         (void)cursor_skip(&u->in, cursor_left(&u->in));
         return TTR_OK;
     }
@@ -211,7 +211,7 @@ static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, si
     u->packets++;
     *content = header.content_bits / 8 - header.bytes;
     if (*content > cursor_left(&u->in)) {
-        note_cut_packet(u, header.offset);
+        report_cut_metadata_packet(u, header.offset);
         *content = cursor_left(&u->in);
     }
     *padding = (header.packet_bits - header.content_bits) / 8;
@@ -220,7 +220,7 @@ static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, si
 
 /* Reads all packets. If u->text is allocated, copies their text; else only counts the text bytes
  * and the packets that contain any. */
-static ttr_status visit_metadata_packets(struct unpacking *u)
+static ttr_status copy_or_measure_metadata_packets(struct unpacking *u)
 {
     size_t content, padding;
     u->packets = u->text_n = u->pieces_n = 0;
@@ -261,7 +261,7 @@ static void store_byte_order(const struct unpacking *u)
                       "ctf.metadata-byte-order", text);
 }
 
-static void note_cut_metadata(const struct unpacking *u, size_t n)
+static void report_cut_metadata(const struct unpacking *u, size_t n)
 {
     const struct ctf_description *description = u->description;
     char text[160];
@@ -277,7 +277,7 @@ static void note_cut_metadata(const struct unpacking *u, size_t n)
 static ttr_status unpack_metadata_packets(struct unpacking *u, struct ctf_text *text)
 {
     const struct cursor begin = u->in;
-    ttr_status status = visit_metadata_packets(u);
+    ttr_status status = copy_or_measure_metadata_packets(u);
     if (status != TTR_OK)
         return status;
     u->text = arena_alloc(&u->description->arena, u->text_n + 1);
@@ -285,10 +285,10 @@ static ttr_status unpack_metadata_packets(struct unpacking *u, struct ctf_text *
     if (!u->text || !u->pieces)
         return fail_memory(u->error);
     u->in = begin;
-    status = visit_metadata_packets(u);
+    status = copy_or_measure_metadata_packets(u);
     u->text[u->text_n] = 0;
     store_byte_order(u);
-    note_cut_metadata(u, cursor_left(&begin));
+    report_cut_metadata(u, cursor_left(&begin));
     *text = (struct ctf_text){
         .p = u->text, .n = u->text_n, .file = u->file, .piece = u->pieces, .pieces_n = u->pieces_n};
     return status;

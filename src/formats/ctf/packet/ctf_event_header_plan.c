@@ -60,8 +60,8 @@ static bool add_array_part(struct ctf_header_parts *parts, const struct type *ty
 
 /* Appends the numbers of a type in order. A variant or an optional field may only be the last
  * element; *variant is set to it. Returns false if a plan cannot express the type. */
-static bool add_type_parts(struct ctf_header_parts *parts, const struct type *type,
-                           const struct type **variant)
+static bool append_type_parts(struct ctf_header_parts *parts, const struct type *type,
+                              const struct type **variant)
 {
     if (is_number_type(type))
         return add_number_part(parts, type);
@@ -78,7 +78,7 @@ static bool add_type_parts(struct ctf_header_parts *parts, const struct type *ty
         return false;
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type *found = NULL;
-        if (!add_type_parts(parts, type->members[i].type, variant ? &found : NULL))
+        if (!append_type_parts(parts, type->members[i].type, variant ? &found : NULL))
             return false;
         if (found && i + 1 < type->members_n)
             return false;
@@ -126,8 +126,8 @@ static bool add_extension_options(struct ctf_header_plan *plan, const struct typ
 {
     const struct type_member *option = variant->members;
     struct ctf_header_parts parts[2] = {{.n = 0}, {.n = 0}};
-    if (variant->members_n != 2 || !add_type_parts(&parts[0], option[0].type, NULL) ||
-        !add_type_parts(&parts[1], option[1].type, NULL))
+    if (variant->members_n != 2 || !append_type_parts(&parts[0], option[0].type, NULL) ||
+        !append_type_parts(&parts[1], option[1].type, NULL))
         return false;
     unsigned extended = count_parts_with_use(&parts[1], CTF_PART_ID) != 0, usual = 1 - extended;
     const struct type_member *low = &option[usual], *high = &option[extended];
@@ -146,14 +146,14 @@ static bool add_extension_choice(struct ctf_header_plan *plan, const struct type
 {
     if (choice->kind == TYPE_VARIANT)
         return add_extension_options(plan, choice);
-    return choice->ranges_n == 1 && add_type_parts(&plan->extended, choice->element, NULL) &&
+    return choice->ranges_n == 1 && append_type_parts(&plan->extended, choice->element, NULL) &&
            set_escape_id(plan, choice->ranges);
 }
 
 static bool compile_header_parts(struct ctf_header_plan *plan, const struct type *header)
 {
     const struct type *variant = NULL;
-    if (!add_type_parts(&plan->first, header, &variant) ||
+    if (!append_type_parts(&plan->first, header, &variant) ||
         count_parts_with_use(&plan->first, CTF_PART_ID) > 1)
         return false;
     if (!variant)
@@ -316,8 +316,8 @@ static void read_header_parts(const struct ctf_header_parts *parts, struct bits 
     }
 }
 
-void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
-                            struct ctf_event_header *header)
+void ctf_update_clock_from_fields(const struct layout *layout, struct bits *bits,
+                                  const uint64_t *slots, struct ctf_event_header *header)
 {
     struct layout_iter walk;
     const struct type *type;
@@ -345,7 +345,7 @@ void ctf_read_event_header(const struct ctf_header_plan *plan, struct bits *bits
     header->id = plan->only_id;
     header->end = LAYOUT_OK;
     if (plan->kind == CTF_PLAN_LAYOUT) {
-        ctf_apply_mapped_times(plan->layout, bits, slots, header);
+        ctf_update_clock_from_fields(plan->layout, bits, slots, header);
         return;
     }
     bits_align(bits, plan->align);

@@ -114,8 +114,8 @@ void ctf_read_event_header(const struct ctf_header_plan *plan, struct bits *bits
 /* Decodes an event header or body by its layout. Stores the event id in `header`, and updates
  * header->ticks for each field that is mapped to the clock. `slots`: values of earlier fields that
  * the layout needs. */
-void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
-                            struct ctf_event_header *header);
+void ctf_update_clock_from_fields(const struct layout *layout, struct bits *bits,
+                                  const uint64_t *slots, struct ctf_event_header *header);
 
 static inline uint64_t ctf_load_u64(const struct ctf_header_plan *plan, const uint8_t *p)
 {

@@ -3,7 +3,7 @@
  *
  * CTF 1.8.3 section 5, CTF 2 section 6 (packet header and context).
  *
- * Order of work for each packet (ctf_frame_packet):
+ * Order of work for each packet (ctf_parse_header_and_context):
  *
  * |  header -> check magic and UUID -> find stream class -> context -> times -> sizes
  *
@@ -36,11 +36,11 @@ struct roles {
     bool has_class_id, has_magic, has_size, has_content;
 };
 
-static enum ctf_framing fail_framing(struct ctf_frame *frame, const char *code, const char *format,
-                                     ...) TTR_PRINTF(3, 4);
+static enum ctf_framing reject_packet_frame(struct ctf_frame *frame, const char *code,
+                                            const char *format, ...) TTR_PRINTF(3, 4);
 
-static enum ctf_framing fail_framing(struct ctf_frame *frame, const char *code, const char *format,
-                                     ...)
+static enum ctf_framing reject_packet_frame(struct ctf_frame *frame, const char *code,
+                                            const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -67,7 +67,7 @@ static unsigned get_counter_width(const struct type *type)
 
 /* Updates the clock by a context field that is mapped to it. The clock starts at the packet's
  * begin time; if the packet declares none, the new value becomes the begin time. */
-static void apply_clock_field(struct ctf_frame *frame, uint64_t value, unsigned width)
+static void update_clock_from_field(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
     uint64_t before = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
@@ -98,7 +98,7 @@ static void store_context_field(struct roles *roles, const struct type *type, ui
         roles->frame->has_ticks = false;
         break;
     case CTF_ROLE_TIME:
-        apply_clock_field(roles->frame, value, get_counter_width(type));
+        update_clock_from_field(roles->frame, value, get_counter_width(type));
         break;
     case CTF_ROLE_TIME_END:
         packet->has_end = true;
@@ -190,8 +190,8 @@ static void read_fixed_structure(struct roles *roles, const struct ctf_fixed_roo
 
 /* Copies values of header fields that the decoding of the context needs, such as lengths and
  * selectors, to the slots of `run`. */
-static void import_header_values(const struct ctf_trace *trace, const struct layout *context,
-                                 const struct bits *header, struct layout_cursor *run)
+static void copy_header_values_to_slots(const struct ctf_trace *trace, const struct layout *context,
+                                        const struct bits *header, struct layout_cursor *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(context, &n);
@@ -211,8 +211,9 @@ static enum ctf_framing convert_layout_status_to_framing(struct ctf_frame *frame
         return CTF_FRAME_OK;
     if (end == LAYOUT_TRUNCATED)
         return CTF_FRAME_SHORT;
-    return fail_framing(frame, "ctf.bad-packet",
-                        "the packet %s cannot be read: a length or selector in it cannot be", what);
+    return reject_packet_frame(frame, "ctf.bad-packet",
+                               "the packet %s cannot be read: a length or selector in it cannot be",
+                               what);
 }
 
 /* Returns true if the UUID of a packet is probably that of the trace with damage: it differs in
@@ -240,9 +241,9 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
     roles->frame->has_doubtful_magic =
         roles->has_magic && roles->magic != CTF_MAGIC && !roles->uuid_n;
     if (roles->has_magic && roles->magic != CTF_MAGIC && !has_trace_uuid)
-        return fail_framing(roles->frame, "ctf.bad-magic",
-                            "the packet begins with 0x%llx, expected the magic number 0x%x",
-                            (unsigned long long)roles->magic, CTF_MAGIC);
+        return reject_packet_frame(roles->frame, "ctf.bad-magic",
+                                   "the packet begins with 0x%llx, expected the magic number 0x%x",
+                                   (unsigned long long)roles->magic, CTF_MAGIC);
     if (has_trace_uuid || roles->uuid_n < 16 || !trace->class->description.has_uuid)
         return CTF_FRAME_OK;
     roles->frame->is_foreign = true;
@@ -254,7 +255,8 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
     roles->frame->is_foreign = !roles->frame->has_bad_uuid;
     if (roles->frame->has_bad_uuid)
         return CTF_FRAME_OK;
-    (void)fail_framing(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
+    (void)reject_packet_frame(roles->frame, "ctf.other-trace",
+                              "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
 }
 
@@ -323,19 +325,20 @@ static enum ctf_framing check_declared_sizes(const struct roles *roles, struct c
     frame->is_size_wrong = has_size && (size & 7 || size < frame->head);
     packet->size = frame->is_size_wrong ? size : UINT64_MAX;
     if (has_size && (size & 7))
-        return fail_framing(frame, "ctf.bad-size", "the packet has %llu bits, expected whole bytes",
-                            (unsigned long long)size);
+        return reject_packet_frame(frame, "ctf.bad-size",
+                                   "the packet has %llu bits, expected whole bytes",
+                                   (unsigned long long)size);
     if (has_size && size < frame->head)
-        return fail_framing(frame, "ctf.bad-size",
-                            "the packet claims %llu bits, its header alone has %llu",
-                            (unsigned long long)size, (unsigned long long)frame->head);
+        return reject_packet_frame(frame, "ctf.bad-size",
+                                   "the packet claims %llu bits, its header alone has %llu",
+                                   (unsigned long long)size, (unsigned long long)frame->head);
     packet->size = has_size ? size : UINT64_MAX;
     frame->is_overfull = !frame->is_unfinished && content > size;
     packet->content = frame->is_unfinished || frame->is_overfull ? packet->size : content;
     return CTF_FRAME_OK;
 }
 
-static void resolve_end_time(const struct roles *roles, struct ctf_packet *packet)
+static void compute_packet_end_time(const struct roles *roles, struct ctf_packet *packet)
 {
     if (!packet->has_end)
         return;
@@ -361,22 +364,23 @@ static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struc
         return CTF_FRAME_OK;
     }
     struct layout_cursor outer = {.bits = *bits};
-    import_header_values(trace, kind->context, header, &outer);
+    copy_header_values_to_slots(trace, kind->context, header, &outer);
     return convert_layout_status_to_framing(
         frame, read_structure_by_layout(roles, kind->context, &outer, bits), "context");
 }
 
 /* Decodes the packet context, which starts at bits->at, and checks times and sizes. `from`:
  * position of the packet header. */
-static enum ctf_framing frame_context(struct ctf_trace *trace,
-                                      const struct ctf_stream_class *section, struct roles *roles,
-                                      const struct bits *from, struct bits *bits, ttr_error *error)
+static enum ctf_framing parse_and_check_context(struct ctf_trace *trace,
+                                                const struct ctf_stream_class *section,
+                                                struct roles *roles, const struct bits *from,
+                                                struct bits *bits, ttr_error *error)
 {
     struct ctf_frame *frame = roles->frame;
     const struct ctf_stream_class *class = section ? section : find_stream_class(trace, roles);
     enum ctf_framing framing = CTF_FRAME_OK;
     if (!class)
-        return fail_framing(
+        return reject_packet_frame(
             frame, "ctf.unknown-stream",
             "the packet is of stream class %llu, which the metadata does not declare",
             (unsigned long long)roles->class_id);
@@ -388,19 +392,20 @@ static enum ctf_framing frame_context(struct ctf_trace *trace,
     if (framing != CTF_FRAME_OK)
         return framing;
     frame->head = bits->at;
-    resolve_end_time(roles, &frame->packet);
+    compute_packet_end_time(roles, &frame->packet);
     return check_declared_sizes(roles, frame);
 }
 
-enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
-                                  const struct bits *from, struct ctf_frame *frame,
-                                  ttr_error *error)
+enum ctf_framing ctf_parse_header_and_context(struct ctf_trace *trace,
+                                              const struct ctf_stream_class *section,
+                                              const struct bits *from, struct ctf_frame *frame,
+                                              ttr_error *error)
 {
     struct roles roles = {.frame = frame};
     struct bits bits = *from;
     enum ctf_framing framing = CTF_FRAME_OK, header;
     if (trace->class->description.version == CTF_RFC_1_1)
-        return rfc11_frame_packet(trace, section, from, frame, error);
+        return rfc11_parse_header_and_context(trace, section, from, frame, error);
     *frame = (struct ctf_frame){.number = 0};
     if (ctf_fixed_root_is_available(&trace->class->head, &bits))
         read_fixed_structure(&roles, &trace->class->head, &bits);
@@ -414,9 +419,10 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
     header = check_packet_header(trace, &roles);
     if (header == CTF_FRAME_BAD && !frame->has_doubtful_magic)
         return header;
-    framing = frame_context(trace, section, &roles, from, &bits, error);
+    framing = parse_and_check_context(trace, section, &roles, from, &bits, error);
     if (frame->has_doubtful_magic && framing != CTF_FRAME_FAILED) {
-        /* frame_context may have overwritten frame->text, so check the header again to set it */
+        /* parse_and_check_context may have overwritten frame->text, so check the header again to
+         * set it */
         header = check_packet_header(trace, &roles);
         frame->has_doubtful_magic = framing == CTF_FRAME_OK;
         return header;

@@ -22,14 +22,15 @@ static bool is_byte_aligned_number(const struct type *type)
 
 /* Advances head->end to the alignment of the type. Returns false if the result is not a byte
  * boundary or exceeds the limit. */
-static bool align_head_end(struct ctf_fixed_root *head, const struct type *type)
+static bool align_header_end(struct ctf_fixed_root *head, const struct type *type)
 {
     const uint64_t mask = (UINT64_C(1) << type->align) - 1;
     head->end = (head->end + mask) & ~mask;
     return head->end % 8 == 0 && head->end < HEAD_BITS_MOST;
 }
 
-static bool append_head_part(struct ctf_fixed_root *head, const struct type *type, uint64_t bytes)
+static bool append_header_field(struct ctf_fixed_root *head, const struct type *type,
+                                uint64_t bytes)
 {
     if (head->n == CTF_HEAD_PARTS)
         return false;
@@ -38,14 +39,14 @@ static bool append_head_part(struct ctf_fixed_root *head, const struct type *typ
     return true;
 }
 
-static bool add_head_number(struct ctf_fixed_root *head, const struct type *type)
+static bool add_header_number(struct ctf_fixed_root *head, const struct type *type)
 {
     const bool is_power =
         type->bits == 8 || type->bits == 16 || type->bits == 32 || type->bits == 64;
-    if (!is_byte_aligned_number(type) || !align_head_end(head, type))
+    if (!is_byte_aligned_number(type) || !align_header_end(head, type))
         return false;
     if (type->role && (type->kind != TYPE_UINT || type->is_reversed || !is_power ||
-                       !append_head_part(head, type, type->bits / 8)))
+                       !append_header_field(head, type, type->bits / 8)))
         return false;
     head->end += type->bits;
     return true;
@@ -56,45 +57,45 @@ static bool is_uuid_type(const struct type *type)
     return type->role == CTF_ROLE_UUID && type->count == UUID_BYTES;
 }
 
-static bool add_head_array(struct ctf_fixed_root *head, const struct type *type)
+static bool add_header_array(struct ctf_fixed_root *head, const struct type *type)
 {
     const struct type *element = type->element;
     if (!is_byte_aligned_number(element) || element->role ||
         element->bits % (UINT64_C(1) << element->align) || type->count == 0 ||
-        type->count > HEAD_BITS_MOST || !align_head_end(head, type))
+        type->count > HEAD_BITS_MOST || !align_header_end(head, type))
         return false;
     const bool is_of_bytes =
         element->kind == TYPE_UINT && element->bits == 8 && !element->is_reversed;
     if (type->role &&
-        (!is_uuid_type(type) || !is_of_bytes || !append_head_part(head, type, UUID_BYTES)))
+        (!is_uuid_type(type) || !is_of_bytes || !append_header_field(head, type, UUID_BYTES)))
         return false;
     head->end += type->count * element->bits;
     return true;
 }
 
-static bool add_head_blob(struct ctf_fixed_root *head, const struct type *type)
+static bool add_header_blob(struct ctf_fixed_root *head, const struct type *type)
 {
     if (!is_uuid_type(type) || type->reference.names_n || type->has_inline_length ||
-        !align_head_end(head, type) || !append_head_part(head, type, UUID_BYTES))
+        !align_header_end(head, type) || !append_header_field(head, type, UUID_BYTES))
         return false;
     head->end += UUID_BYTES * 8;
     return true;
 }
 
-static bool add_head_type(struct ctf_fixed_root *head, const struct type *type)
+static bool add_header_type(struct ctf_fixed_root *head, const struct type *type)
 {
-    bool is_fine = type->kind == TYPE_STRUCT && !type->role && align_head_end(head, type);
+    bool is_fine = type->kind == TYPE_STRUCT && !type->role && align_header_end(head, type);
     switch (type->kind) {
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < type->members_n && is_fine; i++)
-            is_fine = add_head_type(head, type->members[i].type);
+            is_fine = add_header_type(head, type->members[i].type);
         return is_fine;
     case TYPE_ARRAY:
-        return add_head_array(head, type);
+        return add_header_array(head, type);
     case TYPE_BLOB:
-        return add_head_blob(head, type);
+        return add_header_blob(head, type);
     default:
-        return add_head_number(head, type);
+        return add_header_number(head, type);
     }
 }
 
@@ -102,5 +103,5 @@ void ctf_fixed_root_init(struct ctf_fixed_root *head, const struct type *root, u
 {
     *head = (struct ctf_fixed_root){.begin = begin, .end = begin};
     head->is_fixed = root && begin % 8 == 0 && begin < HEAD_BITS_MOST &&
-                     add_head_type(head, root) && head->end < HEAD_BITS_MOST;
+                     add_header_type(head, root) && head->end < HEAD_BITS_MOST;
 }

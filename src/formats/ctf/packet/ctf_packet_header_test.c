@@ -227,9 +227,10 @@ static enum ctf_framing frame_twice(struct ctf_trace *trace, const uint8_t *byte
     struct bits bits = bits_init(bytes, 0, n * 8);
     struct ctf_frame fixed, walked;
     ttr_error error;
-    const enum ctf_framing framing = ctf_frame_packet(trace, NULL, &bits, &fixed, &error);
+    const enum ctf_framing framing =
+        ctf_parse_header_and_context(trace, NULL, &bits, &fixed, &error);
     trace->class->head.is_fixed = kind->head.is_fixed = false;
-    assert_int_equal(ctf_frame_packet(trace, NULL, &bits, &walked, &error), framing);
+    assert_int_equal(ctf_parse_header_and_context(trace, NULL, &bits, &walked, &error), framing);
     trace->class->head.is_fixed = is_header_fixed;
     kind->head.is_fixed = is_context_fixed;
     expect_same(&fixed, &walked);

@@ -116,8 +116,8 @@ static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t beg
     uint8_t *content = to->bytes + begin + RFC11_HEADER;
     size_t n = content_size - RFC11_HEADER;
     if (how->encryption == RFC11_AES)
-        rfc11_crypt_ctr(how->key.bytes, content, content + RFC11_IV, n - RFC11_IV,
-                        content + RFC11_IV);
+        rfc11_encrypt_or_decrypt(how->key.bytes, content, content + RFC11_IV, n - RFC11_IV,
+                                 content + RFC11_IV);
     (void)rfc11_compute_checksum(how->checksum, content, n, &packet->checksum);
     packet->content_size = (uint32_t)content_size;
     packet->packet_size = (uint32_t)packet_size;
@@ -147,7 +147,7 @@ ttr_status rfc11_append_packet(struct rfc11_packet *packet, const uint8_t *conte
     return status;
 }
 
-ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error)
+ttr_status rfc11_make_random_iv(uint8_t iv[RFC11_IV], ttr_error *error)
 {
     ssize_t got;
     do

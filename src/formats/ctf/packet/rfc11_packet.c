@@ -189,8 +189,8 @@ size_t rfc11_find_content_end(uint8_t scheme, const uint8_t *content, size_t n, 
     }
 }
 
-void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
-                     size_t n, uint8_t *to)
+void rfc11_encrypt_or_decrypt(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV],
+                              const uint8_t *from, size_t n, uint8_t *to)
 {
     struct aes256_ctx aes;
     uint8_t counter[RFC11_IV];
@@ -274,7 +274,7 @@ static enum rfc11_content decrypt_content(const uint8_t *bytes, size_t n,
     uint8_t *room = buffer_room(to, n - RFC11_IV);
     if (!room)
         return RFC11_NO_MEMORY;
-    rfc11_crypt_ctr(how->key.bytes, bytes, bytes + RFC11_IV, n - RFC11_IV, room);
+    rfc11_encrypt_or_decrypt(how->key.bytes, bytes, bytes + RFC11_IV, n - RFC11_IV, room);
     buffer_commit(to, n - RFC11_IV);
     return RFC11_UNPACKED;
 }

@@ -75,8 +75,8 @@ bool rfc11_compute_checksum(uint8_t scheme, const uint8_t *content, size_t n, ui
 
 /* Encrypts or decrypts with AES-256 in counter mode (both are the same operation). The counter
  * starts at `iv`, a big-endian number of 128 bits. `to` may equal `from`. */
-void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
-                     size_t n, uint8_t *to);
+void rfc11_encrypt_or_decrypt(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV],
+                              const uint8_t *from, size_t n, uint8_t *to);
 
 /* Result of decrypting and decompressing the content of a packet. */
 enum rfc11_content {
@@ -119,7 +119,7 @@ size_t rfc11_find_content_end(uint8_t scheme, const uint8_t *content, size_t n, 
 struct rfc11_pack_options {
     uint8_t compression, encryption, checksum; /* scheme numbers as in the header */
     struct ctf_key key;                        /* key for RFC11_AES; NULL if there is none */
-    /* for RFC11_AES: initialization vector, which must be unique per key (rfc11_make_iv) */
+    /* for RFC11_AES: initialization vector, which must be unique per key (rfc11_make_random_iv) */
     uint8_t iv[RFC11_IV];
     /* the packet size is padded to a multiple of this many bytes; 0 = no padding */
     uint32_t align;
@@ -133,7 +133,7 @@ TTR_MUST ttr_status rfc11_append_packet(struct rfc11_packet *packet, const uint8
                                         struct buffer *to, ttr_error *error);
 
 /* Fills an initialization vector with random bytes from the kernel. */
-TTR_MUST ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error);
+TTR_MUST ttr_status rfc11_make_random_iv(uint8_t iv[RFC11_IV], ttr_error *error);
 
 /* Texts for errors about a missing key: advice to the user, and name of the option (ttr_error). */
 #define RFC11_KEY_ADVICE "format option key=FILE or format option key-env=NAME"

@@ -163,7 +163,7 @@ static void counters_carry_through_all_sixteen_bytes(void **state)
     uint8_t key[RFC11_KEY], iv[RFC11_IV], zeros[64] = {0}, stream[64];
     (void)support_hex(key, sizeof key, KEY);
     (void)support_hex(iv, sizeof iv, "fffffffffffffffffffffffffffffffe");
-    rfc11_crypt_ctr(key, iv, zeros, sizeof zeros, stream);
+    rfc11_encrypt_or_decrypt(key, iv, zeros, sizeof zeros, stream);
     support_assert_hex(stream, sizeof stream,
                        "63e5b402b51e48ddfaedf9de99cc2744e999e41d4ca770da5387117b5d8f57ee"
                        "f29000b62a499fd0a9f39a6add2e7780f05d76ae4ab99fe5a6f69b3148c2363d");
@@ -287,7 +287,7 @@ static void packed_packets_survive_round_trip(void **state)
         buffer_init(&stored, alloc_default());
         buffer_init(&to, alloc_default());
         buffer_add_text(&stored, "before");
-        assert_int_equal(rfc11_make_iv(how.iv, NULL), TTR_OK);
+        assert_int_equal(rfc11_make_random_iv(how.iv, NULL), TTR_OK);
         assert_int_equal(rfc11_append_packet(&packet, content, sizeof content, &how, &stored, NULL),
                          TTR_OK);
         assert_int_equal((stored.n - 6) % 4096, 0);

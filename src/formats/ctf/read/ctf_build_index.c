@@ -292,8 +292,8 @@ struct ctf_identity ctf_get_packet_identity(const struct ctf_packet *packet)
     };
 }
 
-static void update_queue(struct ctf_packet_queue *queue, const struct ctf_frame *frame,
-                         bool has_begin, const int64_t times[2])
+static void add_packet_to_queue(struct ctf_packet_queue *queue, const struct ctf_frame *frame,
+                                bool has_begin, const int64_t times[2])
 {
     if (has_begin && !queue->has_begin) {
         queue->begin = times[0];
@@ -349,7 +349,7 @@ static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_fra
     uint32_t chosen = choose_queue(file_index, frame, has_begin, times[0]);
     if (chosen == UINT32_MAX || !store_queue_of_packet(file_index, chosen))
         return false;
-    update_queue(&file_index->queue[chosen], frame, has_begin, times);
+    add_packet_to_queue(&file_index->queue[chosen], frame, has_begin, times);
     if (!ctf_packet_is_empty(frame))
         file_index->queue[chosen].last_with_events = file_index->packets;
     file_index->packets++;
@@ -606,8 +606,8 @@ struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *err
 
 /* Parses the packet header at an entry point. Returns false if it is invalid or has no begin time.
  */
-static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_entry_point *mark,
-                             struct ctf_frame *frame, int64_t *begin)
+static bool parse_entry_point_header(struct ctf_reader *reader, const struct ctf_entry_point *mark,
+                                     struct ctf_frame *frame, int64_t *begin)
 {
     struct ctf_header_peek peek;
     int64_t end;
@@ -632,9 +632,10 @@ bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
         return true;
     const struct ctf_entry_point *first = &file_index->entry_points[*wanted / file_index->stride];
     *wanted -= *wanted % file_index->stride;
-    if (!peek_entry_point(reader, first, &frame, &begin) || begin >= from)
+    if (!parse_entry_point_header(reader, first, &frame, &begin) || begin >= from)
         return false;
-    bool is_before = *packet + 1 == *wanted && peek_entry_point(reader, *mark, &frame, &begin);
+    bool is_before =
+        *packet + 1 == *wanted && parse_entry_point_header(reader, *mark, &frame, &begin);
     if (!is_before || frame.packet.size == UINT64_MAX ||
         (*mark)->offset + frame.packet.size / 8 != first->offset) {
         /* the previous packet is damaged, or does not end where this one starts */
@@ -669,16 +670,18 @@ static void add_packet_after_unsized(struct ctf_reader *reader, const uint8_t *p
     ttr_error error;
     int64_t times[2];
     struct bits bits = bits_init(p, 0, (uint64_t)(end - p) * 8);
-    if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAME_OK ||
+    if (ctf_parse_header_and_context(reader->trace, reader->section, &bits, &frame, &error) !=
+            CTF_FRAME_OK ||
         frame.is_foreign || !ctf_queue_accepts_packet(queue, &frame))
         return;
     if (ctf_get_packet_times(&frame, &times[0], &times[1]) && times[0] >= queue->end)
-        update_queue(queue, &frame, true, times);
+        add_packet_to_queue(queue, &frame, true, times);
 }
 
 /* Adds the packets at all magic numbers in n bytes. Returns the number of bytes searched. The last
  * CTF_CANDIDATE_BYTES are left for the next call, because a header may be cut off there. */
-static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
+static size_t search_packets_after_unsized(struct ctf_reader *reader, const uint8_t *bytes,
+                                           size_t n)
 {
     const bool is_end = n < REST_BYTES;
     const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE_BYTES, *p = bytes;
@@ -700,7 +703,7 @@ bool ctf_index_after_unsized_packet(struct ctf_reader *reader)
     int64_t n = REST_BYTES;
     for (uint64_t at = file_index->unsized_at + 1; n == (int64_t)REST_BYTES;) {
         n = source_peek_at(reader->in->source, at, bytes, REST_BYTES, &error);
-        at += n > 0 ? search_unsized_rest(reader, bytes, (size_t)n) : 0;
+        at += n > 0 ? search_packets_after_unsized(reader, bytes, (size_t)n) : 0;
     }
     file_index->unsized_at = UINT64_MAX;
     alloc_free(file_index->alloc, bytes, REST_BYTES, 1);

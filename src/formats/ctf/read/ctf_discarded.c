@@ -84,7 +84,7 @@ static void emit_discarded_gap(struct ctf_reader *reader)
         emit_gap(reader, TTR_GAP_EVENTS, is_first ? packet->discarded : 0);
 }
 
-static void emit_packets_gap(struct ctf_reader *reader)
+static void emit_missing_packets_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_counters *before = ctf_get_counters(reader->stream);
@@ -122,5 +122,5 @@ void ctf_update_counters(struct ctf_counters *before, const struct ctf_packet *p
 void ctf_emit_gaps(struct ctf_reader *reader)
 {
     emit_discarded_gap(reader);
-    emit_packets_gap(reader);
+    emit_missing_packets_gap(reader);
 }

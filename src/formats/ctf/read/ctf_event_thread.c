@@ -59,8 +59,8 @@ struct context_values {
 
 /* Stores the value of a field in `kept` if the list contains the field's name, and no earlier name
  * of the list was found before. */
-static void use_field_if_named(struct ranked_value *kept, const char *const *names,
-                               const ttr_field *field)
+static void store_field_if_preferred(struct ranked_value *kept, const char *const *names,
+                                     const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     bool is_text = value->type == TTR_TYPE_TEXT,
@@ -89,9 +89,9 @@ static void decode_context(struct ctf_reader *reader, const struct ctf_event_dec
     while (layout_iter_next(&iter, &field, &type) && field.group == TTR_GROUP_COMMON) {
         if (field.depth > 0)
             continue;
-        use_field_if_named(&found->pid, pid_names, &field);
-        use_field_if_named(&found->tid, tid_names, &field);
-        use_field_if_named(&found->name, thread_names, &field);
+        store_field_if_preferred(&found->pid, pid_names, &field);
+        store_field_if_preferred(&found->tid, tid_names, &field);
+        store_field_if_preferred(&found->name, thread_names, &field);
     }
 }
 

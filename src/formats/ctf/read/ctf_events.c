@@ -320,7 +320,7 @@ static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_ev
     if (is_fine && convention_attributes->is_names && loop->n > 1)
         return CTF_STOP_NAMES;
     if (is_fine && convention_attributes->is_names) {
-        is_fine = ctf_conventions_apply_names(reader->in, event);
+        is_fine = ctf_conventions_set_thread_names(reader->in, event);
         event->kind = TTR_KIND_DEFINITION;
         event->tag = CTF_DEFINITION_EVENT;
         loop->n -= !(reader->in->flags & TTR_READ_DEFINITIONS);
@@ -339,7 +339,7 @@ static void advance_clock_by_fields(struct event_loop *loop)
     struct bits body = bits_init(loop->base, loop->body_at, loop->at),
                 header = bits_init(loop->base, loop->header_at, loop->end);
     ctf_fill_earlier_values(loop->reader, loop->class->times, &header, run);
-    ctf_apply_mapped_times(loop->class->times, &body, run->slots, &loop->header);
+    ctf_update_clock_from_fields(loop->class->times, &body, run->slots, &loop->header);
 }
 
 /* Decodes one event of any header form and class. Returns CTF_STOP_FULL on success, else the
@@ -499,7 +499,7 @@ enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader)
     return stop;
 }
 
-uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks)
+uint64_t ctf_decode_event_without_emitting(struct ctf_reader *reader, uint64_t at, uint64_t *ticks)
 {
     struct event_loop loop = make_event_loop(reader, NULL, 0, 0);
     loop.at = at;
@@ -513,7 +513,7 @@ uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks
 }
 
 /* Decrements the event count of the class of the event at bit `at`. */
-static void uncount_event(struct ctf_reader *reader, uint64_t at)
+static void decrement_event_count(struct ctf_reader *reader, uint64_t at)
 {
     struct event_loop loop = make_event_loop(reader, NULL, 0, 0);
     const struct ctf_stream *stream = reader->stream;
@@ -523,13 +523,13 @@ static void uncount_event(struct ctf_reader *reader, uint64_t at)
         stream->by_id[loop.header.id].class->events_read--;
 }
 
-void ctf_read_again_from(struct ctf_reader *reader, const struct ctf_restart *at)
+void ctf_restart_reading_at(struct ctf_reader *reader, const struct ctf_restart *at)
 {
     struct input *in = reader->in;
     const uint32_t first = ctf_first_event_of_packet(reader);
     bool is_clamped = false;
     for (uint32_t i = at->kept; i < in->n; i++)
-        uncount_event(reader, ctf_bit_of_event(reader, i));
+        decrement_event_count(reader, ctf_bit_of_event(reader, i));
     reader->events_read -= in->n - at->kept;
     in->n = at->kept;
     in->is_stopped = false;

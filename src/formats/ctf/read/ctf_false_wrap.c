@@ -37,7 +37,7 @@ struct wrap {
 
 /* Returns the clock at the event that is `back` events before event `i`; UINT64_MAX if it is not
  * known. */
-static uint64_t clock_back(const struct wrap *wrap, uint32_t i, uint32_t back)
+static uint64_t get_earlier_clock(const struct wrap *wrap, uint32_t i, uint32_t back)
 {
     const struct ctf_reader *reader = wrap->reader;
     if (i >= wrap->first + back)
@@ -65,7 +65,7 @@ static bool has_short_intervals_before(const struct wrap *wrap)
 {
     uint64_t later = wrap->a;
     for (uint32_t k = 0; k < NEAR; k++) {
-        const uint64_t earlier = clock_back(wrap, wrap->i, 3 + k);
+        const uint64_t earlier = get_earlier_clock(wrap, wrap->i, 3 + k);
         if (earlier == UINT64_MAX)
             return true;
         if (later >= earlier && later - earlier >= wrap->step) /* the burst begins here */
@@ -85,7 +85,7 @@ static bool has_short_intervals_after(const struct wrap *wrap)
     uint64_t at = ctf_bit_of_event(reader, wrap->i), ticks = wrap->a;
     for (uint32_t k = 0; k < NEAR && at < reader->bits.end; k++) {
         const uint64_t before = ticks;
-        at = ctf_probe_event(reader, at, &ticks);
+        at = ctf_decode_event_without_emitting(reader, at, &ticks);
         if (at == UINT64_MAX)
             return k > 0;
         if (k > 0 && ticks >= before && ticks - before >= wrap->step) /* the burst ends */
@@ -112,8 +112,8 @@ static bool find_wrap_in_block(struct wrap *wrap, uint32_t i, uint32_t end)
 {
     for (; i < end; i++) {
         wrap->i = i;
-        wrap->a = clock_back(wrap, i, 2);
-        wrap->x = clock_back(wrap, i, 1);
+        wrap->a = get_earlier_clock(wrap, i, 2);
+        wrap->x = get_earlier_clock(wrap, i, 1);
         wrap->y = wrap->reader->in->events[i].ticks;
         if (is_false_wrap(wrap))
             return true;
@@ -128,7 +128,7 @@ static bool find_false_wrap(struct wrap *wrap, uint32_t before)
     const struct input *in = wrap->reader->in;
     for (uint32_t i = before, end; i < in->n; i = end) {
         end = in->n - i < BLOCK ? in->n : i + BLOCK;
-        const uint64_t begin = clock_back(wrap, i, 2);
+        const uint64_t begin = get_earlier_clock(wrap, i, 2);
         const bool is_long = begin == UINT64_MAX || in->events[end - 1].ticks - begin >= wrap->step;
         if (is_long && find_wrap_in_block(wrap, i, end))
             return true;
@@ -148,7 +148,7 @@ static ttr_status correct_wrap(const struct wrap *wrap)
         event->ticks = ticks;
         event->time = ctf_ticks_to_ns(&reader->stream->kind->timeline, ticks, &is_clamped);
     }
-    ctf_read_again_from(reader, &(struct ctf_restart){i, ctf_bit_of_event(reader, i), ticks});
+    ctf_restart_reading_at(reader, &(struct ctf_restart){i, ctf_bit_of_event(reader, i), ticks});
     return input_add_damage(reader->in, offset, 0, "ctf.bad-time", reader->error,
                             "%s: a timestamp differs in one bit from the times around it: it and "
                             "the times of the later events are corrected",
@@ -165,8 +165,8 @@ ttr_status ctf_undo_false_wrap(struct ctf_reader *reader, uint32_t before,
                         .step = plan->kind == CTF_PLAN_LOADS ? plan->loads.time_step : 0};
     if (before >= in->n || wrap.step == 0)
         return TTR_OK;
-    uint64_t earliest = clock_back(&wrap, before, 2);
-    earliest = earliest == UINT64_MAX ? clock_back(&wrap, before, 1) : earliest;
+    uint64_t earliest = get_earlier_clock(&wrap, before, 2);
+    earliest = earliest == UINT64_MAX ? get_earlier_clock(&wrap, before, 1) : earliest;
     /* the clock at the end differs if a field of the last event set it */
     if (reader->ticks != in->events[in->n - 1].ticks || reader->ticks - earliest < wrap.step)
         return TTR_OK;

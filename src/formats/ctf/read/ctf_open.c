@@ -120,7 +120,7 @@ static struct input *make_second_input(struct ctf_opening *opening, const struct
 
 /* Sets the packet queue that the input reads; an input for copies reads all queues. Adds a
  * reference to the index. */
-static void assign_queue(struct input *in, struct ctf_file_index *file_index, uint32_t i)
+static void set_reader_queue(struct input *in, struct ctf_file_index *file_index, uint32_t i)
 {
     struct ctf_reader *reader = in->ctx;
     bool is_copy = in->flags & TTR_READ_DEFINITIONS;
@@ -147,7 +147,7 @@ static ttr_status correct_queue_end(struct ctf_opening *opening, const struct fo
     struct input *in = make_second_input(opening, file, error);
     if (!in)
         return error->status;
-    assign_queue(in, reader->file_index, opened->queue_i);
+    set_reader_queue(in, reader->file_index, opened->queue_i);
     context_share_attributes(opening->t, in->id, opening->trace->thread_source);
     return ctf_decode_queue_end(in, &opened->queue, error);
 }
@@ -178,7 +178,7 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
     if (status != TTR_OK || opened.is_shared)
         return status;
     opening->first = opening->first ? opening->first : in;
-    assign_queue(in, file_index, i);
+    set_reader_queue(in, file_index, i);
     return ctf_add_stream_attributes(in, opening->trace, &opened.queue, opened.number)
                ? TTR_OK
                : fail_memory(error);

@@ -53,7 +53,7 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
                                       &trace->class->metadata_n, error);
     }
     const struct folder_file *file = folder_find_file(trace->folder, CTF_METADATA);
-    if (ctf_prefix_pass_metadata(opening->set->prefix_set, opening->set->folders, trace))
+    if (ctf_prefix_move_metadata(opening->set->prefix_set, opening->set->folders, trace))
         return TTR_OK;
     if (!file && is_metadata_link_skipped(trace->folder)) {
         const ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
@@ -86,7 +86,7 @@ static bool diagnostic_starts_with_file_name(const struct ctf_opening *opening,
     return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
 }
 
-static ttr_status refuse_damaged_metadata(const struct ctf_opening *opening, ttr_error *error)
+static ttr_status reject_damaged_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     const ttr_diagnostic *damage = opening->options && opening->options->flags & TTR_READ_STRICT
                                        ? ctf_opening_find_damage(opening)
@@ -137,7 +137,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
         status = rfc11_compile_cpu_context(trace, error);
     description->note = NULL;
     description->note_ctx = NULL;
-    return status == TTR_OK ? refuse_damaged_metadata(opening, error) : status;
+    return status == TTR_OK ? reject_damaged_metadata(opening, error) : status;
 }
 
 /* Parses the metadata and compiles the trace class. */
@@ -177,11 +177,11 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
                    ctf_prefix_get_longer_path(prefix_set, folder));
     trace->class->rounds_times = opening->trace->class->rounds_times;
     trace->class->hides_mapped = opening->trace->class->hides_mapped;
-    const bool is_there = ctf_prefix_pass_longer_metadata(prefix_set, folder, trace);
+    const bool is_there = ctf_prefix_move_longer_metadata(prefix_set, folder, trace);
     if (is_there && !ctf_trace_use_published_class(trace))
         status = parse_and_compile_class(&longer, &ctx);
     if (status != TTR_E_NOMEM)
-        ctf_prefix_keep_longer_class(
+        ctf_prefix_store_longer_class(
             prefix_set, folder, is_there && status == TTR_OK ? trace : NULL, longer.notes.n > 0);
     diagnostics_free(&longer.notes);
     ctf_trace_unref(trace);
@@ -197,7 +197,7 @@ static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct
     const struct ctf_prefix_set *prefix_set = opening->set->prefix_set;
     const size_t folder = opening->set->folders;
     *longer = NULL;
-    if (!ctf_prefix_is_extended(prefix_set, folder))
+    if (!ctf_prefix_has_longer_metadata(prefix_set, folder))
         return TTR_OK;
     ttr_status status = ctf_prefix_get_longer_class(prefix_set, folder, &is_bad) || is_bad
                             ? TTR_OK
@@ -226,7 +226,7 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
     if (status != TTR_OK || !longer || (longer->class->has_bad_metadata && !is_bad))
         return status;
     if (!opening->notes.n)
-        ctf_prefix_keep_without_notes(opening->set->prefix_set, opening->set->folders);
+        ctf_prefix_mark_undamaged(opening->set->prefix_set, opening->set->folders);
     set_longer_metadata(opening, longer);
     if (is_bad)
         ctf_opening_add_diagnostic(
@@ -270,7 +270,7 @@ ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
     if (file)
         folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
     if (ctf_prefix_share_class(prefix_set, folder, trace, &opening->metadata_n)) {
-        opening->longer = ctf_prefix_is_extended(prefix_set, folder)
+        opening->longer = ctf_prefix_has_longer_metadata(prefix_set, folder)
                               ? ctf_prefix_get_longer_path(prefix_set, folder)
                               : NULL;
         return TTR_OK;
@@ -279,11 +279,11 @@ ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
     if (status != TTR_OK)
         return status;
     opening->metadata_n = trace->class->metadata_n;
-    opening->is_part = ctf_prefix_is_extended(prefix_set, folder);
+    opening->is_part = ctf_prefix_has_longer_metadata(prefix_set, folder);
     if (!ctf_trace_use_published_class(trace))
         status = parse_and_compile_class(opening, error);
-    ctf_prefix_keep_class(prefix_set, folder, status == TTR_OK ? trace : NULL,
-                          opening->notes.n > 0);
+    ctf_prefix_store_class(prefix_set, folder, status == TTR_OK ? trace : NULL,
+                           opening->notes.n > 0);
     return status == TTR_OK ? use_longer_metadata(opening, error)
                             : use_longer_metadata_after_failure(opening, error);
 }

@@ -73,8 +73,8 @@ enum ctf_framing ctf_peek_header(struct ctf_header_peek *peek, uint64_t offset,
         if (!load_header_bytes(peek, offset, wants_all, &at, error))
             return CTF_FRAME_FAILED;
         enum ctf_framing framing =
-            at.bits.end ? ctf_frame_packet(peek->reader->trace, peek->reader->section, &at.bits,
-                                           frame, error)
+            at.bits.end ? ctf_parse_header_and_context(peek->reader->trace, peek->reader->section,
+                                                       &at.bits, frame, error)
                         : CTF_FRAME_SHORT;
         peek->has_small_packets = framing == CTF_FRAME_OK && frame->packet.size / 8 <= DENSE_PACKET;
         if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && peek->room >= PEEK_MAX))

@@ -201,7 +201,7 @@ static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *pa
     return !reader->heads.failed && buffer_room(&reader->heads, 0);
 }
 
-static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet *packet)
+static void report_packet_oddities(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
     /* if the packet size was repaired, ctf_advance_to_next_packet reports the damage */
@@ -350,7 +350,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     if (in->flags & TTR_READ_DEFINITIONS && !reader->is_stream_defined)
         emit_definition_event(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_stream_defined = true;
-    report_odd_packet(reader, packet);
+    report_packet_oddities(reader, packet);
     if (report_damaged_header(reader, packet) != TTR_OK)
         return STEP_FAILED;
     report_early_event(reader, packet);
@@ -513,8 +513,8 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
         if (n == 0)
             return finish_stream_file(reader);
         struct bits bits = bits_init(get_window_bytes(reader, reader->next), 0, n * 8);
-        const enum ctf_framing framing =
-            ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
+        const enum ctf_framing framing = ctf_parse_header_and_context(
+            reader->trace, reader->section, &bits, &reader->frame, reader->error);
         const struct ctf_size_question sized = {reader->next, reader->previous_size, NULL, framing};
         switch (framing == CTF_FRAME_OK && is_size_verified(reader)
                     ? framing

@@ -138,7 +138,7 @@ static bool is_byte_padding(const struct ctf_reader *reader)
 
 /* Called if the next event extends past the content or the window. Moves the window, leaves the
  * packet, or reports a truncated event. */
-static enum ctf_step handle_content_edge(struct ctf_reader *reader)
+static enum ctf_step move_window_or_leave_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t mask = (UINT64_C(1) << reader->stream->kind->plan.align) - 1,
@@ -194,7 +194,7 @@ enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
     case CTF_STOP_FAILED:
         return ctf_step_from_status(reader, reader->status);
     case CTF_STOP_EDGE:
-        return handle_content_edge(reader);
+        return move_window_or_leave_packet(reader);
     case CTF_STOP_NAMES:
         return STEP_HOLD;
     case CTF_STOP_ZERO:

@@ -394,9 +394,10 @@ struct ctf_stream_decoder *ctf_get_stream_decoder(struct ctf_trace *trace,
 
 /* Parses the packet header and context at bits->base into `frame`, using the bytes up to
  * bits->end. */
-enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
-                                  const struct bits *bits, struct ctf_frame *frame,
-                                  ttr_error *error);
+enum ctf_framing ctf_parse_header_and_context(struct ctf_trace *trace,
+                                              const struct ctf_stream_class *section,
+                                              const struct bits *bits, struct ctf_frame *frame,
+                                              ttr_error *error);
 
 /* --- Streams (ctf_stream.c) --- */
 
@@ -502,7 +503,7 @@ enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader);
 
 /* Decodes the event at bit `at` without adding it to the batch. `ticks`: in: clock before the
  * event, out: after it. Returns the end of the event; UINT64_MAX if it cannot be decoded. */
-uint64_t ctf_probe_event(struct ctf_reader *reader, uint64_t at, uint64_t *ticks);
+uint64_t ctf_decode_event_without_emitting(struct ctf_reader *reader, uint64_t at, uint64_t *ticks);
 
 /* Returns the index of the first event of the batch that belongs to the current packet. */
 static inline uint32_t ctf_first_event_of_packet(const struct ctf_reader *reader)
@@ -527,7 +528,7 @@ struct ctf_restart {
 
 /* Removes events from the batch except the first at->kept, and continues reading at the position
  * `at`. */
-void ctf_read_again_from(struct ctf_reader *reader, const struct ctf_restart *at);
+void ctf_restart_reading_at(struct ctf_reader *reader, const struct ctf_restart *at);
 
 /* --- Members of struct format_reader (ctf_read.c) --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);

@@ -128,7 +128,7 @@ static bool parse_event_chain(struct salvage *salvage, struct chain *chain)
     while (((at + mask) & ~mask) < end && salvage->work > 0) {
         salvage->work--;
         const uint64_t before = chain->last_ticks,
-                       next = ctf_probe_event(reader, at, &chain->last_ticks);
+                       next = ctf_decode_event_without_emitting(reader, at, &chain->last_ticks);
         /* only a complete timestamp can be earlier than the event before: then the clock at the
          * start is wrong */
         if (next == UINT64_MAX || chain->last_ticks > salvage->limit ||
@@ -390,7 +390,7 @@ ttr_status ctf_skip_damaged_events(struct ctf_reader *reader, uint32_t before,
         return is_late && !is_bad ? correct_time_wrap(&salvage, bad) : TTR_OK;
     }
     const uint64_t begin = get_bad_event_bit(reader, best.kept);
-    ctf_read_again_from(reader, &(struct ctf_restart){best.kept, best.begin, best.ticks});
+    ctf_restart_reading_at(reader, &(struct ctf_restart){best.kept, best.begin, best.ticks});
     reader->is_damaged = true;
     *stop = CTF_STOP_FULL;
     return report_skipped_bytes(&salvage, begin, best.begin);

@@ -45,7 +45,7 @@ static const struct ctf_clock *find_clock(const struct ctf_description *descript
 
 /* Copies the clock offsets of `from` to the class of a trace. Returns true if one was different.
  * Other traces can then no longer share the class, since it does not match its metadata. */
-static bool copy_offsets(const struct ctf_trace *trace, const struct ctf_description *from)
+static bool copy_clock_offsets(const struct ctf_trace *trace, const struct ctf_description *from)
 {
     struct ctf_trace_class *class = trace->class;
     bool is_changed = false;
@@ -70,7 +70,7 @@ static void shift_time(int64_t *time, int64_t shift)
     *time = add_saturated(*time, shift, &is_clamped);
 }
 
-static void shift_queue(struct ctf_packet_queue *queue, int64_t shift)
+static void shift_queue_times(struct ctf_packet_queue *queue, int64_t shift)
 {
     shift_time(&queue->begin, shift);
     shift_time(&queue->end, shift);
@@ -78,15 +78,15 @@ static void shift_queue(struct ctf_packet_queue *queue, int64_t shift)
 }
 
 /* Adds `shift` ns to the times that a queue has from packet headers. */
-static void shift_element(struct ctf_opened_queue *opened, int64_t shift)
+static void shift_opened_queue_times(struct ctf_opened_queue *opened, int64_t shift)
 {
     struct ctf_file_index *index = ((struct ctf_reader *)opened->in->ctx)->file_index;
     if (opened->queue.has_begin)
-        shift_queue(&opened->queue, shift);
+        shift_queue_times(&opened->queue, shift);
     if (!index)
         return;
     if (index->queue[opened->queue_i].has_begin)
-        shift_queue(&index->queue[opened->queue_i], shift);
+        shift_queue_times(&index->queue[opened->queue_i], shift);
     if (opened->queue_i > 0) /* the entry points of the file move with its first queue */
         return;
     shift_time(&index->end, shift);
@@ -107,15 +107,15 @@ static int64_t update_timeline(const struct ctf_trace *trace, struct ctf_stream_
 }
 
 /* Updates all stream classes of a trace class after its clocks changed. */
-static void update_class(struct ctf_stream_set *set, size_t first, size_t end,
-                         const struct ctf_trace *trace)
+static void update_clocks_of_class(struct ctf_stream_set *set, size_t first, size_t end,
+                                   const struct ctf_trace *trace)
 {
     for (size_t k = 0; k < trace->class->kinds_capacity; k++) {
         struct ctf_stream_decoder *kind = trace->class->kinds[k];
         int64_t shift = kind ? update_timeline(trace, kind) : 0;
         for (size_t i = first; shift && i < end; i++)
             if (set->opened[i].queue.kind == kind)
-                shift_element(&set->opened[i], shift);
+                shift_opened_queue_times(&set->opened[i], shift);
     }
 }
 
@@ -126,8 +126,8 @@ bool ctf_share_clock_offsets(struct ctf_stream_set *set, size_t first, size_t en
     for (size_t i = first; i < end; i++) {
         const struct ctf_trace *trace = set->opened[i].trace;
         if (trace->class != best->class && trace->class->description.version != CTF_RFC_1_1 &&
-            copy_offsets(trace, &best->class->description)) {
-            update_class(set, first, end, trace);
+            copy_clock_offsets(trace, &best->class->description)) {
+            update_clocks_of_class(set, first, end, trace);
             is_changed = true;
         }
     }

@@ -49,7 +49,7 @@ ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, s
     struct ctf_frame frame;
     struct bits bits = bits_init(p, 0, (uint64_t)n * 8);
     enum ctf_framing framing =
-        ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
+        ctf_parse_header_and_context(reader->trace, reader->section, &bits, &frame, reader->error);
     *is_one = framing == CTF_FRAME_OK &&
               (!frame.is_foreign || reader->is_foreign || reader->trace->has_foreign);
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
@@ -110,7 +110,8 @@ static bool parse_packet_at(const struct ctf_reader *reader, uint64_t offset,
     const struct bits bits = bits_init(bytes, 0, n > 0 ? (uint64_t)n * 8 : 0);
     *frame = (struct ctf_frame){.number = 0};
     return n > 0 &&
-           ctf_frame_packet(reader->trace, reader->section, &bits, frame, &error) == CTF_FRAME_OK &&
+           ctf_parse_header_and_context(reader->trace, reader->section, &bits, frame, &error) ==
+               CTF_FRAME_OK &&
            !frame->is_foreign && frame->packet.size != UINT64_MAX;
 }
 
@@ -178,7 +179,7 @@ static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offs
     struct ctf_frame frame;
     ttr_error error;
     const enum ctf_framing framing =
-        ctf_frame_packet(reader->trace, reader->section, bits, &frame, &error);
+        ctf_parse_header_and_context(reader->trace, reader->section, bits, &frame, &error);
     return (framing == CTF_FRAME_OK || (framing == CTF_FRAME_BAD && frame.is_size_wrong)) &&
            is_successor_at(reader, offset, &frame, before);
 }
@@ -209,7 +210,7 @@ static bool is_successor_with_bad_size(const struct ctf_reader *reader, const ui
     ttr_error error;
     const struct bits bits = bits_init(p, 0, (uint64_t)(end - p) * 8);
     return before &&
-           ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) ==
+           ctf_parse_header_and_context(reader->trace, reader->section, &bits, &frame, &error) ==
                CTF_FRAME_BAD &&
            frame.is_size_wrong && !frame.is_foreign && is_later_packet(&frame, before);
 }
@@ -353,9 +354,9 @@ enum size_verdict { SIZE_IS_WRONG, SIZE_IS_RIGHT, SIZE_SKIPS_PACKET };
 
 /* Compares the declared size with the packet at the declared end. Reduces *size if the padding
  * contains a packet. */
-static enum size_verdict classify_size(const struct ctf_reader *reader,
-                                       const struct ctf_size_question *sized,
-                                       const struct ctf_frame *frame, uint64_t *size)
+static enum size_verdict classify_packet_size(const struct ctf_reader *reader,
+                                              const struct ctf_size_question *sized,
+                                              const struct ctf_frame *frame, uint64_t *size)
 {
     const uint64_t offset = sized->offset, end = source_end_offset(reader->in->source);
     struct ctf_frame looked;
@@ -483,7 +484,7 @@ enum ctf_framing ctf_correct_packet_size(struct ctf_reader *reader,
     if (!is_small && size == previous_size)
         return CTF_FRAME_OK;
     if (!frame->is_size_wrong)
-        verdict = classify_size(reader, sized, frame, &size);
+        verdict = classify_packet_size(reader, sized, frame, &size);
     if (verdict == SIZE_IS_RIGHT)
         return CTF_FRAME_OK;
     const uint64_t end = verdict == SIZE_SKIPS_PACKET

@@ -12,7 +12,7 @@ static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_tra
     const enum ctf_version from = trace->class->description.version;
     const bool is_same = !w->options.version || w->options.version == from;
     return from != CTF_UNKNOWN && ctf_can_copy(trace, &w->options) &&
-           (is_same || ctf_can_describe(trace, &w->options));
+           (is_same || ctf_can_express_description(trace, &w->options));
 }
 
 /* Implements struct format_writer.can_use_stream_order. Returns true if there are several inputs,

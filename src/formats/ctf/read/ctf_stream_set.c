@@ -199,7 +199,7 @@ static bool must_compare_files(const struct ctf_stream_set *set, size_t k, size_
  * initial counters of a file that continues others. Files that overlap but have no common packet
  * are not the same stream: their tracer uses one number for all streams. Returns false if memory
  * is out. */
-static bool link_streams(struct ctf_stream_set *set)
+static bool link_files_of_streams(struct ctf_stream_set *set)
 {
     struct ctf_counters last = {.is_there = false};
     int64_t end = 0;
@@ -379,7 +379,7 @@ ttr_reader *ctf_stream_set_merge(struct ctf_stream_set *set, ttr_error *error)
     if (room)
         qsort(set->opened, room, sizeof *set->opened, compare_opened_queues);
     share_clock_offsets(set);
-    if (!link_streams(set) || !set_folder_attributes(set))
+    if (!link_files_of_streams(set) || !set_folder_attributes(set))
         (void)fail_memory(error);
     else
         n = set->intersects ? intersect_traces(set, list, error)

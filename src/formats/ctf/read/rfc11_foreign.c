@@ -78,7 +78,8 @@ struct ctf_stream_decoder *rfc11_get_stream_decoder(struct ctf_trace *trace,
     return kind;
 }
 
-bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet)
+bool rfc11_is_foreign_packet(const struct ctf_description *description,
+                             const struct rfc11_packet *packet)
 {
     return packet->is_big_endian != description->is_big_endian ||
            (description->has_session_id && packet->session_id != description->session_id);
@@ -89,7 +90,7 @@ static const char *get_byte_order_name(bool is_big_endian)
     return is_big_endian ? "big" : "little";
 }
 
-ttr_status rfc11_report_foreign(struct ctf_reader *reader)
+ttr_status rfc11_report_foreign_packet(struct ctf_reader *reader)
 {
     const struct ctf_description *description = &reader->trace->class->description;
     const struct rfc11_packet *packet = &reader->frame.rfc;

@@ -282,8 +282,8 @@ static enum alignment_fit rate_alignment_fit(struct alignment_trial *trial, ttr_
 
 /* Decodes the loaded packet with alignment `order[i]`, and rates whether the result is
  * plausible. */
-static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alignment_fit *fit,
-                                ttr_error *error)
+static ttr_status decode_with_alignment(struct probe_sample *sample, size_t i,
+                                        enum alignment_fit *fit, ttr_error *error)
 {
     struct alignment_trial trial = {.sample = sample};
     const struct alloc *alloc = sample->trace->class->description.alloc;
@@ -320,7 +320,7 @@ static ttr_status exclude_alignments(struct probe_sample *sample, ttr_error *err
     for (size_t i = 0; i < ORDER_N && status == TTR_OK; i++) {
         enum alignment_fit fit = FITS_NOT;
         if (sample->possible >> i & 1)
-            status = try_alignment(sample, i, &fit, error);
+            status = decode_with_alignment(sample, i, &fit, error);
         allowed[fit] |= 1u << i;
     }
     const unsigned left = allowed[FITS_WELL] ? allowed[FITS_WELL] : allowed[FITS_ODDLY];

@@ -80,7 +80,7 @@ ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error)
 
 /* --- Headers --- */
 
-static enum ctf_framing refuse_packet_header(struct ctf_frame *frame, const char *code,
+static enum ctf_framing reject_packet_header(struct ctf_frame *frame, const char *code,
                                              const char *text)
 {
     frame->code = code;
@@ -119,9 +119,10 @@ static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame 
         frame->packet.content = frame->packet.size;
 }
 
-enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
-                                    const struct bits *bits, struct ctf_frame *frame,
-                                    ttr_error *error)
+enum ctf_framing rfc11_parse_header_and_context(struct ctf_trace *trace,
+                                                const struct ctf_stream_class *section,
+                                                const struct bits *bits, struct ctf_frame *frame,
+                                                ttr_error *error)
 {
     struct rfc11_packet *rfc = &frame->rfc;
     size_t n = (size_t)(bits->end / 8);
@@ -133,18 +134,18 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (fault == RFC11_SHORT)
         return CTF_FRAME_SHORT;
     if (fault == RFC11_NO_MAGIC)
-        return refuse_packet_header(frame, "ctf.bad-magic", rfc11_fault_text(fault));
+        return reject_packet_header(frame, "ctf.bad-magic", rfc11_fault_text(fault));
     copy_packet_header(rfc, !section || !section->rfc_has_no_time, frame);
-    frame->is_foreign = rfc11_is_foreign(&trace->class->description, rfc);
+    frame->is_foreign = rfc11_is_foreign_packet(&trace->class->description, rfc);
     if (!section)
-        return refuse_packet_header(frame, "ctf.no-section",
+        return reject_packet_header(frame, "ctf.no-section",
                                     "the file matches no section of the metadata");
     frame->kind = rfc11_get_stream_decoder(trace, section, rfc->is_big_endian, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     check_packet_sizes(rfc, frame);
     return frame->is_size_wrong
-               ? refuse_packet_header(
+               ? reject_packet_header(
                      frame, "ctf.bad-size",
                      "packet_size is less than the 48 bytes of the header, which it includes")
                : CTF_FRAME_OK;
@@ -270,14 +271,14 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
 }
 
 /* Sets the content to zero bytes, because it cannot be decoded. */
-static void use_empty_content(struct ctf_reader *reader)
+static void set_empty_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->content_end = packet->content_end = packet->content = reader->bits.at;
 }
 
 /* Makes the reader decode the buffer `unpacked` instead of the stored content. */
-static void use_unpacked_content(struct ctf_reader *reader)
+static void set_unpacked_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     packet->base = reader->unpacked.bytes;
@@ -331,13 +332,13 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
     if (n) {
         const ttr_status status =
             correct_content_size(reader, content, n, "where its compressed data end");
-        use_unpacked_content(reader);
+        set_unpacked_content(reader);
         return status;
     }
     if (result == RFC11_UNPACKED || result == RFC11_DAMAGED || result == RFC11_TOO_LARGE)
-        use_unpacked_content(reader);
+        set_unpacked_content(reader);
     else
-        use_empty_content(reader);
+        set_empty_content(reader);
     if (how.unused)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, content->offset, "ctf.after-compressed",
                              "%llu bytes follow the compressed content of a packet of %s",
@@ -377,7 +378,7 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
     struct stored_content content = find_stored_content(reader);
     packet->has_cpu = reader->has_cpu;
     packet->cpu = reader->cpu;
-    ttr_status status = reader->frame.is_foreign ? rfc11_report_foreign(reader) : TTR_OK;
+    ttr_status status = reader->frame.is_foreign ? rfc11_report_foreign_packet(reader) : TTR_OK;
     if (status == TTR_OK)
         status = verify_content_checksum(reader, &content);
     if (status == TTR_OK && is_compressed_or_encrypted(&reader->frame.rfc))

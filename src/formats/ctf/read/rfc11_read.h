@@ -27,10 +27,11 @@ TTR_MUST ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error
 /* Sets the reader's stream class and CPU number, which the name of its file contains. */
 void rfc11_assign_stream_class(struct ctf_reader *reader);
 
-/* Implements ctf_frame_packet for RFC v1.1. */
-enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
-                                    const struct bits *bits, struct ctf_frame *frame,
-                                    ttr_error *error);
+/* Implements ctf_parse_header_and_context for RFC v1.1. */
+enum ctf_framing rfc11_parse_header_and_context(struct ctf_trace *trace,
+                                                const struct ctf_stream_class *section,
+                                                const struct bits *bits, struct ctf_frame *frame,
+                                                ttr_error *error);
 
 /* --- Packets that contradict the metadata (rfc11_foreign.c) --- */
 
@@ -49,10 +50,11 @@ struct ctf_stream_decoder *rfc11_get_stream_decoder(struct ctf_trace *trace,
                                                     bool is_big_endian, ttr_error *error);
 
 /* Returns true if a packet differs from the metadata in byte order or session id. */
-bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet);
+bool rfc11_is_foreign_packet(const struct ctf_description *description,
+                             const struct rfc11_packet *packet);
 
 /* Reports that the current packet differs from the metadata in byte order or session id. */
-TTR_MUST ttr_status rfc11_report_foreign(struct ctf_reader *reader);
+TTR_MUST ttr_status rfc11_report_foreign_packet(struct ctf_reader *reader);
 
 /* --- Content of packets --- */
 

@@ -47,7 +47,7 @@ bool ctf_can_copy(const struct ctf_trace *trace, const struct ctf_options *optio
                       : !is_rfc && to != CTF_RFC_1_1 && !has_clock_outside_headers(description);
 }
 
-bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *options)
+bool ctf_can_express_description(const struct ctf_trace *trace, const struct ctf_options *options)
 {
     struct buffer text;
     ttr_error ignored;
@@ -89,7 +89,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     ttr_status status = ctf_options_check_version(options, version, error);
     if (status != TTR_OK || copy->is_refused)
         return status;
-    status = ctf_claim_uuid(out, trace, copy->uuid, error);
+    status = ctf_choose_written_uuid(out, trace, copy->uuid, error);
     if (status != TTR_OK)
         return status;
     /* copy of the description's members, to print the metadata with the UUID of the written trace
@@ -178,7 +178,7 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
 
 /* --- Packets --- */
 
-ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
+ttr_status ctf_copy_save_borrowed_bytes(struct ctf_file_copy *file, ttr_error *error)
 {
     struct ctf_open_packet *packet = &file->packet;
     uint64_t n = (uint64_t)(packet->to - packet->from), at = packet->from_at;
@@ -249,7 +249,8 @@ static ttr_status filter_packet_without_definition(struct ctf_file_copy *file,
 {
     if (!file->packet.is_open)
         return TTR_OK;
-    ttr_status status = add_gap_to_stream(file) ? ctf_copy_save(file, error) : fail_memory(error);
+    ttr_status status =
+        add_gap_to_stream(file) ? ctf_copy_save_borrowed_bytes(file, error) : fail_memory(error);
     if (status == TTR_OK)
         status = ctf_filter_packet(file, out, error);
     file->packet.is_open = false;
@@ -270,7 +271,7 @@ static ttr_status append_kept_event(struct ctf_file_copy *file, struct ttr_write
     bool is_next = packet->from && event->payload >= packet->to - 1 &&
                    at - packet->from_at == (uint64_t)(event->payload - packet->from);
     if (packet->from && !is_next) {
-        ttr_status status = ctf_copy_save(file, error);
+        ttr_status status = ctf_copy_save_borrowed_bytes(file, error);
         if (status != TTR_OK)
             return status;
     }
@@ -348,7 +349,7 @@ static ttr_status write_defined_packet(struct ctf_file_copy *file, struct ttr_wr
     if (packet->head.failed || !add_gap_to_stream(file))
         return fail_memory(error);
     if (packet->kept_n != event->link) {
-        status = ctf_copy_save(file, error);
+        status = ctf_copy_save_borrowed_bytes(file, error);
         status = status == TTR_OK ? ctf_filter_packet(file, out, error) : status;
     } else if ((status = ctf_copy_next_file(file, out, error)) == TTR_OK) {
         add_index_entry(file, schema->stream, event);

@@ -10,9 +10,9 @@
  * |  ctf_copy_begin           creates the stream file, opens the source's index
  * |    ctf_copy_event         per event: keeps its bit range; per packet definition, which
  * |                           follows the packet's last event: writes or rebuilds the packet
- * |    ctf_copy_save          at the end of a batch: saves the bytes of unfinished packets
- * |  ctf_copy_finish          last packet, index
- * |  ctf_copy_trace_finish    losses that no packet could report
+ * |    ctf_copy_save_borrowed_bytes          at the end of a batch: saves the bytes of unfinished
+ * packets |  ctf_copy_finish          last packet, index |  ctf_copy_trace_finish    losses that no
+ * packet could report
  *
  * A packet without a definition (damaged, or larger than CTF_COPY_MAX) is always rebuilt. How:
  * ctf_filter_packet.c. Invariant: an event is copied or transcoded as a trace, never mixed within
@@ -130,7 +130,7 @@ struct ctf_file_copy {
     const char *first_name;
     uint64_t part; /* number of files that were started after the first */
     /* the file is in the writer's list of files that may refer to bytes of the batch
-     * (ctf_copy_save) */
+     * (ctf_copy_save_borrowed_bytes) */
     bool is_dirty;
     struct ctf_file_copy *next_dirty;
     /* the new index, with an entry for each written packet */
@@ -175,7 +175,7 @@ TTR_MUST ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer
 
 /* Copies the bytes of the batch to which the open packet refers. Called before the batch becomes
  * invalid. */
-TTR_MUST ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error);
+TTR_MUST ttr_status ctf_copy_save_borrowed_bytes(struct ctf_file_copy *file, ttr_error *error);
 
 /* Writes the last packet, which is rebuilt if its definition has not arrived, and finishes the
  * file. */
@@ -194,7 +194,7 @@ bool ctf_can_copy(const struct ctf_trace *trace, const struct ctf_options *optio
 
 /* Returns true if the metadata language of the target version can express the trace's description.
  * If not, the trace must be transcoded. */
-bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *options);
+bool ctf_can_express_description(const struct ctf_trace *trace, const struct ctf_options *options);
 
 /* Starts the copy of a trace and writes its metadata. Sets is_refused if the trace must be
  * transcoded instead. */

@@ -89,8 +89,8 @@ bool ctf_pending_gaps_are_in_other_stream(const struct ctf_pending_gaps *missing
            (ctx ? ctx->first : NULL) == (source ? source->first : NULL);
 }
 
-bool ctf_pending_gaps_fit_counters(const struct ctf_pending_gaps *missing,
-                                   const struct ctf_stream_out *stream)
+bool ctf_pending_gaps_have_counters(const struct ctf_pending_gaps *missing,
+                                    const struct ctf_stream_out *stream)
 {
     return (missing->events && (is_rfc_stream(stream) || stream->kind->has_discarded)) ||
            (missing->packets && (is_rfc_stream(stream) || stream->kind->has_sequence));
@@ -182,8 +182,9 @@ static void collect_gaps_of_stream(struct ctf_writer *w, const struct ctf_stream
 
 /* Continues the counters of the file `before`, and moves the pending gap after its last packet to
  * `missing`. */
-static void continue_counters(struct ctf_writer *w, struct ctf_stream_out *stream,
-                              struct ctf_stream_out *before, struct ctf_pending_gaps *missing)
+static void continue_stream_counters(struct ctf_writer *w, struct ctf_stream_out *stream,
+                                     struct ctf_stream_out *before,
+                                     struct ctf_pending_gaps *missing)
 {
     struct ctf_pending_gaps *tail =
         before->source < w->missing_n ? &w->missing[before->source] : NULL;
@@ -235,7 +236,7 @@ bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out
         collect_gaps_of_stream(w, stream, missing);
     if (!before)
         return init_stream_counters(stream, first, missing);
-    continue_counters(w, stream, before, missing);
+    continue_stream_counters(w, stream, before, missing);
     return false;
 }
 

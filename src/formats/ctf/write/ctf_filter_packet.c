@@ -474,7 +474,7 @@ static ttr_status write_rebuilt_rfc_packet(struct packet_filter *r, uint64_t seq
                                          .checksum = choose_checksum(r, &packet),
                                          .key = {trace->has_key ? trace->key : NULL},
                                          .align = packet.packet_size % 4096 ? 1 : 4096};
-    ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
+    ttr_status status = packing.encryption ? rfc11_make_random_iv(packing.iv, error) : TTR_OK;
     packet.section_packet_count = (uint32_t)sequence;
     packet.timestamp_begin = r->begin;
     packet.timestamp_end = r->end;

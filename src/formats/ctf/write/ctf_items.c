@@ -105,7 +105,7 @@ static void add_uuid_attribute(struct ctf_items *items, enum ctf_attribute attri
             .type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
 }
 
-static void add_rare_attributes(struct ctf_items *items, const ttr_event *event)
+static void add_optional_attributes(struct ctf_items *items, const ttr_event *event)
 {
     uint8_t flags = event->flags & (uint8_t) ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
     if (event->tag)
@@ -180,7 +180,7 @@ void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_co
     if (event->kind == TTR_KIND_SPAN || event->duration)
         add_number_attribute_32_or_64(items, CTF_ATTRIBUTE_DURATION, event->duration);
     add_link_attribute(items, what, event);
-    add_rare_attributes(items, event);
+    add_optional_attributes(items, event);
     items->attributes_n = items->n;
 }
 

@@ -85,7 +85,7 @@ static ttr_status add_rfc_metadata_packet(const struct ctf_metadata *metadata,
     struct rfc11_packet packet = {.session_id = metadata->description->session_id,
                                   .section_packet_count_bits = 32,
                                   .is_big_endian = metadata->description->is_big_endian};
-    ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
+    ttr_status status = packing.encryption ? rfc11_make_random_iv(packing.iv, error) : TTR_OK;
     buffer_init(&entries, text->alloc);
     for (size_t at = 0, end; at < text->n; at = end) {
         end = find_block_end(text, at);

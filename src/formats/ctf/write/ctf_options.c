@@ -135,7 +135,7 @@ enum {
     CHOICES
 };
 
-static void apply_word_options(const struct choice *choice, struct ctf_options *options)
+static void set_options_from_words(const struct choice *choice, struct ctf_options *options)
 {
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1, CTF_UNKNOWN};
     static const uint8_t compressions[] = {RFC11_COMPRESSION_NONE, RFC11_GZIP, RFC11_BZIP2};
@@ -182,7 +182,7 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
         status = parse_number(out, "packet-align", PACKET_ALIGN_MAX, &align, error);
     if (status != TTR_OK)
         return status;
-    apply_word_options(choice, options);
+    set_options_from_words(choice, options);
     record_options_set_by_user(out, options);
     options->packing.align = (uint32_t)align;
     if (options->version != CTF_UNKNOWN)

@@ -132,7 +132,7 @@ static void start_packet(struct ctf_stream_out *stream, uint64_t ticks)
 /* --- End of a packet --- */
 
 /* Sets the trace's UUID to a hash of its first packet, so that equal input gives equal output. */
-static void derive_trace_uuid(struct ctf_stream_out *stream)
+static void hash_first_packet_to_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
     size_t head = get_head_size(stream);
@@ -152,14 +152,14 @@ static void derive_trace_uuid(struct ctf_stream_out *stream)
 static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
-    derive_trace_uuid(stream);
+    hash_first_packet_to_uuid(stream);
     uint32_t rank = 0;
     for (size_t i = 0; i < w->traces_n; i++) {
         const struct ctf_description *other = &w->traces[i]->description;
         if (other == description || !other->has_uuid ||
             memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
             continue;
-        ctf_change_uuid(description->uuid, ++rank);
+        ctf_derive_uuid(description->uuid, ++rank);
         /* the loop increments i to 0, so that the new UUID is compared with all traces again */
         i = SIZE_MAX;
     }
@@ -216,7 +216,7 @@ static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_wri
                                   .timestamp_end = stream->last,
                                   .events_discarded = (uint32_t)stream->discarded,
                                   .is_big_endian = stream->trace->description.is_big_endian};
-    ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
+    ttr_status status = packing.encryption ? rfc11_make_random_iv(packing.iv, error) : TTR_OK;
     buffer_clear(&out->buffer);
     if (status != TTR_OK)
         return status;

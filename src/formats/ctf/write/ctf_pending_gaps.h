@@ -45,8 +45,8 @@ bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing);
 
 /* Returns true if the stream's packets have a counter that can report the missing events or
  * packets. */
-bool ctf_pending_gaps_fit_counters(const struct ctf_pending_gaps *missing,
-                                   const struct ctf_stream_out *stream);
+bool ctf_pending_gaps_have_counters(const struct ctf_pending_gaps *missing,
+                                    const struct ctf_stream_out *stream);
 
 /* Returns true if the last packet of this source was written to another output stream of the same
  * data stream (stream class and number of the source). Then the counters of that stream report the

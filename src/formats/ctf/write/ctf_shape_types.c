@@ -460,7 +460,7 @@ static const struct type *make_variable_length_type(struct ctf_types *types, ttr
 }
 
 /* Removes all members from index `begin` on from the stack, and returns a struct type of them. */
-static struct type *pop_struct(struct ctf_types *types, size_t begin)
+static struct type *pop_members_as_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
     if (!types->failed)
@@ -555,13 +555,13 @@ static const struct type *make_struct_with_length(struct ctf_types *types)
 {
     size_t begin = types->members_n;
     add_member_of_value(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
-    return pop_struct(types, begin);
+    return pop_members_as_struct(types, begin);
 }
 
 /* Makes a struct with one member of type `inner`. The name of the member states the meaning of the
  * value, such as `koid`. */
-static const struct type *wrap_in_struct(struct ctf_types *types, const char *name,
-                                         const struct type *inner)
+static const struct type *make_struct_with_one_member(struct ctf_types *types, const char *name,
+                                                      const struct type *inner)
 {
     struct type_member member = {.type = inner};
     ctf_type_set_member_name(types, &member, (ttr_text){name, strlen(name)}, 1, true);
@@ -586,11 +586,11 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
             is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
         add_member_of_value(types, structure, name, is_array ? i : field->name_id, is_array);
     }
-    return pop_struct(types, begin);
+    return pop_members_as_struct(types, begin);
 }
 
 /* Makes the type of a text of fixed size: `n` bytes, padded with zeros. */
-static const struct type *make_fixed_text(struct ctf_types *types, uint64_t n)
+static const struct type *make_fixed_text_type(struct ctf_types *types, uint64_t n)
 {
     struct type *type = alloc_type(types, TYPE_TEXT);
     if (!type)
@@ -604,7 +604,7 @@ static const struct type *make_scalar_type(struct ctf_types *types, const ttr_va
 {
     bool is_signed = value->type == TTR_TYPE_INT;
     if (value->type == TTR_TYPE_TEXT && value->hint == CTF_ITEM_FIXED)
-        return make_fixed_text(types, value->v.u);
+        return make_fixed_text_type(types, value->v.u);
     switch (value->type) {
     case TTR_TYPE_BOOL:
         return get_boolean_type(types);
@@ -612,7 +612,7 @@ static const struct type *make_scalar_type(struct ctf_types *types, const ttr_va
         return ctf_types_get_number(types, TYPE_FLOAT, value->bits, 0);
     case TTR_TYPE_TEXT:
         return value->hint == TTR_DISPLAY_DECIMAL
-                   ? wrap_in_struct(types, "number", get_string_type(types))
+                   ? make_struct_with_one_member(types, "number", get_string_type(types))
                    : get_string_type(types);
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
@@ -626,11 +626,12 @@ static const struct type *make_scalar_type(struct ctf_types *types, const ttr_va
         return make_labelled_number_type(types, value);
     const struct type *type =
         ctf_types_get_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
-    return value->hint == TTR_DISPLAY_KOID ? wrap_in_struct(types, "koid", type) : type;
+    return value->hint == TTR_DISPLAY_KOID ? make_struct_with_one_member(types, "koid", type)
+                                           : type;
 }
 
 /* Makes the type of a byte string of `n` bytes, for example a UUID. */
-static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
+static const struct type *make_fixed_bytes_type(struct ctf_types *types, size_t n)
 {
     bool is_blob = types->description->version == CTF_2;
     struct type *type = alloc_type(types, is_blob ? TYPE_BLOB : TYPE_ARRAY);
@@ -644,7 +645,7 @@ static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
 
 /* Makes the type of an array with a fixed number of elements. Removes the array's name from the
  * end of the path while the element type is made. */
-static const struct type *make_fixed_array(struct ctf_types *types, const ttr_value *array)
+static const struct type *make_fixed_array_type(struct ctf_types *types, const ttr_value *array)
 {
     struct type *type = alloc_type(types, TYPE_ARRAY);
     if (!type)
@@ -668,14 +669,14 @@ static const struct type *make_type_of_next_item(struct ctf_types *types)
     const ttr_value *value = get_current_value(types);
     if (value->type == TTR_TYPE_ARRAY && value->hint == CTF_ITEM_FIXED) {
         types->at++;
-        return make_fixed_array(types, value);
+        return make_fixed_array_type(types, value);
     }
     if (value->type == TTR_TYPE_STRUCT || value->type == TTR_TYPE_ARRAY) {
         types->at++;
         return make_struct_type(types, value->type == TTR_TYPE_ARRAY, value->count);
     }
     types->at++;
-    return value->type == TTR_TYPE_BYTES ? make_fixed_bytes(types, value->text.n)
+    return value->type == TTR_TYPE_BYTES ? make_fixed_bytes_type(types, value->text.n)
                                          : make_scalar_type(types, value);
 }
 
@@ -703,7 +704,7 @@ const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root ro
     }
     pair_map_free(&types->times);
     pair_map_init(&types->times, &types->t->counted);
-    struct type *type = pop_struct(types, begin);
+    struct type *type = pop_members_as_struct(types, begin);
     if (type && root == ROOT_PAYLOAD)
         type->context_n = items->context_members;
     return types->failed ? NULL : cache_type(types, key, type);

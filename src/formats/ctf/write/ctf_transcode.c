@@ -174,7 +174,7 @@ static ttr_status preserve_gap_times(const struct transcode_job *job, struct ctf
 {
     struct ctf_pending_gaps *missing = &job->w->missing[job->event->source];
     struct ctf_gap_times place;
-    if (!job->is_copy || !ctf_pending_gaps_fit_counters(missing, stream))
+    if (!job->is_copy || !ctf_pending_gaps_have_counters(missing, stream))
         return TTR_OK;
     if (!ctf_transcode_has_known_time(job) ||
         !ctf_pending_gaps_find_times(missing, stream, event_to_target_ticks(job), &place)) {
@@ -257,7 +257,7 @@ static bool is_gap_before_event(const struct transcode_job *job,
     const uint16_t source = job->event->source;
     const struct ctf_pending_gaps *missing =
         job->is_copy && source < job->w->missing_n ? &job->w->missing[source] : NULL;
-    return missing && (ctf_pending_gaps_fit_counters(missing, stream) ||
+    return missing && (ctf_pending_gaps_have_counters(missing, stream) ||
                        (stream->gap_end && event_to_target_ticks(job) > stream->gap_end));
 }
 
@@ -409,8 +409,8 @@ static bool is_time_exact(const struct transcode_job *job, uint64_t ticks)
 
 /* Returns the event's time in ticks of the stream; if it is unknown, the time of the last event.
  * Counts losses of the time and of header fields. */
-static uint64_t finalize_event_ticks(const struct transcode_job *job,
-                                     const struct ctf_stream_out *stream)
+static uint64_t choose_event_ticks(const struct transcode_job *job,
+                                   const struct ctf_stream_out *stream)
 {
     const ttr_event *event = job->event;
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
@@ -453,6 +453,6 @@ ttr_status ctf_transcode_event(struct ttr_writer *out, const ttr_event *event, t
     const struct ctf_event_class *class = get_transcoded_class(&job, stream);
     out->events++;
     return class ? ctf_stream_append_event(stream, out, class, items,
-                                           finalize_event_ticks(&job, stream), error)
+                                           choose_event_ticks(&job, stream), error)
                  : fail_memory(error);
 }

@@ -44,7 +44,7 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
         return NULL;
     ttr_error ctx = {0};
     if (trace && is_new &&
-        (ctf_claim_uuid(job->out, source, trace->description.uuid, &ctx) != TTR_OK ||
+        (ctf_choose_written_uuid(job->out, source, trace->description.uuid, &ctx) != TTR_OK ||
          !ctf_trace_group_add(job->w, &job->out->t->counted, trace)))
         return NULL;
     if (trace && is_new) {

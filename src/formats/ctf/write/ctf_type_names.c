@@ -121,8 +121,8 @@ static ttr_text skip_underscore(ttr_text name)
     return (ttr_text){name.p + 1, name.n - 1};
 }
 
-static void record_name_state(struct ctf_types *types, uint64_t structure, ttr_text name,
-                              uint32_t what)
+static void store_name_state(struct ctf_types *types, uint64_t structure, ttr_text name,
+                             uint32_t what)
 {
     types->failed |= !pair_map_put(&types->times, structure, hash_bytes(name.p, name.n), what);
 }
@@ -158,13 +158,13 @@ static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, 
     const uint32_t *known = pair_map_get(&types->times, structure, ctx);
     uint32_t before = known ? *known : 0, number = before >= NAME_NUMBER ? before / NAME_NUMBER : 1;
     if (!ctf_type_is_name_collision(types, structure, written, false)) {
-        record_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
+        store_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
         return 1;
     }
     do
         written = ctf_type_prefixed_name(types, name, ++number);
     while (!types->failed && ctf_type_is_name_collision(types, structure, written, true));
-    record_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
+    store_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
     types->failed |=
         !pair_map_put(&types->times, structure, ctx, number * NAME_NUMBER | (before & NAME_TAKEN));
     return number;
@@ -178,14 +178,14 @@ void ctf_type_reserve_names(struct ctf_types *types, uint64_t structure, size_t 
     for (size_t i = from; i < to && !types->has_conventions && !types->failed;
          i += ctf_items_count_nested(types->items, i)) {
         const ttr_field *field = &types->items->field[i];
-        record_name_state(types, structure,
-                          skip_underscore(ctf_type_prefixed_name(
-                              types, ttr_text_get(types->t, field->name_id), 1)),
-                          0);
+        store_name_state(types, structure,
+                         skip_underscore(ctf_type_prefixed_name(
+                             types, ttr_text_get(types->t, field->name_id), 1)),
+                         0);
     }
     for (size_t i = 0; i < sizeof usual / sizeof *usual && is_packet && !types->has_conventions;
          i++)
-        record_name_state(types, structure, (ttr_text){usual[i], strlen(usual[i])}, NAME_TAKEN);
+        store_name_state(types, structure, (ttr_text){usual[i], strlen(usual[i])}, NAME_TAKEN);
 }
 
 unsigned ctf_type_choose_member_number(struct ctf_types *types, uint64_t structure, ttr_text name,

@@ -17,14 +17,15 @@
 
 /* Returns true if the trace may have packets in the time range of another trace with the same
  * UUID. */
-static bool overlaps_claim(const struct ctf_uuid_claim *claim, const struct ctf_trace *trace)
+static bool overlaps_other_trace_in_time(const struct ctf_uuid_claim *claim,
+                                         const struct ctf_trace *trace)
 {
     return claim->lacks_times || trace->lacks_times ||
            (claim->begin <= trace->end && trace->begin <= claim->end);
 }
 
-static struct ctf_uuid_claim *find_uuid_claim(struct ctf_writer *w, const struct ctf_trace *trace,
-                                              uint32_t *rank)
+static struct ctf_uuid_claim *find_written_uuid(struct ctf_writer *w, const struct ctf_trace *trace,
+                                                uint32_t *rank)
 {
     *rank = 0;
     for (size_t i = 0; i < w->claims_n; i++) {
@@ -33,14 +34,14 @@ static struct ctf_uuid_claim *find_uuid_claim(struct ctf_writer *w, const struct
             continue;
         if (claim->group == trace->group)
             return claim;
-        if (overlaps_claim(claim, trace) && claim->rank >= *rank)
+        if (overlaps_other_trace_in_time(claim, trace) && claim->rank >= *rank)
             *rank = claim->rank + 1;
     }
     return NULL;
 }
 
-static struct ctf_uuid_claim *add_uuid_claim(struct ttr_writer *out, const struct ctf_trace *trace,
-                                             uint32_t rank)
+static struct ctf_uuid_claim *add_written_uuid(struct ttr_writer *out,
+                                               const struct ctf_trace *trace, uint32_t rank)
 {
     struct ctf_writer *w = out->ctx;
     if (!alloc_reserve(&out->t->counted, (void **)&w->claims, &w->claims_capacity, w->claims_n + 1,
@@ -57,7 +58,7 @@ static struct ctf_uuid_claim *add_uuid_claim(struct ttr_writer *out, const struc
 }
 
 /* sets the bits of version 8 (custom) and variant 10 of RFC 9562, section 5.8 */
-void ctf_change_uuid(uint8_t uuid[16], uint32_t rank)
+void ctf_derive_uuid(uint8_t uuid[16], uint32_t rank)
 {
     uint64_t a = hash_pair(hash_bytes(uuid, 16), rank), b = hash_pair(a, rank);
     for (unsigned i = 0; i < 8; i++) {
@@ -68,16 +69,16 @@ void ctf_change_uuid(uint8_t uuid[16], uint32_t rank)
     uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
 }
 
-ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace, uint8_t uuid[16],
-                          ttr_error *error)
+ttr_status ctf_choose_written_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
+                                   uint8_t uuid[16], ttr_error *error)
 {
     uint32_t rank;
     memcpy(uuid, trace->class->description.uuid, 16);
     if (!trace->class->description.has_uuid)
         return TTR_OK;
-    struct ctf_uuid_claim *claim = find_uuid_claim(out->ctx, trace, &rank);
+    struct ctf_uuid_claim *claim = find_written_uuid(out->ctx, trace, &rank);
     if (!claim) {
-        claim = add_uuid_claim(out, trace, rank);
+        claim = add_written_uuid(out, trace, rank);
         if (!claim)
             return fail_memory(error);
         if (rank)
@@ -86,6 +87,6 @@ ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
     claim->begin = trace->begin < claim->begin ? trace->begin : claim->begin;
     claim->end = trace->end > claim->end ? trace->end : claim->end;
     if (claim->rank)
-        ctf_change_uuid(uuid, claim->rank);
+        ctf_derive_uuid(uuid, claim->rank);
     return TTR_OK;
 }

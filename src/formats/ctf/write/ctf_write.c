@@ -119,7 +119,7 @@ ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
     for (; w->dirty; w->dirty = w->dirty->next_dirty) {
         w->dirty->is_dirty = false;
         if (status == TTR_OK)
-            status = ctf_copy_save(w->dirty, error);
+            status = ctf_copy_save_borrowed_bytes(w->dirty, error);
     }
     return status;
 }
@@ -140,7 +140,7 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
     return status == TTR_OK ? ctf_output_dirs_rename(out, error) : status;
 }
 
-void ctf_drop(struct ttr_writer *out)
+void ctf_free_writer(struct ttr_writer *out)
 {
     struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;

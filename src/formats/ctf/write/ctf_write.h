@@ -23,8 +23,8 @@
  * Memory: one packet per open stream, plus the description; all open packets share
  * about 8 MiB.
  *
- * Ownership: everything belongs to the writer and is freed by ctf_drop.  Not thread-safe: one
- * writer is used by one thread at a time.
+ * Ownership: everything belongs to the writer and is freed by ctf_free_writer.  Not thread-safe:
+ * one writer is used by one thread at a time.
  *
  * Left out: attributes of kinds that the target cannot
  * declare; ctf_losses.c lists them. */
@@ -594,11 +594,11 @@ void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_descript
 
 /* Chooses the UUID of a written trace: that of the source; a derived one if another trace with
  * that UUID overlaps it in time. Sets `uuid` to zeros if the source has none. */
-TTR_MUST ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
-                                   uint8_t uuid[16], ttr_error *error);
+TTR_MUST ttr_status ctf_choose_written_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
+                                            uint8_t uuid[16], ttr_error *error);
 
 /* Replaces a UUID by a hash of it and of `rank`, so that equal inputs result in equal outputs. */
-void ctf_change_uuid(uint8_t uuid[16], uint32_t rank);
+void ctf_derive_uuid(uint8_t uuid[16], uint32_t rank);
 
 /* --- Traces in several folders (ctf_trace_group.c) --- */
 
@@ -750,6 +750,6 @@ bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in);
 ttr_status ctf_create(struct ttr_writer *out, ttr_error *error);
 ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
 ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error);
-void ctf_drop(struct ttr_writer *out);
+void ctf_free_writer(struct ttr_writer *out);
 
 #endif

@@ -15,8 +15,8 @@ ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *
 {
     parser->state->expansions += work;
     if (parser->state->expansions > WORK_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, at,
-                           "the metadata uses aliases and locations too often");
+        return ctf2_fail_with_status(parser, TTR_E_LIMIT, at,
+                                     "the metadata uses aliases and locations too often");
     return TTR_OK;
 }
 

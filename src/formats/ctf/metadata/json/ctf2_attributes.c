@@ -49,8 +49,8 @@ static const struct json_value *find_attributes(struct ctf2_parser *parser,
 {
     if (object->at[CTF2_ATTRIBUTES] || !object->at[CTF2_USER_ATTRIBUTES])
         return object->at[CTF2_ATTRIBUTES];
-    ctf2_note_rc7_syntax(parser, object->at[CTF2_USER_ATTRIBUTES],
-                         "the property \"user-attributes\"");
+    ctf2_report_rc7_syntax(parser, object->at[CTF2_USER_ATTRIBUTES],
+                           "the property \"user-attributes\"");
     return object->at[CTF2_USER_ATTRIBUTES];
 }
 
@@ -89,8 +89,8 @@ static ttr_status read_attribute_namespace(struct ctf2_parser *parser,
         event->log_level = number;
         event->has_log_level = true;
     } else if (level) {
-        ctf2_add_note(parser, TTR_SEVERITY_REMARK, level, "ctf.unknown-log-level",
-                      "the log level \"%.60s\" is not known", level->token.text);
+        ctf2_add_diagnostic(parser, TTR_SEVERITY_REMARK, level, "ctf.unknown-log-level",
+                            "the log level \"%.60s\" is not known", level->token.text);
     }
     return uri && uri->token.kind == JSON_TEXT ? ctf2_get_text(parser, uri, &event->emf_uri)
                                                : TTR_OK;

@@ -62,12 +62,12 @@ static ttr_status get_length_in_bits(struct ctf2_parser *parser, const struct js
     if (bits == 0)
         return ctf2_fail(parser, json, "expected a length of at least one bit");
     if (bits > BITS_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, json,
-                           "numbers of more than %u bits are not supported", BITS_MAX);
+        return ctf2_fail_with_status(parser, TTR_E_LIMIT, json,
+                                     "numbers of more than %u bits are not supported", BITS_MAX);
     if (type->kind == TYPE_FLOAT && bits > 64)
-        ctf2_add_note(parser, TTR_SEVERITY_REMARK, json, "ctf.wide-float",
-                      "floating point numbers of %u bits are given as the nearest ones of 64",
-                      (unsigned)bits);
+        ctf2_add_diagnostic(parser, TTR_SEVERITY_REMARK, json, "ctf.wide-float",
+                            "floating point numbers of %u bits are given as the nearest ones of 64",
+                            (unsigned)bits);
     type->bits = (uint32_t)bits;
     return TTR_OK;
 }
@@ -173,8 +173,9 @@ static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object 
     /* a length that is not a multiple of the character size only causes a diagnostic, since the
      * text is readable if it ends with a zero character earlier */
     if (status == TTR_OK && type->count % (type->bits / 8))
-        ctf2_add_note(build->parser, TTR_SEVERITY_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
-                      "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
+        ctf2_add_diagnostic(build->parser, TTR_SEVERITY_ODD, object->at[CTF2_LENGTH],
+                            "ctf.odd-length", "text in %s has no multiple of %u bytes",
+                            words[which], type->bits / 8);
     return status;
 }
 
@@ -195,8 +196,8 @@ static ttr_status push_build_frame(struct ctf2_build *build, const struct json_v
                                    uint8_t kind)
 {
     if (build->depth > TYPE_DEPTH_MAX)
-        return ctf2_refuse(build->parser, TTR_E_LIMIT, json,
-                           "field classes are nested more than %u deep", TYPE_DEPTH_MAX);
+        return ctf2_fail_with_status(build->parser, TTR_E_LIMIT, json,
+                                     "field classes are nested more than %u deep", TYPE_DEPTH_MAX);
     build->frames[build->depth++] = (struct ctf2_frame){.kind = kind};
     if (build->depth > build->deepest)
         build->deepest = build->depth;
@@ -243,10 +244,11 @@ static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *mem
 
 /* Reports a name that occurs twice in one object. The specification forbids this, but the values
  * can be decoded; a field location refers to the first of them. */
-static void note_repeated_name(struct ctf2_parser *parser, const struct json_value *json,
-                               const char *what)
+static void report_repeated_name(struct ctf2_parser *parser, const struct json_value *json,
+                                 const char *what)
 {
-    ctf2_add_note(parser, TTR_SEVERITY_ODD, json, "ctf.same-name", "two %s have one name", what);
+    ctf2_add_diagnostic(parser, TTR_SEVERITY_ODD, json, "ctf.same-name", "two %s have one name",
+                        what);
 }
 
 static ttr_status build_member(struct ctf2_build *build, const struct json_value *json,
@@ -266,7 +268,7 @@ static ttr_status build_member(struct ctf2_build *build, const struct json_value
         return status;
     member->shown = member->name;
     if (!ctf2_names_add(names, &member->name))
-        note_repeated_name(build->parser, object.at[CTF2_NAME], "members of a structure");
+        report_repeated_name(build->parser, object.at[CTF2_NAME], "members of a structure");
     frame->open = member->name;
     status = ctf2_build_class(build, object.at[CTF2_FIELD_CLASS], &member->type);
     if (status == TTR_OK)
@@ -283,7 +285,7 @@ static ttr_status build_members(struct ctf2_build *build, const struct json_valu
     ttr_status status = TTR_OK;
     if (!members)
         return TTR_E_NOMEM;
-    if (!ctf2_names_begin(&names, &build->parser->scratch, list->count))
+    if (!ctf2_names_init(&names, &build->parser->scratch, list->count))
         return fail_memory(build->parser->error);
     type->members = build->frames[build->depth - 1].done = members;
     for (const struct json_value *item = list->first; item && status == TTR_OK; item = item->next) {
@@ -371,8 +373,8 @@ static ttr_status build_optional(struct ctf2_build *build, const struct ctf2_obj
         status =
             ctf2_get_ranges(build->parser, set, is_bool ? CTF2_ANY_SIGN : sign, false, &ranges);
     if (status == TTR_OK && set && is_bool) {
-        ctf2_add_note(build->parser, TTR_SEVERITY_ODD, set, "ctf.ranges-of-boolean",
-                      "ranges for a selector that is a boolean mean nothing");
+        ctf2_add_diagnostic(build->parser, TTR_SEVERITY_ODD, set, "ctf.ranges-of-boolean",
+                            "ranges for a selector that is a boolean mean nothing");
         ranges = (struct ctf2_ranges){NULL, 0};
     }
     type->ranges = ranges.range;
@@ -425,7 +427,7 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
         return ctf2_fail(build->parser, list, "a variant must have an option");
     if (status != TTR_OK)
         return status;
-    if (!ctf2_names_begin(&names, &build->parser->scratch, list->count))
+    if (!ctf2_names_init(&names, &build->parser->scratch, list->count))
         return fail_memory(build->parser->error);
     struct type_member *options = ctf2_alloc(build->parser, list->count, sizeof *options);
     if (!options)
@@ -435,7 +437,7 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
         struct type_member *option = &options[type->members_n++];
         status = build_option(build, item, sign, option);
         if (status == TTR_OK && option->name.n && !ctf2_names_add(&names, &option->name))
-            note_repeated_name(build->parser, item, "options of a variant");
+            report_repeated_name(build->parser, item, "options of a variant");
     }
     return status == TTR_OK && !build->is_definition ? ctf2_check_options(build->parser, list, type)
                                                      : status;
@@ -527,8 +529,8 @@ static ttr_status count_field_classes(struct ctf2_build *build, const struct jso
 {
     build->size += types;
     if (build->size > TYPES_MAX)
-        return ctf2_refuse(build->parser, TTR_E_LIMIT, json, "more than %u field classes in one",
-                           TYPES_MAX);
+        return ctf2_fail_with_status(build->parser, TTR_E_LIMIT, json,
+                                     "more than %u field classes in one", TYPES_MAX);
     return TTR_OK;
 }
 
@@ -547,8 +549,9 @@ static ttr_status build_from_alias(struct ctf2_build *build, const struct json_v
         if (build->depth + alias->height > build->deepest)
             build->deepest = build->depth + alias->height;
         if (build->deepest > TYPE_DEPTH_MAX + 1)
-            return ctf2_refuse(parser, TTR_E_LIMIT, json,
-                               "field classes are nested more than %u deep", TYPE_DEPTH_MAX);
+            return ctf2_fail_with_status(parser, TTR_E_LIMIT, json,
+                                         "field classes are nested more than %u deep",
+                                         TYPE_DEPTH_MAX);
         *type = alias->type;
         return count_field_classes(build, json, alias->size);
     }
@@ -588,7 +591,7 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
     if (!row)
         return ctf2_fail(parser, name, "no such field class: \"%.60s\"", name->token.text);
     if (row->is_rc7)
-        ctf2_note_rc7_syntax(parser, name, "an enumeration class");
+        ctf2_report_rc7_syntax(parser, name, "an enumeration class");
     struct type *made = ctf2_alloc(parser, 1, sizeof *made);
     ttr_status status = made ? count_field_classes(build, json, 1) : TTR_E_NOMEM;
     if (status == TTR_OK && !(row->properties.may & CTF2_SET(ROLES)))

@@ -130,8 +130,8 @@ static bool texts_are_equal(ttr_text a, ttr_text b)
 }
 
 /* Follows the path through the open structures and arrays until it enters a complete type. */
-static ttr_status find_in_open_levels(struct location_search *search,
-                                      const struct ctf2_build *build)
+static ttr_status find_location_in_open_types(struct location_search *search,
+                                              const struct ctf2_build *build)
 {
     const struct type_reference *reference = search->reference;
     uint32_t at = 0;
@@ -149,11 +149,12 @@ static ttr_status find_in_open_levels(struct location_search *search,
     return fail_location(search, at, "is or holds the field that depends on it");
 }
 
-static ttr_status find_in_root(struct location_search *search, const struct ctf2_build *build)
+static ttr_status find_location_in_root(struct location_search *search,
+                                        const struct ctf2_build *build)
 {
     enum type_root root = search->reference->root;
     if (root == build->root)
-        return find_in_open_levels(search, build);
+        return find_location_in_open_types(search, build);
     if (root > build->root)
         return ctf2_fail(search->parser, search->json, "the %s is decoded later than the %s",
                          ctf2_origins[root], ctf2_origins[build->root]);
@@ -164,7 +165,7 @@ static ttr_status find_in_root(struct location_search *search, const struct ctf2
 
 /* Stores the names of the incomplete members that lead to the structure of the field: the start of
  * relative paths. Returns the number of names. */
-static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
+static uint32_t collect_open_member_names(const struct ctf2_build *build, ttr_text *names)
 {
     unsigned innermost = build->depth;
     while (innermost > 0 && build->frames[innermost - 1].kind != TYPE_STRUCT)
@@ -223,7 +224,7 @@ static bool read_origin_name(const struct json_value *json, struct location_synt
 static ttr_status read_rc7_location(struct ctf2_parser *parser, const struct json_value *json,
                                     struct location_syntax *form)
 {
-    ctf2_note_rc7_syntax(parser, json, "a location that is an array");
+    ctf2_report_rc7_syntax(parser, json, "a location that is an array");
     *form = (struct location_syntax){.first = json->first, .steps = json->count};
     if (json->first && read_origin_name(json->first, form)) {
         form->first = json->first->next;
@@ -270,14 +271,14 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
     ttr_text *names = ctf2_alloc(parser, form.steps + build->depth, sizeof *names);
     if (!names)
         return TTR_E_NOMEM;
-    uint32_t n = form.has_origin ? 0 : add_open_names(build, names);
+    uint32_t n = form.has_origin ? 0 : collect_open_member_names(build, names);
     status = append_location_path(build, form.first, names, &n);
     if (status != TTR_OK || build->is_definition)
         return status;
     *reference = (struct type_reference){
         .names = names, .names_n = n, .root = form.has_origin ? form.origin : build->root};
     struct location_search search = {.parser = parser, .json = json, .reference = reference};
-    status = find_in_root(&search, build);
+    status = find_location_in_root(&search, build);
     *found = search.found;
     return status;
 }

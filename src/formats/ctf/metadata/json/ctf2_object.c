@@ -80,8 +80,8 @@ ttr_status ctf2_fail(struct ctf2_parser *parser, const struct json_value *at, co
     return status;
 }
 
-ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status, const struct json_value *at,
-                       const char *format, ...)
+ttr_status ctf2_fail_with_status(struct ctf2_parser *parser, ttr_status status,
+                                 const struct json_value *at, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -90,8 +90,8 @@ ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status, const stru
     return status;
 }
 
-void ctf2_add_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at,
-                   const char *code, const char *format, ...)
+void ctf2_add_diagnostic(struct ctf2_parser *parser, ttr_severity severity,
+                         const struct json_value *at, const char *code, const char *format, ...)
 {
     struct ctf_description *description = parser->description;
     char text[200];
@@ -106,11 +106,12 @@ void ctf2_add_note(struct ctf2_parser *parser, ttr_severity severity, const stru
                       ctf_compute_text_offset(parser->text, offset), code, text);
 }
 
-void ctf2_note_rc7_syntax(struct ctf2_parser *parser, const struct json_value *at, const char *what)
+void ctf2_report_rc7_syntax(struct ctf2_parser *parser, const struct json_value *at,
+                            const char *what)
 {
     parser->description->is_rc7 = true;
-    ctf2_add_note(parser, TTR_SEVERITY_REMARK, at, "ctf.rc7",
-                  "%s is of the release candidate 7 of CTF 2, not of CTF 2 itself", what);
+    ctf2_add_diagnostic(parser, TTR_SEVERITY_REMARK, at, "ctf.rc7",
+                        "%s is of the release candidate 7 of CTF 2, not of CTF 2 itself", what);
 }
 
 void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size)
@@ -133,8 +134,9 @@ static ttr_status store_property(struct ctf2_parser *parser, const struct json_v
 {
     unsigned property = find_property(member->key, member->key_n);
     if (property == CTF2_PROPERTY_COUNT || !(properties->may >> property & 1)) {
-        ctf2_add_note(parser, TTR_SEVERITY_REMARK, member, "ctf.unknown-property",
-                      "the property \"%.60s\" of %s means nothing", member->key, properties->what);
+        ctf2_add_diagnostic(parser, TTR_SEVERITY_REMARK, member, "ctf.unknown-property",
+                            "the property \"%.60s\" of %s means nothing", member->key,
+                            properties->what);
         return TTR_OK;
     }
     if (object->at[property])
@@ -150,9 +152,10 @@ static ttr_status check_extensions(struct ctf2_parser *parser, const struct json
     for (const struct json_value *ns = json->first; ns && status == TTR_OK; ns = ns->next) {
         status = ctf2_expect_kind(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first && parser->state->has_preamble)
-            ctf2_add_note(parser, TTR_SEVERITY_REMARK, ns->first, "ctf.undeclared-extension",
-                          "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
-                          ns->first->key, ns->key);
+            ctf2_add_diagnostic(
+                parser, TTR_SEVERITY_REMARK, ns->first, "ctf.undeclared-extension",
+                "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
+                ns->first->key, ns->key);
     }
     return status;
 }
@@ -255,9 +258,9 @@ ttr_status ctf2_get_align(struct ctf2_parser *parser, const struct json_value *j
         return ctf2_fail(parser, json, "expected a power of two");
     unsigned power = (unsigned)__builtin_ctzll(x);
     if (power > TYPE_ALIGN_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, json,
-                           "alignments of more than %u bits are not supported",
-                           1u << TYPE_ALIGN_MAX);
+        return ctf2_fail_with_status(parser, TTR_E_LIMIT, json,
+                                     "alignments of more than %u bits are not supported",
+                                     1u << TYPE_ALIGN_MAX);
     *log2 = (uint8_t)power;
     return TTR_OK;
 }

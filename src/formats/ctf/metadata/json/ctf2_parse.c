@@ -34,7 +34,7 @@ static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_obj
 
 /* Fails if the metadata declare extensions. An extension may change the meaning of anything, and
  * none is supported. */
-static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct json_value *json)
+static ttr_status reject_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
     ttr_status status = json ? ctf2_expect_kind(parser, json, JSON_OBJECT) : TTR_OK;
     if (status != TTR_OK || !json)
@@ -42,7 +42,7 @@ static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct jso
     for (const struct json_value *ns = json->first; ns; ns = ns->next) {
         status = ctf2_expect_kind(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first)
-            status = ctf2_refuse(
+            status = ctf2_fail_with_status(
                 parser, TTR_E_UNSUPPORTED, ns->first,
                 "the trace needs the extension \"%.60s\" of \"%.60s\", which is not supported",
                 ns->first->key, ns->key);
@@ -61,11 +61,11 @@ static ttr_status read_preamble(struct ctf2_parser *parser, const struct ctf2_ob
         return ctf2_fail(parser, object->json, "there is a preamble already");
     ttr_status status = ctf2_get_u64(parser, object->at[CTF2_VERSION], &version);
     if (status == TTR_OK && version != 2)
-        return ctf2_refuse(parser, TTR_E_UNSUPPORTED, object->at[CTF2_VERSION],
-                           "version %llu of CTF is not supported, expected 2",
-                           (unsigned long long)version);
+        return ctf2_fail_with_status(parser, TTR_E_UNSUPPORTED, object->at[CTF2_VERSION],
+                                     "version %llu of CTF is not supported, expected 2",
+                                     (unsigned long long)version);
     if (status == TTR_OK)
-        status = refuse_extensions(parser, object->at[CTF2_EXTENSIONS]);
+        status = reject_extensions(parser, object->at[CTF2_EXTENSIONS]);
     if (status == TTR_OK)
         status = ctf2_get_uuid(parser, object->at[CTF2_UUID], uuid, &has_uuid);
     if (status != TTR_OK)
@@ -108,8 +108,9 @@ static ttr_status read_environment_entry(struct ctf2_parser *parser, const struc
     entry->text = (ttr_text){arena_copy(&parser->description->arena,
                                         (const char *)parser->text->p + item->token.offset, n),
                              n};
-    ctf2_add_note(parser, TTR_SEVERITY_REMARK, item, "ctf.wide-environment",
-                  "an entry of the environment is a number of more than 63 bits: kept as text");
+    ctf2_add_diagnostic(
+        parser, TTR_SEVERITY_REMARK, item, "ctf.wide-environment",
+        "an entry of the environment is a number of more than 63 bits: kept as text");
     return entry->text.p ? TTR_OK : fail_memory(parser->error);
 }
 
@@ -155,7 +156,7 @@ static ttr_status get_rc7_uuid(struct ctf2_parser *parser, const struct json_val
     ttr_status status = ctf2_get_uuid(parser, json, uuid, &has_uuid);
     if (status != TTR_OK || !has_uuid)
         return status;
-    ctf2_note_rc7_syntax(parser, json, "the UUID of a trace class");
+    ctf2_report_rc7_syntax(parser, json, "the UUID of a trace class");
     if (!parser->description->has_uuid)
         memcpy(parser->description->uuid, uuid, sizeof uuid);
     parser->description->has_uuid = true;
@@ -235,8 +236,8 @@ static ttr_status read_offset(struct ctf2_parser *parser, const struct json_valu
     if (status == TTR_OK && cycles >= clock->frequency)
         return ctf2_fail(parser, object.at[CTF2_CYCLES], "expected fewer cycles than a second has");
     if (status == TTR_OK && cycles > INT64_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, object.at[CTF2_CYCLES],
-                           "offsets of 2^63 cycles and more are not supported");
+        return ctf2_fail_with_status(parser, TTR_E_LIMIT, object.at[CTF2_CYCLES],
+                                     "offsets of 2^63 cycles and more are not supported");
     clock->offset_cycles = (int64_t)cycles;
     return status;
 }
@@ -278,7 +279,7 @@ static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_ob
         return status == TTR_OK ? ctf2_get_text(parser, object->at[CTF2_ID], &clock->id) : status;
     if (!object->at[CTF2_NAME])
         return ctf2_fail(parser, object->json, "a clock class must have the property \"id\"");
-    ctf2_note_rc7_syntax(parser, object->json, "a clock class without \"id\"");
+    ctf2_report_rc7_syntax(parser, object->json, "a clock class without \"id\"");
     clock->id = clock->name;
     if (!object->at[CTF2_ORIGIN] && clock->id.n == 9 && memcmp(clock->id.p, "monotonic", 9) == 0)
         clock->is_unix = true;
@@ -325,17 +326,17 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
         return status;
     const struct ctf_clock *same = find_clock(description, read.id);
     if (same && is_same_clock(same, &read)) {
-        ctf2_add_note(parser, TTR_SEVERITY_REMARK, object->json, "ctf.same-clock",
-                      "the clock class \"%.60s\" is declared twice, with equal properties",
-                      read.id.p);
+        ctf2_add_diagnostic(parser, TTR_SEVERITY_REMARK, object->json, "ctf.same-clock",
+                            "the clock class \"%.60s\" is declared twice, with equal properties",
+                            read.id.p);
         return TTR_OK;
     }
     if (same)
         return ctf2_fail(parser, object->json, "there is a clock class \"%.60s\" already",
                          read.id.p);
     if (description->clocks_n >= CLOCKS_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, object->json, "more than %u clock classes",
-                           CLOCKS_MAX);
+        return ctf2_fail_with_status(parser, TTR_E_LIMIT, object->json,
+                                     "more than %u clock classes", CLOCKS_MAX);
     struct ctf_clock *clock = ctf_add_clock(description);
     if (!clock)
         return fail_memory(parser->error);
@@ -351,7 +352,7 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
     const struct json_value *json = object->at[CTF2_DEFAULT_CLOCK_CLASS_ID];
     if (!json && object->at[CTF2_DEFAULT_CLOCK_CLASS_NAME]) {
         json = object->at[CTF2_DEFAULT_CLOCK_CLASS_NAME];
-        ctf2_note_rc7_syntax(parser, json, "the property \"default-clock-class-name\"");
+        ctf2_report_rc7_syntax(parser, json, "the property \"default-clock-class-name\"");
     }
     if (!json)
         return TTR_OK;
@@ -407,8 +408,8 @@ static ttr_status read_stream_class(struct ctf2_parser *parser, const struct ctf
     if (status != TTR_OK)
         return status;
     if (description->streams_n >= STREAMS_MAX)
-        return ctf2_refuse(parser, TTR_E_LIMIT, object->json, "more than %u data stream classes",
-                           STREAMS_MAX);
+        return ctf2_fail_with_status(parser, TTR_E_LIMIT, object->json,
+                                     "more than %u data stream classes", STREAMS_MAX);
     struct ctf_stream_class *stream = ctf_add_stream(description);
     if (!stream)
         return fail_memory(parser->error);
@@ -473,7 +474,7 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
         return status;
     const struct ctf_event_class *first = ctf_find_event(stream, read.id);
     if (first) {
-        ctf2_add_note(
+        ctf2_add_diagnostic(
             parser, TTR_SEVERITY_DAMAGE, object->json, "ctf.duplicate-event",
             "a second event record class %llu in data stream class %llu, \"%.*s\": what has "
             "this id is read as the first, \"%.*s\"",
@@ -560,27 +561,27 @@ static ttr_status read_fragment_tree(struct ctf2_parser *parser, const struct js
 }
 
 /* Emits at most one diagnostic per fragment, for JSON that is invalid but readable. */
-static void note_json_oddities(struct ctf2_parser *parser, const struct json_tree *tree)
+static void report_json_oddities(struct ctf2_parser *parser, const struct json_tree *tree)
 {
     struct json_value place = *tree->root;
     place.token.offset = tree->commas_offset;
     if (tree->commas)
-        ctf2_add_note(parser, TTR_SEVERITY_ODD, &place, "ctf.comma",
-                      "a comma before a closing bracket, which JSON does not allow");
+        ctf2_add_diagnostic(parser, TTR_SEVERITY_ODD, &place, "ctf.comma",
+                            "a comma before a closing bracket, which JSON does not allow");
     place.token.offset = tree->replaced_offset;
     if (tree->replaced)
-        ctf2_add_note(parser, TTR_SEVERITY_ODD, &place, "ctf.utf8",
-                      "text is not valid UTF-8: invalid bytes are replaced with U+FFFD");
+        ctf2_add_diagnostic(parser, TTR_SEVERITY_ODD, &place, "ctf.utf8",
+                            "text is not valid UTF-8: invalid bytes are replaced with U+FFFD");
 }
 
 /* Reports that the metadata end inside the last fragment, as after a crash of the tracer. Record
  * separators exist to detect this (RFC 7464 section 2.4). Fails if the complete fragments declare
  * no data stream class, since no stream can be read then. */
-static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
+static void report_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};
-    ctf2_add_note(parser, TTR_SEVERITY_DAMAGE, &place, "ctf.cut-metadata",
-                  "the metadata end inside this fragment");
+    ctf2_add_diagnostic(parser, TTR_SEVERITY_DAMAGE, &place, "ctf.cut-metadata",
+                        "the metadata end inside this fragment");
 }
 
 static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t end)
@@ -595,12 +596,12 @@ static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t
     if (status == TTR_E_NOMEM)
         return fail_memory(parser->error);
     if (status == TTR_E_TRUNCATED && end == parser->text->n && parser->description->streams_n) {
-        note_cut_fragment(parser, begin);
+        report_cut_fragment(parser, begin);
         return TTR_OK;
     }
     if (status != TTR_OK)
         return ctf2_fail_text(parser, status, error.offset, "%s", error.text);
-    note_json_oddities(parser, &tree);
+    report_json_oddities(parser, &tree);
     return read_fragment_tree(parser, tree.root);
 }
 

@@ -169,13 +169,14 @@ TTR_MUST ttr_status ctf2_fail(struct ctf2_parser *parser, const struct json_valu
                               const char *format, ...) TTR_PRINTF(3, 4);
 
 /* Like ctf2_fail, but returns `status`: TTR_E_LIMIT or TTR_E_UNSUPPORTED. */
-TTR_MUST ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status,
-                                const struct json_value *at, const char *format, ...)
+TTR_MUST ttr_status ctf2_fail_with_status(struct ctf2_parser *parser, ttr_status status,
+                                          const struct json_value *at, const char *format, ...)
     TTR_PRINTF(4, 5);
 
 /* Emits a diagnostic at a JSON value. Long texts are truncated. */
-void ctf2_add_note(struct ctf2_parser *parser, ttr_severity severity, const struct json_value *at,
-                   const char *code, const char *format, ...) TTR_PRINTF(5, 6);
+void ctf2_add_diagnostic(struct ctf2_parser *parser, ttr_severity severity,
+                         const struct json_value *at, const char *code, const char *format, ...)
+    TTR_PRINTF(5, 6);
 
 /* Allocates zeroed memory in the description's arena. Returns NULL and sets the error if memory is
  * out. */
@@ -213,8 +214,8 @@ TTR_MUST ttr_status ctf2_expect_kind(struct ctf2_parser *parser, const struct js
 
 /* Emits a diagnostic that the text uses the syntax of the release candidate; only the first call
  * per text does. */
-void ctf2_note_rc7_syntax(struct ctf2_parser *parser, const struct json_value *at,
-                          const char *what);
+void ctf2_report_rc7_syntax(struct ctf2_parser *parser, const struct json_value *at,
+                            const char *what);
 
 /* --- Attributes of tracers (ctf2_attributes.c) --- */
 

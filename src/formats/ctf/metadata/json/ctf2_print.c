@@ -71,7 +71,7 @@ static void print_environment(struct ctf2_printer *printer)
     struct ctf2_names names;
     if (description->environment_n == 0)
         return;
-    if (!ctf2_names_begin(&names, &printer->scratch, description->environment_n)) {
+    if (!ctf2_names_init(&names, &printer->scratch, description->environment_n)) {
         ctf2_print_fail_memory(printer);
         return;
     }

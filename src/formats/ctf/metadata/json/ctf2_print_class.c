@@ -69,7 +69,7 @@ static bool has_distinct_shown_names(struct ctf2_printer *printer, const struct 
         is_same = type->members[i].shown.n == type->members[i].name.n;
     if (is_same)
         return true;
-    if (!ctf2_names_begin(&names, &printer->scratch, type->members_n)) {
+    if (!ctf2_names_init(&names, &printer->scratch, type->members_n)) {
         ctf2_print_fail_memory(printer);
         return false;
     }
@@ -166,8 +166,8 @@ static bool texts_are_equal(ttr_text a, ttr_text b)
 }
 
 /* Links the labels of equal name. Returns NULL if memory is out. */
-static struct label_chain *chain_labels(struct ctf2_printer *printer,
-                                        const struct type_labels *labels)
+static struct label_chain *link_labels_of_equal_name(struct ctf2_printer *printer,
+                                                     const struct type_labels *labels)
 {
     struct pair_map last;
     struct label_chain *chain = arena_alloc(&printer->scratch, labels->n * sizeof *chain);
@@ -191,7 +191,7 @@ static void print_mappings(struct ctf2_printer *printer, const char *key,
                            const struct type_labels *labels)
 {
     struct json *json = &printer->json;
-    struct label_chain *chain = chain_labels(printer, labels);
+    struct label_chain *chain = link_labels_of_equal_name(printer, labels);
     if (!chain) {
         ctf2_print_fail_memory(printer);
         return;
@@ -388,7 +388,7 @@ static bool print_inline_lengths(struct ctf2_printer *printer, const struct type
         n += type->members[i].type->has_inline_length;
     if (n == 0 || !printer->is_for_display)
         return false;
-    if (!ctf2_names_begin(names, &printer->scratch, type->members_n + n)) {
+    if (!ctf2_names_init(names, &printer->scratch, type->members_n + n)) {
         ctf2_print_fail_memory(printer);
         return false;
     }

@@ -110,8 +110,8 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
             return ctf2_fail(parser, beyond, "%s number cannot have this value",
                              sign == CTF2_SIGNED ? "a signed" : "an unsigned");
         if (!fits)
-            ctf2_add_note(parser, TTR_SEVERITY_ODD, item, "ctf.range-beyond",
-                          "a range goes beyond what its number can be");
+            ctf2_add_diagnostic(parser, TTR_SEVERITY_ODD, item, "ctf.range-beyond",
+                                "a range goes beyond what its number can be");
         ranges->n += !range_exceeds_64_bits(item) && (fits || clip_range(item, range, sign));
     }
     return TTR_OK;

@@ -52,8 +52,9 @@ static void set_field_role(struct ctf2_build *build, const struct json_value *js
     else if (type->role == CTF_ROLE_NONE || type->role == added)
         type->role = added;
     else
-        ctf2_add_note(build->parser, TTR_SEVERITY_ODD, json, "ctf.two-roles",
-                      "a field has more than one role: \"%.60s\" is not used", json->token.text);
+        ctf2_add_diagnostic(build->parser, TTR_SEVERITY_ODD, json, "ctf.two-roles",
+                            "a field has more than one role: \"%.60s\" is not used",
+                            json->token.text);
 }
 
 ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *json,
@@ -69,8 +70,8 @@ ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *jso
         const struct ctf2_role *role =
             status == TTR_OK ? ctf2_parse_role(item->token.text, item->token.n) : NULL;
         if (!role && status == TTR_OK)
-            ctf2_add_note(parser, TTR_SEVERITY_REMARK, item, "ctf.unknown-role",
-                          "the role \"%.60s\" is not known", item->token.text);
+            ctf2_add_diagnostic(parser, TTR_SEVERITY_REMARK, item, "ctf.unknown-role",
+                                "the role \"%.60s\" is not known", item->token.text);
         if (!role)
             continue;
         status = check_role_class(parser, item, role, type);

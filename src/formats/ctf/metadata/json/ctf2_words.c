@@ -104,7 +104,7 @@ const char *ctf2_get_log_level_text(int64_t level)
     return level >= 0 && level < (int64_t)LOG_LEVELS ? log_levels[level] : NULL;
 }
 
-bool ctf2_names_begin(struct ctf2_names *names, struct arena *arena, size_t n)
+bool ctf2_names_init(struct ctf2_names *names, struct arena *arena, size_t n)
 {
     names->slots_n = 4;
     while (names->slots_n < 2 * n)

@@ -30,14 +30,14 @@ const struct ctf2_role *ctf2_find_role(enum ctf_role role, enum type_root root);
 int ctf2_parse_log_level(const char *name, size_t n);
 const char *ctf2_get_log_level_text(int64_t level);
 
-/* Set of names, to detect repetitions. ctf2_names_begin allocates room for n names in an arena and
+/* Set of names, to detect repetitions. ctf2_names_init allocates room for n names in an arena and
  * returns false if memory is out. ctf2_names_add returns false if the name is in the set already.
  * The names are borrowed. */
 struct ctf2_names {
     const ttr_text **slots;
     size_t slots_n;
 };
-TTR_MUST bool ctf2_names_begin(struct ctf2_names *names, struct arena *arena, size_t n);
+TTR_MUST bool ctf2_names_init(struct ctf2_names *names, struct arena *arena, size_t n);
 bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name);
 
 /* Searches for a selector value that selects two options of a variant. Sets *overlaps if there is

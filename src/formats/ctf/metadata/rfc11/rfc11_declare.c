@@ -257,7 +257,7 @@ static bool parse_length_type(struct rfc11_parser *parser, struct rfc11_declarat
 /* --- Lists: { { a, b }, { c, d } }. As in the RFC's examples, [ may replace {, and commas may be
  * missing, or follow the last item --- */
 
-static bool open_list(struct rfc11_parser *parser)
+static bool parse_list_start(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     return rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '[')
@@ -276,7 +276,7 @@ static bool skip_comma(struct rfc11_parser *parser)
 }
 
 /* Parses the closing bracket or brace of an item or list. */
-static bool close_list(struct rfc11_parser *parser)
+static bool parse_list_end(struct rfc11_parser *parser)
 {
     return is_at_list_end(parser) ? rfc11_next_token(&parser->lexer)
                                   : rfc11_fail_expected(&parser->lexer, "'}'");
@@ -377,16 +377,16 @@ static bool parse_map_entries(struct rfc11_parser *parser, struct rfc11_declarat
 {
     struct rfc11_token number;
     ttr_text name;
-    if (!open_list(parser))
+    if (!parse_list_start(parser))
         return false;
     for (; !is_at_list_end(parser); d->entries++)
-        if (!open_list(parser) || !rfc11_parse_number(&parser->lexer, &number, "a value") ||
+        if (!parse_list_start(parser) || !rfc11_parse_number(&parser->lexer, &number, "a value") ||
             !rfc11_expect_mark(&parser->lexer, ',') ||
             !rfc11_parse_name(&parser->lexer, &name, "a string") ||
             !add_label(parser, d, seen, &number, name) || !skip_comma(parser) ||
-            !close_list(parser) || !skip_comma(parser))
+            !parse_list_end(parser) || !skip_comma(parser))
             return false;
-    return close_list(parser);
+    return parse_list_end(parser);
 }
 
 static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
@@ -430,20 +430,20 @@ static bool check_member_name(struct rfc11_parser *parser, const struct rfc11_de
 static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration *d,
                           struct key_map *seen)
 {
-    if (!open_list(parser))
+    if (!parse_list_start(parser))
         return false;
     while (!is_at_list_end(parser)) {
         ttr_text name;
-        const struct rfc11_type *type = open_list(parser) ? rfc11_parse_type(parser) : NULL;
+        const struct rfc11_type *type = parse_list_start(parser) ? rfc11_parse_type(parser) : NULL;
         if (!type || !rfc11_expect_mark(&parser->lexer, ','))
             return false;
         size_t at = parser->lexer.token.at;
         if (!rfc11_parse_name(&parser->lexer, &name, "the name of the field") ||
             !add_member(parser, d, type, name) || !check_member_name(parser, d, seen, at) ||
-            !skip_comma(parser) || !close_list(parser) || !skip_comma(parser))
+            !skip_comma(parser) || !parse_list_end(parser) || !skip_comma(parser))
             return false;
     }
-    return close_list(parser);
+    return parse_list_end(parser);
 }
 
 static bool parse_fields(struct rfc11_parser *parser, struct rfc11_declaration *d)

@@ -111,7 +111,8 @@ static void set_last_member(struct rfc11_type *made, const char *name,
         .name = static_text(name), .shown = static_text(name), .type = &type->type};
 }
 
-static struct rfc11_type *make_header_1(struct ctf_description *description, uint8_t time)
+static struct rfc11_type *make_event_header_type_1(struct ctf_description *description,
+                                                   uint8_t time)
 {
     const struct fixed_field compact[] = {{"id", 5, CTF_ROLE_EVENT_ID}, {"timestamp", 27, time}};
     const struct fixed_field extended[] = {{"id", 32, CTF_ROLE_EVENT_ID}, {"timestamp", 64, time}};
@@ -130,7 +131,8 @@ static struct rfc11_type *make_header_1(struct ctf_description *description, uin
     return header;
 }
 
-static struct rfc11_type *make_header_2(struct ctf_description *description, uint8_t time)
+static struct rfc11_type *make_event_header_type_2(struct ctf_description *description,
+                                                   uint8_t time)
 {
     const struct fixed_field compact[] = {{"timestamp", 32, time}, {"id", 16, CTF_ROLE_EVENT_ID}};
     const struct fixed_field extended[] = {{"timestamp", 64, time}, {"id", 32, CTF_ROLE_EVENT_ID}};
@@ -176,15 +178,15 @@ static struct rfc11_header *find_or_make_header(struct ctf_description *descript
         made->word_size == state->word_size && made->alignment == description->alignment &&
         made->is_big_endian == description->is_big_endian)
         return made;
-    *made =
-        (struct rfc11_header){.header = stream->rfc_header == 1 ? make_header_1(description, time)
-                                                                : make_header_2(description, time),
-                              .clock = state->clock,
-                              .word_size = state->word_size,
-                              .type = stream->rfc_header,
-                              .alignment = (uint8_t)description->alignment,
-                              .is_big_endian = description->is_big_endian,
-                              .has_no_time = stream->rfc_has_no_time};
+    *made = (struct rfc11_header){.header = stream->rfc_header == 1
+                                                ? make_event_header_type_1(description, time)
+                                                : make_event_header_type_2(description, time),
+                                  .clock = state->clock,
+                                  .word_size = state->word_size,
+                                  .type = stream->rfc_header,
+                                  .alignment = (uint8_t)description->alignment,
+                                  .is_big_endian = description->is_big_endian,
+                                  .has_no_time = stream->rfc_has_no_time};
     return made->header ? made : NULL;
 }
 

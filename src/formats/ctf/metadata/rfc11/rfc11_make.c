@@ -117,7 +117,7 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
 }
 
 /* Returns the rfc11_type that contains a type of the description. */
-static const struct rfc11_type *get_made_type(const struct type *type)
+static const struct rfc11_type *get_rfc11_type(const struct type *type)
 {
     return (const struct rfc11_type *)type;
 }
@@ -149,7 +149,7 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser,
     made->type.members_n = d->members_n;
     made->is_empty = true;
     for (uint32_t i = 0; i < d->members_n; i++) {
-        const struct rfc11_type *inside = get_made_type(d->members[i].type);
+        const struct rfc11_type *inside = get_rfc11_type(d->members[i].type);
         if (!add_nested_counts(parser, made, inside, at))
             return NULL;
         made->is_empty = made->is_empty && inside->is_empty;
@@ -175,8 +175,8 @@ const struct rfc11_type *rfc11_mark_context_members(struct rfc11_parser *parser,
     return made;
 }
 
-static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rfc11_declaration *d,
-                                    size_t at)
+static struct rfc11_type *make_array_or_sequence(struct rfc11_parser *parser,
+                                                 const struct rfc11_declaration *d, size_t at)
 {
     bool is_array = d->kind == RFC11_ARRAY;
     struct rfc11_type *made =
@@ -246,10 +246,11 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
     }
     if (!check_required_attributes(parser, d, at))
         return NULL;
-    struct rfc11_type *made = d->kind == RFC11_INTEGER       ? make_integer(parser, d, at)
-                              : d->kind == RFC11_STRUCT      ? make_struct(parser, d, at)
-                              : d->kind == RFC11_STRING_KIND ? make_string(parser, d)
-                                                             : make_list(parser, d, at);
+    struct rfc11_type *made = d->kind == RFC11_INTEGER  ? make_integer(parser, d, at)
+                              : d->kind == RFC11_STRUCT ? make_struct(parser, d, at)
+                              : d->kind == RFC11_STRING_KIND
+                                  ? make_string(parser, d)
+                                  : make_array_or_sequence(parser, d, at);
     if (!made || !set_declared_align(parser, made, d, at))
         return NULL;
     /* the built-in type `string` is abstract, and the type made from it has no name */

@@ -27,8 +27,8 @@ struct unpacking {
     bool is_cut;            /* the last packet is incomplete */
 };
 
-static void add_unpack_note(const struct unpacking *u, ttr_severity severity, uint64_t offset,
-                            const char *code, const char *what)
+static void add_unpack_diagnostic(const struct unpacking *u, ttr_severity severity, uint64_t offset,
+                                  const char *code, const char *what)
 {
     char text[240];
     if (!u->description->note)
@@ -76,14 +76,14 @@ static void check_checksum(const struct unpacking *u, const struct rfc11_packet 
     uint32_t checksum;
     if (!rfc11_compute_checksum(packet->checksum_scheme, u->bytes + at + RFC11_HEADER,
                                 content - RFC11_HEADER, &checksum))
-        add_unpack_note(u, TTR_SEVERITY_ODD, at + 47, "ctf.unknown-checksum",
-                        "its checksum scheme is none of 0 to 3, so nothing was checked");
+        add_unpack_diagnostic(u, TTR_SEVERITY_ODD, at + 47, "ctf.unknown-checksum",
+                              "its checksum scheme is none of 0 to 3, so nothing was checked");
     else if (checksum != packet->checksum && packet->checksum_scheme == RFC11_CHECKSUM_NONE)
-        add_unpack_note(u, TTR_SEVERITY_ODD, at + 16, "ctf.checksum-without-scheme",
-                        "it has a checksum but no scheme for it");
+        add_unpack_diagnostic(u, TTR_SEVERITY_ODD, at + 16, "ctf.checksum-without-scheme",
+                              "it has a checksum but no scheme for it");
     else if (checksum != packet->checksum)
-        add_unpack_note(u, TTR_SEVERITY_DAMAGE, at + RFC11_HEADER, "ctf.checksum",
-                        "its content does not have the checksum of its header");
+        add_unpack_diagnostic(u, TTR_SEVERITY_DAMAGE, at + RFC11_HEADER, "ctf.checksum",
+                              "its content does not have the checksum of its header");
 }
 
 /* Returns true if a packet belongs to the trace: its session id and byte order are those of the
@@ -97,11 +97,11 @@ static bool is_packet_of_trace(struct unpacking *u, const struct rfc11_packet *p
         d->is_big_endian = packet->is_big_endian;
     }
     if (packet->is_big_endian != d->is_big_endian)
-        add_unpack_note(u, TTR_SEVERITY_DAMAGE, at, "ctf.byte-order",
-                        "its byte order is not that of the packets before");
+        add_unpack_diagnostic(u, TTR_SEVERITY_DAMAGE, at, "ctf.byte-order",
+                              "its byte order is not that of the packets before");
     if (packet->session_id != d->session_id)
-        add_unpack_note(u, TTR_SEVERITY_DAMAGE, at + 4, "ctf.session-id",
-                        "its session_id is not that of the packets before");
+        add_unpack_diagnostic(u, TTR_SEVERITY_DAMAGE, at + 4, "ctf.session-id",
+                              "its session_id is not that of the packets before");
     return packet->session_id == d->session_id;
 }
 
@@ -129,8 +129,8 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
         return fail(error, TTR_E_LIMIT, at, "%s: packet %zu unpacks to more than %llu bytes",
                     u->file, u->packets, (unsigned long long)u->how.max);
     case RFC11_DAMAGED:
-        add_unpack_note(u, TTR_SEVERITY_DAMAGE, at + RFC11_HEADER, "ctf.unpack",
-                        u->how.reason); /* fall through */
+        add_unpack_diagnostic(u, TTR_SEVERITY_DAMAGE, at + RFC11_HEADER, "ctf.unpack",
+                              u->how.reason); /* fall through */
     case RFC11_UNPACKED:
         append_text_without_zeros(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
                                   at + RFC11_HEADER, 0);
@@ -151,13 +151,14 @@ static ttr_status append_metadata_packet(struct unpacking *u, size_t *at, ttr_er
     enum rfc11_fault fault = rfc11_read_header(u->bytes + here, left, &packet);
     if (fault != RFC11_FINE) {
         u->fault = u->fault ? u->fault : fault;
-        add_unpack_note(u, TTR_SEVERITY_DAMAGE, here, "ctf.packet-header", rfc11_fault_text(fault));
+        add_unpack_diagnostic(u, TTR_SEVERITY_DAMAGE, here, "ctf.packet-header",
+                              rfc11_fault_text(fault));
         *at = fault == RFC11_SHORT ? u->n : find_magic(u->bytes, u->n, here + 1);
         return TTR_OK;
     }
     *at = packet.packet_size < left ? here + packet.packet_size : u->n;
     if (packet.content_size > left) {
-        add_unpack_note(u, TTR_SEVERITY_DAMAGE, u->n, "ctf.cut", "the file ends inside it");
+        add_unpack_diagnostic(u, TTR_SEVERITY_DAMAGE, u->n, "ctf.cut", "the file ends inside it");
         u->is_cut = true;
         packet.content_size = (uint32_t)left;
     }

@@ -151,8 +151,8 @@ static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool
     if (*has_uuid)
         memcpy(uuid, taken, sizeof taken);
     else
-        rfc11_add_note(parser, TTR_SEVERITY_ODD, at, "ctf.unknown-attribute",
-                       "expected a UUID of 32 hexadecimal digits: this was passed over");
+        rfc11_add_diagnostic(parser, TTR_SEVERITY_ODD, at, "ctf.unknown-attribute",
+                             "expected a UUID of 32 hexadecimal digits: this was passed over");
     return true;
 }
 
@@ -226,8 +226,8 @@ static bool check_version(struct rfc11_parser *parser, const struct trace_block 
         return false;
     }
     if (trace->minor.value == 0)
-        rfc11_add_note(parser, TTR_SEVERITY_ODD, trace->minor.at, "ctf.version",
-                       "this is version 1.0; it is read as 1.1");
+        rfc11_add_diagnostic(parser, TTR_SEVERITY_ODD, trace->minor.at, "ctf.version",
+                             "this is version 1.0; it is read as 1.1");
     parser->description->minor = (uint32_t)trace->minor.value;
     return true;
 }
@@ -488,7 +488,8 @@ static bool check_event_identity(struct rfc11_parser *parser, struct event_block
         return rfc11_fail_at(
             lexer, at, "the event states no section, and there is not exactly one up to here");
     if (event->name.n == 0)
-        rfc11_add_note(parser, TTR_SEVERITY_ODD, at, "ctf.unnamed-event", "an event has no name");
+        rfc11_add_diagnostic(parser, TTR_SEVERITY_ODD, at, "ctf.unnamed-event",
+                             "an event has no name");
     if (!event->has_id && event->stream->events_n)
         return rfc11_fail_at(lexer, at,
                              "the event states no id, and its section has another event");
@@ -574,7 +575,7 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
     while (is_good && parser.lexer.token.kind != RFC11_END)
         is_good = parse_top_level_block(&parser);
     if (is_good && !state->has_trace)
-        rfc11_add_note(
+        rfc11_add_diagnostic(
             &parser, TTR_SEVERITY_ODD, 0, "ctf.version",
             "the metadata have no block trace { major = 1; minor = 1; }; they are read as version "
             "1.1");

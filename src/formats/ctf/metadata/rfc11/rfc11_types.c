@@ -170,8 +170,8 @@ void rfc11_align_new_types(struct ctf_description *description)
 
 /* --- Attributes of types and blocks --- */
 
-void rfc11_add_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
-                    const char *code, const char *text)
+void rfc11_add_diagnostic(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
+                          const char *code, const char *text)
 {
     const struct ctf_description *description = parser->description;
     if (description->note)
@@ -209,7 +209,7 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
     unsigned depth = 0;
     (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over",
                    where, name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
-    rfc11_add_note(parser, TTR_SEVERITY_ODD, name->at, "ctf.unknown-attribute", text);
+    rfc11_add_diagnostic(parser, TTR_SEVERITY_ODD, name->at, "ctf.unknown-attribute", text);
     parser->repeatable++;
     while (true) {
         bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['),

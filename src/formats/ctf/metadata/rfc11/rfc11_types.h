@@ -192,8 +192,8 @@ bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract);
 /* --- Attributes of types and blocks (rfc11_types.c) --- */
 
 /* Emits a diagnostic for an offset in the text. */
-void rfc11_add_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
-                    const char *code, const char *text);
+void rfc11_add_diagnostic(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
+                          const char *code, const char *text);
 
 /* Parses the start of an attribute: an optional point, the name, and `=`. If `{` follows the name
  * instead, sets `*is_block` and does not consume the brace. */

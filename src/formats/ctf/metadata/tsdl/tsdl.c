@@ -64,8 +64,8 @@ static bool parse_and_resolve(struct tsdl_reading *reading, struct ctf_descripti
         !tsdl_resolve_text(&resolver, first))
         return false;
     if (reading->is_cut)
-        tsdl_add_note(&resolver, TTR_SEVERITY_DAMAGE, reading->cut_at, "ctf.cut-metadata",
-                      "the metadata end inside this declaration");
+        tsdl_add_diagnostic(&resolver, TTR_SEVERITY_DAMAGE, reading->cut_at, "ctf.cut-metadata",
+                            "the metadata end inside this declaration");
     return true;
 }
 

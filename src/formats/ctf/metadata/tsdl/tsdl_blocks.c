@@ -61,9 +61,9 @@ struct assigned_type {
     size_t at;
 };
 
-static bool place_assigned_roots(struct tsdl_resolver *resolver,
-                                 const struct assigned_type *assigned,
-                                 struct tsdl_root_position place, const struct type **root)
+static bool instantiate_assigned_roots(struct tsdl_resolver *resolver,
+                                       const struct assigned_type *assigned,
+                                       struct tsdl_root_position place, const struct type **root)
 {
     place.at = assigned->at;
     return !assigned->type || tsdl_instantiate_root(resolver, &place, assigned->type, root);
@@ -129,9 +129,9 @@ static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_stat
         return tsdl_fail(resolver->reading, block->at,
                          "a trace must declare its version: major = 1; minor = 8;");
     resolver->description->minor = 8;
-    return place_assigned_roots(resolver, &header,
-                                (struct tsdl_root_position){.root = ROOT_PACKET_HEADER},
-                                &resolver->description->packet_header);
+    return instantiate_assigned_roots(resolver, &header,
+                                      (struct tsdl_root_position){.root = ROOT_PACKET_HEADER},
+                                      &resolver->description->packet_header);
 }
 
 static const struct tsdl_statement *find_attribute(const struct tsdl_statement *block,
@@ -163,10 +163,10 @@ static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl
         if (!tsdl_get_byte_order(resolver, attribute, false, &description->is_big_endian))
             return false;
         if (description->has_byte_order && description->is_big_endian != is_packed_big_endian)
-            tsdl_add_note(resolver, TTR_SEVERITY_ODD, attribute->value->at,
-                          "ctf.metadata-byte-order",
-                          "the trace is %s-endian, the packets of its metadata are not",
-                          description->is_big_endian ? "big" : "little");
+            tsdl_add_diagnostic(resolver, TTR_SEVERITY_ODD, attribute->value->at,
+                                "ctf.metadata-byte-order",
+                                "the trace is %s-endian, the packets of its metadata are not",
+                                description->is_big_endian ? "big" : "little");
         description->has_byte_order = true;
     }
     return resolver->state->has_trace ||
@@ -291,14 +291,15 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
 
 /* Returns the text of a number that does not fit in a signed 64-bit integer. Returns false if the
  * value fits, or is not a number. */
-static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
-                            ttr_text *text)
+static bool get_large_number_as_text(struct tsdl_resolver *resolver,
+                                     const struct tsdl_statement *attribute, ttr_text *text)
 {
     char digits[NUMBER_MAX + 1] = "-";
     size_t sign = attribute->value->is_negative,
            n = sign + number_format_u64(digits + sign, attribute->value->number);
-    tsdl_add_note(resolver, TTR_SEVERITY_REMARK, attribute->at, "ctf.wide-environment",
-                  "an entry of the environment is a number of more than 63 bits: kept as text");
+    tsdl_add_diagnostic(
+        resolver, TTR_SEVERITY_REMARK, attribute->at, "ctf.wide-environment",
+        "an entry of the environment is a number of more than 63 bits: kept as text");
     *text = (ttr_text){arena_copy(&resolver->description->arena, digits, n), n};
     return text->p || tsdl_fail_memory(resolver->reading);
 }
@@ -316,7 +317,7 @@ static bool resolve_environment_entry(struct tsdl_resolver *resolver,
          is_wide = is_number && value->number > (uint64_t)INT64_MAX + value->is_negative;
     entry.is_number = is_number && !is_wide;
     if (!tsdl_copy_text(resolver, attribute->name, &entry.name) ||
-        !(is_wide     ? get_wide_number(resolver, attribute, &entry.text)
+        !(is_wide     ? get_large_number_as_text(resolver, attribute, &entry.text)
           : is_number ? tsdl_get_signed(resolver, attribute, &entry.number)
                       : tsdl_get_text(resolver, attribute, &entry.text)))
         return false;
@@ -340,21 +341,22 @@ static const char *const stream_attributes[] = {"id", "packet.context", "event.h
                                                 "event.context", NULL};
 enum { STREAM_ID, STREAM_PACKET_CONTEXT, STREAM_EVENT_HEADER, STREAM_EVENT_CONTEXT };
 
-static bool place_stream_roots(struct tsdl_resolver *resolver, struct ctf_stream_class *stream,
-                               const struct assigned_type *assigned)
+static bool instantiate_stream_roots(struct tsdl_resolver *resolver,
+                                     struct ctf_stream_class *stream,
+                                     const struct assigned_type *assigned)
 {
     struct tsdl_root_position place = {.stream = stream};
     place.root = ROOT_PACKET_CONTEXT;
-    if (!place_assigned_roots(resolver, &assigned[STREAM_PACKET_CONTEXT], place,
-                              &stream->packet_context))
+    if (!instantiate_assigned_roots(resolver, &assigned[STREAM_PACKET_CONTEXT], place,
+                                    &stream->packet_context))
         return false;
     place.root = ROOT_EVENT_HEADER;
-    if (!place_assigned_roots(resolver, &assigned[STREAM_EVENT_HEADER], place,
-                              &stream->event_header))
+    if (!instantiate_assigned_roots(resolver, &assigned[STREAM_EVENT_HEADER], place,
+                                    &stream->event_header))
         return false;
     place.root = ROOT_COMMON_CONTEXT;
-    return place_assigned_roots(resolver, &assigned[STREAM_EVENT_CONTEXT], place,
-                                &stream->event_context);
+    return instantiate_assigned_roots(resolver, &assigned[STREAM_EVENT_CONTEXT], place,
+                                      &stream->event_context);
 }
 
 /* Finds a stream by the bytes of its id. */
@@ -427,7 +429,7 @@ static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_sta
     if (!stream)
         return false;
     stream->offset = ctf_compute_text_offset(resolver->reading->text, block->at);
-    return place_stream_roots(resolver, stream, values.assigned);
+    return instantiate_stream_roots(resolver, stream, values.assigned);
 }
 
 static const char *const event_attributes[] = {"name",          "id",      "stream_id", "loglevel",
@@ -504,7 +506,7 @@ static bool drop_repeated_event(struct tsdl_resolver *resolver, size_t at,
                                 const struct ctf_event_class *first)
 {
     const ttr_text second = values->name;
-    tsdl_add_note(
+    tsdl_add_diagnostic(
         resolver, TTR_SEVERITY_DAMAGE, at, "ctf.duplicate-event",
         "a second event with id %llu in stream %llu, '%.*s': what has this id is read as the "
         "first, '%.*s'",
@@ -540,10 +542,10 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     event->offset = ctf_compute_text_offset(resolver->reading->text, at);
     struct tsdl_root_position place = {
         .root = ROOT_SPECIFIC_CONTEXT, .stream = stream, .event = event};
-    if (!place_assigned_roots(resolver, &values->context, place, &event->context))
+    if (!instantiate_assigned_roots(resolver, &values->context, place, &event->context))
         return false;
     place.root = ROOT_PAYLOAD;
-    return place_assigned_roots(resolver, &values->fields, place, &event->payload);
+    return instantiate_assigned_roots(resolver, &values->fields, place, &event->payload);
 }
 
 static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at,

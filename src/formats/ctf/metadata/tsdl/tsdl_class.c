@@ -79,8 +79,8 @@ static bool get_mapped_clock(struct tsdl_resolver *resolver, const struct tsdl_s
     ttr_text path = get_attribute_word(attribute);
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
         memcmp(path.p + path.n - 6, ".value", 6) != 0) {
-        tsdl_add_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-map",
-                      "a number is mapped to clock.NAME.value; this map is ignored");
+        tsdl_add_diagnostic(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-map",
+                            "a number is mapped to clock.NAME.value; this map is ignored");
         return true;
     }
     ttr_text name = {path.p + 6, path.n - 12};
@@ -180,8 +180,8 @@ static bool get_class_values(struct tsdl_resolver *resolver, const struct tsdl_s
         if (!tsdl_get_attribute(resolver, attribute, class_attributes, &values->seen, &which))
             return false;
         if (class_attributes[which] && !(has >> which & 1))
-            tsdl_add_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-attribute",
-                          "the attribute '%s' has no meaning here", class_attributes[which]);
+            tsdl_add_diagnostic(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-attribute",
+                                "the attribute '%s' has no meaning here", class_attributes[which]);
         else if (class_attributes[which] && !get_class_value(resolver, attribute, which, values))
             return false;
     }
@@ -204,7 +204,7 @@ static bool make_integer(struct tsdl_resolver *resolver, const struct tsdl_speci
     type->type.base = values.base;
     type->encoding = values.encoding;
     if (values.clock && (values.is_signed || values.bits > 64)) {
-        tsdl_add_note(
+        tsdl_add_diagnostic(
             resolver, TTR_SEVERITY_ODD, specifier->at, "ctf.wrong-map",
             "a clock's value is an unsigned number of at most 64 bits; this map is ignored");
     } else if (values.clock) {
@@ -227,12 +227,14 @@ static bool make_float(struct tsdl_resolver *resolver, const struct tsdl_specifi
     bool is_known = (exponent == 5 && mantissa == 11) || (exponent == 8 && mantissa == 24) ||
                     (exponent == 11 && mantissa == 53) || (exponent == 15 && mantissa == 113);
     if (!is_known)
-        tsdl_add_note(resolver, TTR_SEVERITY_ODD, specifier->at, "ctf.unknown-float",
-                      "no floating point format has exp_dig %u and mant_dig %u: given as bits",
-                      (unsigned)exponent, (unsigned)mantissa);
+        tsdl_add_diagnostic(
+            resolver, TTR_SEVERITY_ODD, specifier->at, "ctf.unknown-float",
+            "no floating point format has exp_dig %u and mant_dig %u: given as bits",
+            (unsigned)exponent, (unsigned)mantissa);
     if (is_known && mantissa > 53)
-        tsdl_add_note(resolver, TTR_SEVERITY_REMARK, specifier->at, "ctf.wide-float",
-                      "floating point numbers of 128 bits are given as the nearest ones of 64");
+        tsdl_add_diagnostic(
+            resolver, TTR_SEVERITY_REMARK, specifier->at, "ctf.wide-float",
+            "floating point numbers of 128 bits are given as the nearest ones of 64");
     type->type.kind = is_known ? TYPE_FLOAT : TYPE_BITS;
     type->type.bits = (uint32_t)(exponent + mantissa);
     type->type.align = values.seen >> CLASS_ALIGN & 1 ? values.align : type->type.bits % 8 ? 0 : 3;
@@ -255,8 +257,8 @@ static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specif
 
 /* Returns an existing type that is equal byte by byte; if there is none, adds a copy of `like`.
  * Returns NULL if memory is out (resolver->reading has the error). */
-static const struct tsdl_type *share_equal_type(struct tsdl_resolver *resolver,
-                                                const struct tsdl_type *like)
+static const struct tsdl_type *find_or_add_equal_type(struct tsdl_resolver *resolver,
+                                                      const struct tsdl_type *like)
 {
     struct tsdl_names *classes = &resolver->state->classes;
     const struct tsdl_type *known =
@@ -288,7 +290,7 @@ const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
     bool is_fine = specifier->class == TSDL_CLASS_INTEGER ? make_integer(resolver, specifier, &type)
                    : specifier->class == TSDL_CLASS_FLOAT ? make_float(resolver, specifier, &type)
                                                           : make_string(resolver, specifier, &type);
-    return is_fine ? share_equal_type(resolver, &type) : NULL;
+    return is_fine ? find_or_add_equal_type(resolver, &type) : NULL;
 }
 
 /* Labels of an enumeration while it is parsed, with their ranges in the order of the text. The

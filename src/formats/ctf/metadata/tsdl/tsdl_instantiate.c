@@ -155,9 +155,9 @@ static bool fail_reference(const struct instantiation *p, const struct tsdl_type
 
 /* Resolves a relative reference. The search starts in the structure that declared the referenced
  * field; else in the innermost frame with an earlier member of that name. */
-static const struct tsdl_type *follow_relative(struct instantiation *p,
-                                               const struct tsdl_type *user, ttr_text *names,
-                                               uint32_t *names_n)
+static const struct tsdl_type *follow_relative_reference(struct instantiation *p,
+                                                         const struct tsdl_type *user,
+                                                         ttr_text *names, uint32_t *names_n)
 {
     const struct tsdl_reference *reference = &user->reference;
     for (uint32_t i = p->frames_n; i-- > 0;) {
@@ -233,9 +233,9 @@ static const struct tsdl_type *follow_path_in_current_root(const struct instanti
     return NULL;
 }
 
-static const struct tsdl_type *follow_absolute(struct instantiation *p,
-                                               const struct tsdl_type *user, size_t which,
-                                               ttr_text *names, uint32_t *names_n)
+static const struct tsdl_type *follow_absolute_reference(struct instantiation *p,
+                                                         const struct tsdl_type *user, size_t which,
+                                                         ttr_text *names, uint32_t *names_n)
 {
     ttr_text path = user->reference.path;
     size_t prefix_n = strlen(root_prefixes[which].prefix);
@@ -264,9 +264,9 @@ static const struct tsdl_type *find_target(struct instantiation *p, const struct
            (path.n <= strlen(root_prefixes[which].prefix) ||
             memcmp(path.p, root_prefixes[which].prefix, strlen(root_prefixes[which].prefix)) != 0))
         which++;
-    const struct tsdl_type *target = which < roots_n
-                                         ? follow_absolute(p, user, which, names, &names_n)
-                                         : follow_relative(p, user, names, &names_n);
+    const struct tsdl_type *target =
+        which < roots_n ? follow_absolute_reference(p, user, which, names, &names_n)
+                        : follow_relative_reference(p, user, names, &names_n);
     size_t at = user->reference.reading == p->resolver->state->readings_n ? user->reference.at
                                                                           : p->place->at;
     if (!target || !tsdl_check_target(p->resolver, target, user, at))
@@ -322,7 +322,7 @@ static bool set_options_ranges(struct instantiation *p, struct tsdl_type *varian
 
 /* Maps a timestamp without a clock to the only clock of the trace. If the trace has no clock, the
  * timestamp counts nanoseconds (section 8). */
-static bool map_to_only_clock(struct instantiation *p, struct tsdl_type *type)
+static bool map_timestamp_to_only_clock(struct instantiation *p, struct tsdl_type *type)
 {
     struct ctf_description *description = p->resolver->description;
     if (type->type.clock)
@@ -371,7 +371,7 @@ static bool set_member_role(struct instantiation *p, const struct type_member *m
     type->type.role = (uint16_t)role;
     bool is_time =
         role == CTF_ROLE_TIME || role == CTF_ROLE_TIME_BEGIN || role == CTF_ROLE_TIME_END;
-    return !is_time || map_to_only_clock(p, type);
+    return !is_time || map_timestamp_to_only_clock(p, type);
 }
 
 static const struct type *instantiate_type(struct instantiation *p, const struct tsdl_type *from);

@@ -187,7 +187,8 @@ static size_t encode_utf8(char *to, uint32_t point)
 }
 
 /* Decodes \u with four or \U with eight hexadecimal digits, at the letter at `*at`. */
-static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to, size_t *n)
+static bool decode_universal_character(struct tsdl_reading *reading, size_t *at, char *to,
+                                       size_t *n)
 {
     const char *p = reading->text->p;
     size_t digits = p[*at] == 'u' ? 4 : 8;
@@ -220,7 +221,7 @@ static bool decode_escape(struct tsdl_reading *reading, size_t *at, char *to, si
         return true;
     }
     if (c == 'u' || c == 'U')
-        return decode_universal(reading, at, to, n);
+        return decode_universal_character(reading, at, to, n);
     unsigned base = c == 'x' ? 16 : 8;
     *at += c == 'x';
     for (; digit_value(p[*at]) < base && value * base + digit_value(p[*at]) < 256 &&

@@ -72,7 +72,7 @@ static bool expect_sign(struct parser *p, char sign, const char *expected)
     return is_at_sign(p, sign) ? read_next_token(p) : fail_unexpected_token(p, expected);
 }
 
-static bool enter_nesting(struct parser *p)
+static bool increase_nesting_depth(struct parser *p)
 {
     if (++p->depth <= TSDL_DEPTH_MAX)
         return true;
@@ -175,7 +175,7 @@ static const struct tsdl_statement *parse_fields(struct parser *p);
 /* Parses { body }. On failure, sets reading->status and returns false. */
 static bool parse_body(struct parser *p, bool has_fields, const struct tsdl_statement **body)
 {
-    if (!expect_sign(p, '{', "'{'") || !enter_nesting(p))
+    if (!expect_sign(p, '{', "'{'") || !increase_nesting_depth(p))
         return false;
     *body = has_fields ? parse_fields(p) : parse_attributes(p);
     p->depth--;
@@ -387,7 +387,7 @@ static const struct tsdl_specifier *parse_specifier(struct parser *p)
     if (!specifier)
         return NULL;
     specifier->at = p->token.at;
-    if (!enter_nesting(p) || !parse_type_kind(p, specifier))
+    if (!increase_nesting_depth(p) || !parse_type_kind(p, specifier))
         return NULL;
     p->depth--;
     return specifier;

@@ -11,8 +11,8 @@
  * aligned beyond their elements, fields that cannot have their role, names that become equal, and
  * RFC v1.1, which has sizes in bytes.
  *
- * Two passes: the first collects the enumerations that selectors need (tsdl_add_need) and long
- * enumerations that occur repeatedly. The second pass prints. */
+ * Two passes: the first collects the enumerations that selectors need (tsdl_require_enumeration)
+ * and long enumerations that occur repeatedly. The second pass prints. */
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static bool choose_clock_name(struct tsdl_printer *p, struct ctf_clock *const *c
     ttr_text *name = arena_alloc(&p->arena, sizeof *name);
     char made[48];
     if (!name)
-        return tsdl_print_refuse_memory(p);
+        return tsdl_print_fail_memory(p);
     *name = is_clock_name(p, (*clock)->name) ? (*clock)->name : (*clock)->id;
     bool is_taken = !is_clock_name(p, *name) || tsdl_names_find(taken, 0, *name);
     for (size_t i = (size_t)(clock - p->description->clocks); is_taken;
@@ -48,13 +48,13 @@ static bool choose_clock_name(struct tsdl_printer *p, struct ctf_clock *const *c
         int n = snprintf(made, sizeof made, "clock_%zu", i);
         *name = (ttr_text){arena_copy(&p->arena, made, (size_t)n), (size_t)n};
         if (!name->p)
-            return tsdl_print_refuse_memory(p);
+            return tsdl_print_fail_memory(p);
         is_taken = tsdl_names_find(taken, 0, *name) != NULL;
     }
     return (tsdl_names_add(taken, &p->arena, 0, *name, *clock) &&
             tsdl_names_add(&p->clocks, &p->arena, 0, (ttr_text){(const char *)clock, sizeof *clock},
                            name)) ||
-           tsdl_print_refuse_memory(p);
+           tsdl_print_fail_memory(p);
 }
 
 static bool choose_clock_names(struct tsdl_printer *p)

@@ -103,8 +103,8 @@ static inline bool tsdl_is_word_character(char c)
 
 /* Set the error that TSDL cannot express the description, or that memory is out. `what` completes
  * the sentence "CTF 1.8 has no ". Both return false. */
-bool tsdl_print_refuse(struct tsdl_printer *p, const char *what);
-bool tsdl_print_refuse_memory(struct tsdl_printer *p);
+bool tsdl_print_fail_unsupported(struct tsdl_printer *p, const char *what);
+bool tsdl_print_fail_memory(struct tsdl_printer *p);
 
 /* Append formatted text, a quoted string, or a new line with its indentation. */
 void tsdl_print_format(struct tsdl_printer *p, const char *format, ...) TTR_PRINTF(2, 3);
@@ -143,7 +143,7 @@ TTR_MUST bool tsdl_print_reference(struct tsdl_printer *p, const struct type_ref
 
 /* Stores that a variant or optional requires its selector to be an enumeration. Returns false if
  * the selector has labels that contradict this. */
-TTR_MUST bool tsdl_add_need(struct tsdl_printer *p, const struct type *user);
+TTR_MUST bool tsdl_require_enumeration(struct tsdl_printer *p, const struct type *user);
 
 /* Prints the labels of an integer: those that a variant or optional requires (`need`), or the
  * declared ones. */
@@ -152,6 +152,6 @@ TTR_MUST bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
 
 /* Returns the enumeration as which the current field must be printed; NULL if no variant or
  * optional requires one. */
-const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p);
+const struct tsdl_need *tsdl_find_required_enumeration(const struct tsdl_printer *p);
 
 #endif

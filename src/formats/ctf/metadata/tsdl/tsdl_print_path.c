@@ -83,12 +83,12 @@ static bool enter_only_option(struct tsdl_printer *p, struct path_walk *way)
         if (!leads_to_member(type->members[i].type, way->names[0], 0))
             continue;
         if (option)
-            return tsdl_print_refuse(p, "path to a field that is in several options");
+            return tsdl_print_fail_unsupported(p, "path to a field that is in several options");
         option = &type->members[i];
         way->type = option->type;
     }
     if (!way->type || (option && !tsdl_choose_member_word(p, type, option, &word)))
-        return way->type || tsdl_print_refuse(p, "path to such a field");
+        return way->type || tsdl_print_fail_unsupported(p, "path to such a field");
     print_path_step(p, way, false, word);
     return true;
 }
@@ -107,7 +107,7 @@ static bool follow_path(struct tsdl_printer *p, struct path_walk *way)
         struct tsdl_spot spot = {way->type, way->root, way->is_top, way->is_in_array};
         ttr_text word;
         if (!member)
-            return tsdl_print_refuse(p, "path into the elements of an array");
+            return tsdl_print_fail_unsupported(p, "path into the elements of an array");
         if (!tsdl_choose_root_word(p, &spot, member, &word))
             return false;
         print_path_step(p, way, is_first, word);
@@ -128,7 +128,7 @@ bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame)
     for (uint32_t i = 0; i < type->members_n; i++)
         if (!tsdl_names_add(&p->members, &p->arena, frame->scope, type->members[i].name,
                             &type->members[i]))
-            return tsdl_print_refuse_memory(p);
+            return tsdl_print_fail_memory(p);
     return true;
 }
 
@@ -198,7 +198,8 @@ static bool start_path_from_root(struct tsdl_printer *p, const struct type_refer
         .names = reference->names + skipped,
         .names_n = reference->names_n - skipped,
         .first = is_relative ? find_earlier_member(p, frame, reference->names[skipped]) : NULL};
-    return way->type && way->names_n ? true : tsdl_print_refuse(p, "path to such a field");
+    return way->type && way->names_n ? true
+                                     : tsdl_print_fail_unsupported(p, "path to such a field");
 }
 
 bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *reference)
@@ -214,8 +215,8 @@ bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *r
 
 /* Makes the label the identifier of the option if both differ only by a leading underscore, as in
  * LTTng's contexts of applications. Babeltrace requires them to be equal. */
-static bool adopt_option_label(struct tsdl_printer *p, const struct type_member *option,
-                               ttr_text label)
+static bool use_label_as_option_identifier(struct tsdl_printer *p, const struct type_member *option,
+                                           ttr_text label)
 {
     bool is_longer = label.n == option->shown.n + 1 && label.p[0] == '_' &&
                      texts_are_equal((ttr_text){label.p + 1, option->shown.n}, option->shown);
@@ -225,12 +226,12 @@ static bool adopt_option_label(struct tsdl_printer *p, const struct type_member 
     const struct type_member **key = arena_alloc(&p->arena, sizeof *key);
     ttr_text *word = arena_alloc(&p->arena, sizeof *word);
     if (!key || !word)
-        return tsdl_print_refuse_memory(p);
+        return tsdl_print_fail_memory(p);
     *key = option;
     *word = label;
     return tsdl_names_add(&p->options, &p->arena, 0, (ttr_text){(const char *)key, sizeof *key},
                           word) ||
-           tsdl_print_refuse_memory(p);
+           tsdl_print_fail_memory(p);
 }
 
 /* Agreement between the labels of a selector and the options of a variant. */
@@ -245,7 +246,7 @@ static bool match_labels_to_options(struct tsdl_printer *p, const struct type *s
     struct type_member *words = arena_alloc(&p->arena, user->members_n * sizeof *words);
     struct tsdl_type variant = {.type = *user}, tag = {.type = *selector};
     if (!words)
-        return tsdl_print_refuse_memory(p);
+        return tsdl_print_fail_memory(p);
     variant.type.members = words;
     *fit = (struct label_match){true, true};
     for (uint32_t i = 0; i < user->members_n; i++) {
@@ -258,7 +259,7 @@ static bool match_labels_to_options(struct tsdl_printer *p, const struct type *s
         const struct type_label *labels[3];
         char *escaped = arena_alloc(&p->arena, words[i].name.n + 2);
         if (!escaped)
-            return tsdl_print_refuse_memory(p);
+            return tsdl_print_fail_memory(p);
         uint32_t labels_n = tsdl_find_option_labels(&variant, &tag, words[i].name, escaped, labels),
                  n = 0;
         for (uint32_t k = 0; k < labels_n && fit->does; k++) {
@@ -270,7 +271,7 @@ static bool match_labels_to_options(struct tsdl_printer *p, const struct type *s
         fit->does &= n == option->ranges_n;
         ttr_text word = words[i].name;
         if (labels_n == 1 && fit->does &&
-            (!adopt_option_label(p, option, labels[0]->name) ||
+            (!use_label_as_option_identifier(p, option, labels[0]->name) ||
              !tsdl_choose_member_word(p, user, option, &word)))
             return false;
         fit->has_words &= texts_are_equal(word, labels_n == 1 ? labels[0]->name : option->shown);
@@ -306,8 +307,8 @@ static bool need_same_enumeration(const struct type *a, const struct type *b)
 
 /* Returns true if a required enumeration is in the current trace, stream or event, each of which
  * has its own roots. */
-static bool is_need_in_root(const struct tsdl_printer *p, const struct tsdl_need *need,
-                            enum type_root root)
+static bool is_enumeration_required_in_root(const struct tsdl_printer *p,
+                                            const struct tsdl_need *need, enum type_root root)
 {
     return need->reference->root == root &&
            (root == ROOT_PACKET_HEADER || need->stream == p->stream) &&
@@ -333,7 +334,7 @@ static bool clip_range_to_type(const struct type *type, struct type_range range,
     return low <= most && high >= least;
 }
 
-bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
+bool tsdl_require_enumeration(struct tsdl_printer *p, const struct type *user)
 {
     struct path_walk way;
     const char *prefix;
@@ -348,29 +349,31 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
     if (fit.does && (fit.has_words || p->description->version == CTF_1_8))
         return true;
     if (has_labels && !fit.does)
-        return tsdl_print_refuse(p,
-                                 "selection by other values than the labels of the selector have");
+        return tsdl_print_fail_unsupported(
+            p, "selection by other values than the labels of the selector have");
     if (selector->kind < TYPE_BITS || selector->kind > TYPE_FLAGS || selector->bits > 64 ||
         user->ranges_n > RANGES_MAX)
-        return tsdl_print_refuse(p, "selection by such a field");
+        return tsdl_print_fail_unsupported(p, "selection by such a field");
     for (const struct tsdl_need *need = p->need; need; need = need->next)
-        if (is_need_in_root(p, need, user->reference.root) &&
+        if (is_enumeration_required_in_root(p, need, user->reference.root) &&
             is_same_reference(need->reference, &user->reference))
             return fit.does || need_same_enumeration(need->user, user) ||
-                   tsdl_print_refuse(p, "two ways of selecting by one number without labels");
+                   tsdl_print_fail_unsupported(
+                       p, "two ways of selecting by one number without labels");
     struct tsdl_need *need = arena_alloc(&p->arena, sizeof *need);
     if (!need)
-        return tsdl_print_refuse_memory(p);
+        return tsdl_print_fail_memory(p);
     *need = (struct tsdl_need){p->need, &user->reference, p->stream, p->event, user};
     p->need = need;
     return true;
 }
 
-const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p)
+const struct tsdl_need *tsdl_find_required_enumeration(const struct tsdl_printer *p)
 {
     struct type_reference here = {.names = p->names, .names_n = p->names_n, .root = p->root};
     for (const struct tsdl_need *need = p->need; need; need = need->next)
-        if (is_need_in_root(p, need, p->root) && is_same_reference(need->reference, &here))
+        if (is_enumeration_required_in_root(p, need, p->root) &&
+            is_same_reference(need->reference, &here))
             return need;
     return NULL;
 }
@@ -409,7 +412,7 @@ static void print_label(struct tsdl_printer *p, const struct type *type, ttr_tex
 }
 
 /* Maps a signed or unsigned number to an unsigned number such that the order is kept. */
-static uint64_t get_unsigned_order(const struct type *type, uint64_t value)
+static uint64_t map_to_unsigned_order(const struct type *type, uint64_t value)
 {
     return type->kind == TYPE_INT ? value ^ UINT64_C(1) << 63 : value;
 }
@@ -424,8 +427,8 @@ static void print_complement_of_ranges(struct tsdl_printer *p, const struct type
         uint64_t next = UINT64_MAX, end = UINT64_MAX;
         goes_on = false;
         for (uint32_t i = 0; i < n; i++) {
-            uint64_t low = get_unsigned_order(type, ranges[i].low),
-                     high = get_unsigned_order(type, ranges[i].high);
+            uint64_t low = map_to_unsigned_order(type, ranges[i].low),
+                     high = map_to_unsigned_order(type, ranges[i].high);
             bool is_nearest = high >= from && (!goes_on || low < next);
             next = is_nearest ? low : next;
             end = is_nearest ? high : end;
@@ -434,8 +437,8 @@ static void print_complement_of_ranges(struct tsdl_printer *p, const struct type
         if (!goes_on || next > from) {
             uint64_t last = goes_on ? next - 1 : UINT64_MAX;
             print_label(p, type, name,
-                        &(struct type_range){get_unsigned_order(type, from),
-                                             get_unsigned_order(type, last)},
+                        &(struct type_range){map_to_unsigned_order(type, from),
+                                             map_to_unsigned_order(type, last)},
                         1);
         }
         goes_on &= end < UINT64_MAX;

@@ -52,12 +52,12 @@ static bool collect_alias(struct tsdl_printer *p, const struct type *type)
     if (known && *known > 1)
         return true;
     if (!pair_map_put(&p->labelled, (uintptr_t)type, 0, known ? ++p->aliases_n + 1 : 1))
-        return tsdl_print_refuse_memory(p);
+        return tsdl_print_fail_memory(p);
     struct tsdl_alias *alias = known ? arena_alloc(&p->arena, sizeof *alias) : NULL;
     if (!known)
         return true;
     if (!alias)
-        return tsdl_print_refuse_memory(p);
+        return tsdl_print_fail_memory(p);
     *alias = (struct tsdl_alias){.type = type};
     *p->aliases_end = alias;
     p->aliases_end = &alias->next;
@@ -74,9 +74,9 @@ static bool print_enumeration(struct tsdl_printer *p, const struct type *type,
 
 static bool print_number_type(struct tsdl_printer *p, const struct type *type)
 {
-    const struct tsdl_need *need = tsdl_find_need(p);
+    const struct tsdl_need *need = tsdl_find_required_enumeration(p);
     if (type->is_reversed)
-        return tsdl_print_refuse(p, "numbers with reversed bits");
+        return tsdl_print_fail_unsupported(p, "numbers with reversed bits");
     if (!need && can_be_named_type(p, type)) {
         if (p->gathers)
             return collect_alias(p, type);
@@ -108,9 +108,9 @@ static bool print_floating_point(struct tsdl_printer *p, const struct type *type
 {
     unsigned exponent = type->bits == 16 ? 5 : type->bits == 32 ? 8 : type->bits == 64 ? 11 : 15;
     if (type->is_reversed)
-        return tsdl_print_refuse(p, "numbers with reversed bits");
+        return tsdl_print_fail_unsupported(p, "numbers with reversed bits");
     if (type->bits != 16 && type->bits != 32 && type->bits != 64 && type->bits != 128)
-        return tsdl_print_refuse(p, "floating point numbers of more than 128 bits");
+        return tsdl_print_fail_unsupported(p, "floating point numbers of more than 128 bits");
     tsdl_print_format(p, "floating_point { exp_dig = %u; mant_dig = %u; align = %u;", exponent,
                       type->bits - exponent, 1u << type->align);
     if (type->is_big_endian != p->description->is_big_endian)
@@ -123,7 +123,7 @@ static bool print_string_class(struct tsdl_printer *p, const struct type *type)
 {
     static const char *const encodings[] = {"", " { encoding = ASCII; }", " { encoding = none; }"};
     if (type->encoding > ENCODING_NONE)
-        return tsdl_print_refuse(p, "text in UTF-16 or UTF-32");
+        return tsdl_print_fail_unsupported(p, "text in UTF-16 or UTF-32");
     if (type->kind == TYPE_STRING)
         tsdl_print_format(p, "string%s", encodings[type->encoding]);
     else
@@ -141,7 +141,8 @@ static bool print_dimension(struct tsdl_printer *p, const struct type *type)
         return true;
     }
     if (type->has_inline_length)
-        return tsdl_print_refuse(p, "sequences with the length right before their elements");
+        return tsdl_print_fail_unsupported(p,
+                                           "sequences with the length right before their elements");
     tsdl_print_format(p, "[");
     if (!tsdl_print_reference(p, &type->reference))
         return false;
@@ -166,7 +167,7 @@ static const struct type *get_checked_element(struct tsdl_printer *p, const stru
         bool is_transparent =
             type->element->kind == TYPE_VARIANT || type->element->kind == TYPE_OPTIONAL;
         if (type->align > type->element->align && !is_transparent) {
-            (void)tsdl_print_refuse(p, "arrays aligned beyond their elements");
+            (void)tsdl_print_fail_unsupported(p, "arrays aligned beyond their elements");
             return NULL;
         }
     }
@@ -203,10 +204,10 @@ static bool add_distinct_word(struct tsdl_printer *p, struct key_map *words, ttr
     uint64_t written = hash_bytes(word.p, word.n),
              shown = drops ? hash_bytes(word.p + 1, word.n - 1) : written;
     if (key_map_get(words, shown) || key_map_get(words, written))
-        return tsdl_print_refuse(
+        return tsdl_print_fail_unsupported(
             p, "two fields of one struct with names that are equal after other characters "
                "are replaced by underscores, or that differ in a leading underscore");
-    return key_map_put(words, shown, 1) || tsdl_print_refuse_memory(p);
+    return key_map_put(words, shown, 1) || tsdl_print_fail_memory(p);
 }
 
 /* Returns true if readers show all members of a type under different names. Checks each type
@@ -215,8 +216,8 @@ static bool are_words_distinct(struct tsdl_printer *p, const struct type *outer)
 {
     const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
     bool is_struct = outer->kind == TYPE_STRUCT,
-         is_fine =
-             p->names_n < PRINT_DEPTH || tsdl_print_refuse(p, "types that deep inside one another");
+         is_fine = p->names_n < PRINT_DEPTH ||
+                   tsdl_print_fail_unsupported(p, "types that deep inside one another");
     struct key_map words;
     key_map_init(&words, p->description->alloc);
     for (uint32_t i = 0; is_fine && p->gathers && i < outer->members_n; i++) {
@@ -238,7 +239,7 @@ static bool print_member(struct tsdl_printer *p, const struct type_member *membe
     const struct tsdl_spot spot = {p->frames[p->frames_n - 1].type, p->root, p->frames_n == 1,
                                    p->arrays > 0};
     if (p->names_n == PRINT_DEPTH)
-        return tsdl_print_refuse(p, "types that deep inside one another");
+        return tsdl_print_fail_unsupported(p, "types that deep inside one another");
     p->names[p->names_n++] = member->name;
     if (!tsdl_choose_root_word(p, &spot, member, &word) ||
         !print_declaration(p, member->type, word))
@@ -273,7 +274,7 @@ static bool print_members_and_brace(struct tsdl_printer *p, const struct type *t
 static bool print_member_list(struct tsdl_printer *p, const struct type *type)
 {
     if (p->frames_n == PRINT_DEPTH)
-        return tsdl_print_refuse(p, "types that deep inside one another");
+        return tsdl_print_fail_unsupported(p, "types that deep inside one another");
     return print_members_and_brace(p, type, print_member);
 }
 
@@ -296,7 +297,7 @@ static bool print_struct(struct tsdl_printer *p, const struct type *type)
 {
     uint8_t align = get_members_align(type);
     if (type->align < align)
-        return tsdl_print_refuse(p, "structures aligned less than their members");
+        return tsdl_print_fail_unsupported(p, "structures aligned less than their members");
     tsdl_print_format(p, "struct {");
     if (!print_member_list(p, type))
         return false;
@@ -319,7 +320,7 @@ static bool print_option(struct tsdl_printer *p, const struct type_member *optio
 
 static bool print_variant_start(struct tsdl_printer *p, const struct type *type)
 {
-    if (p->gathers && !tsdl_add_need(p, type))
+    if (p->gathers && !tsdl_require_enumeration(p, type))
         return false;
     tsdl_print_format(p, "variant <");
     size_t before = p->to->n;
@@ -329,10 +330,11 @@ static bool print_variant_start(struct tsdl_printer *p, const struct type *type)
      * is printed anyway */
     bool is_path = p->to->n > before && memchr(p->to->bytes + before, '.', p->to->n - before);
     if (is_path && p->description->version != CTF_1_8)
-        return tsdl_print_refuse(
+        return tsdl_print_fail_unsupported(
             p, "selectors that readers find elsewhere than in the structures around");
     tsdl_print_format(p, "> {");
-    return p->frames_n < PRINT_DEPTH || tsdl_print_refuse(p, "types that deep inside one another");
+    return p->frames_n < PRINT_DEPTH ||
+           tsdl_print_fail_unsupported(p, "types that deep inside one another");
 }
 
 static bool print_variant(struct tsdl_printer *p, const struct type *type)
@@ -387,7 +389,7 @@ static bool print_specifier(struct tsdl_printer *p, const struct type *type)
     case TYPE_OPTIONAL:
         return print_optional_variant(p, type);
     default:
-        return tsdl_print_refuse(p, "numbers of variable size");
+        return tsdl_print_fail_unsupported(p, "numbers of variable size");
     }
 }
 

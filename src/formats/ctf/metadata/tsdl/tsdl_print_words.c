@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-bool tsdl_print_refuse(struct tsdl_printer *p, const char *what)
+bool tsdl_print_fail_unsupported(struct tsdl_printer *p, const char *what)
 {
     char place[240] = "";
     size_t n = 0;
@@ -26,7 +26,7 @@ bool tsdl_print_refuse(struct tsdl_printer *p, const char *what)
     return false;
 }
 
-bool tsdl_print_refuse_memory(struct tsdl_printer *p)
+bool tsdl_print_fail_memory(struct tsdl_printer *p)
 {
     p->status = fail_memory(p->error);
     return false;
@@ -97,7 +97,7 @@ static bool escape_identifier(struct tsdl_printer *p, ttr_text shown, ttr_text *
         return true;
     char *to = arena_alloc(&p->arena, shown.n + 1);
     if (!to)
-        return tsdl_print_refuse_memory(p);
+        return tsdl_print_fail_memory(p);
     to[0] = '_';
     for (size_t i = 0; i < shown.n; i++)
         to[i + 1] = tsdl_is_word_character(shown.p[i]) ? shown.p[i] : '_';
@@ -115,7 +115,7 @@ static bool name_option_by_index(struct tsdl_printer *p, unsigned place, ttr_tex
     int n = snprintf(made, sizeof made, "option_%u", place);
     char *kept = arena_copy(&p->arena, made, (size_t)n);
     *word = (ttr_text){kept, (size_t)n};
-    return kept || tsdl_print_refuse_memory(p);
+    return kept || tsdl_print_fail_memory(p);
 }
 
 bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type *outer,
@@ -185,12 +185,12 @@ bool tsdl_choose_root_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
         return tsdl_choose_member_word(p, spot->outer, member, word);
     const char *name = tsdl_get_role_name(spot->root, role);
     if (!role)
-        return tsdl_print_refuse(p,
-                                 "such field: its name would imply a role that it does not have");
+        return tsdl_print_fail_unsupported(
+            p, "such field: its name would imply a role that it does not have");
     if (!name || spot->is_in_array || (spot->root != ROOT_EVENT_HEADER && !spot->is_top))
-        return tsdl_print_refuse(p, "way to mark the role of this field");
+        return tsdl_print_fail_unsupported(p, "way to mark the role of this field");
     *word = (ttr_text){name, strlen(name)};
     return !is_shown_name_used(spot->outer, member, *word) ||
-           tsdl_print_refuse(
+           tsdl_print_fail_unsupported(
                p, "way to mark the role of this field: another field has the name that implies it");
 }

@@ -58,7 +58,7 @@ static const struct tsdl_type *find_type(const struct tsdl_resolver *resolver, t
 }
 
 /* Removes the word "const", wherever it occurs, from a type name. */
-static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
+static bool remove_const_words(struct tsdl_resolver *resolver, ttr_text *key)
 {
     static const char word[] = "const ";
     char *to = tsdl_tree_alloc(resolver->reading, key->n + 1);
@@ -93,7 +93,7 @@ static const struct tsdl_type *find_named_type(struct tsdl_resolver *resolver,
     if (type)
         return type;
     plain = key;
-    if (memchr(key.p, ' ', key.n) && !drop_const(resolver, &plain))
+    if (memchr(key.p, ' ', key.n) && !remove_const_words(resolver, &plain))
         return NULL;
     type = find_type(resolver, plain);
     if (!type)

@@ -123,8 +123,8 @@ void *tsdl_alloc(struct tsdl_resolver *resolver, size_t size);
 TTR_MUST bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to);
 
 /* Emits a diagnostic with the line number. */
-void tsdl_add_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
-                   const char *code, const char *format, ...) TTR_PRINTF(5, 6);
+void tsdl_add_diagnostic(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
+                         const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
 static inline struct tsdl_type *tsdl_get_model_type(const struct type *type)
 {

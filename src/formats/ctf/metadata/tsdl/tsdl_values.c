@@ -35,8 +35,8 @@ bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to)
     return true;
 }
 
-static void add_note_at(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
-                        const char *code, const char *what)
+static void add_diagnostic_at_offset(struct tsdl_resolver *resolver, ttr_severity severity,
+                                     size_t at, const char *code, const char *what)
 {
     const struct ctf_description *description = resolver->description;
     const struct ctf_text *text = resolver->reading->text;
@@ -54,20 +54,20 @@ static void add_note_at(struct tsdl_resolver *resolver, ttr_severity severity, s
                       whole);
 }
 
-void tsdl_add_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
-                   const char *code, const char *format, ...)
+void tsdl_add_diagnostic(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
+                         const char *code, const char *format, ...)
 {
     char what[200];
     va_list values;
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    add_note_at(resolver, severity, at, code, what);
+    add_diagnostic_at_offset(resolver, severity, at, code, what);
 }
 
 /* Sets an error about the value of an attribute. Returns false. */
-static bool fail_value(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
-                       const char *expected)
+static bool fail_attribute_value(struct tsdl_resolver *resolver,
+                                 const struct tsdl_statement *attribute, const char *expected)
 {
     size_t at = attribute->kind == TSDL_ASSIGN ? attribute->value->at : attribute->at;
     return tsdl_fail(resolver->reading, at, "'%.*s' requires %s", (int)attribute->name.n,
@@ -86,7 +86,7 @@ bool tsdl_get_unsigned(struct tsdl_resolver *resolver, const struct tsdl_stateme
 {
     const struct tsdl_value *value = get_attribute_value(attribute, TSDL_VALUE_NUMBER);
     if (!value || (value->is_negative && value->number))
-        return fail_value(resolver, attribute, "a number that is not negative");
+        return fail_attribute_value(resolver, attribute, "a number that is not negative");
     *number = value->number;
     return true;
 }
@@ -96,7 +96,7 @@ bool tsdl_get_signed(struct tsdl_resolver *resolver, const struct tsdl_statement
 {
     const struct tsdl_value *value = get_attribute_value(attribute, TSDL_VALUE_NUMBER);
     if (!value || value->number > (uint64_t)INT64_MAX + value->is_negative)
-        return fail_value(resolver, attribute, "a number of at most 63 bits and a sign");
+        return fail_attribute_value(resolver, attribute, "a number of at most 63 bits and a sign");
     *number = (int64_t)(value->is_negative ? 0 - value->number : value->number);
     return true;
 }
@@ -111,7 +111,7 @@ bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *
     bool is_false =
         number ? number->number == 0 : word && (IS(word->text, "false") || IS(word->text, "FALSE"));
     if (!is_true && !is_false)
-        return fail_value(resolver, attribute, "true or false");
+        return fail_attribute_value(resolver, attribute, "true or false");
     *claim = is_true;
     return true;
 }
@@ -124,12 +124,12 @@ bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *
     if (!value)
         value = get_attribute_value(attribute, TSDL_VALUE_PATH);
     if (!value)
-        return fail_value(resolver, attribute, "a string");
+        return fail_attribute_value(resolver, attribute, "a string");
     const char *zero = memchr(value->text.p, 0, value->text.n);
     if (value->is_unescaped) {
-        tsdl_add_note(resolver, TTR_SEVERITY_ODD, value->at, "ctf.unescaped",
-                      "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n,
-                      attribute->name.p);
+        tsdl_add_diagnostic(resolver, TTR_SEVERITY_ODD, value->at, "ctf.unescaped",
+                            "quotes or backslashes in '%.*s' are not escaped",
+                            (int)attribute->name.n, attribute->name.p);
         resolver->description->has_unescaped = true;
     }
     return tsdl_copy_text(
@@ -163,8 +163,8 @@ bool tsdl_get_uuid(struct tsdl_resolver *resolver, const struct tsdl_statement *
 {
     const struct tsdl_value *value = get_attribute_value(attribute, TSDL_VALUE_STRING);
     return (value && tsdl_parse_uuid(value->text, uuid)) ||
-           fail_value(resolver, attribute,
-                      "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
+           fail_attribute_value(resolver, attribute,
+                                "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
 }
 
 bool tsdl_get_align(struct tsdl_resolver *resolver, const struct tsdl_value *value, uint8_t *align)
@@ -189,8 +189,8 @@ bool tsdl_get_byte_order(struct tsdl_resolver *resolver, const struct tsdl_state
     bool is_native = allows_native && IS(word, "native"), is_little = IS(word, "le"),
          is_big = IS(word, "be") || IS(word, "network");
     if (!is_native && !is_little && !is_big)
-        return fail_value(resolver, attribute,
-                          allows_native ? "native, network, be or le" : "be or le");
+        return fail_attribute_value(resolver, attribute,
+                                    allows_native ? "native, network, be or le" : "be or le");
     *is_big_endian = is_native ? resolver->description->is_big_endian : is_big;
     return true;
 }
@@ -204,9 +204,9 @@ bool tsdl_get_attribute(struct tsdl_resolver *resolver, const struct tsdl_statem
         i++;
     *which = i;
     if (!names[i]) {
-        tsdl_add_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-attribute",
-                      "the attribute '%.*s' is not known and passed over", (int)attribute->name.n,
-                      attribute->name.p);
+        tsdl_add_diagnostic(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-attribute",
+                            "the attribute '%.*s' is not known and passed over",
+                            (int)attribute->name.n, attribute->name.p);
         return true;
     }
     if (*seen >> i & 1)
