@@ -1,6 +1,7 @@
 /* Databases and results (tracetta/query.h). */
 #include "query/leaf.h"
 #include "query/query_intervals.h"
+#include "query/sql.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -363,6 +364,39 @@ static bool prepare_expanded(ttr_result *result, const char *sql, ttr_error *err
     return status == SQLITE_OK;
 }
 
+/* Returns the offset of the table that SQLite does not find, for which it gives no offset itself;
+ * 0 if `message` is about something else. */
+static uint64_t find_missing_table(const char *text, const char *message)
+{
+    static const char start[] = "no such table: ";
+    struct sql sql;
+    uint64_t offset = 0;
+    if (strncmp(message, start, sizeof start - 1) != 0)
+        return 0;
+    const char *schema_end = strchr(message + sizeof start - 1, '.');
+    const char *name = schema_end ? schema_end + 1 : message + sizeof start - 1;
+    if (sql_init(&sql, text)) {
+        for (uint32_t i = 0; i < sql.tokens_n && offset == 0; i++) {
+            if (sql_is_name(&sql, i) && sql_name_equals(&sql, i, name))
+                offset = sql.tokens[i].at;
+        }
+    }
+    sql_free(&sql);
+    return offset;
+}
+
+/* Sets the error of a statement that SQLite could not compile, or that has no words. `replaced` is
+ * the text that was compiled instead of `sql`; NULL = `sql` itself. */
+static void set_compile_error(const ttr_query *query, int status, const char *sql,
+                              const char *replaced, ttr_error *error)
+{
+    const char *message =
+        status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db);
+    const int at = status == SQLITE_OK || replaced ? -1 : sqlite3_error_offset(query->db);
+    set_error(error, convert_sqlite_status(status),
+              at < 0 ? find_missing_table(sql, message) : (uint64_t)at, message);
+}
+
 ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
                               ttr_error *error)
 {
@@ -382,9 +416,7 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
     if (rest)
         *rest = after;
     if (status != SQLITE_OK || !result->plain) {
-        const int at = status == SQLITE_OK || replaced ? -1 : sqlite3_error_offset(query->db);
-        set_error(error, convert_sqlite_status(status), at < 0 ? 0 : (uint64_t)at,
-                  status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db));
+        set_compile_error(query, status, sql, replaced, error);
         sqlite3_free(replaced);
         ttr_result_free(result);
         return NULL;

@@ -161,6 +161,7 @@ refuses "reserved_schema_is_refused" 3 "a schema has a name" "$tracetta" query m
 verdict "standard_input_is_read" $? "$(cat "$work/found")"
 
 refuses "wrong_column_names_the_nearest" 2 "no such column: nme \(did you mean name" "$tracetta" query "$work/t.fxt" "SELECT nme FROM slice"
+refuses "caret_is_below_the_missing_table" 2 '^                +\^$' "$tracetta" query "$work/t.fxt" "SELECT 1 FROM slic"
 refuses "wrong_statement_has_a_caret" 2 '\^' "$tracetta" query "$work/t.fxt" "SELEC 1 x"
 refuses "control_characters_of_a_statement_are_escaped" 2 "^  SELECT nope, '.x1b\[31m'\$" "$tracetta" query "$work/t.fxt" $'SELECT nope, \'\x1b[31m\''
 refuses "control_characters_of_a_condition_are_escaped" 2 '^  name=.x1b\[31m$' "$tracetta" cat "$work/t.fxt" --where=$'name=\x1b[31m'
