@@ -53,10 +53,10 @@ static uint32_t find_callsite(ttr_store *store, uint32_t parent, uint32_t frame)
                        samples->callsites_n + 1, sizeof *samples->callsites) ||
         !pair_map_put(&samples->callsite_ids, parent, frame, (uint32_t)samples->callsites_n))
         return 0;
-    samples->callsites[samples->callsites_n] = (struct raw_callsite){
-        .parent = parent,
-        .frame = frame,
-        .depth = parent ? samples->callsites[parent - 1].depth + 1 : 0};
+    samples->callsites[samples->callsites_n] =
+        (struct raw_callsite){.parent = parent,
+                              .frame = frame,
+                              .depth = parent ? samples->callsites[parent - 1].depth + 1 : 0};
     return (uint32_t)++samples->callsites_n;
 }
 
@@ -93,8 +93,7 @@ static uint32_t find_mapping(ttr_store *store, struct pair_map *known, ttr_id mo
     const int64_t row[] = {mapping, store_text_or_null(module)};
     if (found)
         return *found;
-    return pair_map_put(known, module, 0, mapping) &&
-                   store_append(store, STORE_STACK_MAPPING, row)
+    return pair_map_put(known, module, 0, mapping) && store_append(store, STORE_STACK_MAPPING, row)
                ? mapping
                : UINT32_MAX;
 }
