@@ -1,4 +1,4 @@
-/* Copy of a nettrace trace: each chunk is held until its events were emitted, then written. */
+/* Copies a nettrace trace: keeps each chunk until all its events were returned, then writes it. */
 #include "formats/nettrace/nettrace_copy.h"
 
 #include <string.h>
@@ -23,13 +23,14 @@ void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
     alloc_free(alloc, copy->marks, copy->marks_capacity, sizeof *copy->marks);
 }
 
-/* --- Bit set of the events to be copied --- */
+/* --- Bit set of the events to copy --- */
 
-/* Returns how many events of a chunk have arrived so far. */
+/* Returns how many events of a chunk arrived so far. */
 static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettrace_chunk *chunk)
 {
     uint64_t first = chunk->offset - copy->marks_from,
-             /* first: bit of the chunk's first byte; last: bit after its last byte */
+             /* first, last: bits of the chunk in the set, from the first byte to after the last
+              * byte */
         last = first + chunk->size;
     uint32_t n = 0;
     for (uint64_t word = first / 64; word < copy->mark_words && word * 64 < last; word++) {
@@ -41,8 +42,8 @@ static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettr
     return n;
 }
 
-/* Extends the bit set of marks to cover a chunk. Drops the marks of chunks that were written.
- * Returns false if memory is exhausted. */
+/* Extends the bit set to the bytes of a chunk. Drops the bits of chunks that were written. Returns
+ * false if memory is out. */
 static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
                           const struct nettrace_chunk *chunk)
 {
@@ -70,7 +71,7 @@ static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
 
 /* --- Writing of chunks --- */
 
-/* Writes a chunk unchanged. Only the padding of an object is adapted if its file offset changed. */
+/* Writes a chunk unchanged, except for the padding of an object if its file offset changed. */
 static void write_unchanged_chunk(const struct nettrace_copy *copy, struct ttr_writer *out,
                                   const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
@@ -89,7 +90,7 @@ static void write_unchanged_chunk(const struct nettrace_copy *copy, struct ttr_w
     buffer_add(&out->buffer, bytes + chunk->body, chunk->size - chunk->body);
 }
 
-/* V1, V2: writes the label table, which stores the offset of the end tag. */
+/* V1, V2: writes the label table, which contains the offset of the end tag. */
 static void write_label_table(const struct nettrace_copy *copy, struct ttr_writer *out,
                               const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
@@ -103,8 +104,8 @@ static void write_label_table(const struct nettrace_copy *copy, struct ttr_write
     buffer_add(&out->buffer, bytes + i, chunk->size - i);
 }
 
-/* Every trace needs a Trace object. If damage destroyed it, writes one with the values that the
- * reader assumed. */
+/* If damage destroyed the Trace object, which every trace needs, writes one with the values that
+ * the reader assumed. */
 static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *out,
                                 const struct nettrace_chunk *chunk)
 {
@@ -118,8 +119,8 @@ static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *o
         &(struct nettrace_trace_info){.frequency = 1000000000, .pointer_bytes = 8});
 }
 
-/* Returns whether a block of events must be rebuilt: it is damaged, some of its events are left
- * out, or earlier events of its threads were left out, which changes sequence numbers. */
+/* Returns true if a block of events must be rebuilt: it is damaged, a filter removed some of its
+ * events, or earlier events of its threads, which changes sequence numbers. */
 static bool needs_rebuild(const struct nettrace_copy *copy, const struct ttr_writer *out,
                           const struct nettrace_chunk *chunk)
 {
@@ -157,7 +158,7 @@ static ttr_status write_chunk(struct nettrace_copy *copy, struct ttr_writer *out
     return is_fine ? output_drain(out, error) : fail_memory(error);
 }
 
-/* --- Chunks that wait for their events --- */
+/* --- Chunks that wait for events --- */
 
 static ttr_status write_finished_chunks(struct nettrace_copy *copy, struct ttr_writer *out,
                                         uint64_t emitted_to, ttr_error *error)
@@ -183,7 +184,7 @@ static ttr_status write_finished_chunks(struct nettrace_copy *copy, struct ttr_w
     return TTR_OK;
 }
 
-/* Moves the bytes of held chunks to the start of the buffer if at least half of it is free. */
+/* Moves the bytes of waiting chunks to the start of the buffer if at least half of it is free. */
 static void compact_held_bytes(struct nettrace_copy *copy)
 {
     if (copy->bytes_first <= copy->bytes.n / 2)
@@ -242,7 +243,8 @@ ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *o
     write_missing_trace(copy, out, &(struct nettrace_chunk){.kind = NETTRACE_CHUNK_END});
     uint64_t end = ttr_writer_bytes(out);
     nettrace_append_end_mark(out, copy->version);
-    if (copy->version < 3) { /* the label table has one entry; its own offset follows */
+    /* the label table has one entry, and its own offset at the end */
+    if (copy->version < 3) {
         nettrace_append_u32(&out->buffer, 1);
         nettrace_append_u32(&out->buffer, (uint32_t)end);
         nettrace_append_u32(&out->buffer, (uint32_t)end + 1);

@@ -25,9 +25,10 @@ enum field_stage {
 /* State of the iterator, stored in ttr_fields. */
 struct nettrace_field_iter {
     struct layout_iter payload;
-    /* next frame, label, or array element to emit */
+    /* next frame, label, or array element to return */
     const uint8_t *at;
-    uint32_t left; /* frames or elements that remain; for labels: bytes that remain */
+    /* number of frames or elements that remain; bytes of labels that remain */
+    uint32_t left;
     uint16_t stage;
     uint16_t
         code; /* type code of the elements; while labels are emitted: the stage that follows them */
@@ -57,8 +58,8 @@ static void start_payload_iteration(ttr_fields *fields)
     }
 }
 
-/* Starts the iterator. nettrace_fields_hold() can read plain events without setup, so the first
- * call of nettrace_fields_next() does the setup. */
+/* Starts the iterator. Most work is left to the first call of nettrace_fields_next(), because
+ * nettrace_fields_hold() does not need it for events without labels. */
 static void nettrace_fields_begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->ctx;
@@ -101,8 +102,8 @@ static unsigned type_code_size(unsigned code)
     return code < sizeof bytes && bytes[code] ? bytes[code] : 1;
 }
 
-/* Reads the value that a location field refers to. Location: u32 = bytes << 16 | offset. If the
- * offset is outside of the payload, the field keeps these four bytes. */
+/* Reads the value to which a location field refers: u32 = bytes << 16 | offset. If the offset is
+ * outside of the payload, returns the four bytes of the field itself. */
 static void resolve_location(struct nettrace_field_iter *iter, struct arena *scratch,
                              const ttr_event *event, unsigned role, ttr_field *field)
 {
@@ -133,7 +134,7 @@ static void resolve_location(struct nettrace_field_iter *iter, struct arena *scr
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = iter->left};
 }
 
-/* Converts a GUID, decimal or date to text. Leaves the value unchanged if memory is exhausted. */
+/* Converts a GUID, decimal or date to text. If memory is out, does not change the value. */
 static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *field)
 {
     char *to = arena_alloc(scratch, NUMBER_MAX);
@@ -145,7 +146,7 @@ static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *fie
                                                                          : TTR_DISPLAY_NONE};
 }
 
-/* Returns the next element of an array that a location field refers to. */
+/* Returns the next element of an array to which a location field refers. */
 static void emit_located_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                  ttr_field *field)
 {
@@ -178,8 +179,8 @@ static void emit_located_element(struct nettrace_field_iter *iter, struct arena 
         convert_to_text(scratch, plain->role, field);
 }
 
-/* Converts a value by the role of its type (GUID, decimal, date, location, characters). Leaves the
- * value unchanged if memory is exhausted. */
+/* Converts a value by the role of its type (GUID, decimal, date, location, characters). If memory
+ * is out, does not change it. */
 static void convert_value_by_role(struct nettrace_field_iter *iter,
                                   const struct nettrace_type *type, const ttr_event *event,
                                   unsigned role, ttr_field *field)
@@ -203,7 +204,7 @@ static void init_field(ttr_field *field, const char *name, uint8_t type)
     field->value.type = type;
 }
 
-/* Returns the payload bytes after the last decoded field. Returns false if none are left, or if
+/* Returns the payload bytes after the last decoded field. Returns false if there are no more, or
  * location fields may refer to them. */
 static bool emit_undecoded_bytes(struct nettrace_field_iter *iter, const struct nettrace_type *type,
                                  const ttr_event *event, ttr_field *field)
@@ -264,8 +265,8 @@ static bool emit_field_after_payload(struct nettrace_field_iter *iter,
     return iter->stage == STAGE_ELEMENTS && emit_frame(iter, type, field);
 }
 
-/* Returns the next label, or the next element that a location field refers to. Returns false if
- * there is none. */
+/* Returns the next label, or the next element of an array to which a location field refers.
+ * Returns false if there are no more. */
 static bool emit_label_or_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                   ttr_field *field)
 {
@@ -284,8 +285,8 @@ static bool emit_label_or_element(struct nettrace_field_iter *iter, struct arena
     return false;
 }
 
-/* If the payload ends inside an array with an inline length, moves back to the start of that array
- * and returns true. The rest of the payload is then shown as undecoded. */
+/* If the payload ends inside an array that starts with its length, moves back to the start of the
+ * array and returns true. The rest of the payload is then returned as undecoded. */
 static bool rewind_failed_array(struct layout_cursor *run)
 {
     const struct type *type = run->member ? run->member->type : NULL;
@@ -318,9 +319,8 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
     return emit_field_after_payload(iter, type, fields->event, field);
 }
 
-/* Stores all fields of an event in `held` at once, and returns their number. Returns 0 if the
- * payload does not fit layout 0. If some values are converted, `held` must be filled again for each
- * event. */
+/* Stores all fields of an event in `held` and returns their number. Returns 0 if the payload does
+ * not match layout 0. If values must be converted, the caller must call this for each event. */
 static uint32_t nettrace_fields_hold(ttr_fields *fields, struct field_cache *held)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
@@ -345,7 +345,7 @@ static bool nettrace_fields_label(const ttr_fields *fields, const ttr_value *val
     return layout_field_ops.label(fields, value, i, text);
 }
 
-/* Returns the type of the last field returned; NULL if the field does not come from the layout. */
+/* Returns the type of the field that was returned last; NULL if it is not in the layout. */
 static const struct type *nettrace_fields_type(const ttr_fields *fields)
 {
     const struct nettrace_field_iter *iter = (const struct nettrace_field_iter *)fields->state;
