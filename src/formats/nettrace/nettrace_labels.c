@@ -26,7 +26,8 @@ enum {
     LABEL_LAST = 0x80
 };
 
-/* Advances the cursor over the content of a label. Returns false if the kind is unknown. */
+/* Moves the cursor to the end of a label's content. Returns false if the kind of the label is
+ * unknown. */
 static bool skip_label(struct cursor *c, unsigned kind)
 {
     switch (kind) {
@@ -125,14 +126,14 @@ bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t num
     return true;
 }
 
-/* Gives an event the schema of its type in another version. */
+/* Changes an event's schema to that of its type in another version. */
 static void apply_version(struct nettrace_type *type, uint8_t version, ttr_event *event)
 {
     const struct nettrace_type *other = nettrace_get_type_of_version(type, version);
     if (other)
         event->schema = other->schema;
     else
-        type->reader->is_out_of_memory = true; /* reported by the next read */
+        type->reader->is_out_of_memory = true; /* the next read returns the error */
 }
 
 void nettrace_labels_apply(struct nettrace_type *type, ttr_event *event)

@@ -62,7 +62,7 @@ static const struct type *parse_struct_type(struct metadata6_parser *parser, str
 static const struct type *parse_type6(struct metadata6_parser *parser, struct cursor *c,
                                       unsigned depth);
 
-/* Parses an array type. An array of characters becomes a text. */
+/* Parses an array type. An array of characters becomes text. */
 static const struct type *parse_array_type(struct metadata6_parser *parser, struct cursor *c,
                                            bool is_fixed, unsigned depth)
 {
@@ -86,9 +86,9 @@ static const struct type *parse_array_type(struct metadata6_parser *parser, stru
                       .role = code == NETTRACE_CHAR ? NETTRACE_ROLE_TEXT16 : NETTRACE_ROLE_NONE});
 }
 
-/* Parses a location type (rel_loc, data_loc): the field is a blob of four bytes that refers to a
- * value elsewhere in the payload. The role stores the type of that value and the origin of its
- * offset. */
+/* Parses a location type (rel_loc, data_loc): a field of four bytes that refers to a value
+ * elsewhere in the payload. The role of the result contains the type of that value, and from where
+ * its offset counts. */
 static const struct type *parse_location_type(struct metadata6_parser *parser, struct cursor *c,
                                               bool is_relative)
 {
@@ -167,7 +167,7 @@ static const struct type *parse_struct_type(struct metadata6_parser *parser, str
                : NULL;
 }
 
-/* Parses options. Stops at an option of an unknown kind, since its size is unknown. */
+/* Parses options up to the first with an unknown kind, which has an unknown size. */
 static void parse_options6(struct cursor *c, struct nettrace_definition *definition)
 {
     while (cursor_left(c) > 0) {
@@ -226,7 +226,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
     definition.id = (uint32_t)nettrace_read_varint(row);
     definition.name = intern_text(reader, nettrace_read_string(row), &parser.is_out_of_memory);
     if (row->failed)
-        return TTR_OK; /* the caller reports truncated rows once per block */
+        return TTR_OK; /* the caller reports once per block that rows are cut off */
     const struct type *root = parse_struct_type(&parser, row, 0);
     if (root) {
         struct cursor options = cursor_slice(row, cursor_u16le(row));

@@ -21,7 +21,7 @@ ttr_id nettrace_get_thread_without_tid(struct nettrace_reader *reader, uint64_t 
     return thread && pair_map_put(map, index, pid, thread) ? thread : 0;
 }
 
-/* V6: returns the thread at an index of the thread table. An index that was never declared is a
+/* V6: returns the thread at an index of the thread table. If the index was never declared, it is a
  * thread without a tid. */
 static ttr_id find_or_add_thread(struct nettrace_reader *reader, uint64_t index)
 {
@@ -97,8 +97,7 @@ bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_
 static bool queue_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
-    /* If the queue is full, the count is added to the last gap, and its time interval is extended.
-     */
+    /* if the queue is full, extend the last gap in it */
     if (order->gaps_n >= NETTRACE_GAPS_MAX) {
         struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
         last->count += gap->count;
@@ -128,11 +127,12 @@ bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
         .offset = header->start ? reader->in->window.offset +
                                       (uint64_t)(header->start - reader->in->window.bytes)
                                 : reader->at};
-    if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before, so the
-                                                 start of the gap is unknown */
+    if (gap.from > gap.to || !capture->ticks) /* the gap starts at an unknown time, since no earlier
+                                                 event of this thread is known */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
-        /* the sequence point is older than the last event, so it does not prove a loss */
+        /* the sequence point is older than the last event, so it does not prove that events were
+         * lost */
         return true;
     capture->is_known = true;
     capture->sequence = header->sequence;

@@ -25,8 +25,8 @@ void nettrace_writer_free(struct ttr_writer *out)
     nettrace_encode_free(w, &out->t->counted);
 }
 
-/* Returns whether a trace can be copied: no event was written yet, times are not shifted, and no
- * other version was requested. V4 can also be copied if V5 was requested. */
+/* Returns true if a trace can be copied: no event was written, times are not shifted, and its
+ * version was requested, or any. V4 can also be copied if V5 was requested. */
 static bool can_copy(const struct nettrace_writer *w, const struct nettrace_reader *reader)
 {
     bool is_version = w->version == 0 || w->version == reader->version ||
@@ -63,7 +63,8 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     if (!is_own) {
         output_count_loss(out, NETTRACE_LOST_GUEST, event->offset);
     } else if (event->kind !=
-               TTR_KIND_GAP) { /* a copy keeps the sequence numbers, which already express gaps */
+               /* sequence numbers, which a copy keeps, already report the gap */
+               TTR_KIND_GAP) {
         nettrace_copy_mark_event(&w->copy, event);
         output_count_event(out, event);
     }
