@@ -531,9 +531,9 @@ TTR_MUST bool nettrace_salvage_block(struct nettrace_reader *reader,
 /* Times of events differ from those in the header of the block; least, most: lowest and highest
  * ticks of events. If one damaged bit in a time delta explains this, splits the block before the
  * damaged event and corrects the times of the second segment. Otherwise returns false. */
-TTR_MUST bool nettrace_undo_time(const struct nettrace_reader *reader,
-                                 const struct nettrace_block *block, uint64_t least, uint64_t most,
-                                 struct nettrace_segments *segments);
+TTR_MUST bool nettrace_correct_damaged_time(const struct nettrace_reader *reader,
+                                            const struct nettrace_block *block, uint64_t least,
+                                            uint64_t most, struct nettrace_segments *segments);
 
 /* --- Order of events (nettrace_order.c) --- */
 
@@ -572,7 +572,7 @@ void nettrace_order_rebase_pointers(struct nettrace_order *order, const struct w
 
 /* Returns the index of a capture thread in threads.capture; adds the thread if it is new. Returns
  * SIZE_MAX if memory is out. */
-size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id);
+size_t nettrace_get_capture_thread_index(struct nettrace_reader *reader, uint64_t id);
 
 /* Compares the sequence number in `header` with that of the thread's last event. If events are
  * missing, adds a gap to the queue. is_point: the number is in a sequence point, not in an event.
@@ -582,7 +582,7 @@ TTR_MUST bool nettrace_update_sequence(struct nettrace_reader *reader, size_t ca
 
 /* Returns the thread with that OS thread id; in V6, with that thread index. Returns 0 if memory is
  * out. */
-ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid);
+ttr_id nettrace_get_thread(struct nettrace_reader *reader, uint64_t tid);
 
 /* V6: returns the thread with an index but no tid. Returns 0 if memory is out. */
 ttr_id nettrace_get_thread_without_tid(struct nettrace_reader *reader, uint64_t index,
@@ -605,8 +605,8 @@ void nettrace_stacks_free(struct nettrace_reader *reader);
 
 /* Returns the addresses of an event's stack as stored, and sets `*n` to their number. Returns NULL
  * if the event has no stack. Valid until the next sequence point. */
-const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
-                                      uint32_t *n);
+const uint8_t *nettrace_get_stored_frames(const struct nettrace_reader *reader,
+                                          const ttr_event *event, uint32_t *n);
 
 /* Implements ttr_event_frames(): copies up to `room` addresses, and returns the full depth of the
  * stack. `ctx` is the event's type. */
@@ -669,7 +669,7 @@ bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t num
 
 /* Sets the members of an event that its labels override. event->part has the number of the label
  * list. */
-void nettrace_labels_apply(struct nettrace_type *type, ttr_event *event);
+void nettrace_override_by_labels(struct nettrace_type *type, ttr_event *event);
 
 /* Returns the next label that is a field, and advances `*p` and `*n` to the one after it. Returns
  * false if there are no more. */
@@ -702,7 +702,8 @@ TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader,
 
 /* If the same record was declared before with this number, makes the number refer to that type
  * again, and returns true. Returns false if not, or if memory is out. */
-bool nettrace_type_reuse(struct nettrace_reader *reader, const struct nettrace_definition *stored);
+bool nettrace_reuse_known_type(struct nettrace_reader *reader,
+                               const struct nettrace_definition *stored);
 
 /* Adds a copy of a type, with another version and payload, to the type's list of versions. Returns
  * NULL if memory is out. */
@@ -739,11 +740,12 @@ const struct layout *nettrace_get_event_layout(const struct nettrace_type *type,
 
 /* Returns true if the last field of a type ends exactly at the end of a payload, or the fields are
  * unknown. */
-bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payload, uint32_t n);
+bool nettrace_fields_end_with_payload(const struct nettrace_type *type, const uint8_t *payload,
+                                      uint32_t n);
 
 /* Returns the could_lie bit of a payload with arrays if the number of their elements may be an
  * earlier field; 0 for other payloads. */
-uint8_t nettrace_make_corrected_type(const struct type *root);
+uint8_t nettrace_get_earlier_count_bit(const struct type *root);
 
 /* --- Field iterator (nettrace_fields.c) --- */
 
@@ -763,7 +765,7 @@ void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
 
 /* Returns the kind of symbols that an event of the runtime's providers declares (enum
  * symbols_kind); 0 if none. */
-uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id);
+uint8_t nettrace_get_symbol_kind(ttr_text provider, uint32_t id);
 
 /* Adds the symbols that an event declares to the library context. Returns false if memory is
  * out. */
@@ -780,7 +782,7 @@ bool nettrace_is_universal_sample(ttr_text provider, ttr_text name);
 
 /* Returns the kind of symbols that an event of Universal.System declares (enum symbols_kind); 0 if
  * the reader does not use them. */
-uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id);
+uint8_t nettrace_get_universal_symbol_kind(ttr_text provider, uint32_t id);
 
 /* Adds the process name, mapping or symbol that an event declares. Returns false if memory is
  * out. */

@@ -28,7 +28,7 @@ static ttr_status parse_point6(struct nettrace_reader *reader, struct cursor *c)
         header.sequence = (uint32_t)nettrace_read_varint(c);
         if (c->failed)
             break;
-        size_t capture = nettrace_capture_index(reader, thread);
+        size_t capture = nettrace_get_capture_thread_index(reader, thread);
         if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
     }
@@ -86,7 +86,7 @@ static ttr_status parse_ended_threads(struct nettrace_reader *reader, struct cur
                                          .sequence = (uint32_t)nettrace_read_varint(c)};
         if (c->failed)
             break;
-        size_t capture = nettrace_capture_index(reader, index);
+        size_t capture = nettrace_get_capture_thread_index(reader, index);
         if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
         nettrace_thread_remove(reader, index);

@@ -130,8 +130,8 @@ static void append_class_key(struct ttr_writer *out, const ttr_event *event)
     buffer_commit(&w->signature, KEY);
 }
 
-static void describe_class(struct ttr_writer *out, const ttr_event *event, size_t signature_n,
-                           struct nettrace_class_info *info)
+static void fill_class_info(struct ttr_writer *out, const ttr_event *event, size_t signature_n,
+                            struct nettrace_class_info *info)
 {
     struct nettrace_writer *w = out->ctx;
     const char *kind = ttr_kind_text(event->kind);
@@ -153,11 +153,11 @@ static uint32_t add_class_of_signature(struct ttr_writer *out, const ttr_event *
     struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
     bool is_bare;
-    describe_class(out, event, signature_n, &info);
+    fill_class_info(out, event, signature_n, &info);
     uint32_t number = find_or_add_class(out, &info, &is_bare);
     struct nettrace_text_flaws flaws = nettrace_is_v6(w)
                                            ? (struct nettrace_text_flaws){false, false}
-                                           : nettrace_class_text_flaws(&info);
+                                           : nettrace_find_class_text_flaws(&info);
     uint32_t with = number | (is_bare ? CLASS_IS_BARE : 0) |
                     (flaws.is_broken ? CLASS_IS_BROKEN : 0) |
                     (flaws.has_zeros ? CLASS_HAS_ZEROS : 0);
@@ -226,8 +226,8 @@ uint32_t nettrace_get_sample_class(struct ttr_writer *out, const ttr_event *even
 
 /* --- Classes of events with a copied payload --- */
 
-static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
-                                const struct nettrace_type *type, unsigned layout_index)
+static uint32_t add_translated_class(struct ttr_writer *out, const ttr_event *event,
+                                     const struct nettrace_type *type, unsigned layout_index)
 {
     struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
@@ -236,7 +236,8 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     buffer_init(&texts, &out->t->counted);
     buffer_clear(&w->signature);
     uint32_t number = NO_CLASS;
-    bool is_understood = nettrace_translate(type, &info, &w->signature, &texts, layout_index);
+    bool is_understood =
+        nettrace_translate_metadata(type, &info, &w->signature, &texts, layout_index);
     w->is_out_of_memory |= texts.failed || w->signature.failed;
     /* no opcode is written if readers derive the same one from the name */
     info.opcode = event->opcode == type->opcode ? info.opcode : event->opcode;
@@ -314,11 +315,11 @@ uint32_t nettrace_get_source_class(struct ttr_writer *out, const ttr_event *even
                    known->keyword == event->keyword && known->level == event->level &&
                    known->opcode == event->opcode;
     if (!is_same)
-        *known =
-            (struct nettrace_source_class){.class = translate_class(out, event, type, layout_index),
-                                           .keyword = event->keyword,
-                                           .level = event->level,
-                                           .opcode = event->opcode,
-                                           .layout_index = (uint8_t)layout_index};
+        *known = (struct nettrace_source_class){
+            .class = add_translated_class(out, event, type, layout_index),
+            .keyword = event->keyword,
+            .level = event->level,
+            .opcode = event->opcode,
+            .layout_index = (uint8_t)layout_index};
     return known->class == NO_CLASS ? 0 : known->class;
 }

@@ -26,7 +26,8 @@ void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
 /* --- Bit set of the events to copy --- */
 
 /* Returns how many events of a chunk arrived so far. */
-static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettrace_chunk *chunk)
+static uint32_t count_arrived_events(const struct nettrace_copy *copy,
+                                     const struct nettrace_chunk *chunk)
 {
     uint64_t first = chunk->offset - copy->marks_from,
              /* first, last: bits of the chunk in the set, from the first byte to after the last
@@ -126,7 +127,7 @@ static bool needs_rebuild(const struct nettrace_copy *copy, const struct ttr_wri
 {
     bool is_moved = chunk->kind == NETTRACE_CHUNK_FLAT && ttr_writer_bytes(out) != chunk->offset;
     return chunk->is_part || is_moved || copy->dropped.used > 0 ||
-           count_marks(copy, chunk) < chunk->events;
+           count_arrived_events(copy, chunk) < chunk->events;
 }
 
 static ttr_status write_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
@@ -185,7 +186,7 @@ static ttr_status write_finished_chunks(struct nettrace_copy *copy, struct ttr_w
 }
 
 /* Moves the bytes of waiting chunks to the start of the buffer if at least half of it is free. */
-static void compact_held_bytes(struct nettrace_copy *copy)
+static void compact_waiting_bytes(struct nettrace_copy *copy)
 {
     if (copy->bytes_first <= copy->bytes.n / 2)
         return;
@@ -199,11 +200,12 @@ static void compact_held_bytes(struct nettrace_copy *copy)
     copy->held_first = copy->bytes_first = 0;
 }
 
-static ttr_status hold_chunk(struct nettrace_copy *copy, const struct alloc *alloc,
-                             const struct nettrace_chunk *chunk, const uint8_t *bytes,
-                             ttr_error *error)
+static ttr_status keep_chunk_until_events_arrive(struct nettrace_copy *copy,
+                                                 const struct alloc *alloc,
+                                                 const struct nettrace_chunk *chunk,
+                                                 const uint8_t *bytes, ttr_error *error)
 {
-    compact_held_bytes(copy);
+    compact_waiting_bytes(copy);
     if (!reserve_marks(copy, alloc, chunk) ||
         !alloc_reserve(alloc, (void **)&copy->held, &copy->held_capacity, copy->held_n + 1,
                        sizeof *copy->held))
@@ -229,7 +231,8 @@ ttr_status nettrace_copy_add_chunk(struct nettrace_copy *copy, struct ttr_writer
     if (status != TTR_OK)
         return status;
     if (copy->held_first < copy->held_n || chunk.offset + chunk.size > event->link)
-        return hold_chunk(copy, &out->t->counted, &chunk, event->payload, error);
+        return keep_chunk_until_events_arrive(copy, &out->t->counted, &chunk, event->payload,
+                                              error);
     copy->mark_words = 0;
     return write_chunk(copy, out, &chunk, event->payload, error);
 }

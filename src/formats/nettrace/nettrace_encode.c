@@ -74,7 +74,7 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
 
 /* Sets the unit of output ticks to nanoseconds. Tick 0 is 1970 if the first event has a Unix time;
  * else a time before it, so that ticks are not negative. */
-static void set_ns_clock(const ttr *t, struct nettrace_writer *w, const ttr_event *event)
+static void set_nanosecond_clock(const ttr *t, struct nettrace_writer *w, const ttr_event *event)
 {
     bool is_dated =
         context_has_unix_time(t, event) && event->time > 0 && event->time < YEAR_2250_NS;
@@ -119,7 +119,7 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
     if (!w->version)
         w->version = reader && reader->version < NETTRACE_V6 ? 5 : NETTRACE_V6;
     w->trace_info.pointer_bytes = 8;
-    set_ns_clock(out->t, w, event ? event : &none);
+    set_nanosecond_clock(out->t, w, event ? event : &none);
     if (event && ttr_thread_get(out->t, event->thread, &thread) && thread.pid_known) {
         w->trace_info.pid = thread.pid;
         w->trace_info.has_pid = true;
@@ -171,7 +171,7 @@ static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event
                                          ttr_error *error)
 {
     const struct nettrace_writer *w = out->ctx;
-    size_t thread = nettrace_thread_index(out, event->thread);
+    size_t thread = nettrace_get_output_thread_index(out, event->thread);
     if (thread == SIZE_MAX || !nettrace_count_lost_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
     return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread)
@@ -187,7 +187,7 @@ static uint32_t intern_source_stack(struct nettrace_writer *w, const struct nett
                                     const ttr_event *event)
 {
     uint32_t n;
-    const uint8_t *stack = nettrace_stored_frames(reader, event, &n);
+    const uint8_t *stack = nettrace_get_stored_frames(reader, event, &n);
     uint32_t number = stack ? nettrace_intern_bytes(&w->blocks.stacks, stack,
                                                     (size_t)n * reader->pointer_bytes, true)
                             : 0;
@@ -349,7 +349,7 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
     size_t index = known ? *known
                    : is_capture
                        ? nettrace_get_thread_index_of_tid(w, w->trace_info.pid, track.number)
-                       : nettrace_thread_index(out, event->thread);
+                       : nettrace_get_output_thread_index(out, event->thread);
     if (index == SIZE_MAX)
         return fail_memory(error);
     struct nettrace_output_thread *thread = &w->threads[index];

@@ -59,7 +59,7 @@ static void start_payload_iteration(ttr_fields *fields)
 }
 
 /* Starts the iterator. Most work is left to the first call of nettrace_fields_next(), because
- * nettrace_fields_hold() does not need it for events without labels. */
+ * nettrace_fill_field_cache() does not need it for events without labels. */
 static void nettrace_fields_begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->ctx;
@@ -90,7 +90,7 @@ static void join_characters(struct nettrace_field_iter *iter, struct arena *scra
     field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to ? to : "", bytes}};
 }
 
-static unsigned type_code_size(unsigned code)
+static unsigned get_type_code_size(unsigned code)
 {
     static const uint8_t bytes[] = {
         [NETTRACE_BOOLEAN] = 4,  [NETTRACE_CHAR] = 2,      [NETTRACE_I8] = 1,
@@ -104,8 +104,8 @@ static unsigned type_code_size(unsigned code)
 
 /* Reads the value to which a location field refers: u32 = bytes << 16 | offset. If the offset is
  * outside of the payload, returns the four bytes of the field itself. */
-static void resolve_location(struct nettrace_field_iter *iter, struct arena *scratch,
-                             const ttr_event *event, unsigned role, ttr_field *field)
+static void read_located_value(struct nettrace_field_iter *iter, struct arena *scratch,
+                               const ttr_event *event, unsigned role, ttr_field *field)
 {
     unsigned code = role >> NETTRACE_ROLE_CODE_SHIFT,
              kind = role & ((1u << NETTRACE_ROLE_CODE_SHIFT) - 1);
@@ -128,7 +128,7 @@ static void resolve_location(struct nettrace_field_iter *iter, struct arena *scr
     if (code == NETTRACE_CHAR8 || code == NETTRACE_CHAR)
         return;
     iter->at = p;
-    iter->left = (uint32_t)(n / type_code_size(code));
+    iter->left = (uint32_t)(n / get_type_code_size(code));
     iter->code = (uint16_t)code;
     iter->stage = STAGE_LOCATED;
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = iter->left};
@@ -151,7 +151,7 @@ static void emit_located_element(struct nettrace_field_iter *iter, struct arena 
                                  ttr_field *field)
 {
     const struct type *plain = clr_get_type_of_code(iter->code);
-    unsigned bytes = type_code_size(iter->code);
+    unsigned bytes = get_type_code_size(iter->code);
     const uint8_t *p = iter->at;
     uint64_t x = bytes == 1   ? *p
                  : bytes == 2 ? load_u16le(p)
@@ -192,7 +192,7 @@ static void convert_value_by_role(struct nettrace_field_iter *iter,
         field->value =
             (ttr_value){.type = TTR_TYPE_INT, .v.s = (int64_t)(x >> 1) ^ -(int64_t)(x & 1)};
     if (role >> NETTRACE_ROLE_CODE_SHIFT)
-        resolve_location(iter, &type->reader->scratch, event, role, field);
+        read_located_value(iter, &type->reader->scratch, event, role, field);
     if (role < NETTRACE_ROLE_TEXT16)
         convert_to_text(&type->reader->scratch, role, field);
 }
@@ -224,7 +224,7 @@ static bool emit_frames_field(struct nettrace_field_iter *iter, const struct net
 {
     if (event->kind != TTR_KIND_SAMPLE)
         return false;
-    iter->at = nettrace_stored_frames(type->reader, event, &iter->left);
+    iter->at = nettrace_get_stored_frames(type->reader, event, &iter->left);
     init_field(field, "frames", TTR_TYPE_ARRAY);
     field->value.count = iter->left;
     return true;
@@ -321,7 +321,7 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
 
 /* Stores all fields of an event in `held` and returns their number. Returns 0 if the payload does
  * not match layout 0. If values must be converted, the caller must call this for each event. */
-static uint32_t nettrace_fields_hold(ttr_fields *fields, struct field_cache *held)
+static uint32_t nettrace_fill_field_cache(ttr_fields *fields, struct field_cache *held)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct nettrace_type *type = fields->ctx;
@@ -354,7 +354,7 @@ static const struct type *nettrace_fields_type(const ttr_fields *fields)
 
 const struct field_ops nettrace_field_ops = {.begin = nettrace_fields_begin,
                                              .next = nettrace_fields_next,
-                                             .decode_cached = nettrace_fields_hold,
+                                             .decode_cached = nettrace_fill_field_cache,
                                              .label = nettrace_fields_label,
                                              .frames = nettrace_copy_frames,
                                              .type = nettrace_fields_type,

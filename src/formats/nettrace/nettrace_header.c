@@ -87,8 +87,8 @@ static bool decode_uncompressed(struct nettrace_header *h, const uint8_t *origin
     h->metadata = load_u32le(p + 4);
     h->thread = load_u32le(p + 8);
     h->ticks = load_u64le(p + 12);
-    h->activity = nettrace_guid_or_null(p + 20);
-    h->related = nettrace_guid_or_null(p + 36);
+    h->activity = nettrace_get_guid_or_null(p + 20);
+    h->related = nettrace_get_guid_or_null(p + 36);
     h->payload_size = load_u32le(p + 52);
     h->payload = p + HEAD;
     size_t room = (size_t)(event_end - h->payload) - SIZE;
@@ -147,8 +147,8 @@ static bool decode_plain_header(struct nettrace_header *h, const uint8_t *origin
     h->stack = load_u32le(p + 32);
     h->ticks = load_u64le(p + 36);
     h->labels = codec == CODEC_PLAIN ? 0 : load_u32le(p + 44);
-    h->activity = codec == CODEC_PLAIN ? nettrace_guid_or_null(p + 44) : NULL;
-    h->related = codec == CODEC_PLAIN ? nettrace_guid_or_null(p + 60) : NULL;
+    h->activity = codec == CODEC_PLAIN ? nettrace_get_guid_or_null(p + 44) : NULL;
+    h->related = codec == CODEC_PLAIN ? nettrace_get_guid_or_null(p + 60) : NULL;
     h->payload_size = load_u32le(p + head - 4);
     h->payload = p + head;
     if (size > left - 4 || size < head - 4 || h->payload_size > size - (head - 4))

@@ -83,7 +83,7 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_varint64(const uint8_t *p,
     return p + (bit >> 3) + 1;
 }
 
-static inline const uint8_t *nettrace_guid_or_null(const uint8_t *p)
+static inline const uint8_t *nettrace_get_guid_or_null(const uint8_t *p)
 {
     return load_u64le(p) | load_u64le(p + 8) ? p : NULL;
 }
@@ -122,11 +122,11 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_head
     if (is_v6 && h->flags & NETTRACE_HAS_ACTIVITY && !(p = nettrace_decode_varint32(p, &h->labels)))
         return NULL;
     if (!is_v6 && h->flags & NETTRACE_HAS_ACTIVITY) {
-        h->activity = nettrace_guid_or_null(p);
+        h->activity = nettrace_get_guid_or_null(p);
         p += 16;
     }
     if (!is_v6 && h->flags & NETTRACE_HAS_RELATED) {
-        h->related = nettrace_guid_or_null(p);
+        h->related = nettrace_get_guid_or_null(p);
         p += 16;
     }
     if (h->flags & NETTRACE_HAS_SIZE && !(p = nettrace_decode_varint32(p, &h->payload_size)))
@@ -143,7 +143,7 @@ struct nettrace_header_range {
     uint8_t codec;
 };
 
-static inline struct nettrace_header_range nettrace_header_range_over(const uint8_t *origin,
+static inline struct nettrace_header_range nettrace_make_header_range(const uint8_t *origin,
                                                                       const uint8_t *end,
                                                                       enum nettrace_codec codec)
 {

@@ -71,7 +71,7 @@ static const struct type *make_counted_root(struct nettrace_reader *reader, cons
     return copy;
 }
 
-uint8_t nettrace_make_corrected_type(const struct type *root)
+uint8_t nettrace_get_earlier_count_bit(const struct type *root)
 {
     for (uint32_t i = 0; root && i < root->members_n; i++)
         if (may_lack_count_member(root->members[i].type) && find_count_member(root->members, i))
@@ -190,7 +190,7 @@ static const struct layout *find_or_compile_layout(const struct nettrace_type *t
 }
 
 /* Returns true if the last field of a layout ends at the end of the event's payload. */
-static bool layout_fits(const struct layout *layout, const ttr_event *event)
+static bool layout_ends_with_payload(const struct layout *layout, const ttr_event *event)
 {
     struct layout_cursor run = {
         .bits = bits_init(event->payload, 0, (uint64_t)event->payload_size * 8)};
@@ -201,23 +201,25 @@ const struct layout *nettrace_get_event_layout(const struct nettrace_type *type,
                                                const ttr_event *event)
 {
     const struct layout *first = type->layouts->root ? find_or_compile_layout(type, 0) : NULL;
-    if (NETTRACE_LIKELY(!type->layouts->could_lie) || !first || layout_fits(first, event))
+    if (NETTRACE_LIKELY(!type->layouts->could_lie) || !first ||
+        layout_ends_with_payload(first, event))
         return first;
     for (unsigned layout_index = 1; layout_index < NETTRACE_LAYOUTS_MAX; layout_index++) {
         const struct layout *other = (layout_index & type->layouts->could_lie) == layout_index
                                          ? find_or_compile_layout(type, layout_index)
                                          : NULL;
-        if (other && layout_fits(other, event))
+        if (other && layout_ends_with_payload(other, event))
             return other;
     }
     return first;
 }
 
-bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payload, uint32_t n)
+bool nettrace_fields_end_with_payload(const struct nettrace_type *type, const uint8_t *payload,
+                                      uint32_t n)
 {
     const ttr_event event = {.payload = payload, .payload_size = n};
     if (!type->layouts->root || type->has_locations)
         return true;
     const struct layout *layout = nettrace_get_event_layout(type, &event);
-    return !layout || layout_fits(layout, &event);
+    return !layout || layout_ends_with_payload(layout, &event);
 }

@@ -45,7 +45,7 @@ static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c,
                              "the fields of \"%s\" are not decoded: %s",
                              ttr_text_get(reader->t, definition->name).p,
                              making.problem ? making.problem : "they are incomplete");
-    definition->could_lie = making.could_lie | nettrace_make_corrected_type(definition->root);
+    definition->could_lie = making.could_lie | nettrace_get_earlier_count_bit(definition->root);
     *c = making.c;
     c->failed |= !definition->root;
     return making.is_out_of_memory ? fail_memory(reader->error) : TTR_OK;

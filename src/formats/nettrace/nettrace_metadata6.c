@@ -48,7 +48,7 @@ static const struct type *new_arena_type(struct metadata6_parser *parser, struct
     return copy;
 }
 
-static const struct type *text_type(struct metadata6_parser *parser, uint64_t bytes)
+static const struct type *make_text_type(struct metadata6_parser *parser, uint64_t bytes)
 {
     return new_arena_type(parser, (struct type){.kind = TYPE_TEXT,
                                                 .bits = 8,
@@ -75,7 +75,7 @@ static const struct type *parse_array_type(struct metadata6_parser *parser, stru
     if (!element)
         return NULL;
     if (code == NETTRACE_CHAR8 && (count || !is_fixed))
-        return text_type(parser, count);
+        return make_text_type(parser, count);
     return new_arena_type(
         parser,
         (struct type){.kind = is_fixed ? TYPE_ARRAY : TYPE_SEQUENCE,
@@ -119,7 +119,7 @@ static const struct type *parse_type6(struct metadata6_parser *parser, struct cu
     else if (code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC)
         return parse_location_type(parser, c, code == NETTRACE_REL_LOC);
     else if (code == NETTRACE_CHAR8)
-        return text_type(parser, parser->is_universal ? 0 : 1);
+        return make_text_type(parser, parser->is_universal ? 0 : 1);
     else if (code == NETTRACE_VAR_INT)
         return new_arena_type(parser,
                               (struct type){.kind = TYPE_VAR_UINT, .role = NETTRACE_ROLE_ZIGZAG});
@@ -217,7 +217,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
     definition.bytes = row->p;
     definition.bytes_n = cursor_left(row);
     struct metadata6_parser parser = {.reader = reader};
-    if (nettrace_type_reuse(reader, &definition))
+    if (nettrace_reuse_known_type(reader, &definition))
         return TTR_OK;
     uint64_t offset = row->offset;
     ttr_text provider = nettrace_read_string(row);
@@ -236,7 +236,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
         if (definition.root)
             *definition.root = *root;
         parser.is_out_of_memory |= !definition.root;
-        definition.could_lie = nettrace_make_corrected_type(definition.root);
+        definition.could_lie = nettrace_get_earlier_count_bit(definition.root);
     } else if (!parser.is_out_of_memory) {
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "nettrace.bad-metadata",
                              "the fields of \"%s\" are not decoded: %s",

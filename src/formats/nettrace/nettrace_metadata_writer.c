@@ -108,7 +108,7 @@ static void merge_field_name_flaws(struct nettrace_text_flaws *sum, struct curso
     }
 }
 
-struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info)
+struct nettrace_text_flaws nettrace_find_class_text_flaws(const struct nettrace_class_info *info)
 {
     struct nettrace_text_flaws flaws = {false, false};
     struct cursor signature = info->signature;

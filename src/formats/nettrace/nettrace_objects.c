@@ -196,7 +196,7 @@ static ttr_status parse_sequence_point(struct nettrace_reader *reader, struct cu
     struct nettrace_header header = {.ticks = cursor_u64le(c)};
     uint32_t n = cursor_u32le(c);
     for (uint32_t i = 0; i < n && cursor_left(c) >= 12; i++) {
-        size_t capture = nettrace_capture_index(reader, cursor_u64le(c));
+        size_t capture = nettrace_get_capture_thread_index(reader, cursor_u64le(c));
         header.sequence = cursor_u32le(c);
         if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
@@ -355,7 +355,7 @@ static bool is_body_start(const struct nettrace_reader *reader, enum object_type
     enum { SIZE_MAX_KNOWN = 64, POINT_ROW = 12 };
     uint64_t size = cursor_left(&c);
     struct nettrace_header h = {.next = c.p};
-    const struct nettrace_header_range span = nettrace_header_range_over(c.p, c.end, CODEC_OLD);
+    const struct nettrace_header_range span = nettrace_make_header_range(c.p, c.end, CODEC_OLD);
     if (kind == KIND_EVENTS || kind == KIND_METADATA) {
         if (reader->version < 4)
             return size > 0 && nettrace_decode_header(&h, &span, false);

@@ -91,8 +91,8 @@ static bool is_entry_before(const struct nettrace_heap_entry *a,
 /* Replaces the root of the heap and restores the heap order. The members of the entry are
  * parameters: copying a struct right after its members were stored would stall (failed store
  * forwarding). */
-static inline void sift_down(struct nettrace_heap_entry *heap, uint32_t n, uint64_t ticks,
-                             const uint8_t *place, uint32_t run)
+static inline void replace_heap_root(struct nettrace_heap_entry *heap, uint32_t n, uint64_t ticks,
+                                     const uint8_t *place, uint32_t run)
 {
     const struct nettrace_heap_entry head = {ticks, place, run};
     uint32_t at = 0;
@@ -133,7 +133,7 @@ bool nettrace_run_enqueue(struct nettrace_reader *reader, struct nettrace_run *r
 {
     struct nettrace_order *order = &reader->order;
     uint32_t index = (uint32_t)(run - order->runs);
-    size_t thread_index = nettrace_capture_index(reader, run->at.capture);
+    size_t thread_index = nettrace_get_capture_thread_index(reader, run->at.capture);
     if (thread_index == SIZE_MAX)
         return false;
     struct nettrace_capture_thread *capture = &reader->threads.capture[thread_index];
@@ -252,12 +252,12 @@ static bool resolve_threads_of_run(struct nettrace_reader *reader, struct nettra
                                    uint64_t capture, uint64_t thread)
 {
     if (!run->track || run->capture_id != capture) {
-        size_t thread_index = nettrace_capture_index(reader, capture);
+        size_t thread_index = nettrace_get_capture_thread_index(reader, capture);
         run->track = thread_index == SIZE_MAX ? 0 : reader->threads.capture[thread_index].track;
         run->capture_id = capture;
     }
     if (!run->thread || run->thread_id != thread) {
-        run->thread = nettrace_resolve_thread(reader, thread);
+        run->thread = nettrace_get_thread(reader, thread);
         run->thread_id = thread;
     }
     return run->track && run->thread;
@@ -325,7 +325,7 @@ static NETTRACE_INLINE void fill_event(struct nettrace_reader *reader,
     event->flags = flags;
     if (is_v6 && NETTRACE_UNLIKELY(h->labels)) {
         event->part = h->labels;
-        nettrace_labels_apply(type, event);
+        nettrace_override_by_labels(type, event);
     }
     if (NETTRACE_UNLIKELY(event->opcode))
         nettrace_mark_span(reader, event, type);
@@ -441,7 +441,7 @@ static NETTRACE_INLINE enum run_state emit_run(struct chain_output *chain, struc
 }
 
 /* Frees a run when all its events were returned. Returns the index of the next run in its chain. */
-static uint32_t end_queued_run(struct nettrace_order *order, uint32_t index)
+static uint32_t free_finished_run(struct nettrace_order *order, uint32_t index)
 {
     struct nettrace_run *run = &order->runs[index];
     uint32_t next = run->next;
@@ -464,17 +464,17 @@ static NETTRACE_INLINE bool emit_until_next_chain(struct nettrace_reader *reader
     do {
         state = emit_run(&chain, &order->runs[index], is_v6);
         if (state == RUN_IS_OVER)
-            index = end_queued_run(order, index);
+            index = free_finished_run(order, index);
     } while (state == RUN_IS_OVER && index != NETTRACE_NONE &&
              order->runs[index].at.ticks <= chain.last && chain.event < chain.stop);
     order->has_emitted |= chain.event > in->events + in->n;
     in->n = (uint32_t)(chain.event - in->events);
     const struct nettrace_heap_entry *last = &order->heap[order->heap_n - 1];
     if (index != NETTRACE_NONE)
-        sift_down(order->heap, order->heap_n, order->runs[index].at.ticks,
-                  order->runs[index].at.start, index);
+        replace_heap_root(order->heap, order->heap_n, order->runs[index].at.ticks,
+                          order->runs[index].at.start, index);
     else if (--order->heap_n > 0)
-        sift_down(order->heap, order->heap_n, last->ticks, last->place, last->run);
+        replace_heap_root(order->heap, order->heap_n, last->ticks, last->place, last->run);
     return state != RUN_FAILS;
 }
 

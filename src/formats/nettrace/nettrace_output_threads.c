@@ -43,7 +43,7 @@ static struct nettrace_thread_id *find_or_add_thread_id(struct ttr_writer *out, 
     return &w->by_id[id];
 }
 
-size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
+size_t nettrace_get_output_thread_index(struct ttr_writer *out, ttr_id id)
 {
     struct nettrace_writer *w = out->ctx;
     ttr_thread thread = {0};
@@ -201,7 +201,7 @@ bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
                                  struct nettrace_header *header)
 {
     struct nettrace_writer *w = out->ctx;
-    size_t thread = nettrace_thread_index(out, event->thread);
+    size_t thread = nettrace_get_output_thread_index(out, event->thread);
     size_t capture = thread == SIZE_MAX ? SIZE_MAX : find_capture_thread(out, event, thread);
     if (capture == SIZE_MAX)
         return false;

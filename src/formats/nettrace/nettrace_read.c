@@ -63,7 +63,7 @@ static ttr_status read_next_block(struct nettrace_reader *reader)
 
 /* Clears the tables that a sequence point requests to clear: stacks, labels, threads, metadata.
  * Events must not be waiting. */
-static void apply_resets(struct nettrace_reader *reader)
+static void clear_requested_tables(struct nettrace_reader *reader)
 {
     if (reader->resets_stacks) {
         nettrace_stacks_reset(&reader->stacks);
@@ -99,7 +99,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
             return reader->failed;
         if (in->n)
             return TTR_OK;
-        apply_resets(reader);
+        clear_requested_tables(reader);
         ttr_status status = TTR_OK;
         bool is_given = reader->order.heap_n == 0 && reader->order.gaps_n == 0;
         if (!reader->is_over)

@@ -137,7 +137,7 @@ static bool get_event_range(const struct nettrace_chunk *chunk, const struct cur
     range->before.next = c->p + segment.begin;
     range->before.activity = segment.activity_at ? c->p + segment.activity_at : NULL;
     range->before.related = segment.related_at ? c->p + segment.related_at : NULL;
-    range->span = nettrace_header_range_over(range->before.next, c->p + segment.end, codec);
+    range->span = nettrace_make_header_range(range->before.next, c->p + segment.end, codec);
     return true;
 }
 
@@ -199,7 +199,7 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     enum { METADATA_AT = 4 };
     struct nettrace_header h = {.next = bytes};
     const struct nettrace_header_range span =
-        nettrace_header_range_over(bytes, bytes + chunk->size, CODEC_OLDEST);
+        nettrace_make_header_range(bytes, bytes + chunk->size, CODEC_OLDEST);
     while (h.next < span.end && nettrace_decode_header(&h, &span, false)) {
         uint64_t offset = chunk->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
         size_t at = out->buffer.n;

@@ -42,7 +42,7 @@ static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p
                           const uint8_t *end)
 {
     struct nettrace_header h = {.next = p};
-    const struct nettrace_header_range span = nettrace_header_range_over(p, end, CODEC_OLDEST);
+    const struct nettrace_header_range span = nettrace_make_header_range(p, end, CODEC_OLDEST);
     if (!nettrace_decode_header(&h, &span, false))
         return false;
     return h.metadata ? nettrace_find_type(&reader->types, h.metadata) != NULL
@@ -83,7 +83,7 @@ static bool parse_first_event(struct cursor *c, struct nettrace_header_range *sp
     if (size < NETTRACE_BLOCK_HEADER || flags > NETTRACE_BLOCK_COMPRESSED || least > most ||
         !cursor_skip(c, size))
         return false;
-    *span = nettrace_header_range_over(
+    *span = nettrace_make_header_range(
         c->p, c->end, flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6);
     *h = (struct nettrace_header){.next = c->p};
     return c->p == c->end || (nettrace_decode_header(h, span, true) && h->metadata != 0);
@@ -407,7 +407,7 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
 }
 
 /* Returns true if the bytes up to index `end` are valid content of the first block. */
-static bool is_content_at(const struct block_search *search, size_t end)
+static bool is_valid_content_up_to(const struct block_search *search, size_t end)
 {
     struct cursor c = cursor_init(search->p, end, 0);
     return cursor_skip(&c, HEAD_BYTES) && is_valid_content(get_block6_kind(search->p), &c);
@@ -428,7 +428,8 @@ static ttr_status find_block_after_this(struct nettrace_reader *reader, uint64_t
     size_t found = is_other ? search.n : find_block(&search, 1);
     /* the last bytes of a block that is cut off may look like blocks and an end mark by chance */
     extent->is_short_chain = search.chain_n < CHAIN;
-    bool is_chance = extent->is_cut && extent->is_short_chain && !is_content_at(&search, found);
+    bool is_chance =
+        extent->is_cut && extent->is_short_chain && !is_valid_content_up_to(&search, found);
     bool is_elsewhere =
         found < search.n && !is_chance && (is_end || found != HEAD_BYTES + extent->size);
     extent->is_lost |= is_elsewhere;

@@ -15,7 +15,8 @@
  * Order of calls: nettrace_scan_block() scans a block once. If its events do not fill the block,
  * nettrace_salvage_block() returns segments of plausible events, which are scanned in place of the
  * block. If the events fill the block, but their times contradict its header, one time delta is
- * damaged: nettrace_undo_time() returns two segments, of which the second has corrected times.
+ * damaged: nettrace_correct_damaged_time() returns two segments, of which the second has corrected
+ * times.
  *
  * An event is plausible if its metadata are defined and its time is in the range of the block; in
  * V6 its thread must be declared, too. The state from which headers are decoded is that of the last
@@ -55,7 +56,7 @@ struct salvage {
 static bool decode_next_header(const struct salvage *salvage, struct nettrace_header *h,
                                const uint8_t *origin)
 {
-    const struct nettrace_header_range span = nettrace_header_range_over(
+    const struct nettrace_header_range span = nettrace_make_header_range(
         origin, salvage->block->end, (enum nettrace_codec)salvage->block->codec);
     return h->next < span.end && nettrace_decode_header(h, &span, salvage->is_v6);
 }
@@ -83,7 +84,7 @@ static bool is_plausible_event(const struct salvage *salvage, const struct nettr
     if (!type || (h->cpu >= CPUS_MAX && h->cpu != UINT32_MAX))
         return false;
     if ((salvage->is_strict || h->payload_size >= LARGE) && !type->has_misfits &&
-        !nettrace_payload_fits(type, h->payload, h->payload_size))
+        !nettrace_fields_end_with_payload(type, h->payload, h->payload_size))
         return false;
     return !salvage->is_v6 || pair_map_get(&reader->threads.by_index, h->thread, 0) != NULL;
 }
@@ -123,7 +124,7 @@ static bool is_payload_valid(const struct salvage *salvage, const struct nettrac
 {
     const struct nettrace_type *type =
         h->metadata ? nettrace_find_type(&salvage->reader->types, h->metadata) : NULL;
-    return !type || nettrace_payload_fits(type, h->payload, h->payload_size);
+    return !type || nettrace_fields_end_with_payload(type, h->payload, h->payload_size);
 }
 
 /* Decodes a chain of events from `h->next` on, as far as the remaining work permits. */
@@ -156,7 +157,7 @@ static bool is_all_zeros(const struct salvage *salvage, const uint8_t *p)
 
 /* Decodes plausible events from `begin` on, and keeps the last ones in the ring buffer. Returns
  * true if they end at the end of the block. */
-static bool decode_plausible(struct salvage *salvage, const struct nettrace_header *begin)
+static bool decode_plausible_events(struct salvage *salvage, const struct nettrace_header *begin)
 {
     struct event_end *ring = salvage->recent;
     const uint8_t *origin = begin->next;
@@ -176,8 +177,8 @@ static bool decode_plausible(struct salvage *salvage, const struct nettrace_head
 
 /* Sets the ticks before a chain such that its deltas lead to the highest or lowest time in the
  * block's header, unless earlier events have that time. */
-static void fit_ticks(const struct salvage *salvage, const struct event_end *before,
-                      const struct chain *chain, struct nettrace_header *begin)
+static void set_ticks_before_chain(const struct salvage *salvage, const struct event_end *before,
+                                   const struct chain *chain, struct nettrace_header *begin)
 {
     const struct nettrace_block *block = salvage->block;
     uint64_t delta = chain->first - begin->ticks, least = block->least - (uint64_t)chain->lowest,
@@ -211,7 +212,8 @@ static struct nettrace_header decode_header_after(const struct salvage *salvage,
 
 /* Returns how many events of the ring buffer before `p` are undamaged. Does not count the last
  * ones if their payloads do not match their type: they are probably damaged, too. */
-static uint32_t count_undamaged(const struct salvage *salvage, uint32_t first, const uint8_t *p)
+static uint32_t count_undamaged_events(const struct salvage *salvage, uint32_t first,
+                                       const uint8_t *p)
 {
     const struct event_end *ring = salvage->recent;
     uint32_t i = first, last = salvage->recent_n - 1;
@@ -250,8 +252,8 @@ static bool is_better_choice(const struct chain *chain, const struct choice *bes
  * A chain that starts inside the damage may lead to the undamaged events, too. So chains that
  * start at the next bytes are compared, and the one with the fewest payloads that do not match
  * their type is chosen. */
-static bool find_chain(struct salvage *salvage, struct event_end *end,
-                       struct nettrace_header *begin)
+static bool find_plausible_chain(struct salvage *salvage, struct event_end *end,
+                                 struct nettrace_header *begin)
 {
     uint32_t last = salvage->recent_n - 1, first = last < RECENT_MAX ? 0 : last - RECENT_MAX + 1;
     const struct event_end *ring = salvage->recent;
@@ -273,11 +275,11 @@ static bool find_chain(struct salvage *salvage, struct event_end *end,
         if (best.is_set && best.chain.is_complete && best.chain.misfits == 0)
             break;
     }
-    i = best.is_set ? count_undamaged(salvage, first, best.header.next) : last;
+    i = best.is_set ? count_undamaged_events(salvage, first, best.header.next) : last;
     *end = ring[i % RECENT_MAX];
     *begin = best.header;
     if (best.is_set)
-        fit_ticks(salvage, end, &best.chain, begin);
+        set_ticks_before_chain(salvage, end, &best.chain, begin);
     return best.is_set;
 }
 
@@ -322,12 +324,12 @@ bool nettrace_salvage_block(struct nettrace_reader *reader, const struct nettrac
     struct event_end end;
     segments->n = 0;
     while (segments->n < NETTRACE_SEGMENTS_MAX - 1) {
-        bool is_complete = decode_plausible(&salvage, &begin);
+        bool is_complete = decode_plausible_events(&salvage, &begin);
         if (is_complete) {
             add_segment(segments, &salvage, &begin, block->end);
             return segments->n > 0;
         }
-        bool has_next = find_chain(&salvage, &end, &next);
+        bool has_next = find_plausible_chain(&salvage, &end, &next);
         add_segment(segments, &salvage, &begin, end.header.next);
         if (!has_next)
             break;
@@ -348,7 +350,7 @@ static unsigned count_varint_bytes(uint64_t x)
 }
 
 /* Returns the index of the only bit that is set in `x`; 64 if none or several are. */
-static unsigned is_single_bit(uint64_t x)
+static unsigned find_single_bit(uint64_t x)
 {
     return x && (x & (x - 1)) == 0 ? (unsigned)__builtin_ctzll(x) : 64;
 }
@@ -362,7 +364,7 @@ static bool find_damaged_delta(const struct salvage *salvage, int64_t difference
     const struct nettrace_block *block = salvage->block;
     bool is_set = difference > 0, is_found = false;
     uint64_t size = is_set ? (uint64_t)difference : 0 - (uint64_t)difference, largest = 0;
-    unsigned bit = is_single_bit(size);
+    unsigned bit = find_single_bit(size);
     struct nettrace_header h = {.next = block->begin}, before = h;
     while (bit < 64 && decode_next_header(salvage, &h, block->begin)) {
         uint64_t delta = h.ticks - before.ticks;
@@ -382,8 +384,9 @@ static bool find_damaged_delta(const struct salvage *salvage, int64_t difference
     return is_found;
 }
 
-bool nettrace_undo_time(const struct nettrace_reader *reader, const struct nettrace_block *block,
-                        uint64_t least, uint64_t most, struct nettrace_segments *segments)
+bool nettrace_correct_damaged_time(const struct nettrace_reader *reader,
+                                   const struct nettrace_block *block, uint64_t least,
+                                   uint64_t most, struct nettrace_segments *segments)
 {
     struct salvage salvage = {
         .reader = reader, .block = block, .is_v6 = reader->version >= NETTRACE_V6};

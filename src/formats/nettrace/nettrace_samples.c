@@ -65,7 +65,7 @@ static void append_name(struct buffer *to, const char *name)
 }
 
 /* Returns the number of a class; adds it if it is new. Returns 0 if memory is out. */
-static uint32_t get_class(struct nettrace_writer *w, enum nettrace_universal_class index)
+static uint32_t get_universal_class(struct nettrace_writer *w, enum nettrace_universal_class index)
 {
     const struct universal_class *class = &universal_classes[index];
     struct buffer *row = &w->scratch;
@@ -103,7 +103,7 @@ static bool append_system_event(struct ttr_writer *out, const ttr_event *sample,
     struct nettrace_writer *w = out->ctx;
     struct nettrace_header header = {.ticks = ticks,
                                      .flags = NETTRACE_IS_SORTED,
-                                     .metadata = get_class(w, class),
+                                     .metadata = get_universal_class(w, class),
                                      .payload_size = (uint32_t)w->payload.n};
     if (!header.metadata || w->payload.failed || !nettrace_set_header_threads(out, sample, &header))
         return false;
@@ -274,7 +274,7 @@ uint32_t nettrace_encode_code_sample(struct ttr_writer *out, const ttr_event *ev
     uint64_t period;
     if (read_sample_fields(out, event, &period))
         output_count_loss(out, NETTRACE_LOST_SAMPLE_FIELDS, event->offset);
-    const uint32_t class = get_class(w, NETTRACE_UNIVERSAL_CPU);
+    const uint32_t class = get_universal_class(w, NETTRACE_UNIVERSAL_CPU);
     buffer_clear(&w->payload);
     nettrace_append_varint(&w->payload, period);
     return class;

@@ -72,7 +72,7 @@ static void end_current_run(struct block_scan *scan, const uint8_t *end)
     scan->run = NULL;
     if (!run)
         return;
-    run->span = nettrace_header_range_over(scan->block->begin, end,
+    run->span = nettrace_make_header_range(scan->block->begin, end,
                                            (enum nettrace_codec)scan->block->codec);
     run->last = scan->last;
     run->cached_end = scan->reader->order.cached_n;
@@ -111,7 +111,7 @@ static NETTRACE_INLINE void cache_header(struct nettrace_cached_header *cached,
 
 /* Before the scan changes to another capture thread: stores sequence number and ticks of the
  * previous event in its thread. */
-static void end_capture_thread(struct block_scan *scan, uint32_t sequence)
+static void store_capture_thread_state(struct block_scan *scan, uint32_t sequence)
 {
     if (scan->capture == SIZE_MAX)
         return;
@@ -120,10 +120,10 @@ static void end_capture_thread(struct block_scan *scan, uint32_t sequence)
     capture->ticks = scan->last;
 }
 
-static bool begin_capture_thread(struct block_scan *scan, uint32_t before)
+static bool enter_capture_thread(struct block_scan *scan, uint32_t before)
 {
-    end_capture_thread(scan, before);
-    scan->capture = nettrace_capture_index(scan->reader, scan->header.capture);
+    store_capture_thread_state(scan, before);
+    scan->capture = nettrace_get_capture_thread_index(scan->reader, scan->header.capture);
     return scan->capture != SIZE_MAX &&
            nettrace_update_sequence(scan->reader, scan->capture, &scan->header, false);
 }
@@ -147,7 +147,8 @@ static void check_large_event(struct block_scan *scan)
 {
     const struct nettrace_header *h = &scan->header;
     struct nettrace_type *type = nettrace_find_type(&scan->reader->types, h->metadata);
-    if (!type || type->has_misfits || nettrace_payload_fits(type, h->payload, h->payload_size))
+    if (!type || type->has_misfits ||
+        nettrace_fields_end_with_payload(type, h->payload, h->payload_size))
         return;
     scan->doubtful += h->payload_size;
     scan->misfit = type;
@@ -161,7 +162,7 @@ static bool process_boundary_event(struct block_scan *scan, uint32_t before)
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
     if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) &&
-        !begin_capture_thread(scan, before))
+        !enter_capture_thread(scan, before))
         return false;
     if (h->metadata != scan->metadata)
         check_metadata_number(scan);
@@ -201,7 +202,7 @@ static NETTRACE_INLINE bool scan_ordinary_events(struct block_scan *scan, uint32
     const struct nettrace_block *block = scan->block;
     const struct nettrace_types *types = &scan->reader->types;
     const struct nettrace_header_range span =
-        nettrace_header_range_over(block->begin, block->end, (enum nettrace_codec)block->codec);
+        nettrace_make_header_range(block->begin, block->end, (enum nettrace_codec)block->codec);
     const bool is_usual = block->codec == CODEC_COMPRESSED && !block->is_metadata;
     struct nettrace_order *order = &scan->reader->order;
     uint32_t cached = order->cached_n,
@@ -309,7 +310,7 @@ static ttr_status scan_block_once(struct block_scan *scan)
     ttr_status status =
         scan->reader->version >= NETTRACE_V6 ? scan_events(scan, true) : scan_events(scan, false);
     if (status == TTR_OK)
-        end_capture_thread(scan, scan->header.sequence);
+        store_capture_thread_state(scan, scan->header.sequence);
     return status;
 }
 
@@ -441,8 +442,8 @@ static void get_run_times(const struct block_scan *scan, uint64_t *least, uint64
 }
 
 /* Corrects the times after a damaged time delta. */
-static ttr_status undo_damaged_time(struct block_scan *scan, struct nettrace_block *block,
-                                    const struct scan_mark *mark)
+static ttr_status correct_times_after_damage(struct block_scan *scan, struct nettrace_block *block,
+                                             const struct scan_mark *mark)
 {
     struct nettrace_reader *reader = scan->reader;
     const struct nettrace_segment *moved = &reader->segments.all[reader->segments.n - 1];
@@ -458,8 +459,9 @@ static ttr_status undo_damaged_time(struct block_scan *scan, struct nettrace_blo
 
 /* Compares the times of the events with those in the header of the block. If they were equal in
  * all earlier blocks and differ here, the block is damaged. */
-static ttr_status check_times(struct block_scan *scan, struct nettrace_block *block,
-                              const struct scan_mark *mark)
+static ttr_status compare_times_with_block_header(struct block_scan *scan,
+                                                  struct nettrace_block *block,
+                                                  const struct scan_mark *mark)
 {
     struct nettrace_reader *reader = scan->reader;
     uint64_t least, most;
@@ -471,8 +473,8 @@ static ttr_status check_times(struct block_scan *scan, struct nettrace_block *bl
     reader->blocks_inexact += !are_equal && !can_judge && block->has_times;
     if (are_equal || !can_judge)
         return TTR_OK;
-    if (!is_resized && nettrace_undo_time(reader, block, least, most, &reader->segments))
-        return undo_damaged_time(scan, block, mark);
+    if (!is_resized && nettrace_correct_damaged_time(reader, block, least, most, &reader->segments))
+        return correct_times_after_damage(scan, block, mark);
     if (split_at_damage(scan, block)) {
         discard_scanned_runs(scan, mark);
         ttr_status status = scan_segments(scan, block);
@@ -505,7 +507,7 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
     bool is_resized = block->is_cut && block->has_end;
     if (has_all_events && scan.runs_n > 0 && !block->is_metadata &&
         (is_resized || (block->has_times && !block->is_cut)))
-        status = check_times(&scan, block, &mark);
+        status = compare_times_with_block_header(&scan, block, &mark);
     if (status != TTR_OK)
         return status;
     if (!enqueue_runs(&scan))

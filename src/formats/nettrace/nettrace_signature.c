@@ -338,7 +338,7 @@ static void append_members(struct field_source *fields_left, uint16_t outer, boo
 
 /* Returns a type code that all elements of an array can have; 0 if they are not scalars, or no
  * such code exists. `walk` is a copy of the field iterator, since the function advances it. */
-static uint8_t common_element_type(struct field_source *fields_left, uint16_t outer)
+static uint8_t find_common_element_type(struct field_source *fields_left, uint16_t outer)
 {
     uint8_t common = 0;
     for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
@@ -418,7 +418,7 @@ static void append_array(struct field_source *fields_left, unsigned depth)
     struct nettrace_writer *w = fields_left->w;
     uint16_t outer = fields_left->field.depth;
     struct field_source ahead = *fields_left;
-    uint8_t code = w->version == 4 ? 0 : common_element_type(&ahead, outer);
+    uint8_t code = w->version == 4 ? 0 : find_common_element_type(&ahead, outer);
     if (w->version == 4) {
         count_field_loss(fields_left, NETTRACE_LOST_ARRAY);
         buffer_clear(&w->scratch);

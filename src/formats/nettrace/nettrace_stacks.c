@@ -136,8 +136,8 @@ static const uint8_t *find_stack_after_payload(const ttr_event *event, uint32_t 
     return p + 4;
 }
 
-const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
-                                      uint32_t *n)
+const uint8_t *nettrace_get_stored_frames(const struct nettrace_reader *reader,
+                                          const ttr_event *event, uint32_t *n)
 {
     const uint8_t *addresses = NULL;
     uint32_t bytes = 0;
@@ -160,7 +160,7 @@ static __attribute__((noinline)) uint32_t copy_frames_slow(const struct nettrace
                                                            uint64_t *addresses, uint32_t room)
 {
     uint32_t n, bytes = reader->pointer_bytes;
-    const uint8_t *at = nettrace_stored_frames(reader, event, &n);
+    const uint8_t *at = nettrace_get_stored_frames(reader, event, &n);
     for (uint32_t i = 0; i < n && i < room; i++)
         addresses[i] = nettrace_load_address(at + (size_t)i * bytes, bytes);
     return n;

@@ -27,7 +27,7 @@
 /* maximum of UTF-16 units in namespace, name and signature; longer texts are cut off */
 #define NAME_UNITS_MAX 16384u
 
-uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id)
+uint8_t nettrace_get_symbol_kind(ttr_text provider, uint32_t id)
 {
     static const char runtime[] = "Microsoft-Windows-DotNETRuntime",
                       rundown[] = "Microsoft-Windows-DotNETRuntimeRundown";

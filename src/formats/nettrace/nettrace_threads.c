@@ -53,7 +53,7 @@ void nettrace_threads_reset(struct nettrace_reader *reader)
     pair_map_init(&threads->by_index, &reader->t->counted);
 }
 
-size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
+size_t nettrace_get_capture_thread_index(struct nettrace_reader *reader, uint64_t id)
 {
     struct nettrace_threads *threads = &reader->threads;
     uint64_t number = id;
@@ -83,7 +83,7 @@ bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     if (!pair_map_put(&reader->threads.by_index, index, 0, thread))
         return false;
-    size_t which = nettrace_capture_index(reader, index);
+    size_t which = nettrace_get_capture_thread_index(reader, index);
     if (which == SIZE_MAX)
         return false;
     struct nettrace_capture_thread *capture = &reader->threads.capture[which];
@@ -142,7 +142,7 @@ bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
     return !is_known || lost == 0 || lost > INT32_MAX || queue_gap(reader, &gap);
 }
 
-ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid)
+ttr_id nettrace_get_thread(struct nettrace_reader *reader, uint64_t tid)
 {
     size_t slot = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15)) >> 56) % NETTRACE_THREAD_CACHE;
     if (reader->threads.cache[slot].thread && reader->threads.cache[slot].tid == tid)

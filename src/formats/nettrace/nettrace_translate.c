@@ -271,8 +271,9 @@ static void correct_fields(struct signature_correction *correction)
     }
 }
 
-bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
-                        struct buffer *signature, struct buffer *texts, unsigned layout_index)
+bool nettrace_translate_metadata(const struct nettrace_type *type, struct nettrace_class_info *info,
+                                 struct buffer *signature, struct buffer *texts,
+                                 unsigned layout_index)
 {
     unsigned version = type->reader->version;
     struct metadata_translation t = {.c = cursor_init(type->stored, type->stored_n, 0),

@@ -119,9 +119,9 @@ static void classify_type(struct nettrace_reader *reader,
                           const struct nettrace_definition *definition, struct nettrace_type *type)
 {
     ttr_text provider = ttr_text_get(reader->t, definition->provider);
-    type->symbols_kind = nettrace_symbol_event_kind(provider, definition->id);
+    type->symbols_kind = nettrace_get_symbol_kind(provider, definition->id);
     if (!type->symbols_kind)
-        type->symbols_kind = nettrace_universal_event_kind(provider, definition->id);
+        type->symbols_kind = nettrace_get_universal_symbol_kind(provider, definition->id);
     reader->has_universal |= type->symbols_kind >= SYMBOLS_PROCESS;
     type->kind = is_sample_type(reader, definition) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
     if (type->opcode == 0 && !definition->has_opcode && !definition->is_known)
@@ -222,8 +222,8 @@ static void report_late_metadata(struct nettrace_reader *reader, uint32_t number
                          "metadata %u are defined after an event that uses them", number);
 }
 
-bool nettrace_type_reuse(struct nettrace_reader *reader,
-                         const struct nettrace_definition *definition)
+bool nettrace_reuse_known_type(struct nettrace_reader *reader,
+                               const struct nettrace_definition *definition)
 {
     const uint32_t *known =
         pair_map_get(&reader->types.known, hash_bytes(definition->bytes, definition->bytes_n),

@@ -36,7 +36,7 @@ bool nettrace_is_universal_sample(ttr_text provider, ttr_text name)
     return text_equals(provider, "Universal.Events") && text_equals(name, "cpu");
 }
 
-uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id)
+uint8_t nettrace_get_universal_symbol_kind(ttr_text provider, uint32_t id)
 {
     static const uint8_t kinds[] = {SYMBOLS_PROCESS, SYMBOLS_PROCESS, SYMBOLS_NONE, SYMBOLS_MAPPED,
                                     SYMBOLS_SYMBOL};

@@ -27,7 +27,7 @@ void nettrace_writer_free(struct ttr_writer *out)
 
 /* Returns true if a trace can be copied: no event was written, times are not shifted, and its
  * version was requested, or any. V4 can also be copied if V5 was requested. */
-static bool can_copy(const struct nettrace_writer *w, const struct nettrace_reader *reader)
+static bool can_copy_trace(const struct nettrace_writer *w, const struct nettrace_reader *reader)
 {
     bool is_version = w->version == 0 || w->version == reader->version ||
                       (w->version == 5 && reader->version == 4);
@@ -41,7 +41,7 @@ static ttr_status write_chunk(struct ttr_writer *out, const ttr_event *event, tt
     if (schema->format != out->format)
         return TTR_OK;
     const struct nettrace_reader *reader = schema->ctx;
-    if (event->tag == NETTRACE_CHUNK_FILE_HEAD && event->offset == 0 && can_copy(w, reader)) {
+    if (event->tag == NETTRACE_CHUNK_FILE_HEAD && event->offset == 0 && can_copy_trace(w, reader)) {
         w->mode = NETTRACE_COPIES;
         nettrace_copy_init(&w->copy, &out->t->counted, reader, event->source);
     }

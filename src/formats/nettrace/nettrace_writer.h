@@ -6,8 +6,8 @@
  *   nettrace_signature.c        fields to payload and signature
  *   nettrace_classes.c          one metadata record for all events of a class
  *   nettrace_metadata_writer.c  metadata of V4, V5 and V6 from a signature
- *   nettrace_translate.c        metadata of another trace to a signature, to keep its payloads
- *   nettrace_block_writer.c     blocks, stacks, labels, threads, sequence points
+ *   nettrace_translate_metadata.c        metadata of another trace to a signature, to keep its
+ * payloads nettrace_block_writer.c     blocks, stacks, labels, threads, sequence points
  *   nettrace_output_threads.c   threads and their sequence numbers
  *
  * Order of calls for an event that is encoded:
@@ -293,16 +293,17 @@ bool nettrace_append_metadata(struct buffer *to, unsigned version,
 bool nettrace_signature_fits(const struct cursor *signature, unsigned version);
 
 /* Returns what prevents names of a class from being stored in UTF-16. */
-struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info);
+struct nettrace_text_flaws nettrace_find_class_text_flaws(const struct nettrace_class_info *info);
 
-/* --- Metadata of another trace (nettrace_translate.c) --- */
+/* --- Metadata of another trace (nettrace_translate_metadata.c) --- */
 
 /* Converts the metadata of a reader's type to class info, and to a signature that is appended to
  * `signature`; `texts` owns the names. Returns false if the fields are unknown. If layout_index is
  * not 0, the metadata are wrong (see NETTRACE_LAYOUTS_MAX); the signature then has the right
  * types, which only V6 can store. */
-bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
-                        struct buffer *signature, struct buffer *texts, unsigned layout_index);
+bool nettrace_translate_metadata(const struct nettrace_type *type, struct nettrace_class_info *info,
+                                 struct buffer *signature, struct buffer *texts,
+                                 unsigned layout_index);
 
 /* --- Blocks and sequence points (nettrace_block_writer.c) --- */
 
@@ -329,7 +330,7 @@ TTR_MUST ttr_status nettrace_write_sequence_point(struct ttr_writer *out, ttr_er
 
 /* Return the index of a thread in w->threads, by its id or by pid and tid. Return SIZE_MAX if
  * memory is out. */
-size_t nettrace_thread_index(struct ttr_writer *out, ttr_id thread);
+size_t nettrace_get_output_thread_index(struct ttr_writer *out, ttr_id thread);
 size_t nettrace_get_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
 
 /* Returns the number by which events refer to a thread: the tid; in V6 the thread index. In V6, a
