@@ -5,14 +5,15 @@
  * all loads stay within the words in memory. */
 #include "formats/fxt/fxt_read.h"
 
-/* maximum number of words after a record's content that are treated as an extension of the format,
- * not as damage */
+/* if a record has at most so many words after its content, they count as an extension of the
+ * format, not as damage */
 #define SURPLUS_MAX 16u
-/* if this many consecutive records of known types have surplus words, they are of a later version
- * of the format */
+/* if so many consecutive records of known types have words after their content, they count as
+ * records of a later version of the format */
 #define SURPLUS_CHAIN_MIN 6u
 
-/* Returns the word at index `i` of the span. Beyond the span returns 0 and sets shape->is_cut. */
+/* Returns the word at index `i` of the span. If the span ends before, returns 0 and sets
+ * shape->is_cut. */
 static uint64_t load_span_word(const struct fxt_span *span, uint64_t i,
                                struct fxt_record_shape *shape)
 {
@@ -28,8 +29,8 @@ static bool has_only_bits_to(uint64_t word, unsigned last)
     return last >= 63 || word >> (last + 1) == 0;
 }
 
-/* Returns true if the padding of a stream of `bytes` bytes at word `at` is zero or not available.
- */
+/* Returns true if the padding after a stream of `bytes` bytes at word `at` is zero, or is not in
+ * the span. */
 static bool has_zero_padding(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 {
     uint64_t words = fxt_words_for_bytes(bytes);
@@ -42,7 +43,7 @@ static bool has_zero_padding(const struct fxt_span *span, uint64_t at, uint64_t 
     return rest == 0;
 }
 
-/* Returns the index of the word after an inline string. */
+/* Returns the index of the word after the bytes of an inline string. */
 static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t ref,
                             struct fxt_record_shape *shape)
 {
@@ -102,7 +103,7 @@ static void measure_metadata(const struct fxt_span *span, uint64_t header,
         break;
     case FXT_TRACE_INFO:
         shape->is_clean = header == FXT_MAGIC;
-        /* other trace infos may have any size */
+        /* trace infos of other types may have any size */
         shape->is_known = fxt_get_bits(header, FXT_METADATA_INFO) == 0;
         break;
     default:
@@ -144,8 +145,8 @@ static void measure_blob(const struct fxt_span *span, uint64_t header,
     shape->is_clean = shape->is_clean && has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Measures a record of fixed words up to index `at`, the stream of string ref `name`, and
- * arguments. */
+/* Measures a record that consists of fixed words up to index `at`, the string with the ref `name`,
+ * and arguments. */
 static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name,
                            struct fxt_record_shape *shape)
 {
@@ -153,8 +154,8 @@ static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t na
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-/* Measures a userspace object. The header's size decides how many words an inline thread has: one
- * by the specification, two by the C++ writers. */
+/* Measures a userspace object. An inline thread has one word by the specification, but two in
+ * records of the C++ writers; the size in the header decides. */
 static void measure_userspace(const struct fxt_span *span, uint64_t header,
                               struct fxt_record_shape *shape, uint64_t words)
 {
@@ -219,8 +220,8 @@ static void measure_log(const struct fxt_span *span, uint64_t header,
                       has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Measures a profiler record. The header's size decides how many words an inline thread has: two,
- * or one as in the Rust reader. */
+/* Measures a profiler record. An inline thread has two words, but one in the Rust reader; the size
+ * in the header decides. */
 static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, uint64_t words)
 {
     static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
@@ -241,8 +242,8 @@ static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, ui
     shape->is_clean = has_only_bits_to(header, last_bit[kind]);
 }
 
-/* Measures a large record. In a large blob the inline strings precede the time; in event records
- * they follow it. */
+/* Measures a large record. In large blobs, inline strings precede the time; in event records they
+ * follow it. */
 static void measure_large(const struct fxt_span *span, uint64_t header,
                           struct fxt_record_shape *shape)
 {
@@ -318,9 +319,9 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
     }
 }
 
-/* Returns the size in words of a clean record: all reserved bits are zero, and the header declares
- * the size of the content. Instants may have a scope after the content. Returns 0 for any other
- * record. */
+/* Returns the size in words of a clean record: its reserved bits are zero, and its header declares
+ * the size of its content. Instants may have a scope after the content. Returns 0 for other
+ * records. */
 static uint64_t measure_clean_record(const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
@@ -367,8 +368,8 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
     return count_max;
 }
 
-/* Returns the size in words of a record of unknown type, or of one with complete content and few
- * surplus words. Returns 0 for any other record. */
+/* Returns the size in words of a record with an unknown type, or with complete content and few
+ * words after it. Returns 0 for other records. */
 static uint64_t measure_plausible_record(const struct fxt_span *span, bool *is_known)
 {
     uint64_t words = fxt_get_record_words(fxt_load_u64(span->bytes, span->is_big));

@@ -34,11 +34,11 @@
 #include "base/status.h"
 
 #define ZERO_CHUNK_SIZE ((size_t)16 * 1024)
-/* bytes; a large record of unknown layout is loaded only up to this size */
+/* bytes; a large record with unknown content is only loaded up to this size */
 #define LARGE_UNVERIFIED_MAX ((uint64_t)FXT_LOOKAHEAD)
 
-/* maximum number of words by which a content may exceed the size in its header: a much longer
- * content could end at a record boundary by chance */
+/* if a content exceeds the size in the header by more words than this, it probably ends at a
+ * record boundary by chance */
 #define LONG_CONTENT_WORDS 64u
 
 static const uint8_t zero_chunk[ZERO_CHUNK_SIZE] = {0};
@@ -53,8 +53,8 @@ static struct fxt_span get_window_span(const struct fxt_reader *reader)
                              reader->common.is_big};
 }
 
-/* Converts complete records from the window until one needs a decision. This is the only function
- * that checks that a record is inside the window: conversion functions may load every word below
+/* Converts complete records in the window up to one that needs a decision. Only this function
+ * checks that a record is inside the window: conversion functions may load every word below
  * record.words. */
 static enum stop read_window(struct fxt_reader *reader)
 {
@@ -95,7 +95,7 @@ static enum stop read_window(struct fxt_reader *reader)
     return STOP_FULL;
 }
 
-/* --- Skipping of bytes that are not records, and of oversized records --- */
+/* --- Skipping of other bytes, and of records that are too large --- */
 
 /* Advances reader->at to file offset `end`, or to the end of the input if that is earlier. */
 static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
@@ -112,7 +112,7 @@ static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
 }
 
 /* Skips zeros up to zeros_end. If definitions are requested, emits the zeros as definitions of
- * limited size, so that a copy of the trace preserves them. */
+ * limited size, so that copies of the trace contain them. */
 static void skip_zeros(struct fxt_reader *reader)
 {
     uint64_t step = reader->zeros_end - reader->at;
@@ -126,7 +126,7 @@ static void skip_zeros(struct fxt_reader *reader)
     reader->at += n;
 }
 
-/* --- Decisions about damage; the batch is empty, so the window may move --- */
+/* --- Decisions about damage; the batch is empty, so that the window may move --- */
 
 /* Skips to the next record and reports the bytes up to it as damage. */
 static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *what)
@@ -142,8 +142,8 @@ static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *wha
         (unsigned long long)(next - from));
 }
 
-/* Converts a record after a decision on its size. Returns TTR_AGAIN if the conversion rejects the
- * record. */
+/* Converts a record after its size was decided. Returns TTR_AGAIN if it is invalid for another
+ * reason. */
 static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!reader->provider && fxt_get_record_type(record->header) != FXT_METADATA &&
@@ -159,8 +159,8 @@ static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_rec
     }
 }
 
-/* Reads the record with `words`, the size of its content, and reports its size field as damaged.
- * The conversion function gets a copy with a corrected header. */
+/* Reads a record with the size of its content, `words`, and reports its size field as damaged. The
+ * conversion function gets a copy with a corrected header. */
 static ttr_status read_repaired_record(struct fxt_reader *reader, const struct fxt_span *span,
                                        uint32_t words)
 {
@@ -189,8 +189,8 @@ static ttr_status read_repaired_record(struct fxt_reader *reader, const struct f
         fxt_get_record_words(header), words);
 }
 
-/* Reads the record with the size that its header declares, although its content has another size,
- * and adds a note. */
+/* Reads a record with the size in its header, although its content has another size, and reports a
+ * diagnostic. */
 static ttr_status read_accepted_record(struct fxt_reader *reader, const struct fxt_span *span,
                                        const struct fxt_record_shape *shape)
 {
@@ -245,8 +245,8 @@ static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead
 
 /* Returns true if the size of the content is right and the size in the header damaged. If the
  * content is shorter, later versions of the format may have added words. If it is longer, a count
- * or a string ref may be damaged; then no record may follow the header's size or start inside the
- * record. */
+ * or string ref in it may be damaged; so no record may start inside it, or at the end that the
+ * header states. */
 static bool content_size_is_right(const struct fxt_reader *reader, const struct fxt_lookahead *look,
                                   const struct fxt_record_shape *shape, uint32_t words)
 {
@@ -275,7 +275,7 @@ static bool header_size_is_right(const struct fxt_reader *reader, const struct f
     return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
 }
 
-/* Decides on the record at reader->at if header and content declare different sizes: repairs
+/* Decides about the record at reader->at, in which the sizes of header and content differ: repairs
  * the header, accepts its size, or skips to the next record. */
 static ttr_status resolve_bad_size(struct fxt_reader *reader)
 {
@@ -298,7 +298,7 @@ static ttr_status resolve_bad_size(struct fxt_reader *reader)
 }
 
 /* Sets *end to the file offset after the zero words at reader->at, and *is_tail to true if the
- * input ends there. Keeps only one window in memory. */
+ * input ends there. Needs memory for one window only. */
 static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is_tail)
 {
     struct input *in = reader->in;
@@ -317,8 +317,8 @@ static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is
     }
 }
 
-/* Handles zeros in place of a record: adds a note if only zeros follow, otherwise reports damage.
- */
+/* Called for zeros where a record should be. Reports a remark if only zeros follow, otherwise
+ * damage. */
 static ttr_status skip_or_report_zeros(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -348,8 +348,8 @@ static ttr_status skip_or_report_zeros(struct fxt_reader *reader)
                : skip_to_next_record(reader, "the bytes after zeros are not a record");
 }
 
-/* Returns true if the truncated record at reader->at is plausible: its content so far fits its
- * size, and no other record starts inside it. */
+/* Returns true if the record at reader->at may be cut off by the end of the input: its content so
+ * far agrees with its size, and no other record starts inside it. */
 static bool is_truncated_record(const struct fxt_reader *reader)
 {
     struct fxt_span span = get_window_span(reader);
@@ -370,7 +370,7 @@ static bool is_truncated_record(const struct fxt_reader *reader)
     return true;
 }
 
-/* Handles a record that is longer than the input: reports that it is truncated or, if that is
+/* Called for a record that is longer than the input. Reports that it is cut off; if that is
  * implausible, that its size is wrong. */
 static ttr_status resolve_truncation(struct fxt_reader *reader)
 {
@@ -383,7 +383,7 @@ static ttr_status resolve_truncation(struct fxt_reader *reader)
                             "the input ends inside a record; its last %zu bytes", left);
 }
 
-/* Skips a record above the size limit without loading it. Copies of the trace omit it. */
+/* Skips a record above the size limit without loading it. Copies of the trace do not contain it. */
 static ttr_status skip_oversized_record(struct fxt_reader *reader, uint64_t bytes)
 {
     const uint64_t from = reader->at, until = from + bytes;
@@ -402,7 +402,7 @@ static ttr_status skip_oversized_record(struct fxt_reader *reader, uint64_t byte
                             (unsigned long long)until);
 }
 
-/* Returns true if the first words of a large record make its size plausible, so that it should be
+/* Returns true if the first words of a large record agree with its size, so that it should be
  * loaded. */
 static bool is_size_plausible(const struct fxt_span *span, uint32_t words)
 {
@@ -420,8 +420,8 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
     return n == 0;
 }
 
-/* Handles a record that is not completely in the window or has size 0: loads more bytes, or calls
- * the function for zeros, truncated, oversized or damaged records. */
+/* Called for a record that is not completely in the window, or has size 0. Loads more bytes, or
+ * calls the function for zeros or for cut off, oversized or damaged records. */
 static ttr_status resolve_record_at_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -462,7 +462,7 @@ ttr_status fxt_read_batch(struct input *in, ttr_error *error)
     reader->error = error;
     for (;;) {
         ttr_status status = TTR_OK;
-        /* a rejected event may have set this */
+        /* an event that was rejected may have set this */
         reader->has_fields = false;
         if (reader->at < reader->zeros_end) {
             skip_zeros(reader);
@@ -489,13 +489,15 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     reader->common.t = t;
     reader->empty_first_page[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
-        in->max_record = UINT32_MAX; /* maximum that ttr_event.payload_size can hold */
-    /* records that are not large never exceed the limit, so read_window does not check them */
+        in->max_record = UINT32_MAX; /* limit of ttr_event.payload_size */
+    /* records that are not large are never above the limit, so that read_window need not check
+     * them */
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
         in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES;
     pair_map_init(&reader->by_id, &t->counted);
     const struct window *window = &in->window;
-    /* a pipe may pause after the magic record, which shows the byte order; else records do */
+    /* the magic number shows the byte order, and a pipe may pause after it; without it, records
+     * are needed */
     ttr_status status = input_fill(in, 0, FXT_WORD_BYTES, error);
     if (status == TTR_OK && !fxt_has_magic(window->bytes, window->n))
         status = input_fill(in, 0, FXT_LOOKAHEAD, error);

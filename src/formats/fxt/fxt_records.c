@@ -24,8 +24,8 @@ static enum fxt_convert_result emit_as_definition(struct fxt_reader *reader,
     return FXT_CONVERTED;
 }
 
-/* Measures the record. Returns false if header and content declare different sizes and the reader
- * has not accepted the difference. */
+/* Measures the record. Returns false if header and content have different sizes, unless the reader
+ * has accepted this. */
 static bool measure_record(const struct fxt_reader *reader, const struct fxt_record *record,
                            struct fxt_record_shape *shape)
 {
@@ -34,7 +34,7 @@ static bool measure_record(const struct fxt_reader *reader, const struct fxt_rec
     return (shape->total == record->words && !shape->is_cut) || record->is_accepted;
 }
 
-/* Starts an event and sets the members that do not depend on the record's type. */
+/* Adds an event to the batch, and sets the members that are equal for all types of records. */
 static ttr_event *add_event_of_record(struct fxt_reader *reader, const struct fxt_record *record,
                                       const struct fxt_record_shape *shape, ttr_kind kind)
 {
@@ -117,7 +117,7 @@ static enum fxt_convert_result convert_provider_event(struct fxt_reader *reader,
                              "provider event %u, only 0 is known", what);
         return emit_as_definition(reader, record);
     }
-    /* The record may contain the id of another provider; the current provider does not change. */
+    /* the record may be about another provider, so restore the current one afterwards */
     struct fxt_provider *current = reader->provider;
     bool is_new;
     if (!fxt_provider_select(reader, (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER),
@@ -155,7 +155,7 @@ static enum fxt_convert_result convert_metadata(struct fxt_reader *reader,
     }
 }
 
-/* --- Records that define clock, strings and threads --- */
+/* --- Records that define the clock, strings and threads --- */
 
 static enum fxt_convert_result convert_initialization(struct fxt_reader *reader,
                                                       const struct fxt_record *record)
@@ -176,7 +176,7 @@ static enum fxt_convert_result convert_initialization(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-/* Notes that the provider uses an attribute if `text` is the name of one. */
+/* If `text` is the name of an attribute, remembers that the provider uses it. */
 static void note_attribute_name(struct fxt_reader *reader, const uint8_t *text, size_t n, ttr_id id)
 {
     static const char *const names[FXT_ATTRIBUTES] = {
@@ -216,8 +216,8 @@ static enum fxt_convert_result convert_string(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-/* Events refer to threads by id, so redefining an index does not affect events of the current
- * batch. */
+/* Events refer to threads by id, so events of the current batch keep their thread if an index is
+ * redefined. */
 static enum fxt_convert_result convert_thread(struct fxt_reader *reader,
                                               const struct fxt_record *record)
 {
@@ -239,7 +239,7 @@ static enum fxt_convert_result convert_thread(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-/* --- Records of objects and blobs --- */
+/* --- Records for objects and blobs --- */
 
 static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
                                             const struct fxt_record *record)
@@ -259,8 +259,8 @@ static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
     return FXT_CONVERTED;
 }
 
-/* Resolves the thread or process that owns a userspace object: a thread, by its index or two inline
- * words, or a process in one inline word. */
+/* Finds the owner of a userspace object: a thread, by its index or two inline words; or a process,
+ * by one inline word. */
 static enum fxt_convert_result resolve_object_owner(struct fxt_reader *reader,
                                                     const struct fxt_record *record,
                                                     const struct fxt_record_shape *shape,
@@ -308,7 +308,7 @@ static uint64_t find_process_argument(const struct fxt_reader *reader, const ttr
 }
 
 /* Sets the name of the process or thread that an object record describes, and the thread of the
- * event. Returns false if out of memory. */
+ * event. Returns false if memory is out. */
 static bool apply_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
 {
     ttr *t = reader->common.t;
@@ -351,7 +351,7 @@ static enum fxt_convert_result convert_kernel_object(struct fxt_reader *reader,
                : fail_out_of_memory(reader);
 }
 
-/* --- Scheduling and log records --- */
+/* --- Scheduling records and log records --- */
 
 static enum fxt_convert_result convert_legacy_switch(struct fxt_reader *reader,
                                                      const struct fxt_record *record,
@@ -377,7 +377,7 @@ static enum fxt_convert_result convert_legacy_switch(struct fxt_reader *reader,
     return FXT_CONVERTED;
 }
 
-/* Converts scheduling records of kinds 1 to 3, which identify threads only by koid. */
+/* Converts scheduling records of kinds 1 to 3, which contain only koids of threads. */
 static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *reader,
                                                          const struct fxt_record *record,
                                                          const struct fxt_record_shape *shape)
@@ -400,7 +400,7 @@ static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *read
         event->link = first;
     if (kind == FXT_CONTEXT_SWITCH)
         event->tag = (uint16_t)fxt_get_bits(header, FXT_SCHEDULING_STATE);
-    /* a fiber yields voluntarily, and its record has no state */
+    /* a fiber gives up the CPU itself, and its record has no state */
     if (kind == FXT_FIBER_SWITCH)
         event->tag = TTR_THREAD_SUSPENDED;
     else
@@ -414,8 +414,8 @@ static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *read
 static enum fxt_convert_result convert_unknown(struct fxt_reader *reader,
                                                const struct fxt_record *record)
 {
-    /* The content of an unknown record cannot confirm its size, so the reader checks the following
-     * records before it accepts the size. */
+    /* the content of an unknown record does not prove its size, so the records after it must be
+     * checked first */
     if (!record->is_accepted)
         return FXT_BAD_SIZE;
     input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.unknown-record",
@@ -470,7 +470,7 @@ static enum fxt_convert_result resolve_profiler_thread(struct fxt_reader *reader
     return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
-/* Reads the name of a module and sets it as the event's name. Returns false if out of memory. */
+/* Sets the event's name to the name of a module. Returns false if memory is out. */
 static bool set_module_name(struct fxt_reader *reader, const struct fxt_record *record,
                             ttr_event *event)
 {
@@ -513,7 +513,7 @@ static enum fxt_convert_result convert_profiler(struct fxt_reader *reader,
 
 /* --- Large records --- */
 
-/* Resolves category and name of a large blob, and advances *at to the word after their inline
+/* Looks up category and name of a large blob, and moves *at to the word after their inline
  * strings. */
 static enum fxt_convert_result resolve_large_names(struct fxt_reader *reader,
                                                    const struct fxt_record *record,

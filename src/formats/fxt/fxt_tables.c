@@ -38,8 +38,8 @@ static uint32_t *get_shared_page(struct fxt_reader *reader, uint32_t i)
     return i == 0 ? reader->empty_first_page : reader->empty_page;
 }
 
-/* Returns a page that may be written. Replaces a shared page by a copy for this provider. Returns
- * NULL if out of memory. */
+/* Returns a page that may be written: if it is shared, replaces it by a copy for this provider.
+ * Returns NULL if memory is out. */
 static uint32_t *get_writable_page(struct fxt_reader *reader, uint32_t **page,
                                    const uint32_t *shared)
 {
@@ -113,12 +113,12 @@ static bool select_provider(struct fxt_reader *reader, uint32_t id, uint64_t kin
     return true;
 }
 
-/* Ticks in this range can only be Unix times in ns. Writers without the four-word initialization
- * record use ticks of 1 ns since 1970; a clock that starts at boot would need 36 years to reach
- * this range. The range only decides whether the clock is declared as Unix time. It does not change
- * the times of events. */
-#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* ticks; July 2006 */
-#define UNIX_TICKS_END ((uint64_t)1 << 61) /* ticks; January 2043 */
+/* Range of ticks that can only be Unix time in ns. Writers without an anchor in their
+ * initialization record use ticks of 1 ns since 1970; a clock that starts at boot would reach this
+ * range after 36 years. The range decides only whether the clock is declared as Unix time. It does
+ * not change the times of events. */
+#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* ticks, in July 2006 */
+#define UNIX_TICKS_END ((uint64_t)1 << 61) /* ticks, in January 2043 */
 
 void fxt_provider_check_unix_time(struct fxt_reader *reader)
 {

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/utf.h"
 
-/* first provider id of encoded events in a copied trace; the copied trace is unlikely to use it */
+/* provider id of the first encoded event in a copied trace, which will hardly use it */
 #define ENCODED_PROVIDERS 0x74726100u
 
 const ttr_loss fxt_losses[FXT_LOSSES] = {
@@ -149,8 +149,8 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
 
 /* --- Copying of records --- */
 
-/* Returns true if copying starts with this event: definitions were read, or it is the first record
- * of its trace. */
+/* Returns true if the copy of a trace starts with this event: definitions were requested, or it is
+ * the first record of its trace. */
 static bool can_start_copy(const struct fxt_writer *w, const ttr_event *e)
 {
     return !w->is_started && output_is_own_raw(w->out, e) &&
@@ -175,7 +175,7 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
                     e->payload_size;
 }
 
-/* Updates the current provider and clock of the copied trace after a copied definition. */
+/* Updates current provider and clock of the copied trace when a definition was copied. */
 static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
@@ -206,7 +206,7 @@ static void write_section(struct fxt_writer *w, uint32_t id)
                                fxt_set_bits(FXT_METADATA_PROVIDER, id));
 }
 
-/* Copies the record of event `i`, and the records of the following events that directly follow it
+/* Copies the record of event `i`, and records of the events after it as long as they are adjacent
  * in memory. Returns the index of the next event. */
 static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
@@ -246,8 +246,7 @@ static void write_trace_start(struct fxt_writer *w)
     buffer_commit(&w->out->buffer, FXT_WORD_BYTES);
 }
 
-/* Writes the records that introduce the event's provider: the provider info and the clock's
- * frequency. */
+/* Writes the first records of the event's provider: provider info, and frequency of the clock. */
 static void write_provider(struct fxt_writer *w, uint32_t id)
 {
     struct fxt_output to;
@@ -291,8 +290,8 @@ static struct fxt_written_provider *add_written_provider(struct fxt_writer *w)
     return target;
 }
 
-/* Makes the provider of w->event the current one of the output; writes a section record if another
- * one is current. Returns false if out of memory. */
+/* Makes the provider of w->event the current one of the output; writes a section record if it was
+ * not. Returns false if memory is out. */
 static bool enter_section(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;

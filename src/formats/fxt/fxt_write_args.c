@@ -11,7 +11,7 @@
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
-/* Returns the FXT argument type for an integer. */
+/* Returns the argument type by which an integer is written. */
 static uint64_t choose_integer_type(const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
@@ -41,7 +41,7 @@ static void set_integer_argument(struct fxt_writer *w, const ttr_value *value,
         arg->header |= fxt_set_bits(FXT_ARG_VALUE, arg->value & UINT32_MAX);
 }
 
-/* Sets type and value of an argument. Truncates texts and bytes to `room` words. */
+/* Sets type and value of an argument. Cuts off texts and bytes after `room` words. */
 static void set_argument_value(struct fxt_writer *w, const ttr_value *value,
                                struct fxt_argument *arg, uint32_t room)
 {
@@ -84,8 +84,8 @@ static bool is_text_or_bytes_type(uint8_t type)
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
-/* Returns true if the field is the scope of an instant. If it is the 16th field, it is written
- * after the arguments, as old writers do. */
+/* Returns true if the field is the scope of an instant. If it would be the 16th argument, it is
+ * written after the arguments, as by old writers. */
 static bool is_scope_field(const struct fxt_writer *w, const ttr_field *field)
 {
     return w->event->kind == TTR_KIND_INSTANT && !w->is_full &&
@@ -124,7 +124,7 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
     w->args_n++;
 }
 
-/* --- Arrays and structs --- */
+/* --- Fields that are arrays and structs --- */
 
 static bool is_container(const ttr_field *field)
 {
@@ -176,7 +176,7 @@ static void begin_container(struct fxt_writer *w, const ttr_field *field)
     open_container(w, field, 0, append_path(w, 0, field->name.p, field->name.n));
 }
 
-/* --- Collection of all fields of an event --- */
+/* --- Collection of an event's fields --- */
 
 static bool store_wanted_field(struct fxt_wanted_field *wanted, size_t n, const ttr_field *field)
 {
@@ -192,7 +192,7 @@ static bool store_wanted_field(struct fxt_wanted_field *wanted, size_t n, const 
     return false;
 }
 
-/* Adds an element of the field "frames", an address of a stack. */
+/* Adds an element of the field "frames", which is an address of the stack. */
 static void add_frame(struct fxt_writer *w, const ttr_field *field)
 {
     if (w->frames_n == FXT_FRAMES_MAX)

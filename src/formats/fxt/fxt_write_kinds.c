@@ -28,9 +28,9 @@ uint64_t fxt_convert_event_ticks(struct fxt_writer *w)
     return 0;
 }
 
-/* --- Event members that the record cannot store --- */
+/* --- Event members that a record cannot store --- */
 
-/* Flags of event members that a record type cannot store. */
+/* Flags for members of the event that the type of record cannot store. */
 enum unstored_member { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
 
 static void count_lost_members(struct fxt_writer *w, unsigned places)
@@ -59,8 +59,8 @@ static const uint8_t event_kinds[TTR_KIND_COUNT] = {
     [TTR_KIND_FLOW_END] = FXT_FLOW_END,
 };
 
-/* Returns the end of a span in ticks. A span that starts before tick 0 keeps its duration. An end
- * above the maximum becomes the maximum. */
+/* Returns the end of a span in ticks. If the span starts before tick 0, keeps its duration. If the
+ * end is above the maximum, returns the maximum. */
 static uint64_t compute_span_end(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -107,7 +107,7 @@ static void write_event(struct fxt_writer *w)
         fxt_append_word(&to, last);
 }
 
-/* --- Scheduling (type 8) --- */
+/* --- Scheduling records (type 8) --- */
 
 static uint64_t get_cpu_for_record(struct fxt_writer *w, uint32_t most)
 {
@@ -134,7 +134,7 @@ static uint64_t get_thread_state(struct fxt_writer *w)
     }
 }
 
-/* Returns true if the legacy record can store the switch: the only fields are the two priorities
+/* Returns true if a legacy record can store the switch: its only fields are the two priorities
  * (specification: "Context switch record"). */
 static bool fits_legacy_switch(const struct fxt_writer *w, uint64_t priorities[2])
 {
@@ -224,7 +224,7 @@ static void write_wake(struct fxt_writer *w)
     to.at = fxt_append_args(w, to);
 }
 
-/* --- Logs and samples --- */
+/* --- Log and sample records --- */
 
 static void write_log(struct fxt_writer *w)
 {
@@ -244,8 +244,8 @@ static void write_log(struct fxt_writer *w)
     fxt_append_text(&to, &text);
 }
 
-/* Writes the first words of a profiler record: header, time and thread. Returns false if out of
- * memory. */
+/* Writes the first words of a profiler record: header, time and thread. Returns false if memory is
+ * out. */
 static bool begin_profiler_record(struct fxt_writer *w, struct fxt_output *to, uint64_t header,
                                   uint64_t ticks, uint64_t more_words)
 {
@@ -308,7 +308,7 @@ static void write_sample(struct fxt_writer *w)
         fxt_append_word(&to, w->frames[i]);
 }
 
-/* --- Blobs (types 5 and 15) --- */
+/* --- Blob records (types 5 and 15) --- */
 
 static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
@@ -322,7 +322,7 @@ static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     fxt_append_stream(&to, data.p, data.n);
 }
 
-/* Writes a large blob. Its record has a time, thread and category if the event has any of these. */
+/* Writes a large blob; with time, thread and category if the event has any of these. */
 static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
     struct fxt_output to;
@@ -379,9 +379,9 @@ static void write_blob(struct fxt_writer *w)
         write_large_blob(w, name, bytes);
 }
 
-/* --- Objects (types 6, 7 and 10) --- */
+/* --- Object records (types 6, 7 and 10) --- */
 
-/* Writes a userspace object and its owner: a registered thread, or the process koid in one word. */
+/* Writes a userspace object and its owner: a thread ref, or the koid of a process in one word. */
 static void write_pointer(struct fxt_writer *w)
 {
     struct fxt_output to;
@@ -409,7 +409,7 @@ static void write_pointer(struct fxt_writer *w)
     to.at = fxt_append_args(w, to);
 }
 
-/* Adds the process koid of a thread object as an argument "process", unless the event has such a
+/* Adds the process koid of a thread object as argument "process", unless the event has such a
  * field. */
 static void add_process_argument(struct fxt_writer *w)
 {
@@ -454,8 +454,8 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     to.at = fxt_append_args(w, to);
 }
 
-/* Returns the id of the event's module. Counts a loss if the id exceeds the 16 bits of the record.
- */
+/* Returns the id of the event's module. Counts a loss if it needs more than the 16 bits in the
+ * record. */
 static uint64_t get_module_id(struct fxt_writer *w)
 {
     if (w->event->link > UINT16_MAX)
@@ -550,10 +550,10 @@ static void write_object(struct fxt_writer *w)
     }
 }
 
-/* --- Gaps --- */
+/* --- Gap records --- */
 
-/* Writes a provider event 0, "buffer filled up". It contains the provider's id, so no section
- * record is needed. */
+/* Writes provider event 0, "buffer filled up". It contains the id of the provider, so it needs no
+ * section record. */
 static void write_gap(struct fxt_writer *w)
 {
     struct fxt_output to;
@@ -567,7 +567,7 @@ static void write_gap(struct fxt_writer *w)
                                fxt_set_bits(FXT_METADATA_PROVIDER, provider));
 }
 
-/* --- Table of all event kinds --- */
+/* --- Table of write functions by event kind --- */
 
 static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_INSTANT] = write_event,    [TTR_KIND_BEGIN] = write_event,
@@ -581,8 +581,8 @@ static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_OBJECT] = write_object,    [TTR_KIND_GAP] = write_gap,
 };
 
-/* Returns true if records of this kind store event->link. Gaps are included, because write_gap
- * counts their loss itself. */
+/* Returns true if records for this kind of event store event->link. Also for gaps, because
+ * write_gap counts the loss itself. */
 static bool record_has_link(unsigned kind)
 {
     const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN |
@@ -591,7 +591,7 @@ static bool record_has_link(unsigned kind)
     return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
 }
 
-/* Counts the losses for members of the event that no FXT record can store. */
+/* Counts the losses of event members that no FXT record can store. */
 static void count_lost_attributes(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;

@@ -6,7 +6,7 @@
  *   nettrace_signature.c        fields to payload and signature
  *   nettrace_classes.c          one metadata record for all events of a class
  *   nettrace_metadata_writer.c  metadata of V4, V5 and V6 from a signature
- *   nettrace_translate_metadata.c        metadata of another trace to a signature, to keep its
+ *   nettrace_translate.c        metadata of another trace to a signature, to keep its
  * payloads nettrace_block_writer.c     blocks, stacks, labels, threads, sequence points
  *   nettrace_output_threads.c   threads and their sequence numbers
  *
@@ -295,7 +295,7 @@ bool nettrace_signature_fits(const struct cursor *signature, unsigned version);
 /* Returns what prevents names of a class from being stored in UTF-16. */
 struct nettrace_text_flaws nettrace_find_class_text_flaws(const struct nettrace_class_info *info);
 
-/* --- Metadata of another trace (nettrace_translate_metadata.c) --- */
+/* --- Metadata of another trace (nettrace_translate.c) --- */
 
 /* Converts the metadata of a reader's type to class info, and to a signature that is appended to
  * `signature`; `texts` owns the names. Returns false if the fields are unknown. If layout_index is
