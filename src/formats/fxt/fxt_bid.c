@@ -82,7 +82,7 @@ static bool is_eztrace_fxt(const struct peek *peek)
     return false;
 }
 
-const char *fxt_refuse(const struct peek *peek)
+const char *fxt_explain_refusal(const struct peek *peek)
 {
     if (is_eztrace_fxt(peek))
         return "this is a trace of the FxT library (EZTrace, StarPU), which shares nothing with "

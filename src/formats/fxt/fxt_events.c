@@ -56,7 +56,7 @@ enum fxt_convert_result fxt_resolve_string(struct fxt_reader *reader,
                                            uint32_t at, ttr_id *id)
 {
     if (ref & FXT_REF_INLINE) {
-        uint32_t n = fxt_ref_stream_bytes(ref);
+        uint32_t n = fxt_get_inline_bytes(ref);
         if (fxt_words_for_bytes(n) > record->words - at)
             return FXT_BAD_SIZE;
         *id = ttr_text_add(reader->common.t, record->bytes + (size_t)at * FXT_WORD_BYTES, n);
@@ -182,8 +182,8 @@ static enum fxt_convert_result emit_unknown_event(struct fxt_reader *reader,
 static inline uint32_t find_arguments_start(uint64_t header)
 {
     return 2 + (fxt_get_bits(header, FXT_EVENT_THREAD) ? 0 : 2u) +
-           fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
-           fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
+           fxt_get_inline_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
+           fxt_get_inline_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
 }
 
 /* Ids of an event's thread, category and name in the library context. */
@@ -202,7 +202,7 @@ static enum fxt_convert_result resolve_other_refs(struct fxt_reader *reader,
     enum fxt_convert_result result = fxt_resolve_thread(reader, record, thread, 2, &ids->thread);
     if (result == FXT_CONVERTED)
         result = fxt_resolve_string(reader, record, category, at, &ids->category);
-    at += fxt_ref_stream_words(category);
+    at += fxt_get_inline_words(category);
     if (result == FXT_CONVERTED)
         result = fxt_resolve_string(reader, record, (uint32_t)fxt_get_bits(header, FXT_EVENT_NAME),
                                     at, &ids->name);
@@ -305,7 +305,7 @@ static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
     const struct fxt_provider *provider = reader->provider;
     uint64_t header = record->header;
     unsigned kind = (unsigned)fxt_get_bits(header, FXT_EVENT_KIND);
-    uint32_t last = fxt_event_last_words(kind);
+    uint32_t last = fxt_count_event_last_words(kind);
     struct event_refs ids;
     if (FXT_UNLIKELY(!resolve_table_refs(provider, header, &ids))) {
         enum fxt_convert_result result = resolve_other_refs(reader, record, &ids);
@@ -359,7 +359,7 @@ static enum fxt_convert_result convert_unusual_event(struct fxt_reader *reader,
                                                      const struct fxt_record *record, uint32_t end)
 {
     unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
-    bool is_exact = end + fxt_event_last_words(kind) == record->words;
+    bool is_exact = end + fxt_count_event_last_words(kind) == record->words;
     if (!is_exact && !record->is_accepted && !has_scope_word(reader, record, end))
         return FXT_BAD_SIZE;
     if (kind > FXT_FLOW_END)
@@ -375,7 +375,8 @@ static FXT_INLINE enum fxt_convert_result convert_usual_event(struct fxt_reader 
     unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
     uint32_t args = (uint32_t)fxt_get_bits(record->header, FXT_EVENT_ARGS);
     uint32_t end = find_arguments_end(record, find_arguments_start(record->header), args, is_big);
-    if (FXT_UNLIKELY(end + fxt_event_last_words(kind) != record->words || kind > FXT_FLOW_END))
+    if (FXT_UNLIKELY(end + fxt_count_event_last_words(kind) != record->words ||
+                     kind > FXT_FLOW_END))
         return convert_unusual_event(reader, record, end);
     return emit_event(reader, record, end, is_big, true);
 }

@@ -96,7 +96,7 @@ static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *tex
 {
     *id = 0;
     if (FXT_UNLIKELY(ref & FXT_REF_INLINE))
-        return read_stream_bytes(walk, fxt_ref_stream_bytes(ref), text);
+        return read_stream_bytes(walk, fxt_get_inline_bytes(ref), text);
     uint32_t slot = fxt_find_string_slot(walk->provider, ref);
     *id = FXT_LIKELY(slot != 0) ? ~slot : fxt_add_placeholder_string(walk->provider->common, ref);
     struct intern_text known = intern_get(&walk->provider->common->t->strings, *id);
@@ -181,7 +181,7 @@ static FXT_INLINE bool read_argument(struct field_iter *walk, uint64_t header, t
     if (!read_string_ref(walk, (uint32_t)fxt_get_bits(header, FXT_ARG_NAME), &field->name,
                          &field->name_id))
         return false;
-    uint64_t word = fxt_arg_value_words(type) ? read_word(walk) : header;
+    uint64_t word = fxt_count_argument_value_words(type) ? read_word(walk) : header;
     if (argument_types[type].words == NO_NUMBER_WORDS)
         return read_stream_value(walk, header, &field->value) && !walk->at.failed;
     field->value.v.u = extract_integer_value(&argument_types[type], word);
@@ -318,7 +318,7 @@ static bool read_stack_frame(struct field_iter *walk, ttr_field *field)
     return !walk->at.failed;
 }
 
-static uint32_t header_argument_count(const struct field_iter *walk)
+static uint32_t get_header_argument_count(const struct field_iter *walk)
 {
     uint64_t header = walk->header;
     switch (fxt_get_record_type(header)) {
@@ -364,7 +364,7 @@ static FXT_NOINLINE void begin_record_fields(struct field_iter *walk, const ttr_
     walk->refs = fxt_get_record_type(walk->header) == FXT_LARGE ? read_word(walk) : 0;
     walk->at = whole;
     (void)cursor_skip(&walk->at, event->body);
-    walk->arguments = header_argument_count(walk);
+    walk->arguments = get_header_argument_count(walk);
     walk->stage = STAGE_FIXED;
 }
 
@@ -390,8 +390,8 @@ static void fxt_fields_begin(ttr_fields *fields)
 
 /* Returns the next field that is not an argument: a fixed word, the value after the arguments, or
  * a frame. Returns false if there are no more. */
-static FXT_NOINLINE bool read_other_stage(struct field_iter *walk, const ttr_event *event,
-                                          ttr_field *field)
+static FXT_NOINLINE bool read_field_of_other_stage(struct field_iter *walk, const ttr_event *event,
+                                                   ttr_field *field)
 {
     if (walk->stage == STAGE_FIXED) {
         if (read_fixed_field(walk, event, field))
@@ -413,7 +413,7 @@ static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
         return false;
     field_clear(field);
     if (FXT_UNLIKELY(walk->stage != STAGE_ARGUMENTS))
-        return read_other_stage(walk, fields->event, field);
+        return read_field_of_other_stage(walk, fields->event, field);
     if (FXT_UNLIKELY(!read_number_argument(walk, field)))
         return read_any_argument(walk, field);
     finish_argument(walk);

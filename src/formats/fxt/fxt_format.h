@@ -111,7 +111,7 @@ static inline uint32_t fxt_get_record_words(uint64_t header)
 #define FXT_REF_LENGTH 0x7fffu
 
 /* Returns the length in bytes of an inline string; 0 if the ref is an index. */
-static inline uint32_t fxt_ref_stream_bytes(uint32_t ref)
+static inline uint32_t fxt_get_inline_bytes(uint32_t ref)
 {
     return ref & FXT_REF_INLINE ? ref & FXT_REF_LENGTH : 0;
 }
@@ -124,7 +124,7 @@ static inline uint64_t fxt_words_for_bytes(uint64_t bytes)
 
 /* Returns the number of words of an inline string; 0 if the ref is an index. Without a branch,
  * because the event reader calls it several times per record. */
-static inline uint32_t fxt_ref_stream_words(uint32_t ref)
+static inline uint32_t fxt_get_inline_words(uint32_t ref)
 {
     uint32_t is_inline = 0u - (ref >> 15 & 1);
     return (((ref & FXT_REF_LENGTH) + 7) >> 3) & is_inline;
@@ -201,7 +201,7 @@ enum fxt_event {
 
 /* Returns 1 if event records of this kind (0 to 15) have a last word, else 0. Bit n of the
  * constant is for kind n. */
-static inline uint32_t fxt_event_last_words(unsigned kind)
+static inline uint32_t fxt_count_event_last_words(unsigned kind)
 {
     return 0x7f2u >> kind & 1;
 }
@@ -340,7 +340,7 @@ enum fxt_arg {
 
 /* Returns 1 if arguments of this type (0 to 15) have a separate word for their value, else 0. Bit
  * n of the constant is for type n. */
-static inline uint32_t fxt_arg_value_words(unsigned type)
+static inline uint32_t fxt_count_argument_value_words(unsigned type)
 {
     return 0x1b8u >> type & 1;
 }

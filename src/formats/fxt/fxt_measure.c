@@ -48,18 +48,18 @@ static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t r
                             struct fxt_record_shape *shape)
 {
     shape->is_clean =
-        shape->is_clean && has_zero_padding(span, at, fxt_ref_stream_bytes((uint32_t)ref));
-    return at + fxt_ref_stream_words((uint32_t)ref);
+        shape->is_clean && has_zero_padding(span, at, fxt_get_inline_bytes((uint32_t)ref));
+    return at + fxt_get_inline_words((uint32_t)ref);
 }
 
 /* Returns the size of an argument in words, computed from type, name and value in its header. */
 static uint64_t get_argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
-    uint64_t words = 1 + fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) +
-                     fxt_arg_value_words(type);
+    uint64_t words = 1 + fxt_get_inline_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) +
+                     fxt_count_argument_value_words(type);
     if (type == FXT_ARG_TEXT)
-        words += fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_ARG_STRING));
+        words += fxt_get_inline_words((uint32_t)fxt_get_bits(header, FXT_ARG_STRING));
     if (type == FXT_ARG_BLOB)
         words += fxt_words_for_bytes(fxt_get_bits(header, FXT_ARG_VALUE));
     return words;
@@ -132,7 +132,7 @@ static void measure_event(const struct fxt_span *span, uint64_t header,
     uint64_t at =
         skip_string(span, 2 + shape->inline_words, fxt_get_bits(header, FXT_EVENT_CATEGORY), shape);
     shape->body = skip_string(span, at, fxt_get_bits(header, FXT_EVENT_NAME), shape);
-    shape->total = skip_arguments(span, shape->body, shape) + fxt_event_last_words(kind);
+    shape->total = skip_arguments(span, shape->body, shape) + fxt_count_event_last_words(kind);
 }
 
 static void measure_blob(const struct fxt_span *span, uint64_t header,
@@ -156,8 +156,8 @@ static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t na
 
 /* Measures a userspace object. An inline thread has one word by the specification, but two in
  * records of the C++ writers; the size in the header decides. */
-static void measure_userspace(const struct fxt_span *span, uint64_t header,
-                              struct fxt_record_shape *shape, uint64_t words)
+static void measure_userspace_object(const struct fxt_span *span, uint64_t header,
+                                     struct fxt_record_shape *shape, uint64_t words)
 {
     bool is_inline = fxt_get_bits(header, FXT_USERSPACE_THREAD) == 0;
     uint64_t name = fxt_get_bits(header, FXT_USERSPACE_NAME);
@@ -176,16 +176,16 @@ static void measure_userspace(const struct fxt_span *span, uint64_t header,
         *shape = two;
 }
 
-static void measure_kernel(const struct fxt_span *span, uint64_t header,
-                           struct fxt_record_shape *shape)
+static void measure_kernel_object(const struct fxt_span *span, uint64_t header,
+                                  struct fxt_record_shape *shape)
 {
     shape->is_clean = has_only_bits_to(header, 43);
     shape->args = (uint32_t)fxt_get_bits(header, FXT_KERNEL_ARGS);
     measure_object(span, 2, fxt_get_bits(header, FXT_KERNEL_NAME), shape);
 }
 
-static void measure_scheduling(const struct fxt_span *span, uint64_t header,
-                               struct fxt_record_shape *shape)
+static void measure_scheduling_record(const struct fxt_span *span, uint64_t header,
+                                      struct fxt_record_shape *shape)
 {
     static const uint8_t fixed[] = {
         [FXT_CONTEXT_SWITCH] = 4, [FXT_THREAD_WAKEUP] = 3, [FXT_FIBER_SWITCH] = 4};
@@ -209,8 +209,8 @@ static void measure_scheduling(const struct fxt_span *span, uint64_t header,
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-static void measure_log(const struct fxt_span *span, uint64_t header,
-                        struct fxt_record_shape *shape)
+static void measure_log_record(const struct fxt_span *span, uint64_t header,
+                               struct fxt_record_shape *shape)
 {
     shape->bytes = fxt_get_bits(header, FXT_LOG_BYTES);
     shape->inline_words = fxt_get_bits(header, FXT_LOG_THREAD) ? 0 : 2;
@@ -222,7 +222,7 @@ static void measure_log(const struct fxt_span *span, uint64_t header,
 
 /* Measures a profiler record. An inline thread has two words, but one in the Rust reader; the size
  * in the header decides. */
-static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, uint64_t words)
+static void measure_profiler_record(uint64_t header, struct fxt_record_shape *shape, uint64_t words)
 {
     static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
     unsigned kind = (unsigned)fxt_get_bits(header, FXT_PROFILER_KIND);
@@ -244,8 +244,8 @@ static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, ui
 
 /* Measures a large record. In large blobs, inline strings precede the time; in event records they
  * follow it. */
-static void measure_large(const struct fxt_span *span, uint64_t header,
-                          struct fxt_record_shape *shape)
+static void measure_large_record(const struct fxt_span *span, uint64_t header,
+                                 struct fxt_record_shape *shape)
 {
     uint64_t format = fxt_get_bits(header, FXT_LARGE_FORMAT);
     shape->is_known =
@@ -297,22 +297,22 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
         measure_blob(span, header, shape);
         break;
     case FXT_USERSPACE_OBJECT:
-        measure_userspace(span, header, shape, words);
+        measure_userspace_object(span, header, shape, words);
         break;
     case FXT_KERNEL_OBJECT:
-        measure_kernel(span, header, shape);
+        measure_kernel_object(span, header, shape);
         break;
     case FXT_SCHEDULING:
-        measure_scheduling(span, header, shape);
+        measure_scheduling_record(span, header, shape);
         break;
     case FXT_LOG:
-        measure_log(span, header, shape);
+        measure_log_record(span, header, shape);
         break;
     case FXT_PROFILER:
-        measure_profiler(header, shape, words);
+        measure_profiler_record(header, shape, words);
         break;
     case FXT_LARGE:
-        measure_large(span, header, shape);
+        measure_large_record(span, header, shape);
         break;
     default:
         shape->is_known = false;

@@ -5,15 +5,15 @@
  *   read_window       converts complete records in the window, each by the function of its type
  *     |
  *     +-- batch full, or a table must change first   -> return the batch
- *     +-- STOP_EDGE: the window or the record ends   -> resolve_record_at_edge
- *     +-- STOP_BAD_SIZE: size and content disagree      -> resolve_bad_size
+ *     +-- STOP_EDGE: the window or the record ends   -> load_or_skip_record_at_edge
+ *     +-- STOP_BAD_SIZE: size and content disagree      -> decide_record_size
  *
  * Sections: a provider info or a provider section record makes a provider current (fxt_tables.c).
  * Later records use its string table, thread table and clock. Records before any section belong to
  * a default provider that is not provider 0.
  *
  * Resync after a bad size. Each record declares its size twice: in its header, and by the refs,
- * counts and argument sizes in its content. resolve_bad_size compares both with the records that
+ * counts and argument sizes in its content. decide_record_size compares both with the records that
  * follow:
  *
  *      header size             |#### record ####|??
@@ -277,7 +277,7 @@ static bool header_size_is_right(const struct fxt_reader *reader, const struct f
 
 /* Decides about the record at reader->at, in which the sizes of header and content differ: repairs
  * the header, accepts its size, or skips to the next record. */
-static ttr_status resolve_bad_size(struct fxt_reader *reader)
+static ttr_status decide_record_size(struct fxt_reader *reader)
 {
     struct fxt_lookahead look;
     struct fxt_record_shape shape;
@@ -372,10 +372,10 @@ static bool is_truncated_record(const struct fxt_reader *reader)
 
 /* Called for a record that is longer than the input. Reports that it is cut off; if that is
  * implausible, that its size is wrong. */
-static ttr_status resolve_truncation(struct fxt_reader *reader)
+static ttr_status report_cut_or_bad_record(struct fxt_reader *reader)
 {
     if (!is_truncated_record(reader))
-        return resolve_bad_size(reader);
+        return decide_record_size(reader);
     size_t left = reader->in->window.n;
     uint64_t from = reader->at;
     reader->at += left;
@@ -422,7 +422,7 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
 
 /* Called for a record that is not completely in the window, or has size 0. Loads more bytes, or
  * calls the function for zeros or for cut off, oversized or damaged records. */
-static ttr_status resolve_record_at_edge(struct fxt_reader *reader)
+static ttr_status load_or_skip_record_at_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, FXT_WORD_BYTES, reader->error);
@@ -432,13 +432,13 @@ static ttr_status resolve_record_at_edge(struct fxt_reader *reader)
         return TTR_END;
     if (in->window.n < FXT_WORD_BYTES)
         return is_all_zero(in->window.bytes, in->window.n) ? skip_or_report_zeros(reader)
-                                                           : resolve_truncation(reader);
+                                                           : report_cut_or_bad_record(reader);
     uint64_t header = fxt_load_u64(in->window.bytes, reader->common.is_big);
     uint64_t bytes = (uint64_t)fxt_get_record_words(header) * FXT_WORD_BYTES;
     if (header == 0)
         return skip_or_report_zeros(reader);
     if (bytes == 0)
-        return resolve_bad_size(reader);
+        return decide_record_size(reader);
     if (fxt_get_record_type(header) == FXT_LARGE && bytes > in->window.n) {
         status =
             input_fill(in, reader->at,
@@ -448,12 +448,12 @@ static ttr_status resolve_record_at_edge(struct fxt_reader *reader)
             return status;
         struct fxt_span span = get_window_span(reader);
         if (!is_size_plausible(&span, fxt_get_record_words(header)))
-            return resolve_bad_size(reader);
+            return decide_record_size(reader);
     }
     if (bytes > in->max_record)
         return skip_oversized_record(reader, bytes);
     status = input_fill(in, reader->at, (size_t)bytes, reader->error);
-    return status != TTR_OK || in->window.n >= bytes ? status : resolve_truncation(reader);
+    return status != TTR_OK || in->window.n >= bytes ? status : report_cut_or_bad_record(reader);
 }
 
 ttr_status fxt_read_batch(struct input *in, ttr_error *error)
@@ -471,10 +471,11 @@ ttr_status fxt_read_batch(struct input *in, ttr_error *error)
             if (stop == STOP_FAILED)
                 return error->status;
             if (in->n && reader->provider && !reader->provider->is_unix_time_checked)
-                fxt_provider_check_unix_time(reader);
+                fxt_provider_detect_unix_time(reader);
             if (in->n)
                 return TTR_OK;
-            status = stop == STOP_EDGE ? resolve_record_at_edge(reader) : resolve_bad_size(reader);
+            status = stop == STOP_EDGE ? load_or_skip_record_at_edge(reader)
+                                       : decide_record_size(reader);
         }
         if (status != TTR_OK || in->n)
             return status;

@@ -74,7 +74,7 @@ struct fxt_provider {
     ttr_id name, track, schema;
     bool has_attributes; /* the string table contains the name of an attribute */
     size_t clock_index;  /* index of the provider's clock in in->clocks */
-    /* fxt_provider_check_unix_time was called for an event */
+    /* fxt_provider_detect_unix_time was called for an event */
     bool is_unix_time_checked;
 };
 
@@ -209,7 +209,7 @@ void fxt_provider_set_clock_reference(struct fxt_reader *reader, uint64_t base_t
 
 /* If the ticks of the current provider's first event in the batch can only be Unix time, declares
  * its clock as Unix time. Does nothing after the first call per provider and frequency. */
-void fxt_provider_check_unix_time(struct fxt_reader *reader);
+void fxt_provider_detect_unix_time(struct fxt_reader *reader);
 
 void fxt_free_providers(struct fxt_reader *reader);
 
@@ -294,7 +294,7 @@ TTR_MUST ttr_status fxt_find_next_record(struct fxt_reader *reader, uint64_t *of
 /* --- Detection of the format (fxt_bid.c) --- */
 
 unsigned fxt_bid(const struct peek *peek);
-const char *fxt_refuse(const struct peek *peek);
+const char *fxt_explain_refusal(const struct peek *peek);
 
 /* Returns true if words are big-endian, as the magic number shows; without one, if the records are
  * valid only in that byte order. */

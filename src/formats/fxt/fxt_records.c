@@ -177,7 +177,8 @@ static enum fxt_convert_result convert_initialization(struct fxt_reader *reader,
 }
 
 /* If `text` is the name of an attribute, remembers that the provider uses it. */
-static void note_attribute_name(struct fxt_reader *reader, const uint8_t *text, size_t n, ttr_id id)
+static void remember_attribute_name(struct fxt_reader *reader, const uint8_t *text, size_t n,
+                                    ttr_id id)
 {
     static const char *const names[FXT_ATTRIBUTES] = {
         [FXT_ATTRIBUTE_LEVEL] = "tracetta.level",
@@ -212,7 +213,7 @@ static enum fxt_convert_result convert_string(struct fxt_reader *reader,
         return FXT_END_BATCH;
     if (!is_same && !fxt_provider_set_string(reader, index, text))
         return fail_out_of_memory(reader);
-    note_attribute_name(reader, record->bytes + FXT_WORD_BYTES, (size_t)n, text);
+    remember_attribute_name(reader, record->bytes + FXT_WORD_BYTES, (size_t)n, text);
     return emit_as_definition(reader, record);
 }
 
@@ -309,7 +310,7 @@ static uint64_t find_process_argument(const struct fxt_reader *reader, const ttr
 
 /* Sets the name of the process or thread that an object record describes, and the thread of the
  * event. Returns false if memory is out. */
-static bool apply_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
+static bool set_names_from_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
 {
     ttr *t = reader->common.t;
     uint16_t source = reader->in->id;
@@ -346,7 +347,8 @@ static enum fxt_convert_result convert_kernel_object(struct fxt_reader *reader,
     event->name = name;
     event->link = fxt_load_record_word(reader, record, 1);
     set_event_without_time(reader, event);
-    return apply_kernel_object(reader, event, fxt_get_bits(record->header, FXT_KERNEL_TYPE))
+    return set_names_from_kernel_object(reader, event,
+                                        fxt_get_bits(record->header, FXT_KERNEL_TYPE))
                ? FXT_CONVERTED
                : fail_out_of_memory(reader);
 }
@@ -411,8 +413,8 @@ static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *read
     return FXT_CONVERTED;
 }
 
-static enum fxt_convert_result convert_unknown(struct fxt_reader *reader,
-                                               const struct fxt_record *record)
+static enum fxt_convert_result convert_unknown_record(struct fxt_reader *reader,
+                                                      const struct fxt_record *record)
 {
     /* the content of an unknown record does not prove its size, so the records after it must be
      * checked first */
@@ -424,13 +426,13 @@ static enum fxt_convert_result convert_unknown(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-static enum fxt_convert_result convert_scheduling(struct fxt_reader *reader,
-                                                  const struct fxt_record *record)
+static enum fxt_convert_result convert_scheduling_record(struct fxt_reader *reader,
+                                                         const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return convert_unknown(reader, record);
+        return convert_unknown_record(reader, record);
     if (!fits)
         return FXT_BAD_SIZE;
     bool is_legacy = fxt_get_bits(record->header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH;
@@ -438,8 +440,8 @@ static enum fxt_convert_result convert_scheduling(struct fxt_reader *reader,
                      : convert_modern_scheduling(reader, record, &shape);
 }
 
-static enum fxt_convert_result convert_log(struct fxt_reader *reader,
-                                           const struct fxt_record *record)
+static enum fxt_convert_result convert_log_record(struct fxt_reader *reader,
+                                                  const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_id thread;
@@ -483,8 +485,8 @@ static bool set_module_name(struct fxt_reader *reader, const struct fxt_record *
     return event->name || n == 0 || !text;
 }
 
-static enum fxt_convert_result convert_profiler(struct fxt_reader *reader,
-                                                const struct fxt_record *record)
+static enum fxt_convert_result convert_profiler_record(struct fxt_reader *reader,
+                                                       const struct fxt_record *record)
 {
     static const uint8_t kinds[] = {[FXT_MODULE] = TTR_KIND_OBJECT,
                                     [FXT_MAPPING] = TTR_KIND_OBJECT,
@@ -494,7 +496,7 @@ static enum fxt_convert_result convert_profiler(struct fxt_reader *reader,
     uint64_t kind = fxt_get_bits(record->header, FXT_PROFILER_KIND);
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return convert_unknown(reader, record);
+        return convert_unknown_record(reader, record);
     enum fxt_convert_result result =
         fits ? resolve_profiler_thread(reader, record, &shape, &thread) : FXT_BAD_SIZE;
     if (result != FXT_CONVERTED)
@@ -524,22 +526,22 @@ static enum fxt_convert_result resolve_large_names(struct fxt_reader *reader,
              name = (uint32_t)fxt_get_bits(refs, FXT_LARGE_NAME);
     enum fxt_convert_result result =
         fxt_resolve_string(reader, record, category, 2, &names->category);
-    *at = 2 + fxt_ref_stream_words(category);
+    *at = 2 + fxt_get_inline_words(category);
     if (result == FXT_CONVERTED)
         result = fxt_resolve_string(reader, record, name, *at, &names->name);
-    *at += fxt_ref_stream_words(name);
+    *at += fxt_get_inline_words(name);
     return result;
 }
 
-static enum fxt_convert_result convert_large(struct fxt_reader *reader,
-                                             const struct fxt_record *record)
+static enum fxt_convert_result convert_large_record(struct fxt_reader *reader,
+                                                    const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_event names = {0};
     uint32_t at;
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return convert_unknown(reader, record);
+        return convert_unknown_record(reader, record);
     if (!fits)
         return FXT_BAD_SIZE;
     bool has_time = fxt_get_bits(record->header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA;
@@ -572,12 +574,12 @@ const fxt_convert_fn fxt_converters[16] = {
     [FXT_BLOB] = convert_blob,
     [FXT_USERSPACE_OBJECT] = convert_userspace_object,
     [FXT_KERNEL_OBJECT] = convert_kernel_object,
-    [FXT_SCHEDULING] = convert_scheduling,
-    [FXT_LOG] = convert_log,
-    [FXT_PROFILER] = convert_profiler,
-    [11] = convert_unknown,
-    [12] = convert_unknown,
-    [13] = convert_unknown,
-    [14] = convert_unknown,
-    [FXT_LARGE] = convert_large,
+    [FXT_SCHEDULING] = convert_scheduling_record,
+    [FXT_LOG] = convert_log_record,
+    [FXT_PROFILER] = convert_profiler_record,
+    [11] = convert_unknown_record,
+    [12] = convert_unknown_record,
+    [13] = convert_unknown_record,
+    [14] = convert_unknown_record,
+    [FXT_LARGE] = convert_large_record,
 };

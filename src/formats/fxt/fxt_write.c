@@ -176,7 +176,7 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
 }
 
 /* Updates current provider and clock of the copied trace when a definition was copied. */
-static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
+static void update_copied_section(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
     uint64_t header = e->payload_size >= FXT_WORD_BYTES ? load_word(w, e->payload) : 0;
@@ -208,7 +208,7 @@ static void write_section(struct fxt_writer *w, uint32_t id)
 
 /* Copies the record of event `i`, and records of the events after it as long as they are adjacent
  * in memory. Returns the index of the next event. */
-static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
+static uint32_t copy_adjacent_records(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
     const ttr_event *e = ttr_batch_at(batch, i);
     const uint8_t *begin = e->payload;
@@ -220,7 +220,7 @@ static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint
     for (;;) {
         n += e->payload_size;
         if (e->kind == TTR_KIND_DEFINITION)
-            track_copied_section(w, e);
+            update_copied_section(w, e);
         else
             output_count_event(w->out, e);
         if (++i == batch->n)
@@ -292,7 +292,7 @@ static struct fxt_written_provider *add_written_provider(struct fxt_writer *w)
 
 /* Makes the provider of w->event the current one of the output; writes a section record if it was
  * not. Returns false if memory is out. */
-static bool enter_section(struct fxt_writer *w)
+static bool switch_to_event_provider(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     if (w->target && e->source == w->target_source && e->provider == w->target_name)
@@ -317,13 +317,13 @@ static bool enter_section(struct fxt_writer *w)
 static void encode_event(struct fxt_writer *w, const ttr_event *e)
 {
     w->event = e;
-    if (e->kind == TTR_KIND_DEFINITION || !enter_section(w))
+    if (e->kind == TTR_KIND_DEFINITION || !switch_to_event_provider(w))
         return;
     if (!w->is_inline) {
         fxt_slots_clear_if_stale(&w->target->strings, &w->out->t->counted);
         fxt_slots_clear_if_stale(&w->target->threads, &w->out->t->counted);
     }
-    fxt_write_kind(w);
+    fxt_write_event_record(w);
     output_count_event(w->out, e);
 }
 
@@ -353,7 +353,7 @@ ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_
         if (can_start_copy(w, e))
             begin_copy(w, e);
         if (w->copied.is_active && e->source == w->copied.source && output_is_own_raw(out, e)) {
-            i = copy_adjacent(w, batch, i);
+            i = copy_adjacent_records(w, batch, i);
         } else {
             encode_event(w, e);
             i++;

@@ -133,7 +133,7 @@ struct fxt_thread_names {
     ttr_id name; /* thread name that was last written */
     /* an earlier record contains both koids, of the process and of the thread */
     bool is_introduced;
-    /* is_introduced is set and the koid is known, so fxt_thread_ref need not check anything */
+    /* is_introduced is set and the koid is known, so fxt_get_thread_ref need not check anything */
     bool is_plain;
 };
 
@@ -252,7 +252,7 @@ static inline void fxt_append_thread(struct fxt_output *to, const struct fxt_thr
     fxt_append_word(to, thread->tid);
 }
 
-static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
+static inline uint32_t fxt_count_thread_words(const struct fxt_thread *thread)
 {
     return thread->ref ? 0 : 2;
 }
@@ -292,7 +292,7 @@ static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
  * ref is inline, cut off after FXT_INLINE_MAX bytes. */
 struct fxt_text fxt_register_text(struct fxt_writer *w, ttr_id id);
 
-static inline struct fxt_text fxt_string_ref(struct fxt_writer *w, ttr_id id)
+static inline struct fxt_text fxt_get_string_ref(struct fxt_writer *w, ttr_id id)
 {
     uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->strings, id);
     if (slot - 1 < FXT_SLOT_CUT - 1)
@@ -310,7 +310,7 @@ struct fxt_text fxt_inline_text(struct fxt_writer *w, ttr_text text, size_t limi
  * and its process if they changed. */
 struct fxt_thread fxt_register_thread(struct fxt_writer *w, ttr_id id);
 
-static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
+static inline struct fxt_thread fxt_get_thread_ref(struct fxt_writer *w, ttr_id id)
 {
     if (!w->is_inline && id < w->known_n && w->known[id].is_plain &&
         w->known[id].stamp == w->stamp) {
@@ -323,10 +323,10 @@ static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
 
 /* Koids of threads in records that contain no thread refs. fxt_prepare_koid must be called for
  * each thread before the record is started: if the process is known, it writes a thread record, so
- * that readers find the thread by its koid. fxt_thread_koid returns the koid. It counts a loss if
- * readers will assign the koid to another thread. */
+ * that readers find the thread by its koid. fxt_get_thread_koid returns the koid. It counts a loss
+ * if readers will assign the koid to another thread. */
 void fxt_prepare_koid(struct fxt_writer *w, ttr_id id);
-uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id);
+uint64_t fxt_get_thread_koid(struct fxt_writer *w, ttr_id id);
 
 /* Remember that an object record with this name was written, for the thread or for its process. */
 void fxt_record_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
@@ -352,12 +352,12 @@ uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to);
 /* --- One record per event (fxt_write_kinds.c) --- */
 
 /* Writes the record for w->event, by its kind. */
-void fxt_write_kind(struct fxt_writer *w);
+void fxt_write_event_record(struct fxt_writer *w);
 
 /* Returns the time of w->event in ticks of the current section. */
 uint64_t fxt_convert_event_ticks(struct fxt_writer *w);
 
-static inline uint64_t fxt_event_ticks(struct fxt_writer *w)
+static inline uint64_t fxt_get_event_ticks(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     if (!w->is_inline && e->time >= 0 && e->ticks == (uint64_t)e->time)

@@ -61,7 +61,7 @@ static void set_argument_value(struct fxt_writer *w, const ttr_value *value,
         return;
     case TTR_TYPE_TEXT:
         if (fxt_is_text_registered(w, value->text_id))
-            arg->text = fxt_string_ref(w, value->text_id);
+            arg->text = fxt_get_string_ref(w, value->text_id);
         else
             arg->text = fxt_inline_text(w, value->text, limit);
         arg->header |= FXT_ARG_TEXT | fxt_set_bits(FXT_ARG_STRING, arg->text.ref);
@@ -106,19 +106,19 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
     }
     struct fxt_argument *arg = &w->args[w->args_n];
     *arg = (struct fxt_argument){0};
-    arg->name = field->name_id ? fxt_string_ref(w, field->name_id)
+    arg->name = field->name_id ? fxt_get_string_ref(w, field->name_id)
                                : fxt_inline_text(w, field->name, FXT_INLINE_MAX);
     uint32_t room = w->args_room - w->args_words;
     room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
-    uint32_t words = 1 + fxt_ref_stream_words(arg->name.ref);
+    uint32_t words = 1 + fxt_get_inline_words(arg->name.ref);
     if (words + !is_text_or_bytes_type(field->value.type) > room ||
         (words == room && field->value.text.n)) {
         fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;
     }
     set_argument_value(w, &field->value, arg, room - words);
-    words += fxt_arg_value_words((unsigned)arg->header & 15) + fxt_ref_stream_words(arg->text.ref) +
-             (uint32_t)fxt_words_for_bytes(arg->bytes.n);
+    words += fxt_count_argument_value_words((unsigned)arg->header & 15) +
+             fxt_get_inline_words(arg->text.ref) + (uint32_t)fxt_words_for_bytes(arg->bytes.n);
     arg->header |= fxt_set_bits(FXT_ARG_NAME, arg->name.ref) | fxt_set_bits(FXT_ARG_SIZE, words);
     w->args_words += words;
     w->args_n++;
@@ -300,7 +300,7 @@ uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to)
     for (const struct fxt_argument *arg = w->args; arg < w->args + w->args_n; arg++) {
         fxt_append_word(&to, arg->header);
         fxt_append_text(&to, &arg->name);
-        if (fxt_arg_value_words((unsigned)arg->header & 15))
+        if (fxt_count_argument_value_words((unsigned)arg->header & 15))
             fxt_append_word(&to, arg->value);
         fxt_append_text(&to, &arg->text);
         fxt_append_stream(&to, arg->bytes.p, arg->bytes.n);

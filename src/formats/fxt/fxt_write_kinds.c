@@ -77,14 +77,15 @@ static void write_event(struct fxt_writer *w)
     const ttr_event *e = w->event;
     unsigned kind = event_kinds[e->kind];
     uint64_t last = kind == FXT_DURATION_COMPLETE ? compute_span_end(w) : e->link;
-    uint64_t ticks = fxt_event_ticks(w);
-    uint32_t has_last = fxt_event_last_words(kind);
+    uint64_t ticks = fxt_get_event_ticks(w);
+    uint32_t has_last = fxt_count_event_last_words(kind);
     if (e->flags & TTR_EVENT_NO_TIME)
         fxt_count_loss(w, FXT_LOST_TIME_UNKNOWN);
-    struct fxt_thread thread = fxt_thread_ref(w, e->thread);
-    struct fxt_text category = fxt_string_ref(w, e->category), name = fxt_string_ref(w, e->name);
-    uint32_t words = 2 + fxt_thread_words(&thread) + fxt_ref_stream_words(category.ref) +
-                     fxt_ref_stream_words(name.ref) + has_last;
+    struct fxt_thread thread = fxt_get_thread_ref(w, e->thread);
+    struct fxt_text category = fxt_get_string_ref(w, e->category),
+                    name = fxt_get_string_ref(w, e->name);
+    uint32_t words = 2 + fxt_count_thread_words(&thread) + fxt_get_inline_words(category.ref) +
+                     fxt_get_inline_words(name.ref) + has_last;
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - words);
     if (w->has_scope) {
         last = w->scope;
@@ -158,10 +159,11 @@ static void write_legacy_switch(struct fxt_writer *w, const uint64_t priorities[
 {
     struct fxt_output to;
     const ttr_event *e = w->event;
-    uint64_t ticks = fxt_event_ticks(w), state = get_thread_state(w);
-    struct fxt_thread outgoing = fxt_thread_ref(w, (ttr_id)e->link),
-                      incoming = fxt_thread_ref(w, e->thread);
-    if (!fxt_begin_record(w, &to, 2 + fxt_thread_words(&outgoing) + fxt_thread_words(&incoming),
+    uint64_t ticks = fxt_get_event_ticks(w), state = get_thread_state(w);
+    struct fxt_thread outgoing = fxt_get_thread_ref(w, (ttr_id)e->link),
+                      incoming = fxt_get_thread_ref(w, e->thread);
+    if (!fxt_begin_record(w, &to,
+                          2 + fxt_count_thread_words(&outgoing) + fxt_count_thread_words(&incoming),
                           FXT_SCHEDULING | fxt_set_bits(FXT_LEGACY_CPU, e->cpu) |
                               fxt_set_bits(FXT_LEGACY_STATE, state) |
                               fxt_set_bits(FXT_LEGACY_OUTGOING, outgoing.ref) |
@@ -188,8 +190,8 @@ static void write_switch(struct fxt_writer *w)
                     e->tag == TTR_THREAD_SUSPENDED;
     fxt_prepare_koid(w, (ttr_id)e->link);
     fxt_prepare_koid(w, e->thread);
-    uint64_t ticks = fxt_event_ticks(w), outgoing = fxt_thread_koid(w, (ttr_id)e->link),
-             incoming = fxt_thread_koid(w, e->thread);
+    uint64_t ticks = fxt_get_event_ticks(w), outgoing = fxt_get_thread_koid(w, (ttr_id)e->link),
+             incoming = fxt_get_thread_koid(w, e->thread);
     uint64_t header =
         FXT_SCHEDULING |
         fxt_set_bits(FXT_SCHEDULING_KIND, is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
@@ -211,7 +213,7 @@ static void write_wake(struct fxt_writer *w)
     struct fxt_output to;
     count_lost_members(w, NO_NAME | NO_CATEGORY);
     fxt_prepare_koid(w, w->event->thread);
-    uint64_t ticks = fxt_event_ticks(w), koid = fxt_thread_koid(w, w->event->thread),
+    uint64_t ticks = fxt_get_event_ticks(w), koid = fxt_get_thread_koid(w, w->event->thread),
              cpu = get_cpu_for_record(w, UINT16_MAX);
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - 3);
     if (!fxt_begin_record(w, &to, 3 + w->args_words,
@@ -231,11 +233,12 @@ static void write_log(struct fxt_writer *w)
     struct fxt_output to;
     struct fxt_wanted_field message = {.name = "message", .type = TTR_TYPE_TEXT};
     count_lost_members(w, NO_NAME | NO_CATEGORY);
-    uint64_t ticks = fxt_event_ticks(w);
-    struct fxt_thread thread = fxt_thread_ref(w, w->event->thread);
+    uint64_t ticks = fxt_get_event_ticks(w);
+    struct fxt_thread thread = fxt_get_thread_ref(w, w->event->thread);
     fxt_collect_args(w, &message, 1, 0);
     struct fxt_text text = fxt_inline_text(w, message.value.text, FXT_STRING_MAX);
-    if (!fxt_begin_record(w, &to, 2 + fxt_thread_words(&thread) + fxt_ref_stream_words(text.ref),
+    if (!fxt_begin_record(w, &to,
+                          2 + fxt_count_thread_words(&thread) + fxt_get_inline_words(text.ref),
                           FXT_LOG | fxt_set_bits(FXT_LOG_BYTES, text.ref & FXT_REF_LENGTH) |
                               fxt_set_bits(FXT_LOG_THREAD, thread.ref)))
         return;
@@ -249,8 +252,8 @@ static void write_log(struct fxt_writer *w)
 static bool begin_profiler_record(struct fxt_writer *w, struct fxt_output *to, uint64_t header,
                                   uint64_t ticks, uint64_t more_words)
 {
-    struct fxt_thread thread = fxt_thread_ref(w, w->event->thread);
-    if (!fxt_begin_record(w, to, 2 + fxt_thread_words(&thread) + more_words,
+    struct fxt_thread thread = fxt_get_thread_ref(w, w->event->thread);
+    if (!fxt_begin_record(w, to, 2 + fxt_count_thread_words(&thread) + more_words,
                           FXT_PROFILER | header | fxt_set_bits(FXT_PROFILER_THREAD, thread.ref)))
         return false;
     fxt_append_word(to, ticks);
@@ -297,7 +300,7 @@ static void write_sample(struct fxt_writer *w)
     }
     struct fxt_wanted_field frames = {.name = "frames", .type = TTR_TYPE_ARRAY};
     count_lost_members(w, NO_NAME | NO_CATEGORY);
-    uint64_t ticks = fxt_event_ticks(w);
+    uint64_t ticks = fxt_get_event_ticks(w);
     fxt_collect_args(w, &frames, 1, 0);
     if (!begin_profiler_record(w, &to,
                                fxt_set_bits(FXT_PROFILER_KIND, FXT_BACKTRACE) |
@@ -313,7 +316,7 @@ static void write_sample(struct fxt_writer *w)
 static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
     struct fxt_output to;
-    if (!fxt_begin_record(w, &to, 1 + fxt_ref_stream_words(name.ref) + fxt_words_for_bytes(data.n),
+    if (!fxt_begin_record(w, &to, 1 + fxt_get_inline_words(name.ref) + fxt_words_for_bytes(data.n),
                           FXT_BLOB | fxt_set_bits(FXT_BLOB_NAME, name.ref) |
                               fxt_set_bits(FXT_BLOB_BYTES, data.n) |
                               fxt_set_bits(FXT_BLOB_TYPE, w->event->tag & 255)))
@@ -329,21 +332,21 @@ static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     const ttr_event *e = w->event;
     bool is_bare = (e->flags & TTR_EVENT_NO_TIME) && e->thread == 0 && w->args_n == 0;
     struct fxt_thread thread = {.ref = 1};
-    uint64_t ticks = is_bare ? 0 : fxt_event_ticks(w);
+    uint64_t ticks = is_bare ? 0 : fxt_get_event_ticks(w);
     if (e->tag)
         fxt_count_loss(w, FXT_LOST_BLOB_TYPE);
     count_lost_members(w, is_bare ? NO_TIME : 0);
     if (!is_bare)
-        thread = fxt_thread_ref(w, e->thread);
-    struct fxt_text category = fxt_string_ref(w, e->category);
+        thread = fxt_get_thread_ref(w, e->thread);
+    struct fxt_text category = fxt_get_string_ref(w, e->category);
     uint64_t refs =
         fxt_set_bits(FXT_LARGE_CATEGORY, category.ref) | fxt_set_bits(FXT_LARGE_NAME, name.ref);
-    uint64_t words = 3 + fxt_ref_stream_words(category.ref) + fxt_ref_stream_words(name.ref) +
+    uint64_t words = 3 + fxt_get_inline_words(category.ref) + fxt_get_inline_words(name.ref) +
                      fxt_words_for_bytes(data.n);
     if (!is_bare) {
         refs |=
             fxt_set_bits(FXT_LARGE_ARGS, w->args_n) | fxt_set_bits(FXT_LARGE_THREAD, thread.ref);
-        words += 1 + fxt_thread_words(&thread) + w->args_words;
+        words += 1 + fxt_count_thread_words(&thread) + w->args_words;
     }
     if (!fxt_begin_record(
             w, &to, words,
@@ -366,10 +369,10 @@ static void write_blob(struct fxt_writer *w)
 {
     struct fxt_wanted_field data = {.name = "data", .type = TTR_TYPE_BYTES};
     const ttr_event *e = w->event;
-    struct fxt_text name = fxt_string_ref(w, e->name);
+    struct fxt_text name = fxt_get_string_ref(w, e->name);
     fxt_collect_args(w, &data, 1, FXT_SIZE_MAX - 16 - 3 * FXT_INLINE_MAX / FXT_WORD_BYTES);
     ttr_text bytes = data.value.text;
-    bool fits = 1 + fxt_ref_stream_words(name.ref) + fxt_words_for_bytes(bytes.n) <= FXT_SIZE_MAX &&
+    bool fits = 1 + fxt_get_inline_words(name.ref) + fxt_words_for_bytes(bytes.n) <= FXT_SIZE_MAX &&
                 e->tag <= 255;
     bool is_plain = (e->flags & TTR_EVENT_NO_TIME) && e->opcode != FXT_LARGE && !e->category &&
                     !e->thread && w->args_n == 0;
@@ -391,11 +394,11 @@ static void write_pointer(struct fxt_writer *w)
     count_lost_members(w, NO_CATEGORY | NO_TIME);
     (void)ttr_thread_get(w->out->t, e->thread, &owner);
     if (owner.tid_known)
-        thread = fxt_thread_ref(w, e->thread);
+        thread = fxt_get_thread_ref(w, e->thread);
     if (owner.tid_known ? !thread.ref : e->thread == 0)
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
-    struct fxt_text name = fxt_string_ref(w, e->name);
-    uint32_t words = 2u + (thread.ref == 0) + fxt_ref_stream_words(name.ref);
+    struct fxt_text name = fxt_get_string_ref(w, e->name);
+    uint32_t words = 2u + (thread.ref == 0) + fxt_get_inline_words(name.ref);
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - words);
     if (!fxt_begin_record(w, &to, words + w->args_words,
                           FXT_USERSPACE_OBJECT | fxt_set_bits(FXT_USERSPACE_THREAD, thread.ref) |
@@ -431,8 +434,8 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     struct fxt_output to;
     struct fxt_wanted_field type = {.name = "type", .type = TTR_TYPE_UINT};
     const ttr_event *e = w->event;
-    struct fxt_text name = fxt_string_ref(w, e->name);
-    uint32_t words = 2 + fxt_ref_stream_words(name.ref);
+    struct fxt_text name = fxt_get_string_ref(w, e->name);
+    uint32_t words = 2 + fxt_get_inline_words(name.ref);
     fxt_collect_args(w, &type, kernel_type == 0, FXT_SIZE_MAX - words - 3);
     if (kernel_type == FXT_KERNEL_THREAD)
         add_process_argument(w);
@@ -477,7 +480,7 @@ static void write_module(struct fxt_writer *w)
     struct fxt_output to;
     struct fxt_wanted_field build_id = {.name = "build_id", .type = TTR_TYPE_BYTES};
     count_lost_members(w, NO_CATEGORY);
-    uint64_t ticks = fxt_event_ticks(w);
+    uint64_t ticks = fxt_get_event_ticks(w);
     fxt_collect_args(w, &build_id, 1, 0);
     ttr_text name = truncate_to_byte_length(w, ttr_text_get(w->out->t, w->event->name), true);
     ttr_text id = truncate_to_byte_length(w, build_id.value.text, false);
@@ -500,7 +503,7 @@ static void write_mapping(struct fxt_writer *w)
                                         {.name = "address_in_module", .type = TTR_TYPE_UINT},
                                         {.name = "flags", .type = TTR_TYPE_UINT}};
     count_lost_members(w, NO_NAME | NO_CATEGORY);
-    uint64_t ticks = fxt_event_ticks(w);
+    uint64_t ticks = fxt_get_event_ticks(w);
     fxt_collect_args(w, fields, 4, 0);
     if (fields[3].value.v.u > 7)
         fxt_count_loss(w, FXT_LOST_FIELD_PLACE);
@@ -619,7 +622,7 @@ static void count_lost_attributes(struct fxt_writer *w)
         fxt_count_loss(w, FXT_LOST_BACKWARD);
 }
 
-void fxt_write_kind(struct fxt_writer *w)
+void fxt_write_event_record(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     const uint8_t rare = TTR_EVENT_HAS_CPU | TTR_EVENT_PARTIAL | TTR_EVENT_BACKWARD;

@@ -36,7 +36,7 @@ void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc)
 }
 
 /* Adds an empty page of entries. Returns false if memory is out. */
-static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
+static bool add_page_of_slots(struct fxt_slots *slots, const struct alloc *alloc)
 {
     size_t before = slots->entries;
     if (!alloc_reserve(alloc, (void **)&slots->entry, &slots->entries,
@@ -51,13 +51,13 @@ static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
 static uint32_t *get_slots_entry(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE, before = slots->pages;
-    if (slots->used_pages == 0 && !slots_add_page(slots, alloc))
+    if (slots->used_pages == 0 && !add_page_of_slots(slots, alloc))
         return NULL;
     if (!alloc_reserve(alloc, (void **)&slots->page, &slots->pages, page + 1, sizeof *slots->page))
         return NULL;
     memset(slots->page + before, 0, (slots->pages - before) * sizeof *slots->page);
     if (slots->page[page] == 0) {
-        if (!slots_add_page(slots, alloc))
+        if (!add_page_of_slots(slots, alloc))
             return NULL;
         slots->page[page] = (uint16_t)(slots->used_pages - 1);
     }
@@ -66,7 +66,7 @@ static uint32_t *get_slots_entry(struct fxt_slots *slots, const struct alloc *al
 
 /* Assigns a free slot to an id. cut: FXT_SLOT_CUT if the string was cut off, else 0. Returns the
  * slot; 0 if the table is full or memory is out. */
-static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
+static uint32_t assign_slot(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
 {
     if (slots->used >= slots->limit) {
         slots->refused++;
@@ -95,7 +95,7 @@ static struct fxt_text register_text(struct fxt_writer *w, ttr_id id, ttr_text t
 {
     struct fxt_output to;
     struct fxt_slots *slots = &w->target->strings;
-    uint32_t slot = slots_add(w, slots, id, text.n > FXT_STRING_MAX ? FXT_SLOT_CUT : 0);
+    uint32_t slot = assign_slot(w, slots, id, text.n > FXT_STRING_MAX ? FXT_SLOT_CUT : 0);
     if (!slot)
         return fxt_inline_text(w, text, FXT_INLINE_MAX);
     size_t n = text.n;
@@ -144,9 +144,9 @@ static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bo
     if (has_process)
         key = fxt_inline_text(w, (ttr_text){"process", 7}, FXT_INLINE_MAX);
     struct fxt_text name =
-        fxt_string_ref(w, is_thread ? thread->thread_name : thread->process_name);
+        fxt_get_string_ref(w, is_thread ? thread->thread_name : thread->process_name);
     uint64_t words =
-        2 + fxt_ref_stream_words(name.ref) + (has_process ? 2 + fxt_ref_stream_words(key.ref) : 0);
+        2 + fxt_get_inline_words(name.ref) + (has_process ? 2 + fxt_get_inline_words(key.ref) : 0);
     uint64_t type = is_thread ? FXT_KERNEL_THREAD : FXT_KERNEL_PROCESS;
     if (!fxt_begin_record(w, &to, words,
                           FXT_KERNEL_OBJECT | fxt_set_bits(FXT_KERNEL_TYPE, type) |
@@ -158,7 +158,7 @@ static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bo
     if (!has_process)
         return;
     fxt_append_word(&to, FXT_ARG_KOID |
-                             fxt_set_bits(FXT_ARG_SIZE, 2 + fxt_ref_stream_words(key.ref)) |
+                             fxt_set_bits(FXT_ARG_SIZE, 2 + fxt_get_inline_words(key.ref)) |
                              fxt_set_bits(FXT_ARG_NAME, key.ref));
     fxt_append_text(&to, &key);
     fxt_append_word(&to, thread->pid);
@@ -264,7 +264,7 @@ static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
     ttr_thread thread = {0};
     (void)ttr_thread_get(w->out->t, id, &thread);
     struct fxt_thread in_place = {.pid = thread.pid, .tid = thread.tid};
-    uint32_t slot = w->is_inline ? 0 : slots_add(w, &w->target->threads, id, 0);
+    uint32_t slot = w->is_inline ? 0 : assign_slot(w, &w->target->threads, id, 0);
     if (!slot)
         return in_place;
     if (fxt_begin_record(w, &to, FXT_THREAD_WORDS,
@@ -302,7 +302,7 @@ void fxt_prepare_koid(struct fxt_writer *w, ttr_id id)
         write_thread_record(w, id);
 }
 
-uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id)
+uint64_t fxt_get_thread_koid(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread, taken_for = {0}; /* events without a thread use this value of zeros */
     if (!ttr_thread_get(w->out->t, id, &thread)) {

@@ -6,8 +6,8 @@
  *   nettrace_signature.c        fields to payload and signature
  *   nettrace_classes.c          one metadata record for all events of a class
  *   nettrace_metadata_writer.c  metadata of V4, V5 and V6 from a signature
- *   nettrace_translate.c        metadata of another trace to a signature, to keep its
- * payloads nettrace_block_writer.c     blocks, stacks, labels, threads, sequence points
+ *   nettrace_translate.c        metadata of another trace to a signature, to keep its payloads
+ *   nettrace_block_writer.c     blocks, stacks, labels, threads, sequence points
  *   nettrace_output_threads.c   threads and their sequence numbers
  *
  * Order of calls for an event that is encoded:
