@@ -11,6 +11,10 @@
  * A source is one sender: a peer address and the epoch of its trace.  A sender that restarts is a
  * new source.  A sender that reconnects from the same host with the same epoch stays one source.
  *
+ * By UDP, packets of CTF 1.8 and 2 may also come bare, as any tracer makes them: they start with
+ * the magic number and declare their size. Their metadata come as datagrams, before or between the
+ * packets, or are known before. Numbers of packets (packet_seq_num) show losses: `lost_packets`.
+ *
  * Losses are three numbers of different causes.  `lost`: numbers that are missing among the event
  * counters of a stream.  `kernel_drops`: datagrams that the kernel dropped because the receiver was
  * too slow.  `dropped`: packets that a full queue dropped.  The last two also make counters of
@@ -105,13 +109,17 @@ typedef struct ttr_receiver_options {
      * and all other sources are refused */
     bool allows_stream;
     uint64_t idle_ms; /* silence after which a source ends; 0 = one minute */
-    int wake_fd;      /* a descriptor that ends a step when it is readable; -1 = none */
+    /* file with the metadata of CTF packets that come without them, one or more per datagram; NULL
+     * = they arrive as datagrams, too */
+    const char *metadata;
+    int wake_fd; /* a descriptor that ends a step when it is readable; -1 = none */
     void (*source)(void *user_data, ttr_source_stage stage, const ttr_received *received);
     void *user_data;
 } ttr_receiver_options;
 
 /* Opens all sockets.  Returns NULL with `error`: TTR_E_MISUSE for an address that cannot be parsed,
- * TTR_E_IO if a socket or the folder cannot be made. */
+ * TTR_E_IO if a socket or the folder cannot be made, or the metadata cannot be read, else as
+ * ttr_open if they are invalid. */
 TTR_API ttr_receiver *ttr_receiver_open(const ttr_receiver_options *options, ttr_error *error);
 
 /* Returns the i-th address with the port that is in use; NULL after the last. */

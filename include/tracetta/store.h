@@ -40,6 +40,9 @@ typedef struct ttr_store_options {
     /* Names of columns and fields, in any case; ends with NULL.  Only these columns are filled.
      * NULL: all columns. */
     const char *const *columns;
+    /* Limit of memory in bytes: the rest is kept in a temporary file in TMPDIR; 0 = no limit.  Not
+     * counted are the strings of the context and blocks below 1 MiB. */
+    uint64_t memory;
 } ttr_store_options;
 
 /* Creates an empty store of a context, to be freed before it. */

@@ -28,7 +28,11 @@ struct scene {
 static void scene_begin(struct scene *scene, ttr *t, const char *format)
 {
     *scene = (struct scene){.t = t, .builder = ttr_builder_new(t)};
-    scene->source = context_add_source(t, "here", format);
+    const bool is_ust = strcmp(format, "ust") == 0;
+    scene->source = context_add_source(t, "here", is_ust ? "ctf" : format);
+    if (is_ust)
+        assert_true(context_add_attribute(t, scene->source, "domain",
+                                          &(ttr_value){.type = TTR_TYPE_TEXT, .text = {"ust", 3}}));
 }
 
 static void scene_end(struct scene *scene)
@@ -39,7 +43,7 @@ static void scene_end(struct scene *scene)
 }
 
 /* Adds an event "name field=number field=text ...", 10 ns after the one before. A name with a
- * prefix "system:" has the provider "system". */
+ * prefix "system:" has the provider "system"; "@tid=7" is a thread of process 1. */
 static void add(struct scene *scene, uint32_t cpu, const char *text)
 {
     char words[256], *rest = words;
@@ -49,7 +53,7 @@ static void add(struct scene *scene, uint32_t cpu, const char *text)
     ttr_event_begin(scene->builder, TTR_KIND_INSTANT, 10 * (int64_t)(scene->n + 1), NULL,
                     colon ? colon + 1 : name);
     if (colon) {
-        char system[32];
+        char system[64];
         (void)snprintf(system, sizeof system, "%.*s", (int)(colon - name), name);
         ttr_event_set_provider(scene->builder, system);
     }
@@ -58,7 +62,9 @@ static void add(struct scene *scene, uint32_t cpu, const char *text)
         assert_non_null(value);
         *value++ = 0;
         const uint64_t number = strtoull(value, &end, 0);
-        if (*end)
+        if (strcmp(word, "@tid") == 0)
+            ttr_event_set_thread(scene->builder, 1, number);
+        else if (*end)
             ttr_add_text(scene->builder, word, value);
         else
             ttr_add_uint(scene->builder, word, number);
@@ -411,6 +417,81 @@ static void task_states_depend_on_the_kernel(void **state)
                          rows[i].state);
 }
 
+static void mutexes_are_waited_for_and_held(void **state)
+{
+    static const char *const events[] = {
+        "0 lttng_ust_pthread:pthread_mutex_lock_req @tid=7 mutex=0x10",
+        "0 lttng_ust_pthread:pthread_mutex_lock_acq @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_lock_req @tid=8 mutex=0x10",
+        "0 lttng_ust_pthread:pthread_mutex_trylock @tid=7 mutex=0x20 status=16",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_lock_acq @tid=8 mutex=0x10 status=35",
+        "0 lttng_ust_pthread:pthread_mutex_trylock @tid=8 mutex=0x20 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=8 mutex=0x20 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=8 mutex=0x20 status=1",
+        NULL};
+    (void)state;
+    expect("ust", events,
+           "10 begin wait mutex 7()\n20 end wait mutex 7()\n20 async_begin hold mutex 7()\n"
+           "30 begin wait mutex 8()\n40 instant pthread_mutex_trylock 7()\n"
+           "50 async_end hold mutex 7()\n60 end wait mutex 8()\n70 async_begin hold mutex 8()\n"
+           "80 async_end hold mutex 8()\n90 instant pthread_mutex_unlock 8()\n");
+}
+
+static void recursive_mutex_is_held_until_last_unlock(void **state)
+{
+    static const char *const events[] = {
+        "0 lttng_ust_pthread:pthread_mutex_lock_req @tid=7 mutex=0x10",
+        "0 lttng_ust_pthread:pthread_mutex_lock_acq @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_lock_req @tid=7 mutex=0x10",
+        "0 lttng_ust_pthread:pthread_mutex_lock_acq @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=7 mutex=0x10 status=0",
+        NULL};
+    (void)state;
+    expect("ust", events,
+           "10 begin wait mutex 7()\n20 end wait mutex 7()\n20 async_begin hold mutex 7()\n"
+           "30 begin wait mutex 7()\n40 end wait mutex 7()\n"
+           "50 instant pthread_mutex_unlock 7()\n60 async_end hold mutex 7()\n");
+}
+
+static void message_flows_from_its_write_to_each_take(void **state)
+{
+    static const char *const events[] = {
+        "0 dds:write @tid=7 writer=1 timestamp=5",
+        "0 ros2:rmw_publish @tid=7 message=9 timestamp=5",
+        "0 ros2:rmw_take @tid=8 message=3 source_timestamp=5 taken=0",
+        "0 ros2:rmw_take @tid=8 message=3 source_timestamp=5 taken=1",
+        "0 ros2:rmw_take @tid=9 message=4 source_timestamp=5 taken=1",
+        "0 ros2:rmw_take @tid=9 message=4 source_timestamp=6 taken=1",
+        "0 ros2:rmw_publish @tid=7 message=9",
+        NULL};
+    (void)state;
+    expect("ust", events,
+           "10 flow_begin message 7()\n20 instant rmw_publish 7()\n30 instant rmw_take 8()\n"
+           "40 flow_end message 8()\n50 flow_end message 9()\n60 instant rmw_take 9()\n"
+           "70 instant rmw_publish 7()\n");
+}
+
+static void tasks_flow_from_scheduler_to_their_span(void **state)
+{
+    static const char *const events[] = {
+        "0 System.Threading.Tasks.TplEventSource:TaskScheduled @tid=7 OriginatingTaskID=0 TaskID=3",
+        "0 System.Threading.Tasks.TplEventSource:TaskWaitBegin @tid=7 TaskID=3 Behavior=2",
+        "0 System.Threading.Tasks.TplEventSource:TaskStarted @tid=8 TaskID=3",
+        "0 System.Threading.Tasks.TplEventSource:TaskStarted @tid=9 TaskID=4",
+        "0 System.Threading.Tasks.TplEventSource:TaskCompleted @tid=8 TaskID=3 IsExceptional=0",
+        "0 System.Threading.Tasks.TplEventSource:TaskWaitEnd @tid=8 TaskID=3",
+        "0 System.Threading.Tasks.TplEventSource:TaskCompleted @tid=9 TaskID=4 IsExceptional=0",
+        "0 System.Threading.Tasks.TplEventSource:TaskCompleted @tid=9 TaskID=5 IsExceptional=0",
+        NULL};
+    (void)state;
+    expect("nettrace", events,
+           "10 flow_begin task 7()\n20 async_begin wait for task 7()\n30 flow_end task 8()\n"
+           "30 begin task 8()\n40 begin task 9()\n50 end task 8()\n60 async_end wait for task 8()\n"
+           "70 end task 9()\n80 instant TaskCompleted 9()\n");
+}
+
 static void every_rule_is_listed(void **state)
 {
     ttr_interpret_row row = {.size = sizeof row};
@@ -500,6 +581,10 @@ int main(void)
         cmocka_unit_test(pairs_of_the_caller_make_spans),
         cmocka_unit_test(unknown_and_malformed_pairs_are_reported),
         cmocka_unit_test(task_states_depend_on_the_kernel),
+        cmocka_unit_test(mutexes_are_waited_for_and_held),
+        cmocka_unit_test(recursive_mutex_is_held_until_last_unlock),
+        cmocka_unit_test(message_flows_from_its_write_to_each_take),
+        cmocka_unit_test(tasks_flow_from_scheduler_to_their_span),
         cmocka_unit_test(every_rule_is_listed),
         cmocka_unit_test(allocation_failure_is_reported),
     };

@@ -226,6 +226,30 @@ struct format_writer {
     void (*drop)(struct ttr_writer *out);
 };
 
+/* Facts of a packet that only the main file of its trace explains. */
+struct bare_facts {
+    uint64_t size;     /* bytes of the packet */
+    uint64_t class_id; /* number of its stream class */
+    uint64_t number;   /* number of the stream in its class; 0 = it has none */
+    bool has_sequence; /* the packets of the stream are numbered */
+    uint64_t sequence; /* number of the packet, from 0 */
+};
+
+/* How packets without frames are received, one or more per datagram. The main file of their trace
+ * comes in datagrams, too, or is known before. */
+struct format_bare {
+    /* Returns true if a datagram starts with a packet. */
+    bool (*is_packet)(const uint8_t *bytes, size_t n);
+    /* Returns true if a datagram is a piece of the main file; sets *is_whole if it is the file. */
+    bool (*is_main)(const uint8_t *bytes, size_t n, bool *is_whole);
+    /* Parses a main file. Returns NULL if it is invalid or incomplete. */
+    void *(*open)(const uint8_t *bytes, size_t n, ttr_error *error);
+    /* Sets the facts of the packet at the start of the bytes. Returns false if none of the trace
+     * starts there, or it does not end in the n bytes. */
+    bool (*examine)(void *state, const uint8_t *bytes, size_t n, struct bare_facts *facts);
+    void (*close)(void *state); /* NULL is allowed */
+};
+
 struct format {
     const char *name, *title; /* "fxt"; a title of one line */
     const char *extensions;   /* without dots, separated by blanks: "fxt ftf" */
@@ -238,6 +262,7 @@ struct format {
     const struct format_description *description;
     const struct format_writer *writer;
     const struct format_transfer *transfer; /* NULL = only complete files can be sent */
+    const struct format_bare *bare;         /* NULL = its packets need no main file, or frames */
     const struct format_hints *hints;
     const ttr_option_info *options; /* options of the reader and the writer */
     size_t options_n;

@@ -43,6 +43,9 @@ TTR_MUST ttr_status folder_capture_add_part(struct folder_capture *folder, struc
                                             const struct file_frame *frame, bool *is_refused,
                                             ttr_error *error);
 
+/* Forgets a file in parts, so that it can be sent again with other content. */
+void folder_capture_forget(struct folder_capture *folder, uint32_t number);
+
 /* Appends a packet to its file. A packet that cannot be written completely is removed. */
 TTR_MUST ttr_status folder_capture_append(struct capture *capture, const struct file_frame *frame,
                                           ttr_error *error);

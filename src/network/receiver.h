@@ -6,6 +6,7 @@
  *        | queue of complete packets
  *   remote_counts.c     counts of the source
  *   remote_output.c     files of the source, or the merged trace
+ *   remote_frames.c     files of a source that sends frames
  *
  * receiver.c has the public functions and the loop. One thread uses all of it. */
 #ifndef TRACETTA_NETWORK_RECEIVER_H
@@ -15,6 +16,7 @@
 
 #include "base/pair_map.h"
 #include "network/address.h"
+#include "network/bare_packets.h"
 #include "network/capture.h"
 #include "network/counter_window.h"
 #include "network/folder_capture.h"
@@ -71,16 +73,19 @@ struct remote {
     /* ports of the earlier connections of the sender, by its own account */
     uint16_t ports[RECEIVER_PORTS_MAX];
     size_t ports_n;
+    uint64_t heard_bytes;        /* framer.received at heard_ms */
     uint64_t begun_ms, heard_ms; /* socket_now_ms of the first and the last bytes */
     struct packet_framer framer; /* splits the bytes of a connection into packets */
     struct buffer queue;         /* complete packets to write */
     size_t queue_at;             /* bytes of the queue that were written */
-    struct buffer head;          /* packets that are repeated at the head of each file */
+    uint64_t held_ms;   /* socket_now_ms since when frames wait for earlier ones; 0 = none */
+    struct buffer head; /* packets that are repeated at the head of each file */
     struct remote_stream *streams;
     size_t streams_n, streams_capacity;
     struct pair_map stream_index; /* (id, 0) to an index in `streams` */
     struct capture capture;
     struct packet_losses noted;  /* losses before the current file */
+    struct bare_packets *bare;   /* state of a sender without frames; NULL = other packets */
     struct folder_capture parts; /* files of a source that sends frames */
     char extension[16];          /* extension of its files, without the dot */
     ttr_received received;
@@ -107,6 +112,9 @@ struct ttr_receiver {
     ttr_status status;         /* status of the first failure */
     ttr_error error;
     uint8_t *datagram;
+    /* metadata of packets that come without them, and their format; NULL = none were given */
+    struct buffer metadata;
+    const struct format *metadata_format;
 };
 
 /* --- receiver_sockets.c --- */
@@ -188,6 +196,16 @@ void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n);
 
 /* Writes what is queued, as far as the output accepts it; all of it if `is_final`. */
 void remote_flush(struct remote *remote, bool is_final);
+
+/* --- remote_frames.c --- */
+
+/* Returns true if another file must start before n bytes are written. */
+bool remote_must_rotate(const struct remote *remote, size_t n);
+
+/* Writes the queued packets of frames to their files, in order; all of them if `is_final`. */
+TTR_MUST ttr_status remote_flush_frames(struct remote *remote, bool is_final, ttr_error *error);
+
+/* --- remote_output.c --- */
 
 /* Writes the bytes of the merged trace that wait for the output. Returns false if it accepts no
  * more now, or failed. `wait_ms`: time that the output has to accept bytes. */

@@ -63,6 +63,7 @@ bool archive_compress(struct archive *archive)
 
 void archive_free(struct archive *archive)
 {
+    archive_index_free(&archive->index);
     struct archive_zstd *zstd = archive->zstd;
     if (!zstd)
         return;
@@ -113,6 +114,32 @@ static size_t write_file_piece(struct archive *archive, struct iovec *part, size
     return archive->reason ? 0 : bytes;
 }
 
+/* Removes what was written of a piece. */
+static void cut_file(const struct archive *archive)
+{
+    const off_t end = (off_t)(archive->start + archive->whole);
+    if (archive->is_regular && ftruncate(archive->fd, end) == 0)
+        (void)lseek(archive->fd, end, SEEK_SET);
+}
+
+void archive_end_file(struct archive *archive)
+{
+    const uint64_t n = archive_index_size(&archive->index);
+    const bool is_indexed = archive->is_regular && !archive->zstd && archive->start == 0 &&
+                            archive->reason == 0 && archive->index.n > 0;
+    uint64_t *words = is_indexed ? alloc_zero(alloc_default(), n / 8, 8) : NULL;
+    if (!words)
+        return;
+    const size_t words_n = archive_index_write(&archive->index, archive->whole, words);
+    struct iovec part = {words, words_n * 8};
+    if (write_all_parts(archive->fd, &part, 1) == 0)
+        archive->whole += n;
+    else
+        cut_file(archive);
+    alloc_free(alloc_default(), words, n / 8, 8);
+    archive_index_start(&archive->index);
+}
+
 bool archive_write(struct archive *archive, const struct archive_part *parts, size_t n)
 {
     struct iovec list[ARCHIVE_PARTS_MAX];
@@ -123,7 +150,8 @@ bool archive_write(struct archive *archive, const struct archive_part *parts, si
         bytes += parts[i].n;
     }
     if (archive->reason == 0 && archive->max_bytes &&
-        archive->before + archive->whole + bytes > archive->max_bytes)
+        archive->before + archive->whole + bytes + archive_index_size(&archive->index) >
+            archive->max_bytes)
         archive->reason = ARCHIVE_LIMIT;
     if (archive->reason == 0) {
         struct iovec copy[ARCHIVE_PARTS_MAX];
@@ -134,9 +162,7 @@ bool archive_write(struct archive *archive, const struct archive_part *parts, si
             write_live(archive, copy, n);
             return true;
         }
-        if (archive->is_regular &&
-            ftruncate(archive->fd, (off_t)(archive->start + archive->whole)) == 0)
-            (void)lseek(archive->fd, (off_t)(archive->start + archive->whole), SEEK_SET);
+        cut_file(archive);
     }
     archive->unwritten += bytes;
     return false;
@@ -156,6 +182,7 @@ bool archive_start(struct archive *archive, int fd)
     archive->start = at > 0 ? (uint64_t)at : 0;
     archive->before += archive->whole;
     archive->whole = 0;
+    archive_index_start(&archive->index);
     archive->live_fd = is_next ? 0 : live_fd;
     const bool is_written = archive_write(archive, &head, 1);
     if (is_next)

@@ -59,7 +59,8 @@ static size_t copy_strings(ttr_manager *manager, struct program *program)
 /* Returns thread and name of a ring, each loaded once; a name that is not UTF-8 is left out. */
 static struct piece_head read_piece_head(const struct trace_ring_header *ring)
 {
-    struct piece_head head = {.tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED)};
+    struct piece_head head = {.tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED),
+                              .first = UINT64_MAX};
     memcpy(head.name, ring->name, sizeof head.name);
     head.name[sizeof head.name - 1] = '\0';
     if (!utf8_is_valid(head.name, strlen(head.name)))
@@ -87,11 +88,28 @@ static void remember_clock_frequency(ttr_manager *manager, uint64_t at)
         manager->frequencies[manager->frequencies_n++] = at;
 }
 
+/* Adds a piece at offset `at` to the index. */
+static void index_piece(ttr_manager *manager, const struct piece_head *about, uint64_t at,
+                        bool has_definitions)
+{
+    struct archive_index_entry entry = {
+        .offset = at,
+        .flags = has_definitions || about->has_names ? TRACE_INDEX_HAS_DEFINITIONS : 0,
+        .first = about->first,
+        .last = about->last};
+    if (about->losses[0]) {
+        const uint64_t first = about->losses[1] ? about->losses[1] : about->losses[2];
+        entry.first = first < entry.first ? first : entry.first;
+        entry.last = about->losses[2] > entry.last ? about->losses[2] : entry.last;
+    }
+    archive_index_add(&manager->archive.index, &entry);
+}
+
 /* Writes records of a thread, with what a reader needs before them. */
 static void write_piece(ttr_manager *manager, struct program *program,
                         const struct piece_head *about, const void *records, size_t n)
 {
-    uint64_t head[4 + 4 * TRACE_FXT_PROVIDER_WORDS];
+    uint64_t head[8 + 4 * TRACE_FXT_PROVIDER_WORDS];
     size_t words = 0, frequency = 0, after;
     const bool is_first = !program->has_head;
     const struct trace_fxt_clock clock = {manager->ticks_per_second, manager->clock.unix_ticks,
@@ -104,6 +122,10 @@ static void write_piece(ttr_manager *manager, struct program *program,
     after = words;
     trace_append_thread(head + words, TRACE_REAL_THREAD, program->pid, about->tid);
     words += 3;
+    if (about->virtual_koid) {
+        trace_append_thread(head + words, TRACE_VIRTUAL_THREAD, program->pid, about->virtual_koid);
+        words += 3;
+    }
     if (about->name[0])
         words += trace_fxt_append_thread_name(head + words, program->pid, about->tid, about->name);
     if (about->losses[0])
@@ -114,7 +136,10 @@ static void write_piece(ttr_manager *manager, struct program *program,
                                          {head + after, (words - after) * 8},
                                          {records, n}};
     const uint64_t at = manager->archive.whole;
-    if (archive_write(&manager->archive, parts, 4) && is_first) {
+    if (!archive_write(&manager->archive, parts, 4))
+        return;
+    index_piece(manager, about, at, is_first || parts[1].n || about->name[0]);
+    if (is_first) {
         program->has_head = true;
         remember_clock_frequency(manager, at + frequency * 8);
     }
@@ -135,7 +160,7 @@ static void read_losses(ttr_manager *manager, struct trace_drops *drops, uint64_
 /* Writes the events that had no ring, as losses of the main thread. */
 static void write_lost_counts(ttr_manager *manager, struct program *program)
 {
-    struct piece_head head = {.tid = (uint32_t)program->pid};
+    struct piece_head head = {.tid = (uint32_t)program->pid, .first = UINT64_MAX};
     read_losses(manager, &get_shared_header(program)->lost, &program->lost, head.losses);
     if (head.losses[0])
         write_piece(manager, program, &head, NULL, 0);
@@ -182,6 +207,15 @@ static void read_records(ttr_manager *manager, struct program *program,
         head = (struct piece_head){.tid = range->tid};
     else
         skip_known_name(state, &head);
+    /* A chunk starts with its virtual thread; the rest of one that was read before does not. */
+    head.virtual_koid = from % TRACE_CHUNK == TRACE_CHUNK_HEADER || head.tid != state->tid
+                            ? 0
+                            : state->virtual_koid;
+    state->virtual_koid = report.virtual_koid ? report.virtual_koid : head.virtual_koid;
+    state->tid = head.tid;
+    head.first = report.first;
+    head.last = report.last;
+    head.has_names = report.has_names;
     read_losses(manager, &ring->drops, &state->dropped, head.losses);
     write_piece(manager, program, &head, manager->copy, report.valid);
     if (manager->archive.reason == 0)
@@ -288,7 +322,7 @@ bool program_drain(ttr_manager *manager, struct program *program, bool reads_all
 static void write_open_zones(ttr_manager *manager, struct program *program, uint32_t i)
 {
     const struct trace_ring_header *ring = get_ring(manager, program, i);
-    const struct piece_head head = read_piece_head(ring);
+    struct piece_head head = read_piece_head(ring);
     uint64_t words[2 * TRACE_OPEN_ZONES];
     const uint64_t depth = __atomic_load_n(&ring->open_zones[0], __ATOMIC_ACQUIRE);
     const size_t n = depth < TRACE_OPEN_ZONES ? (size_t)depth : TRACE_OPEN_ZONES;
@@ -299,6 +333,8 @@ static void write_open_zones(ttr_manager *manager, struct program *program, uint
         words[2 * k] = TRACE_FXT_EVENT | UINT64_C(2) << 4 | UINT64_C(2) << 16 |
                        TRACE_REAL_THREAD << 24 | strings;
         words[2 * k + 1] = ring->open_zones[3 + 2 * k];
+        head.first = words[2 * k + 1] < head.first ? words[2 * k + 1] : head.first;
+        head.last = words[2 * k + 1] > head.last ? words[2 * k + 1] : head.last;
     }
     write_piece(manager, program, &head, words, n * 16);
     manager->stats.open_zones += (uint32_t)n;

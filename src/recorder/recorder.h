@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "trace/trace_clock.h"
+#include "trace/trace_fxt.h"
 #include "trace/trace_protocol.h"
 #include "trace/trace_shared.h"
 
@@ -26,6 +27,35 @@
 #define ARCHIVE_DELETED (-1) /* the file has no name any more */
 #define ARCHIVE_LIMIT (-2)   /* max_bytes would be exceeded */
 
+#define INDEX_ENTRIES_MAX 16384u
+
+/* Consecutive pieces of an archive; see archive_index.c. */
+struct archive_index_entry {
+    uint64_t offset, flags;
+    uint64_t first, last; /* ticks; first > last = no event has a time */
+};
+
+struct archive_index {
+    struct archive_index_entry *entries;
+    size_t n, capacity;
+    uint64_t group_bytes; /* bytes that an entry covers at least, except the last one */
+};
+
+/* Empties an index, for a new file. */
+void archive_index_start(struct archive_index *index);
+
+/* Frees the entries. */
+void archive_index_free(struct archive_index *index);
+
+/* Adds a piece after all others. */
+void archive_index_add(struct archive_index *index, const struct archive_index_entry *entry);
+
+/* Returns the bytes of the records of an index. */
+uint64_t archive_index_size(const struct archive_index *index);
+
+/* Writes the records of an index that starts at `offset` of the file. Returns their words. */
+size_t archive_index_write(const struct archive_index *index, uint64_t offset, uint64_t *words);
+
 struct archive {
     int fd;
     bool is_regular;
@@ -38,6 +68,7 @@ struct archive {
     uint64_t started_ms;       /* when the file was started */
     int live_fd;               /* second output, which may fail; 0 = none */
     struct archive_zstd *zstd; /* NULL = pieces are not compressed */
+    struct archive_index index;
     uint64_t unwritten;
     bool is_reported; /* the caller knows of the failed write */
 };
@@ -64,6 +95,9 @@ void archive_check_name(struct archive *archive);
 /* Describes `reason` of an archive. */
 const char *archive_explain_reason(int reason);
 
+/* Completes the current file with its index, if it can have one and there is space for it. */
+void archive_end_file(struct archive *archive);
+
 /* Frees what archive_write allocated. */
 void archive_free(struct archive *archive);
 
@@ -76,8 +110,12 @@ void archive_rewrite(struct archive *archive, uint64_t at, uint64_t word);
 /* --- Validation (records.c) --- */
 
 struct records_report {
-    size_t valid;    /* bytes of the valid prefix */
-    uint64_t events; /* events in it */
+    size_t valid;          /* bytes of the valid prefix */
+    uint64_t events;       /* events in it */
+    uint64_t first, last;  /* time of the first event and end of the last, in ticks; first > last =
+                              no event has a time */
+    uint64_t virtual_koid; /* of the last thread record; 0 = none */
+    bool has_names;        /* of virtual threads or objects */
 };
 
 /* Validates records that a program wrote: complete, of the allowed types, with references to its
@@ -96,9 +134,11 @@ void doors_close(ttr_manager *manager);
 /* --- Programs (connection.c, program.c) --- */
 
 struct ring_state {
-    uint64_t done;    /* position up to which the ring was read */
-    uint64_t dropped; /* drops that are in the archive */
-    uint64_t name;    /* hash of the thread and name that are in the archive; 0 = none */
+    uint64_t done;         /* position up to which the ring was read */
+    uint64_t dropped;      /* drops that are in the archive */
+    uint64_t name;         /* hash of the thread and name that are in the archive; 0 = none */
+    uint64_t virtual_koid; /* virtual thread that records of `tid` refer to; 0 = none */
+    uint32_t tid;          /* thread of the records that were read last */
 };
 
 /* The thread that a piece belongs to, and its losses: number, first and last time. */
@@ -106,6 +146,10 @@ struct piece_head {
     uint32_t tid;
     char name[TRACE_THREAD_NAME]; /* "" = unknown */
     uint64_t losses[3];
+    uint64_t virtual_koid; /* virtual thread that is declared before the records; 0 = none */
+    /* of the records; first > last = no event has a time */
+    uint64_t first, last;
+    bool has_names;
 };
 
 struct program {

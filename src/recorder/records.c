@@ -106,16 +106,33 @@ static bool is_valid_record(const uint64_t *record, size_t words, uint64_t pid)
     }
 }
 
+/* Adds what the index and later pieces need to know of a record. */
+static inline void report_record(struct records_report *report, const uint64_t *record,
+                                 size_t words)
+{
+    const unsigned type = (unsigned)record[0] & 15;
+    report->events += type != TRACE_FXT_THREAD && type != TRACE_FXT_KERNEL_OBJECT;
+    if (type == TRACE_FXT_EVENT || type == TRACE_FXT_LOG) {
+        const bool is_zone = type == TRACE_FXT_EVENT && (record[0] >> 16 & 15) == 4;
+        const uint64_t end = is_zone ? record[words - 1] : record[1];
+        report->first = record[1] < report->first ? record[1] : report->first;
+        report->last = end > report->last ? end : report->last;
+    } else if (type == TRACE_FXT_THREAD) {
+        report->virtual_koid = record[2];
+    } else {
+        report->has_names |= type != TRACE_FXT_BLOB;
+    }
+}
+
 struct records_report records_validate(const uint64_t *words, size_t n_bytes, uint64_t pid)
 {
-    struct records_report report = {0};
+    struct records_report report = {.first = UINT64_MAX};
     const size_t n = n_bytes / 8;
     for (size_t at = 0; at < n;) {
         const size_t size = get_record_words(words[at]);
         if (size == 0 || size > n - at || !is_valid_record(words + at, size, pid))
             break;
-        const unsigned type = (unsigned)words[at] & 15;
-        report.events += type != TRACE_FXT_THREAD && type != TRACE_FXT_KERNEL_OBJECT;
+        report_record(&report, words + at, size);
         at += size;
         report.valid = at * 8;
     }

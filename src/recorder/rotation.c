@@ -16,6 +16,7 @@ void rotation_complete_file(ttr_manager *manager)
     const uint64_t frequency = trace_clock_frequency(&manager->clock);
     for (size_t i = 0; i < manager->frequencies_n; i++)
         archive_rewrite(&manager->archive, manager->frequencies[i], frequency);
+    archive_end_file(&manager->archive);
 }
 
 /* Each file is complete in itself: providers, strings and names are written again. */
@@ -25,7 +26,8 @@ void rotation_advance_if_due(ttr_manager *manager, uint64_t bytes)
     const uint64_t now = manager->rotate_ms ? recorder_now_ms() : 0;
     const uint64_t begin = manager->rotation_failed_at; /* 0, unless the file goes on */
     const bool is_full = manager->rotate_bytes &&
-                         archive->whole - begin + bytes > manager->rotate_bytes &&
+                         archive->whole - begin + bytes + archive_index_size(&archive->index) >
+                             manager->rotate_bytes &&
                          archive->whole > 8;
     const bool is_old = manager->rotate_ms && now - archive->started_ms >= manager->rotate_ms;
     if ((!is_full && !is_old) || archive->reason != 0)

@@ -11,6 +11,8 @@
 #include "base/status.h"
 #include "store/saved.h"
 
+#define BYTES_PER_EVENT 64u /* of the blocks that an event usually changes */
+
 /* --- Creating --- */
 
 static bool is_table_selected(const ttr_store_options *options, const char *name)
@@ -137,15 +139,15 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
 
 ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *error)
 {
-    const struct alloc *alloc = alloc_default();
     if (!t || (options && options->size != sizeof *options)) {
         (void)fail(error, TTR_E_MISUSE, 0, "options of the store are invalid");
         return NULL;
     }
-    ttr_store *store = alloc_zero(alloc, 1, sizeof *store);
+    ttr_store *store = alloc_zero(alloc_default(), 1, sizeof *store);
     if (store) {
         store->t = t;
-        store->alloc = alloc;
+        store_memory_init(&store->memory, options ? options->memory : 0);
+        const struct alloc *alloc = store->alloc = &store->memory.alloc;
         store->first = INT64_MAX;
         store->last = TTR_STORE_NULL;
         pair_map_init(&store->track_ids, alloc);
@@ -194,7 +196,8 @@ void ttr_store_free(ttr_store *store)
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
     ttr_field_buffer_free(store->fields);
-    alloc_free(alloc, store, 1, sizeof *store);
+    store_memory_close(&store->memory);
+    alloc_free(alloc_default(), store, 1, sizeof *store);
 }
 
 /* --- Reading --- */
@@ -287,6 +290,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
 
 static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
+    store_memory_step(&store->memory, batch->n * BYTES_PER_EVENT);
     if (!store_add_events(store, batch))
         return false;
     for (uint32_t i = 0; i < batch->n; i++)
@@ -297,7 +301,9 @@ static bool add_batch(ttr_store *store, const ttr_batch *batch)
 
 ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
 {
-    return add_batch(store, batch) ? TTR_OK : fail(error, TTR_E_NOMEM, 0, "out of memory");
+    if (store->is_loaded)
+        return store_fail_loaded(error);
+    return add_batch(store, batch) ? TTR_OK : store_fail_full(store, error);
 }
 
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
@@ -316,7 +322,7 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
         }
     }
     if (is_full || !store_end_tables(store, in))
-        return fail(error, TTR_E_NOMEM, 0, "out of memory");
+        return store_fail_full(store, error);
     return status == TTR_END ? TTR_OK : status;
 }
 

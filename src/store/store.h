@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/pair_map.h"
+#include "store/store_memory.h"
 #include "store/store_states.h"
 
 #define STORE_BLOCK 1024u
@@ -21,8 +22,9 @@
 /* Memory of blocks, from chunks that are freed together. */
 struct block_pool {
     const struct alloc *alloc;
-    struct pool_chunk *chunks; /* list of chunks, of which the first has room */
-    size_t used;               /* bytes of the first chunk */
+    struct store_memory *memory; /* NULL = without limit */
+    struct pool_chunk *chunks;   /* list of chunks, of which the first has room */
+    size_t used;                 /* bytes of the first chunk */
 };
 
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
@@ -203,7 +205,8 @@ enum store_table {
 
 struct ttr_store {
     ttr *t;
-    const struct alloc *alloc;
+    const struct alloc *alloc; /* that of `memory` */
+    struct store_memory memory;
     struct block_pool pool, ended_pool; /* ended_pool: of tables that are made at the end */
     bool is_updating;                   /* more events follow the end of the tables */
     char **wanted_columns;              /* copies of the names; NULL = all */
@@ -253,6 +256,9 @@ bool store_wants_column(const ttr_store *store, const char *name);
  * is exhausted. */
 TTR_MUST bool store_end_tables(ttr_store *store, ttr_reader *in);
 bool store_is_ended_table(size_t table);
+
+/* Returns TTR_E_NOMEM, or the error of the temporary file. */
+ttr_status store_fail_full(const ttr_store *store, ttr_error *error);
 
 /* Builders; each returns false if memory is exhausted. */
 TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);

@@ -19,6 +19,7 @@ static const struct column_info event_columns[] = {
     {"level", "severity: 1 trace to 6 fatal", INT, false},
     {"source", "input, a row of table source", INT, false},
     {"offset", "byte offset in the input", INT, false},
+    {"arg_set_id", "the same as id; key of table args", INT, true},
 };
 static const struct column_info args_columns[] = {
     {"arg_set_id", "number of the event", INT, true},

@@ -117,20 +117,13 @@ static void restore_data(ttr_store *store, const struct kept *kept)
     alloc_free(store->alloc, kept->open, store->tracks_n, sizeof *kept->open);
 }
 
-static ttr_status fail_full(ttr_error *error)
-{
-    if (error)
-        *error = (ttr_error){.status = TTR_E_NOMEM, .text = "out of memory"};
-    return TTR_E_NOMEM;
-}
-
 ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last, ttr_error *error)
 {
     struct kept kept;
     if (store->is_loaded)
         return store_fail_loaded(error);
     if (is_last)
-        return store_end_tables(store, in) ? TTR_OK : fail_full(error);
+        return store_end_tables(store, in) ? TTR_OK : store_fail_full(store, error);
     store->is_updating = true;
     bool is_fine = keep_data(store, &kept);
     if (is_fine) {
@@ -138,5 +131,5 @@ ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last, ttr_
         restore_data(store, &kept);
     }
     store->is_updating = false;
-    return is_fine ? TTR_OK : fail_full(error);
+    return is_fine ? TTR_OK : store_fail_full(store, error);
 }

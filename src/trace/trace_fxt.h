@@ -10,6 +10,14 @@
 #define TRACE_FXT_NAME_MAX 63u       /* bytes of a name; longer ones are cut */
 #define TRACE_FXT_PROVIDER_WORDS 32u /* maximum of each of the records below */
 
+/* The index of an archive (src/recorder/archive_index.c, src/formats/fxt/fxt_index.c): header of
+ * its records without their words and kind, and hash of the words of its entries. */
+#define TRACE_INDEX_HEADER (UINT64_C(15) << 16 | UINT64_C(0x54524958) << 20)
+#define TRACE_INDEX_LOCATOR_WORDS 4u
+#define TRACE_INDEX_HAS_DEFINITIONS 1u /* flag: strings, providers, names */
+#define TRACE_INDEX_HASH_START UINT64_C(14695981039346656037)
+#define TRACE_INDEX_HASH_FACTOR UINT64_C(1099511628211)
+
 /* A clock, as an initialization record has it: frequency, a reading, and the Unix time of it. */
 struct trace_fxt_clock {
     uint64_t ticks_per_second, ticks;

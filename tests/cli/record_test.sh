@@ -48,6 +48,26 @@ run "$tracetta" record -q -o loop.fxt -- "$loop" "$module" 300
 [ $run_status = 0 ] && [ "$(events --name=loaded loop.fxt)" = 300 ] && [ "$(events --name=call loop.fxt)" = 300 ]
 verdict "library_that_is_loaded_300_times_is_recorded" $? "$(events --name=loaded loop.fxt)"
 
+# --- The index ---
+
+run "$tracetta" record -q --buffer=8MiB -o indexed.fxt -- "$shop" 9000
+# Text in the middle is damage for a reader that reads it.
+size=$(stat -c %s indexed.fxt)
+cp indexed.fxt holed.fxt
+printf 'damage!!%.0s' {1..64} | dd of=holed.fxt bs=8 seek=$((size / 16)) conv=notrunc status=none
+"$tracetta" cat -q --start=+1ms --end=+9ms indexed.fxt | sort >part.lines
+"$tracetta" cat -q indexed.fxt >all.lines
+first=$(sort all.lines | grep -m 1 '^\[2' | sed 's/^\[\([^]]*\)\].*/\1/')
+"$tracetta" cat -q --start=+1ms --end=+9ms holed.fxt 2>.err | sort >holed.lines
+"$tracetta" check -q holed.fxt >/dev/null 2>&1
+checked=$?
+[ -s part.lines ] && cmp -s part.lines holed.lines && [ ! -s .err ] && [ $checked = 1 ]
+verdict "index_leads_to_the_wanted_times" $? "$(wc -l part.lines holed.lines | head -n 2), check $checked, $(diff part.lines holed.lines | head -n 3)"
+"$tracetta" cat -q --start="$first" --name=served indexed.fxt | wc -l >counted
+grep -c ' served ' all.lines >expected
+cmp -s counted expected
+verdict "range_of_all_times_has_all_events" $? "$(cat counted), $(cat expected)"
+
 # --- Clocks ---
 
 # times OPTION...: the first and the last time of the events that the options of cat select, in ns.
@@ -262,10 +282,10 @@ verdict "file_of_a_rotation_that_exists_is_reported_and_loses_nothing" $? "exit 
 
 # --- The end ---
 
-run "$tracetta" record -f -o child.fxt -- sh -c "'$shop' 3000 & exit 4"
-[ $run_status = 4 ] && grep -q "still recorded" .err && [ "$(events --name=served child.fxt)" -ge 3000 ]
+run "$tracetta" record -f --buffer=4MiB -o child.fxt -- sh -c "'$shop' 60000 & sleep 0.3; exit 4"
+[ $run_status = 4 ] && grep -q "still recorded" .err && [ "$(events --name=served child.fxt)" -ge 60000 ]
 verdict "processes_that_outlive_the_program_are_recorded" $? "exit status $run_status, $(events --name=served child.fxt)"
-setsid sh -c "'$tracetta' record -q -f -o orphan.fxt -- sh -c \"'$shop' 2000000 & exit 4\" & echo \$! >recorder; wait" >/dev/null 2>&1 &
+setsid sh -c "'$tracetta' record -q -f -o orphan.fxt -- sh -c \"'$shop' 2000000 & sleep 0.3; exit 4\" & echo \$! >recorder; wait" >/dev/null 2>&1 &
 parent=$!
 strays+=(-$parent)
 await [ -s orphan.fxt ]

@@ -89,6 +89,7 @@ ttr_store_options query_session_options(const struct query_session *session)
     const char *const *names = session->names ? (const char *const *)session->names : none;
     ttr_store_options options = {
         .size = sizeof options, .names = names, .columns = session->has_all_columns ? NULL : names};
+    options.memory = session->call.set.memory_max;
     if (session->wants_all)
         options.names = options.columns = NULL;
     if (!session->library) { /* the numbers of rows are enough */

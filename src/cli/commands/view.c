@@ -285,7 +285,8 @@ static int open_view(struct call *call, const struct view_library *library, stru
 {
     struct progress progress;
     ttr_error error = {0};
-    const ttr_store_options options = {.size = sizeof options, .names = library->tables()};
+    const ttr_store_options options = {
+        .size = sizeof options, .names = library->tables(), .memory = call->set.memory_max};
     *store = ttr_store_new(inputs->t, &options, &error);
     ttr_status status = *store ? TTR_OK : error.status;
     if (status == TTR_OK) {

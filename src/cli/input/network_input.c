@@ -38,10 +38,8 @@ static void note_source(void *user_data, ttr_source_stage stage, const ttr_recei
     if (stage == TTR_SOURCE_ENDED && !received->is_packets)
         input->is_over = true;
     if (stage == TTR_SOURCE_REFUSED)
-        (void)fprintf(stderr,
-                      "tracetta: %s: refused: its trace cannot be merged into this one; use "
-                      "\"tracetta listen\"\n",
-                      received->peer);
+        (void)fprintf(stderr, "tracetta: %s: refused: %s; use \"tracetta listen\"\n",
+                      received->peer, received->reason);
 }
 
 struct network_input *network_open(const char *address, ttr_error *error)

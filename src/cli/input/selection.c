@@ -73,6 +73,45 @@ struct extent {
     bool is_anchored; /* the clock has a known date */
 };
 
+/* Limits an input to the events before `time`. */
+static ttr_status limit_reader(struct inputs *one, int64_t time, ttr_error *error)
+{
+    ttr_filter filter;
+    ttr_filter_init(&filter);
+    filter.to_ns = time;
+    ttr_reader *limited = ttr_filter_new(one->reader, &filter, error);
+    if (!limited)
+        return error->status;
+    one->reader = limited;
+    return TTR_OK;
+}
+
+/* Determines the begin of an input with unordered events from those before `first`, the time of one
+ * of them. An input with an index skips nearly everything. Returns false after reporting an error.
+ */
+static bool find_begin_before(struct call *call, const char *path, int64_t first,
+                              struct extent *extent)
+{
+    struct inputs one;
+    struct progress progress;
+    ttr_summary summary = {0};
+    ttr_error error = {0};
+    if (inputs_open_single(&one, call, path, 0) != OUTCOME_FINE)
+        return false;
+    ttr_status status = limit_reader(&one, first, &error);
+    if (status == TTR_OK) {
+        progress_begin(&progress, call, one.t, one.reader, "looking for the begin");
+        status = ttr_summarize(one.t, one.reader, &summary, progress_step, &progress, &error);
+        progress_end(&progress);
+    }
+    const bool has_earlier = summary.events > 0 && summary.begin_ns < first;
+    *extent = (struct extent){.begin_ns = has_earlier ? summary.begin_ns : first,
+                              .has_events = true,
+                              .is_anchored = sum_findings(one.reader).is_anchored};
+    inputs_close(&one);
+    return true;
+}
+
 /* Determines begin and end of an input by reading it: only the first event if the events are
  * ordered and the end is not needed. Returns false after reporting an error. */
 static bool find_time_extent(const struct call *given, size_t index, bool needs_end,
@@ -89,11 +128,16 @@ static bool find_time_extent(const struct call *given, size_t index, bool needs_
         return false;
     progress_begin(&progress, call, one.t, one.reader,
                    needs_end ? "looking for the end" : "looking for the begin");
-    if (!given->set.sort && !needs_end && selection_is_ordered(one.reader))
+    const bool is_ordered = !given->set.sort && selection_is_ordered(one.reader);
+    if (!needs_end)
         status = read_first_event(one.reader, &summary, &error);
     else
         status = ttr_summarize(one.t, one.reader, &summary, progress_step, &progress, &error);
     progress_end(&progress);
+    if (!needs_end && !is_ordered && status == TTR_OK) {
+        inputs_close(&one);
+        return find_begin_before(call, call->path[index], summary.begin_ns, extent);
+    }
     if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN && summary.events == 0)
         (void)inputs_report_failure(call, call->path[index], &error);
     *extent = (struct extent){.begin_ns = summary.begin_ns,

@@ -72,7 +72,8 @@ struct settings {
     bool stream_intersection;
     bool classes, strict, no_mmap, follow_links, invert, sort, overwrite, explain, dry_run,
         aggregate, no_sidecar;
-    bool no_cache; /* stores are neither loaded nor saved */
+    uint64_t memory_max; /* bytes of the tables of a store */
+    bool no_cache;       /* stores are neither loaded nor saved */
 };
 
 enum option_type {

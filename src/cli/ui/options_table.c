@@ -72,6 +72,8 @@ const struct option_row option_table[] = {
      "not by chance (p < 0.01)"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_DIFF | VERB_ASSERT, NULL, NULL,
      "print the statements in SQL instead of running them"},
+    {"memory", 0, OPTION_SIZE, GROUP_VERB, AT(memory_max), CACHES, "SIZE", NULL,
+     "keep tables beyond this size in a temporary file in TMPDIR (\"256MiB\", at least 4MiB)"},
     {"no-cache", 0, OPTION_FLAG, GROUP_VERB, AT(no_cache), CACHES, NULL, NULL,
      "read the trace again, and save nothing for the next question; without it, tables of large "
      "traces are saved in ~/.cache/tracetta"},
@@ -235,6 +237,8 @@ const struct option_row option_table[] = {
      "skip larger packets (default 4MiB)"},
     {"max-sources", 0, OPTION_COUNT, GROUP_VERB, AT(max_sources), VERB_LISTEN, "N", NULL,
      "refuse senders beyond this number (default 64)"},
+    {"metadata", 0, OPTION_TEXT, GROUP_VERB, AT(metadata_file), VERB_LISTEN, "FILE", "@file",
+     "metadata of CTF packets that come by UDP without them"},
     {"max-sessions", 0, OPTION_COUNT, GROUP_VERB, AT(max_sessions), VERB_LISTEN, "N", NULL,
      "refuse restarts of a sender beyond this number per minute, and 16 times as many of all "
      "senders (default 64)"},

@@ -18,6 +18,7 @@ static const struct format_reader reader = {
     .open = fxt_reader_open,
     .next = fxt_read_batch,
     .close = fxt_reader_close,
+    .range = fxt_set_range,
 };
 
 static const struct format_writer writer = {

@@ -146,8 +146,13 @@ enum fxt_metadata {
     FXT_PROVIDER_INFO = 1,    /* names a provider and makes it current */
     FXT_PROVIDER_SECTION = 2, /* makes a provider current until the next provider info or section */
     FXT_PROVIDER_EVENT = 3,   /* event 0: a buffer filled up, so records were probably dropped */
-    FXT_TRACE_INFO = 4        /* trace info of type 0 is the magic number */
+    FXT_TRACE_INFO = 4,       /* trace info of type 0 is the magic number */
+    FXT_INDEX = 15 /* of archives of "tracetta record", with FXT_INDEX_MARK (fxt_index.c) */
 };
+
+/* Bits 16 to 51 of the records of an index. */
+#define FXT_INDEX_MARK (UINT64_C(15) << 16 | UINT64_C(0x54524958) << 20)
+#define FXT_INDEX_MARK_BITS (UINT64_C(0xf) << 16 | UINT64_C(0xffffffff) << 20)
 
 /* --- 1 initialization: header | ticks per second [| base ticks | ns since the Unix epoch at base
  * ticks] --- The last two words (an anchor) are an extension of Jane Street's writers

@@ -60,6 +60,8 @@ static enum stop read_window(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     struct fxt_span left = get_window_span(reader);
+    const uint64_t words = (reader->boundary - reader->at) / FXT_WORD_BYTES;
+    left.words = left.words < words ? left.words : words;
     const uint64_t most = in->max_record / FXT_WORD_BYTES;
     while (in->n < in->batch) {
         if (left.words == 0)
@@ -456,6 +458,21 @@ static ttr_status load_or_skip_record_at_edge(struct fxt_reader *reader)
     return status != TTR_OK || in->window.n >= bytes ? status : report_cut_or_bad_record(reader);
 }
 
+/* Continues with the next part of the index if reading stopped at the end of a part. Returns false
+ * if it stopped for another reason. A record that crosses the boundary shows that the index is
+ * wrong. */
+static bool enter_next_part_at_boundary(struct fxt_reader *reader)
+{
+    const struct window *window = &reader->in->window;
+    if (reader->at != reader->boundary && window->offset + window->n < reader->boundary)
+        return false;
+    if (reader->at == reader->boundary)
+        fxt_enter_parts(reader);
+    else
+        fxt_free_index(reader);
+    return true;
+}
+
 ttr_status fxt_read_batch(struct input *in, ttr_error *error)
 {
     struct fxt_reader *reader = in->ctx;
@@ -474,6 +491,13 @@ ttr_status fxt_read_batch(struct input *in, ttr_error *error)
                 fxt_provider_detect_unix_time(reader);
             if (in->n)
                 return TTR_OK;
+            if (stop == STOP_EDGE && enter_next_part_at_boundary(reader)) {
+                /* the next part may be beyond the window */
+                status = input_fill(in, reader->at, FXT_WORD_BYTES, error);
+                if (status != TTR_OK)
+                    return status;
+                continue;
+            }
             status = stop == STOP_EDGE ? load_or_skip_record_at_edge(reader)
                                        : decide_record_size(reader);
         }
@@ -487,6 +511,7 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     struct fxt_reader *reader = in->ctx;
     ttr *t = in->base.t;
     reader->in = in;
+    reader->boundary = UINT64_MAX;
     reader->common.t = t;
     reader->empty_first_page[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
@@ -527,5 +552,6 @@ void fxt_reader_close(struct input *in)
     alloc_free(&in->base.t->counted, reader->repaired, reader->repaired ? FXT_SIZE_MAX : 0,
                FXT_WORD_BYTES);
     context_drop_schema(in->base.t, reader->schema);
+    fxt_free_index(reader);
     fxt_free_providers(reader);
 }

@@ -78,6 +78,15 @@ struct fxt_provider {
     bool is_unix_time_checked;
 };
 
+/* The index of an archive and the range of time that is wanted of it. */
+struct fxt_index {
+    struct fxt_index_entry *entries; /* NULL = not in use */
+    size_t n, next;                  /* next: the first entry after reader->at */
+    uint64_t end;                    /* file offset of the index */
+    int64_t from, to;                /* ns */
+    bool is_limited;                 /* `from` and `to` are valid */
+};
+
 struct fxt_reader {
     struct fxt_common common;
     struct input *in;
@@ -99,6 +108,8 @@ struct fxt_reader {
     /* string ids of the names of attributes, by enum fxt_attribute; 0 if not in the trace */
     ttr_id attribute[FXT_ATTRIBUTES];
     uint64_t at; /* file offset of the next record */
+    struct fxt_index index;
+    uint64_t boundary; /* file offset at which fxt_enter_parts must be called; else UINT64_MAX */
     /* time of the last event in ns; an event without a time gets the same */
     int64_t last_time;
     /* all bytes from `at` up to this file offset are zero, even those that left the window */
@@ -258,7 +269,23 @@ enum fxt_convert_result fxt_resolve_thread(struct fxt_reader *reader,
                                            const struct fxt_record *record, uint32_t ref,
                                            uint32_t at, ttr_id *id);
 
+<<<<<<< HEAD
 /* Returns how many arguments of an event are attributes. */
+=======
+/* --- fxt_index.c: skipping by the index of an archive --- */
+
+/* Implements format_reader.range. */
+void fxt_set_range(struct input *in, int64_t from_ns, int64_t to_ns);
+
+/* Skips parts of the file that have no event in the range, from reader->at on, and sets the next
+ * boundary. */
+void fxt_enter_parts(struct fxt_reader *reader);
+
+/* Frees the index; the file is then read without it. */
+void fxt_free_index(struct fxt_reader *reader);
+
+/* Returns the number of arguments of an event that are attributes. */
+>>>>>>> main
 uint32_t fxt_count_attributes(const struct fxt_provider *provider, const ttr_event *event);
 
 /* --- All other records (fxt_records.c) --- */

@@ -146,6 +146,10 @@ static enum fxt_convert_result convert_metadata(struct fxt_reader *reader,
             input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.trace-info",
                                  "trace info of an unknown type; kept, not used");
         return emit_as_definition(reader, record);
+    case FXT_INDEX:
+        if (shape.is_known)
+            return emit_as_definition(reader, record);
+        /* fallthrough */
     default:
         input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset,
                              "fxt.unknown-metadata",

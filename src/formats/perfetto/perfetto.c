@@ -48,7 +48,7 @@ static const ttr_loss losses[LOSS_COUNT] = {
                        .rule = "are left out",
                        .kind = TTR_LOSS_DROPPED},
     [LOSS_FLOW] = {.code = "flow.no-span",
-                   .what = "flow events outside of spans, or before the begin of their flow",
+                   .what = "begins of flows outside of spans, ends without a begin",
                    .rule = "are left out",
                    .kind = TTR_LOSS_DROPPED},
     [LOSS_FLOW_ATTRIBUTE] = {.code = "flow.attribute",

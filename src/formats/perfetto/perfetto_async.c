@@ -133,8 +133,11 @@ struct async_track *perfetto_get_async_track(struct perfetto *p, const ttr_event
 
 uint32_t perfetto_get_flow_number(struct perfetto *p, const ttr_event *event)
 {
-    /* In the source, a flow id is unique only within an input, a category and a name. */
-    uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);
+    /* In the source, a flow id is unique only within a trace, a category and a name. */
+    const ttr *t = p->out->t;
+    const ttr_id trace =
+        event->source < t->sources_n ? t->sources[event->source].trace_path : event->source;
+    uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, trace);
     const uint32_t *known = pair_map_get(&p->flows, scope, event->link);
     uint32_t number = known ? *known : 0;
     if (event->kind == TTR_KIND_FLOW_BEGIN) {

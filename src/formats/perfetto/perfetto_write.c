@@ -190,8 +190,8 @@ static void count_flow_losses(struct perfetto *p, const ttr_event *event)
         perfetto_count_loss(p, LOSS_FLOW_ATTRIBUTE);
 }
 
-/* Writes a flow event as one of the Chrome format, which binds to the slice around it.  Other flow
- * ids need an instant of their own. */
+/* Writes a flow event as one of the Chrome format, which binds to the slice around it; an end
+ * without one to the next slice of its thread.  Other flow ids need an instant of their own. */
 static void write_flow(struct perfetto *p, const ttr_event *event)
 {
     static const char phases[] = {'s', 't', 'f'};
@@ -199,7 +199,9 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     uint32_t number = perfetto_get_flow_number(p, event);
     if (!slice_track)
         return;
-    if (!number || !perfetto_has_open_slice(slice_track, event->time)) {
+    const bool is_in_span = perfetto_has_open_slice(slice_track, event->time);
+    const bool is_end = event->kind == TTR_KIND_FLOW_END;
+    if (!number || (!is_in_span && !is_end)) {
         perfetto_count_loss(p, LOSS_FLOW);
         return;
     }
@@ -210,7 +212,7 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     size_t legacy = protobuf_begin_message(p->to, EVENT_LEGACY);
     protobuf_write_u64(p->to, LEGACY_PHASE, (uint64_t)phases[event->kind - TTR_KIND_FLOW_BEGIN]);
     protobuf_write_u64(p->to, LEGACY_ID, number);
-    if (event->kind == TTR_KIND_FLOW_END)
+    if (is_end && is_in_span)
         protobuf_write_bool(p->to, LEGACY_BIND_TO_ENCLOSING, true);
     protobuf_end_message(p->to, legacy);
     perfetto_end_event(p, open);

@@ -1,6 +1,6 @@
 // Loads the trace again when it has grown, and keeps what the user sees.
 import { state, change, setRange } from './state.js';
-import { boxes, load } from './wire.js';
+import { arrived, boxes, load } from './wire.js';
 import { layOut } from './tracks.js';
 
 /** @typedef {import('./state.js').Track} Track */
@@ -66,6 +66,7 @@ export async function reload() {
       state.only = -1;
       state.selected = null;
     }
+    arrived.n++;
     keepShown(tracks, info.items ? shift : 0);
     layOut();
     follow(info.end, info.items ? shift : 0);
