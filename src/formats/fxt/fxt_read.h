@@ -269,10 +269,7 @@ enum fxt_convert_result fxt_resolve_thread(struct fxt_reader *reader,
                                            const struct fxt_record *record, uint32_t ref,
                                            uint32_t at, ttr_id *id);
 
-<<<<<<< HEAD
-/* Returns how many arguments of an event are attributes. */
-=======
-/* --- fxt_index.c: skipping by the index of an archive --- */
+/* --- Skipping by the index of an archive (fxt_index.c) --- */
 
 /* Implements format_reader.range. */
 void fxt_set_range(struct input *in, int64_t from_ns, int64_t to_ns);
@@ -284,8 +281,7 @@ void fxt_enter_parts(struct fxt_reader *reader);
 /* Frees the index; the file is then read without it. */
 void fxt_free_index(struct fxt_reader *reader);
 
-/* Returns the number of arguments of an event that are attributes. */
->>>>>>> main
+/* Returns how many arguments of an event are attributes. */
 uint32_t fxt_count_attributes(const struct fxt_provider *provider, const ttr_event *event);
 
 /* --- All other records (fxt_records.c) --- */
