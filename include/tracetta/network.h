@@ -136,8 +136,8 @@ TTR_MUST TTR_API ttr_status ttr_receiver_step(ttr_receiver *receiver, unsigned l
 /* Returns true once a source sends packets that ttr_receiver_read returns. */
 TTR_API bool ttr_receiver_is_readable(const ttr_receiver *receiver);
 
-/* Opens a reader of the events of all sources, as they arrive: ttr_read returns TTR_AGAIN if there
- * are none now. The receiver must stay open until the reader is closed. Returns NULL with `error`:
+/* Opens a reader of the events of all sources, as they arrive: ttr_read returns TTR_AGAIN if it
+ * has none now. The receiver must stay open until the reader is closed. Returns NULL with `error`:
  * TTR_E_MISUSE if the receiver is not readable. */
 TTR_API ttr_reader *ttr_receiver_read(ttr_receiver *receiver, ttr *t,
                                       const ttr_read_options *options, ttr_error *error);
