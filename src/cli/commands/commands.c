@@ -339,6 +339,7 @@ static const struct command commands[] = {
      "interval_intersect! join intervals as in Perfetto. Times are in ns. Statements can only "
      "read.\n\n"
      "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.\n\n"
+     "--interactive opens a shell, with history and completion if libedit is installed.\n\n"
      "Tables of large traces are saved in $XDG_CACHE_HOME/tracetta or ~/.cache/tracetta, so that "
      "the next question does not read the trace. They are deleted when they exceed 1 GiB, or the "
      "size in TRACETTA_CACHE_SIZE.",

@@ -175,7 +175,7 @@ int query_session_warn(const struct query_session *session, int outcome)
                : outcome;
 }
 
-void query_session_close(struct query_session *session)
+void query_session_reset(struct query_session *session)
 {
     if (session->query)
         session->library->free_query(session->query);
@@ -183,6 +183,14 @@ void query_session_close(struct query_session *session)
     if (session->is_open)
         inputs_close(&session->inputs);
     query_cache_close(session);
+    session->query = NULL;
+    session->store = NULL;
+    session->is_open = false;
+}
+
+void query_session_close(struct query_session *session)
+{
+    query_session_reset(session);
     for (size_t i = 0; i < session->names_n; i++)
         free(session->names[i]);
     free(session->names);
@@ -204,10 +212,8 @@ const char *query_session_skip_blank(const char *sql)
     }
 }
 
-/* Returns the i-th name of a table or column; NULL after the last. */
-static const char *find_known_name(const void *ctx, size_t i)
+const char *query_session_known_name(const struct query_session *session, size_t i)
 {
-    const struct query_session *session = ctx;
     ttr_store_table table;
     ttr_store_column column;
     for (size_t k = 0; ttr_store_table_at(session->store, k, &table); k++) {
@@ -220,6 +226,11 @@ static const char *find_known_name(const void *ctx, size_t i)
                 return column.name;
     }
     return NULL;
+}
+
+static const char *find_known_name(const void *ctx, size_t i)
+{
+    return query_session_known_name(ctx, i);
 }
 
 int query_session_report_sql(const struct query_session *session, const char *sql,
