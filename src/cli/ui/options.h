@@ -73,6 +73,7 @@ struct settings {
     bool classes, strict, no_mmap, follow_links, invert, sort, overwrite, explain, dry_run,
         aggregate, no_sidecar;
     uint64_t memory_max; /* bytes of the tables of a store */
+    bool interactive;    /* query opens a shell */
     bool no_cache;       /* stores are neither loaded nor saved */
 };
 

@@ -72,6 +72,8 @@ const struct option_row option_table[] = {
      "not by chance (p < 0.01)"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_DIFF | VERB_ASSERT, NULL, NULL,
      "print the statements in SQL instead of running them"},
+    {"interactive", 'i', OPTION_FLAG, GROUP_VERB, AT(interactive), VERB_QUERY, NULL, NULL,
+     "open a shell: statements end with \";\", \".help\" lists its commands"},
     {"memory", 0, OPTION_SIZE, GROUP_VERB, AT(memory_max), CACHES, "SIZE", NULL,
      "keep tables beyond this size in a temporary file in TMPDIR (\"256MiB\", at least 4MiB)"},
     {"no-cache", 0, OPTION_FLAG, GROUP_VERB, AT(no_cache), CACHES, NULL, NULL,

@@ -37,13 +37,13 @@ export async function load() {
   const info = report ? report.info : await getJson('/info', {});
   /** @type {import('./state.js').Track[]} */
   const tracks = [];
-  while (tracks.length < info.tracks) {
+  do {
     /** @type {number[][]} */
     const list = report ? report.tracks : await getJson('/tracks', { from: tracks.length });
     if (list.length === 0) break;
     for (const [kind, label, group, row, rows, items, deeper, id, pid, tid] of list)
       tracks.push({ kind, label, group, row, rows, items, deeper, id, pid, tid, index: tracks.length });
-  }
+  } while (!report && tracks.length < info.tracks);
   const names = await loadNames(info);
   state.info = { ...info, start: BigInt(info.start), end: Math.max(1, Number(info.end)) };
   state.tracks = tracks;
@@ -53,7 +53,7 @@ export async function load() {
 
 /** Names keep their numbers within an epoch. @param {import('./state.js').Info} info */
 async function loadNames(info) {
-  if (report) return report.names;
+  if (report) return Object.assign([], report.names);
   const names = info.epoch === state.info.epoch ? state.names : [];
   while (names.length < info.names) {
     const list = await getJson('/names', { from: names.length });
