@@ -35,7 +35,7 @@ static const struct column_info slice_columns[] = {
     {"dur", "duration in ns; -1 = it did not end; 0 for instants", INT, false},
     {"track_id", "a row of table track", INT, false},
     {"category", "categories, separated by commas", TEXT, false},
-    {"name", "name", TEXT, false},
+    {"name", "name; of events that start and stop a task, the name of the task", TEXT, false},
     {"depth", "number of slices around it on its track", INT, false},
     {"parent_id", "slice around it", INT, false},
     {"arg_set_id", "number of its first event; key of table args", INT, false},
