@@ -20,9 +20,6 @@
 #include "cli/ui/messages.h"
 #include "cli/ui/progress.h"
 
-/* Columns of most first questions, to be read with the trace. */
-#define USUAL_COLUMNS "SELECT id, ts, dur, name, depth, thread_name, process_name FROM slice"
-
 struct shell {
     struct query_work *work;
     struct line_editor *editor;
@@ -345,7 +342,7 @@ int run_query_shell(struct query_work *work)
         return OUTCOME_INPUT;
     }
     if (line_editor_is_interactive(shell.editor)) {
-        query_work_want(work, USUAL_COLUMNS);
+        query_work_want(work, QUERY_USUAL_COLUMNS);
         shell.outcome = query_work_open(work);
         warn_once(&shell);
         if (shell.outcome < OUTCOME_MISUSE)

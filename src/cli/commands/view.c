@@ -205,7 +205,7 @@ int run_view(struct call *call)
     if (outcome == OUTCOME_FINE && inputs_can_read_twice(call))
         viewing.stamp = file_stamp_record(call->path, call->paths_n);
     if (outcome != OUTCOME_FINE ||
-        (outcome = inputs_open(&viewing.inputs, call, 0)) != OUTCOME_FINE) {
+        (outcome = inputs_open(&viewing.inputs, call, TTR_READ_SYMBOLS)) != OUTCOME_FINE) {
         file_stamp_free(viewing.stamp);
         return outcome;
     }
