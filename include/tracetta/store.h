@@ -66,6 +66,10 @@ TTR_API TTR_MUST ttr_status ttr_store_add(ttr_store *store, const ttr_batch *bat
 TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last,
                                              ttr_error *error);
 
+/* Returns true if a store has all tables and columns that `options` names.  A name that is neither
+ * a table nor the name of an event needs nothing. */
+TTR_API bool ttr_store_covers(const ttr_store *store, const ttr_store_options *options);
+
 typedef struct ttr_store_table {
     const char *name, *description;
     uint64_t rows;

@@ -26,8 +26,7 @@ static uint64_t get_flow_link(const struct meaning *meaning, const struct rule *
 static bool remember_flow(struct meaning *meaning, uint16_t group, uint64_t link)
 {
     if (!meaning->flow) {
-        meaning->flow =
-            alloc_zero(&meaning->base.t->counted, FLOWS_MAX, sizeof *meaning->flow);
+        meaning->flow = alloc_zero(&meaning->base.t->counted, FLOWS_MAX, sizeof *meaning->flow);
         if (!meaning->flow)
             return false;
     }

@@ -32,9 +32,24 @@ void view_error(ttr_error *error, ttr_status status, const char *format, ...)
 
 const char *const *ttr_view_tables(void)
 {
-    static const char *const tables[] = {
-        "slice",   "track", "counter", "counter_track", "sched", "thread_state", "thread",
-        "process", "args",  "flow",    "log",           "loss",  "source",       NULL};
+    static const char *const tables[] = {"slice",
+                                         "track",
+                                         "counter",
+                                         "counter_track",
+                                         "sched",
+                                         "thread_state",
+                                         "thread",
+                                         "process",
+                                         "args",
+                                         "flow",
+                                         "perf_sample",
+                                         "stack_profile_callsite",
+                                         "stack_profile_frame",
+                                         "stack_profile_mapping",
+                                         "log",
+                                         "loss",
+                                         "source",
+                                         NULL};
     return tables;
 }
 

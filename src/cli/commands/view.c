@@ -132,7 +132,7 @@ static void read_again(struct viewing *viewing)
         return;
     file_stamp_free(viewing->stamp);
     viewing->stamp = stamp;
-    if (inputs_open(&inputs, &quiet, 0) != OUTCOME_FINE)
+    if (inputs_open(&inputs, &quiet, TTR_READ_SYMBOLS) != OUTCOME_FINE)
         return;
     const bool is_read = read_trace(viewing, &inputs, &error) == TTR_OK;
     inputs_close(is_read ? &viewing->inputs : &inputs);
@@ -213,7 +213,7 @@ static int open_viewing(struct viewing *viewing, struct call *call)
     viewing->call = call;
     if (inputs_can_read_twice(call))
         viewing->stamp = file_stamp_record(call->path, call->paths_n);
-    const int outcome = inputs_open(&viewing->inputs, call, 0);
+    const int outcome = inputs_open(&viewing->inputs, call, TTR_READ_SYMBOLS);
     if (outcome != OUTCOME_FINE)
         return outcome;
     viewing->view = viewing->library.create(NULL, NULL, &error);
@@ -349,7 +349,7 @@ static int report_view(struct call *call)
     ttr_store *store = NULL;
     ttr_view *view = NULL;
     int outcome = load_view_library(&library);
-    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
+    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, TTR_READ_SYMBOLS)) != OUTCOME_FINE)
         return outcome;
     outcome = open_view(call, &library, &inputs, &store, &view);
     if (outcome == OUTCOME_FINE)
