@@ -91,8 +91,9 @@ int run_query_client(const struct call *call, const char *sql)
         return OUTCOME_INPUT;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        report_failure_text(path, "no server answers here: %s; start one with \"tracetta query "
-                                  "--serve=SOCKET FILE\"",
+        report_failure_text(path,
+                            "no server answers here: %s; start one with \"tracetta query "
+                            "--serve=SOCKET FILE\"",
                             strerror(errno));
         if (fd >= 0)
             (void)close(fd);
