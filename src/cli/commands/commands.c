@@ -223,6 +223,8 @@ static const char *const view_examples[] = {"tracetta view trace.fxt",
                                             "serve it at a fixed port, for ssh -L",
                                             "tracetta view a.nettrace b.perf.data",
                                             "show two traces on one clock",
+                                            "tracetta view --compare old.fxt new.fxt",
+                                            "show two runs one above the other",
                                             NULL};
 static const char *const send_examples[] = {"tracetta send app.trace udp:127.0.0.1:7000",
                                             "send a Heph trace in datagrams of 1,400 bytes",

@@ -33,7 +33,7 @@ struct settings {
     bool realtime;
     bool live;
     uint64_t view_port;
-    bool once, no_open, html;
+    bool once, no_open, html, compare;
     const char *script;      /* file with SQL statements */
     const char *ring_mode;   /* streaming, circular or oneshot */
     const char *trigger;     /* name of the trigger that writes a snapshot; NULL = any */

@@ -265,6 +265,8 @@ const struct option_row option_table[] = {
      "serve the page at this port of 127.0.0.1 (default: any that is free)"},
     {"no-open", 0, OPTION_FLAG, GROUP_VERB, AT(no_open), VERB_VIEW, NULL, NULL,
      "print the address only; do not open it in a browser"},
+    {"compare", 0, OPTION_FLAG, GROUP_VERB, AT(compare), VERB_VIEW, NULL, NULL,
+     "show two traces, OLD NEW, one above the other"},
     {"once", 0, OPTION_FLAG, GROUP_VERB, AT(once), VERB_VIEW, NULL, NULL,
      "stop when the last page has been closed"},
     {"html", 0, OPTION_FLAG, GROUP_VERB, AT(html), VERB_REPORT, NULL, NULL,
