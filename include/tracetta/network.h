@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "advanced.h"
 #include "error.h"
 
 #ifdef __cplusplus
@@ -108,6 +109,8 @@ typedef struct ttr_receiver_options {
     /* with `output`: the first source may be of a format without packets; its bytes are the output,
      * and all other sources are refused */
     bool allows_stream;
+    /* with `output`: the first source may send CTF packets, which only ttr_receiver_read returns */
+    bool allows_reader;
     uint64_t idle_ms; /* silence after which a source ends; 0 = one minute */
     /* file with the metadata of CTF packets that come without them, one or more per datagram; NULL
      * = they arrive as datagrams, too */
@@ -129,6 +132,15 @@ TTR_API const char *ttr_receiver_address(const ttr_receiver *receiver, size_t i)
  * with TTR_E_IO if a file cannot be written; its complete packets stay. */
 TTR_MUST TTR_API ttr_status ttr_receiver_step(ttr_receiver *receiver, unsigned limit_ms,
                                               ttr_error *error);
+
+/* Returns true once a source sends packets that ttr_receiver_read returns. */
+TTR_API bool ttr_receiver_is_readable(const ttr_receiver *receiver);
+
+/* Opens a reader of the events of all sources, as they arrive: ttr_read returns TTR_AGAIN if it
+ * has none now. The receiver must stay open until the reader is closed. Returns NULL with `error`:
+ * TTR_E_MISUSE if the receiver is not readable. */
+TTR_API ttr_reader *ttr_receiver_read(ttr_receiver *receiver, ttr *t,
+                                      const ttr_read_options *options, ttr_error *error);
 
 /* Copies the sums so far. */
 TTR_API void ttr_receiver_sum(const ttr_receiver *receiver, ttr_receiver_totals *totals);

@@ -98,6 +98,25 @@ struct format_reader {
 };
 
 /* Reader of traces that consist of a folder of files. */
+/* A packet, or a main file, of a trace that arrives while it is read. */
+struct fed_packet {
+    uint64_t trace; /* number of the trace */
+    const char
+        *file; /* name of the stream file, file_n bytes; NULL = the bytes are the main file */
+    size_t file_n;
+    const uint8_t *bytes;
+    size_t n;
+};
+
+/* Source of packets for a reader. */
+struct packet_feed {
+    /* Sets the next packet, which remains the next one until `consume`. Waits for one at most
+     * limit_ms. Returns TTR_AGAIN if there is none. */
+    ttr_status (*peek)(void *ctx, unsigned limit_ms, struct fed_packet *packet, ttr_error *error);
+    void (*consume)(void *ctx);
+    void *ctx;
+};
+
 struct format_folder {
     /* file that makes a folder a trace ("metadata"); `bid` checks its first bytes */
     const char *main_file;
@@ -116,6 +135,9 @@ struct format_folder {
      * (`trace.unreadable`), if another can. NULL = each folder is opened separately. */
     ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
                                  const ttr_read_options *options, ttr_error *error);
+    /* Optional: opens a reader of the packets of a feed, which must outlive it. */
+    ttr_reader *(*open_feed)(ttr *t, const char *path, const struct packet_feed *feed,
+                             const ttr_read_options *options, ttr_error *error);
     /* tag of the TTR_KIND_DEFINITION with a complete packet of a file as payload; 0 = none. Each
      * file is the concatenation of its packets, so that they can be sent one by one. */
     uint16_t packet_tag;

@@ -211,7 +211,8 @@ ttr_status folder_capture_add_part(struct folder_capture *folder, struct capture
     memcpy(part->bytes, frame->content, frame->content_n);
     part->n = frame->content_n;
     file->bytes += part->n;
-    return --file->missing_n ? TTR_OK : write_part_file(capture, file, error);
+    file->missing_n--;
+    return file->missing_n || !capture ? TTR_OK : write_part_file(capture, file, error);
 }
 
 bool folder_capture_is_complete(const struct folder_capture *folder)

@@ -115,6 +115,7 @@ static void receiver_free(struct ttr_receiver *receiver)
     alloc_free(&alloc, receiver->sources, receiver->sources_capacity, sizeof *receiver->sources);
     buffer_free(&receiver->partial);
     buffer_free(&receiver->metadata);
+    buffer_free(&receiver->fed_bytes);
     alloc_free(&alloc, receiver, 1, sizeof *receiver);
 }
 
@@ -138,6 +139,7 @@ ttr_receiver *ttr_receiver_open(const ttr_receiver_options *options, ttr_error *
     receiver->next_number = 1;
     buffer_init(&receiver->partial, &receiver->alloc);
     buffer_init(&receiver->metadata, &receiver->alloc);
+    buffer_init(&receiver->fed_bytes, &receiver->alloc);
     set_default_options(&receiver->options);
     ttr_status status = read_metadata(receiver, error);
     if (status == TTR_OK)

@@ -58,6 +58,7 @@ struct remote {
     /* functions for packets of the format; NULL = bytes are stored as they come */
     const struct format_transfer *transfer;
     struct address address;
+    uint64_t id; /* differs per source of the receiver */
     char peer[ADDRESS_TEXT_MAX];
     int fd;                    /* connection; -1 = datagrams, or the connection has ended */
     bool is_stream;            /* the source came by a connection */
@@ -104,6 +105,12 @@ struct ttr_receiver {
     bool is_merged_begun;
     uint32_t begun;              /* sources that began since begun_ms */
     uint64_t begun_ms;           /* socket_now_ms of the start of the count */
+    uint64_t next_id;            /* id of the next source */
+    bool is_feed;                /* packets of frames wait for ttr_receiver_read */
+    struct remote *fed;          /* source of the packet that the reader peeked; NULL = none */
+    struct part_file *fed_file;  /* main file that the reader peeked; NULL = a packet */
+    size_t fed_n;                /* bytes in the queue of the peeked packet */
+    struct buffer fed_bytes;     /* a main file */
     bool has_stream_output;      /* the output is the bytes of one source without packets */
     struct address last_refused; /* peer of the last refused datagram, which is reported once */
     /* bytes of the merged trace that its output has not accepted; complete packets but the first */
@@ -178,6 +185,13 @@ void remote_add_to_totals(const struct remote *remote, ttr_receiver_totals *tota
 
 /* Records the first failure of a receiver. */
 void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error);
+
+/* Returns true if the receiver has, or may have, a reader for packets of frames. */
+static inline bool receiver_can_feed(const struct ttr_receiver *receiver)
+{
+    return receiver->is_feed || (receiver->options.allows_reader && !receiver->is_merged_begun &&
+                                 !receiver->has_stream_output && receiver->sources_n < 2);
+}
 
 /* --- remote_output.c --- */
 

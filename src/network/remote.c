@@ -56,6 +56,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     }
     *remote = (struct remote){.receiver = receiver,
                               .address = *address,
+                              .id = receiver->next_id++,
                               .fd = fd,
                               .is_stream = fd >= 0,
                               .begun_ms = socket_now_ms(),
@@ -136,9 +137,9 @@ static void accept_part(struct remote *remote, const struct framed_packet *packe
     ttr_error error = {0};
     bool is_refused = true;
     ttr_status status = TTR_OK;
+    struct capture *capture = remote->receiver->is_feed ? NULL : &remote->capture;
     if (file_frame_parse(packet->bytes, packet->n, &frame))
-        status =
-            folder_capture_add_part(&remote->parts, &remote->capture, &frame, &is_refused, &error);
+        status = folder_capture_add_part(&remote->parts, capture, &frame, &is_refused, &error);
     if (is_refused) {
         /* its bytes count once */
         remote->received.packets--;
@@ -519,9 +520,12 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
         datagram.format = bare_packets_recognise(bytes, n);
         is_bare = datagram.format != NULL;
     }
-    const bool can_merge =
-        !is_bare && datagram.format && datagram.transfer->rebase && !receiver->has_stream_output;
-    if (datagram.format && !receiver->folder && !can_merge) {
+    const bool has_frames = is_bare || datagram.transfer == &file_frame_transfer;
+    const bool can_feed = has_frames && datagram.format && receiver_can_feed(receiver);
+    const bool can_merge = !is_bare && datagram.format && datagram.transfer->rebase &&
+                           !receiver->has_stream_output && !receiver->is_feed;
+    receiver->is_feed |= can_feed && !receiver->folder;
+    if (datagram.format && !receiver->folder && !can_merge && !can_feed) {
         refuse_datagram(receiver, address);
         return;
     }
@@ -558,7 +562,10 @@ static bool detect_remote_format(struct remote *remote)
     bool is_file = format && !transfer && (!format->folder || format->folder->reads_alone);
     struct ttr_receiver *receiver = remote->receiver;
     bool can_merge = transfer && transfer->rebase && !receiver->has_stream_output;
-    if (is_file && !receiver->folder && receiver->options.allows_stream &&
+    can_merge &= !receiver->is_feed;
+    if (transfer == &file_frame_transfer && !receiver->folder && receiver_can_feed(receiver))
+        can_merge = receiver->is_feed = true;
+    if (is_file && !receiver->folder && receiver->options.allows_stream && !receiver->is_feed &&
         !receiver->has_stream_output && !receiver->is_merged_begun)
         can_merge = receiver->has_stream_output = true;
     if (format && (can_merge || (remote->receiver->folder && (transfer || is_file)))) {

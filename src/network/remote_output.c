@@ -313,7 +313,9 @@ void remote_flush(struct remote *remote, bool is_final)
     ttr_error error = {0};
     if (!remote->has_begun || receiver->status != TTR_OK)
         return;
-    if (receiver->folder) {
+    if (receiver->is_feed) {
+        /* ttr_receiver_read consumes the queue */
+    } else if (receiver->folder) {
         ttr_status status = remote_has_frames(remote)
                                 ? remote_flush_frames(remote, is_final, &error)
                                 : flush_to_files(remote, &error);

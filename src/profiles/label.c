@@ -131,7 +131,7 @@ static size_t copy_braces(struct scan *scan, ttr_text rest)
 }
 
 /* Skips the start of "<T as Trait>::method" up to the type, which becomes a component. Returns the
- * length of the group and sets the label of the type; 0 if this is no such name. */
+ * length of the group and sets the label of the type; 0 for other names. */
 static size_t copy_implementing_type(struct scan *scan, ttr_text rest)
 {
     const size_t n = measure_group(rest);

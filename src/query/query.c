@@ -390,8 +390,7 @@ static uint64_t find_missing_table(const char *text, const char *message)
 static void set_compile_error(const ttr_query *query, int status, const char *sql,
                               const char *replaced, ttr_error *error)
 {
-    const char *message =
-        status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db);
+    const char *message = status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db);
     const int at = status == SQLITE_OK || replaced ? -1 : sqlite3_error_offset(query->db);
     set_error(error, convert_sqlite_status(status),
               at < 0 ? find_missing_table(sql, message) : (uint64_t)at, message);

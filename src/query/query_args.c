@@ -30,9 +30,11 @@ enum column { ARG_SET, ARG_KEY, ARG_INT, ARG_STRING, ARG_REAL, ARG_COLUMNS };
 /* Finds table args and its columns.  Returns false if it was not read from the trace. */
 static bool find_columns(const ttr_store *store, size_t *table, size_t columns[ARG_COLUMNS])
 {
-    static const char *const names[ARG_COLUMNS] = {
-        [ARG_SET] = "arg_set_id",      [ARG_KEY] = "key",          [ARG_INT] = "int_value",
-        [ARG_STRING] = "string_value", [ARG_REAL] = "real_value"};
+    static const char *const names[ARG_COLUMNS] = {[ARG_SET] = "arg_set_id",
+                                                   [ARG_KEY] = "key",
+                                                   [ARG_INT] = "int_value",
+                                                   [ARG_STRING] = "string_value",
+                                                   [ARG_REAL] = "real_value"};
     ttr_store_table about;
     ttr_store_column column;
     unsigned found = 0;
@@ -162,9 +164,8 @@ static void extract_arg(sqlite3_context *context, int n, sqlite3_value **value)
     int status = SQLITE_OK;
     (void)n;
     if (!query->store) {
-        sqlite3_result_error(context,
-                             "extract_arg needs one trace: with several, join their tables args",
-                             -1);
+        sqlite3_result_error(
+            context, "extract_arg needs one trace: with several, join their tables args", -1);
         return;
     }
     const char *text = (const char *)sqlite3_value_text(value[1]);
@@ -198,9 +199,8 @@ static void extract_arg(sqlite3_context *context, int n, sqlite3_value **value)
 
 int query_add_arg_function(ttr_query *query)
 {
-    return sqlite3_create_function(query->db, "extract_arg", 2,
-                                   SQLITE_UTF8 | SQLITE_DETERMINISTIC, query, extract_arg, NULL,
-                                   NULL);
+    return sqlite3_create_function(query->db, "extract_arg", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                   query, extract_arg, NULL, NULL);
 }
 
 void query_free_args(ttr_query *query)

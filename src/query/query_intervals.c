@@ -305,8 +305,8 @@ static int sweep_lists(struct sweep *sweep)
     while (status == SQLITE_OK && (a < sweep->a.n || b < sweep->b.n)) {
         const struct piece *x = a < sweep->a.n ? &sweep->a.list[a] : NULL,
                            *y = b < sweep->b.n ? &sweep->b.list[b] : NULL;
-        const bool is_a = x && (!y || x->group < y->group ||
-                                (x->group == y->group && x->in.ts <= y->in.ts));
+        const bool is_a =
+            x && (!y || x->group < y->group || (x->group == y->group && x->in.ts <= y->in.ts));
         const struct piece *starts = is_a ? x : y;
         if (starts->group != group) {
             sweep->in_a.n = sweep->in_b.n = 0;

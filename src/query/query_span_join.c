@@ -221,8 +221,8 @@ static int connect_join(sqlite3 *db, void *context, int n, const char *const *wo
     int status = SQLITE_OK;
     if (n != 5 || !parse_table(&join->tables[0], words[3]) ||
         !parse_table(&join->tables[1], words[4])) {
-        *message = sqlite3_mprintf("expected %s(a PARTITIONED column, b PARTITIONED column)",
-                                   words[0]);
+        *message =
+            sqlite3_mprintf("expected %s(a PARTITIONED column, b PARTITIONED column)", words[0]);
         status = SQLITE_ERROR;
     }
     const char *a = join->tables[0].partition, *b = join->tables[1].partition;
@@ -305,8 +305,8 @@ static int step_scan(struct join_cursor *cursor, int t)
     int status;
     do
         status = sqlite3_step(scan->statement);
-    while (status == SQLITE_ROW && !interval_read(scan->statement, table->ts, table->dur,
-                                                  cursor->trace_end, &scan->row));
+    while (status == SQLITE_ROW &&
+           !interval_read(scan->statement, table->ts, table->dur, cursor->trace_end, &scan->row));
     scan->has_row = status == SQLITE_ROW;
     scan->key = 0;
     if (!scan->has_row && status != SQLITE_DONE)
@@ -327,8 +327,7 @@ static int step_scan(struct join_cursor *cursor, int t)
 static bool has_row_of_partition(const struct join_cursor *cursor, int t)
 {
     const struct join_scan *scan = &cursor->scans[t];
-    return scan->has_row &&
-           (!get_join(cursor)->tables[t].partition || scan->key == cursor->key);
+    return scan->has_row && (!get_join(cursor)->tables[t].partition || scan->key == cursor->key);
 }
 
 /* Sets the segment that starts at `from`: a gap, or the row if it starts there. */
@@ -512,7 +511,8 @@ static int start_scan(struct join_cursor *cursor, int t, uint64_t used, sqlite3_
     const struct span_join *join = get_join(cursor);
     struct join_scan *scan = &cursor->scans[t];
     char *message = NULL, *sql = make_statement(join, t, used, key != NULL);
-    int status = sql ? interval_prepare(join->query, sql, &scan->statement, &message) : SQLITE_NOMEM;
+    int status =
+        sql ? interval_prepare(join->query, sql, &scan->statement, &message) : SQLITE_NOMEM;
     sqlite3_free(sql);
     if (message)
         cursor->base.pVtab->zErrMsg = message;
@@ -563,15 +563,15 @@ static int return_join_column(sqlite3_vtab_cursor *base, sqlite3_context *contex
     if (column == 0) {
         sqlite3_result_int64(context, cursor->common.ts);
     } else if (column == 1) {
-        sqlite3_result_int64(context, (int64_t)((uint64_t)cursor->common.end -
-                                                (uint64_t)cursor->common.ts));
+        sqlite3_result_int64(context,
+                             (int64_t)((uint64_t)cursor->common.end - (uint64_t)cursor->common.ts));
     } else if (output < 0) {
         sqlite3_result_int64(context, cursor->key);
     } else if (output < join->outputs_n) {
         const struct join_scan *scan = &cursor->scans[join->outputs[output].table];
         if (scan->now.is_row)
-            sqlite3_result_value(context, sqlite3_column_value(scan->statement,
-                                                               join->outputs[output].column));
+            sqlite3_result_value(
+                context, sqlite3_column_value(scan->statement, join->outputs[output].column));
     }
     return SQLITE_OK;
 }

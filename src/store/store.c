@@ -92,6 +92,8 @@ static const uint8_t counter_tables[] = {STORE_COUNTER,
                                          STORE_CPU_COUNTER_TRACK,
                                          STORE_THREAD_COUNTER_TRACK,
                                          STORE_PROCESS_COUNTER_TRACK};
+static const uint8_t sample_tables[] = {STORE_PERF_SAMPLE, STORE_STACK_CALLSITE, STORE_STACK_FRAME,
+                                        STORE_STACK_MAPPING};
 static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
 
 static bool is_any_wanted(const ttr_store *store, const uint8_t *tables, size_t n)
@@ -126,6 +128,7 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
                               store->tables[STORE_LOG].is_wanted ||
                               store->tables[STORE_LOSS].is_wanted;
     store->has_slices = is_any_wanted(store, slice_tables, sizeof slice_tables);
+    store->has_samples = is_any_wanted(store, sample_tables, sizeof sample_tables);
     store->has_flows = store->tables[STORE_FLOW].is_wanted;
     store->has_classes =
         store->tables[STORE_CLASS].is_wanted || store->tables[STORE_FIELD].is_wanted;
@@ -154,6 +157,7 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
         pair_map_init(&store->counter_ids, alloc);
         store_states_init(store);
         store_classes_init(store);
+        store_samples_init(store);
         store->fields = ttr_field_buffer_new(t);
         block_pool_init(&store->pool, alloc);
         block_pool_init(&store->ended_pool, alloc);
@@ -186,6 +190,7 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->flows, store->flows_capacity, sizeof *store->flows);
     store_states_free(store);
     store_classes_free(store);
+    store_samples_free(store);
     for (size_t i = 0; i < store->wanted_n; i++)
         alloc_free(alloc, store->wanted_columns[i], strlen(store->wanted_columns[i]) + 1, 1);
     alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
@@ -274,6 +279,8 @@ static bool add_event(ttr_store *store, const ttr_event *event)
         (store->has_slices && !store_add_slice(store, event)) ||
         (store->has_flows && is_flow(event) && !store_add_flow(store, event)) ||
         (store->has_classes && !store_add_to_classes(store, event)) ||
+        (store->has_samples && (event->stack || event->kind == TTR_KIND_SAMPLE) &&
+         !store_add_sample(store, event)) ||
         (store->has_counters && event->kind == TTR_KIND_COUNTER &&
          !store_add_counter(store, event)) ||
         (store->has_states && is_scheduling(event) && !store_add_state(store, event)))

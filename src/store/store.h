@@ -173,6 +173,28 @@ struct store_kinds {
     struct pair_map class_ids, field_ids;
 };
 
+#define STACK_FRAMES_MAX 1024u /* innermost frames of a stack; others are left out */
+
+struct raw_frame {
+    uint64_t address;
+    int64_t ts; /* time of its first sample */
+    uint32_t thread;
+};
+
+struct raw_callsite {
+    uint32_t parent; /* + 1; 0 = none */
+    uint32_t frame, depth;
+};
+
+/* Stacks (store_samples.c). */
+struct store_samples {
+    struct raw_frame *frames;
+    size_t frames_n, frames_capacity;
+    struct raw_callsite *callsites;
+    size_t callsites_n, callsites_capacity;
+    struct pair_map frame_ids, callsite_ids;
+};
+
 enum store_table {
     STORE_EVENT,
     STORE_ARGS,
@@ -191,6 +213,10 @@ enum store_table {
     STORE_THREAD,
     STORE_PROCESS,
     STORE_FLOW,
+    STORE_PERF_SAMPLE,
+    STORE_STACK_CALLSITE,
+    STORE_STACK_FRAME,
+    STORE_STACK_MAPPING,
     STORE_LOG,
     STORE_LOSS,
     STORE_CLASS,
@@ -224,7 +250,7 @@ struct ttr_store {
     int64_t first, last;            /* smallest and greatest time, if there are events */
     bool has_event_tables;          /* tables need each event: args, log or loss */
     /* events that wanted tables need */
-    bool has_slices, has_flows, has_counters, has_states, has_classes;
+    bool has_slices, has_flows, has_counters, has_states, has_classes, has_samples;
     bool is_disordered;   /* an event was earlier than the one before it */
     uint32_t *process_of; /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
@@ -239,6 +265,7 @@ struct ttr_store {
     struct raw_flow *flows;
     size_t flows_n, flows_capacity;
     struct store_kinds seen; /* tables class and field */
+    struct store_samples samples;
     /* counters */
     struct pair_map counter_ids;
     struct store_states states; /* scheduling */
@@ -272,6 +299,10 @@ TTR_MUST bool store_add_to_classes(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_classes(ttr_store *store, ttr_reader *in);
 void store_classes_init(ttr_store *store);
 void store_classes_free(ttr_store *store);
+TTR_MUST bool store_add_sample(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_samples(ttr_store *store);
+void store_samples_init(ttr_store *store);
+void store_samples_free(ttr_store *store);
 TTR_MUST bool store_end_tracks(ttr_store *store);
 TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_state(ttr_store *store, const ttr_event *event);

@@ -10,6 +10,7 @@
 #include <tracetta/advanced.h>
 
 #include "base/saturate.h"
+#include "model/activity.h"
 #include "store/store.h"
 
 #define OPEN INT64_MAX
@@ -45,7 +46,7 @@ static size_t add_slice(ttr_store *store, const ttr_event *event, uint32_t track
                                                         .end = end,
                                                         .event = store->events,
                                                         .track = track,
-                                                        .name = event->name,
+                                                        .name = activity_span_name(store->t, event),
                                                         .category = event->category,
                                                         .thread = event->thread};
     return store->slices_n++;

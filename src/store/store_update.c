@@ -18,6 +18,9 @@ static const uint8_t ended[] = {STORE_SLICE,
                                 STORE_CPU_COUNTER_TRACK,
                                 STORE_PROCESS_COUNTER_TRACK,
                                 STORE_THREAD_COUNTER_TRACK,
+                                STORE_STACK_CALLSITE,
+                                STORE_STACK_FRAME,
+                                STORE_STACK_MAPPING,
                                 STORE_SCHED,
                                 STORE_THREAD_STATE,
                                 STORE_THREAD,
@@ -55,7 +58,8 @@ bool store_end_tables(ttr_store *store, ttr_reader *in)
 {
     empty_ended_tables(store);
     return store_end_threads(store) && store_end_slices(store) && store_end_tracks(store) &&
-           store_end_states(store) && store_end_classes(store, in) && store_end_reports(store, in);
+           store_end_states(store) && store_end_classes(store, in) && store_end_samples(store) &&
+           store_end_reports(store, in);
 }
 
 /* Data that the end of the tables changes or frees. */

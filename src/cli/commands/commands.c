@@ -218,6 +218,8 @@ static const char *const view_examples[] = {"tracetta view trace.fxt",
                                             "serve it at a fixed port, for ssh -L",
                                             "tracetta view a.nettrace b.perf.data",
                                             "show two traces on one clock",
+                                            "tracetta view --compare old.fxt new.fxt",
+                                            "show two runs one above the other",
                                             NULL};
 static const char *const send_examples[] = {"tracetta send app.trace udp:127.0.0.1:7000",
                                             "send a Heph trace in datagrams of 1,400 bytes",
@@ -326,7 +328,7 @@ static const struct command commands[] = {
      "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
      "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
      record_dotnet_examples, run_record_dotnet},
-    {"query", VERB_QUERY, "[NAME=]FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
+    {"query", VERB_QUERY, "[NAME=]FILE... [SQL]", 0, SIZE_MAX, NULL, "answer questions in SQL",
      "Reads traces into tables and runs an SQL statement over them; the last operand is the "
      "statement if it is not a file. Without a statement the tables are listed with their rows and "
      "columns, with --verbose also what each column means. Tables have the names of Perfetto's "
@@ -339,7 +341,9 @@ static const struct command commands[] = {
      "interval_intersect! join intervals as in Perfetto. Times are in ns. Statements can only "
      "read.\n\n"
      "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.\n\n"
-     "--interactive opens a shell, with history and completion if libedit is installed.\n\n"
+     "--interactive opens a shell, with history and completion if libedit is installed. "
+     "--serve=SOCKET keeps the traces in memory, for statements of \"tracetta query "
+     "--socket=SOCKET SQL\" of the same user.\n\n"
      "Tables of large traces are saved in $XDG_CACHE_HOME/tracetta or ~/.cache/tracetta, so that "
      "the next question does not read the trace. They are deleted when they exceed 1 GiB, or the "
      "size in TRACETTA_CACHE_SIZE.",

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands/query_output.h"
 #include "cli/commands/query_shell.h"
+#include "cli/commands/query_socket.h"
 #include "cli/commands/query_work.h"
-#include "cli/commands/table_output.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 
@@ -90,21 +89,6 @@ static void list_tables(const struct query_session *session)
 
 /* --- Running --- */
 
-/* Writes the rows of the only statement to a file. */
-static int write_statement(const struct query_work *work, const char *sql, const char *format)
-{
-    ttr_error error = {0};
-    const char *rest = NULL;
-    ttr_result *result = work->library.prepare(work->query, sql, &rest, &error);
-    if (!result)
-        return query_session_report_sql(&work->schemas[0].session, sql, &error);
-    const size_t columns = work->library.columns(result);
-    work->library.free(result);
-    if (columns == 0 || *query_session_skip_blank(rest))
-        return report_misuse("query", "%s needs one statement that returns rows", format);
-    return write_query_result(work->call, &work->library, work->query, sql, format);
-}
-
 /* Lists the tables of all schemas. */
 static void list_schemas(const struct query_work *work)
 {
@@ -116,20 +100,6 @@ static void list_schemas(const struct query_work *work)
     }
 }
 
-static int query_answer(struct query_work *work, const char *sql)
-{
-    struct call *call = work->call;
-    const char *format =
-        find_table_format(call->set.format, call->set.format ? NULL : call->set.output);
-    if (format)
-        return write_statement(work, sql, format);
-    if (call->set.output)
-        return report_misuse("query", "--output is for parquet, arrow and sqlite: others are "
-                                      "printed");
-    term_page(&call->term, &call->set);
-    return query_work_run(work, sql);
-}
-
 /* Opens the inputs, and answers or lists the tables. */
 static int answer(struct query_work *work, const char *sql)
 {
@@ -137,21 +107,24 @@ static int answer(struct query_work *work, const char *sql)
         query_work_want(work, sql);
     int outcome = query_work_open(work);
     if (outcome == OUTCOME_FINE && !interrupt_was_received() && sql)
-        outcome = query_answer(work, sql);
+        outcome = query_work_answer(work, sql);
     else if (outcome == OUTCOME_FINE && !interrupt_was_received())
         list_schemas(work);
     return query_work_warn(work, outcome);
 }
 
-/* Opens a shell, which has no statement in its operands. */
-static int run_shell(struct call *call, const char *sql)
+/* Opens a shell or a server, which have no statement in their operands. */
+static int run_more_statements(struct call *call, const char *sql,
+                               int (*run)(struct query_work *work))
 {
     struct query_work work = {0};
     if (sql)
-        return report_misuse("query", "--interactive reads statements from standard input");
+        return report_misuse("query", call->set.serve
+                                          ? "--serve reads statements from its socket"
+                                          : "--interactive reads statements from standard input");
     int outcome = query_work_begin(&work, call, true);
     if (outcome == OUTCOME_FINE)
-        outcome = run_query_shell(&work);
+        outcome = run(&work);
     query_work_close(&work);
     return outcome;
 }
@@ -161,10 +134,17 @@ int run_query(struct call *call)
     struct query_work work = {0};
     char *sql = NULL;
     int outcome = find_statement(call, &sql);
+    if (outcome == OUTCOME_FINE && call->set.socket_path) {
+        outcome = run_query_client(call, sql);
+        free(sql);
+        return outcome;
+    }
     if (outcome == OUTCOME_FINE && call->paths_n == 0)
-        outcome = report_misuse("query", "expected a trace before the statement");
-    if (outcome == OUTCOME_FINE && call->set.interactive) {
-        outcome = run_shell(call, sql);
+        outcome = report_misuse("query",
+                                sql ? "expected a trace before the statement" : "expected a trace");
+    if (outcome == OUTCOME_FINE && (call->set.interactive || call->set.serve)) {
+        outcome =
+            run_more_statements(call, sql, call->set.serve ? run_query_server : run_query_shell);
     } else if (outcome == OUTCOME_FINE) {
         outcome = query_work_begin(&work, call, sql != NULL);
         if (outcome == OUTCOME_FINE)

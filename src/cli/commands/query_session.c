@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/commands/query_cache.h"
 #include "cli/commands/report.h"
@@ -127,13 +128,23 @@ static int fill_store(struct query_session *session)
     return inputs_report_failure(call, inputs_get_name(call), &error);
 }
 
+/* Returns flags for reading the trace: TTR_READ_SYMBOLS if names of functions are wanted. */
+static uint32_t get_read_flags(const struct query_session *session)
+{
+    static const char frames[] = "stack_profile_";
+    bool has_frames = session->wants_all;
+    for (size_t i = 0; i < session->names_n && !has_frames; i++)
+        has_frames = strncasecmp(session->names[i], frames, sizeof frames - 1) == 0;
+    return has_frames ? TTR_READ_SYMBOLS : 0;
+}
+
 int query_session_open(struct query_session *session)
 {
     ttr_error error = {0};
     int outcome = OUTCOME_FINE;
     session->is_open = query_cache_load(session);
     if (!session->is_open) {
-        outcome = inputs_open(&session->inputs, &session->call, 0);
+        outcome = inputs_open(&session->inputs, &session->call, get_read_flags(session));
         session->is_open = outcome == OUTCOME_FINE;
         if (outcome == OUTCOME_FINE)
             outcome = fill_store(session);

@@ -20,9 +20,6 @@
 #include "cli/ui/messages.h"
 #include "cli/ui/progress.h"
 
-/* Columns of most first questions, to be read with the trace. */
-#define USUAL_COLUMNS "SELECT id, ts, dur, name, depth, thread_name, process_name FROM slice"
-
 struct shell {
     struct query_work *work;
     struct line_editor *editor;
@@ -36,14 +33,21 @@ static const char *const modes[] = {"table", "csv", "tsv", "json", "jsonl", "mar
 
 /* --- Completion --- */
 
-static const char *const words[] = {
-    "SELECT",     "FROM",       "WHERE",    "GROUP BY", "ORDER BY",    "LIMIT",    "HAVING",
-    "JOIN",       "LEFT JOIN",  "USING",    "DISTINCT", "BETWEEN",     "GLOB",     "LIKE",
-    "IS NULL",    "NOT",        "CASE",     "WHEN",     "WITH",        "UNION",    "EXPLAIN QUERY PLAN",
-    "OVER",       "PARTITION BY", "DESC",   "count(",   "sum(",        "avg(",     "min(",
-    "max(",       "percentile(", "median(", "lag(",     "lead(",       "row_number()", "coalesce(",
-    "substr(",    "round(",     "extract_arg(", ".tables", ".schema",  ".timer",   ".mode",
-    ".help",      ".quit"};
+static const char *const words[] = {"SELECT",       "FROM",         "WHERE",
+                                    "GROUP BY",     "ORDER BY",     "LIMIT",
+                                    "HAVING",       "JOIN",         "LEFT JOIN",
+                                    "USING",        "DISTINCT",     "BETWEEN",
+                                    "GLOB",         "LIKE",         "IS NULL",
+                                    "NOT",          "CASE",         "WHEN",
+                                    "WITH",         "UNION",        "EXPLAIN QUERY PLAN",
+                                    "OVER",         "PARTITION BY", "DESC",
+                                    "count(",       "sum(",         "avg(",
+                                    "min(",         "max(",         "percentile(",
+                                    "median(",      "lag(",         "lead(",
+                                    "row_number()", "coalesce(",    "substr(",
+                                    "round(",       "extract_arg(", ".tables",
+                                    ".schema",      ".timer",       ".mode",
+                                    ".help",        ".quit"};
 
 /* Returns true if a name is also an earlier one: columns of tables often have equal names. */
 static bool is_repeated(const struct query_session *session, size_t at, const char *name)
@@ -160,8 +164,11 @@ static bool run_command(struct shell *shell, char *line)
     static const struct {
         const char *name;
         int (*run)(struct shell *shell, const char *argument);
-    } commands[] = {{".help", print_help},   {".tables", list_tables}, {".schema", print_schema},
-                    {".timer", set_timer},   {".mode", set_mode}};
+    } commands[] = {{".help", print_help},
+                    {".tables", list_tables},
+                    {".schema", print_schema},
+                    {".timer", set_timer},
+                    {".mode", set_mode}};
     const char *name = strtok_r(line, " \t\r;", &line), *argument = strtok_r(NULL, " \t\r;", &line);
     if (!name || strcmp(name, ".quit") == 0 || strcmp(name, ".exit") == 0)
         return false;
@@ -284,8 +291,8 @@ static void read_lines(struct shell *shell)
 {
     bool goes_on = true, is_interrupted = false;
     while (goes_on) {
-        char *line = line_editor_read(shell->editor,
-                                      shell->text_n ? "     ...> " : "tracetta> ", &is_interrupted);
+        char *line = line_editor_read(shell->editor, shell->text_n ? "     ...> " : "tracetta> ",
+                                      &is_interrupted);
         const int stop = interrupt_was_received();
         if (line && !stop)
             goes_on = handle_line(shell, line);
@@ -311,9 +318,10 @@ static void read_lines(struct shell *shell)
 static bool find_history(char path[PATH_MAX])
 {
     const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    int n = base && base[0] == '/'   ? snprintf(path, PATH_MAX, "%s/tracetta/history", base)
-            : home && home[0] == '/' ? snprintf(path, PATH_MAX, "%s/.local/state/tracetta/history", home)
-                                     : -1;
+    int n = base && base[0] == '/' ? snprintf(path, PATH_MAX, "%s/tracetta/history", base)
+            : home && home[0] == '/'
+                ? snprintf(path, PATH_MAX, "%s/.local/state/tracetta/history", home)
+                : -1;
     if (n <= 0 || n >= PATH_MAX)
         return false;
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -334,7 +342,7 @@ int run_query_shell(struct query_work *work)
         return OUTCOME_INPUT;
     }
     if (line_editor_is_interactive(shell.editor)) {
-        query_work_want(work, USUAL_COLUMNS);
+        query_work_want(work, QUERY_USUAL_COLUMNS);
         shell.outcome = query_work_open(work);
         warn_once(&shell);
         if (shell.outcome < OUTCOME_MISUSE)

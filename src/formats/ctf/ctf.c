@@ -116,6 +116,7 @@ static const struct format_folder folder = {
     .main_file_option = "metadata",
     .open = ctf_open_folder,
     .open_together = ctf_open_folders,
+    .open_feed = ctf_open_feed,
     .packet_tag = CTF_DEFINITION_PACKET,
 };
 

@@ -396,20 +396,21 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
         packet.description = (ttr_text){"gap", 3};
     begin_packet(out, &packet);
     const bool is_restored = is_kind_restored(event->kind);
-    if (is_restored)
+    if (is_restored) {
         append_kind_attributes(&encoder, event);
+        append_attributes(&encoder, event);
+    }
     heph_append_fields(&encoder, event);
     if (event->flags & TTR_EVENT_BACKWARD)
         output_count_loss(out, HEPH_LOST_BACKWARD, event->offset);
-    if (is_restored)
-        ;
-    else if (!is_span)
+    if (!is_restored && !is_span)
         append_kind_attributes(&encoder, event);
-    else if (event->link) {
+    else if (is_span && event->link) {
         heph_append_uint(&encoder, "id", event->link);
         output_count_loss(out, HEPH_LOST_ID, event->offset);
     }
-    append_attributes(&encoder, event);
+    if (!is_restored)
+        append_attributes(&encoder, event);
     end_packet(out, &packet);
 }
 
