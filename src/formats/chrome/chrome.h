@@ -51,7 +51,7 @@ enum chrome_loss {
 /* maximum length of `"pid":1,"tid":2`, where large numbers are quoted */
 #define CHROME_IDS_MAX 64
 
-/* Number of lines with one timestamp on a thread, see chrome_next_rank. */
+/* Number of lines with one timestamp on a thread, see chrome_count_line_rank. */
 struct chrome_rank {
     int64_t time_ns;
     uint32_t next;
@@ -94,7 +94,7 @@ struct chrome {
 struct chrome_line {
     char phase;
     int64_t time_ns;
-    uint32_t rank; /* order of lines with equal time; see chrome_next_rank */
+    uint32_t rank; /* order of lines with equal time; see chrome_count_line_rank */
     /* text of pid and tid, see chrome_thread; CHROME_IDS_MAX bytes must be readable */
     const char *ids;
     size_t ids_n;
@@ -105,7 +105,7 @@ struct chrome_line {
 
 /* Returns the time to write for an event. If no event before had a time, an event without a time
  * gets the base of all times, which is chosen later. */
-static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event *event)
+static inline int64_t chrome_get_line_time(const struct chrome *ctx, const ttr_event *event)
 {
     return ctx->has_base ? event->time : ctx->base_ns;
 }
@@ -115,7 +115,7 @@ static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event
 /* Returns the number of lines before this one that begin or end a span at the same time on the same
  * thread. Viewers sort lines by time, some of them not stably, so the rank is written as digits
  * below the nanosecond; less than half a nanosecond, which others round. */
-static inline uint32_t chrome_next_rank(struct chrome_rank *rank, int64_t time_ns)
+static inline uint32_t chrome_count_line_rank(struct chrome_rank *rank, int64_t time_ns)
 {
     if (rank->time_ns != time_ns)
         *rank = (struct chrome_rank){.time_ns = time_ns};
@@ -146,8 +146,8 @@ void chrome_add_series(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns a string as JSON; `otherwise`, a JSON constant, if the string is empty. Counts bytes that
  * are not UTF-8 as losses. */
-static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
-                                          uint64_t offset)
+static inline ttr_text chrome_get_json_string(struct ttr_writer *out, ttr_id id,
+                                              const char *otherwise, uint64_t offset)
 {
     struct chrome *ctx = out->ctx;
     const struct text_piece *piece = text_cache_get(&ctx->fields.texts, out->t, id);

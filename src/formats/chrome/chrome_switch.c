@@ -106,7 +106,7 @@ static ttr_text make_slice_name(struct ttr_writer *out, const ttr_event *event,
     if (!ttr_thread_get(out->t, event->thread, &thread))
         return (ttr_text){"idle", 4};
     if (thread.thread_name)
-        return chrome_json_string(out, thread.thread_name, "", event->offset);
+        return chrome_get_json_string(out, thread.thread_name, "", event->offset);
     return (ttr_text){number, number_format_u64(number, thread.tid)};
 }
 
@@ -120,10 +120,10 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
     output_count_loss(out, CHROME_SWITCH, event->offset);
-    struct chrome_line line = make_event_line('E', chrome_line_time(ctx, event), &ids);
+    struct chrome_line line = make_event_line('E', chrome_get_line_time(ctx, event), &ids);
     const uint32_t *known = pair_map_get(&ctx->cpus, cpu, 0);
     if (known) {
-        line.rank = chrome_next_rank(&ctx->cpu_rank[*known], line.time_ns);
+        line.rank = chrome_count_line_rank(&ctx->cpu_rank[*known], line.time_ns);
         chrome_begin_line(out, &line);
         chrome_end_line(out);
     } else {
@@ -134,8 +134,8 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     }
     char number[NUMBER_MAX];
     line.phase = 'B';
-    line.rank = known ? chrome_next_rank(&ctx->cpu_rank[*known], line.time_ns) : 0;
-    line.category = chrome_json_string(out, event->category, "sched", event->offset);
+    line.rank = known ? chrome_count_line_rank(&ctx->cpu_rank[*known], line.time_ns) : 0;
+    line.category = chrome_get_json_string(out, event->category, "sched", event->offset);
     line.name = make_slice_name(out, event, number);
     chrome_begin_line(out, &line);
     add_switch_args(out, event);

@@ -206,14 +206,14 @@ struct chrome_thread *chrome_find_track(struct ttr_writer *out, ttr_id id)
 
 /* Returns the index of the process to which an object event refers; NULL if the context does not
  * contain it. */
-static const uint32_t *object_process_index(const struct ttr_writer *out, const ttr_event *event)
+static const uint32_t *get_process_of_object(const struct ttr_writer *out, const ttr_event *event)
 {
     return event->source < out->t->sources_n
                ? pair_map_get(&out->t->sources[event->source].processes, event->link, 0)
                : NULL;
 }
 
-static const uint32_t *thread_of_object(const struct ttr_writer *out, const ttr_event *event)
+static const uint32_t *get_thread_of_object(const struct ttr_writer *out, const ttr_event *event)
 {
     if (event->thread || event->source >= out->t->sources_n)
         return event->thread ? &event->thread : NULL;
@@ -222,18 +222,18 @@ static const uint32_t *thread_of_object(const struct ttr_writer *out, const ttr_
 
 /* Finds the ids of the process or thread that an object event names, and records the name as
  * written. */
-static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
-                                 struct chrome_thread *ids)
+static void find_ids_of_named_object(struct ttr_writer *out, const ttr_event *event,
+                                     struct chrome_thread *ids)
 {
     if (event->tag == TTR_OBJECT_PROCESS) {
-        const uint32_t *process = object_process_index(out, event);
+        const uint32_t *process = get_process_of_object(out, event);
         ttr_id *name = process ? find_written_process_name(out, *process) : NULL;
         if (name)
             (void)update_written_name(out, name, event->name, event->offset);
         ids->ids_n = (uint8_t)append_ids(out, ids->ids, event->link, 0);
         return;
     }
-    const uint32_t *id = thread_of_object(out, event);
+    const uint32_t *id = get_thread_of_object(out, event);
     ttr_thread known;
     bool is_known = id && ttr_thread_get(out->t, *id, &known);
     struct chrome_thread *thread =
@@ -250,9 +250,9 @@ void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *ctx = out->ctx;
     struct chrome_thread ids = {0};
-    resolve_named_object(out, event, &ids);
+    find_ids_of_named_object(out, event, &ids);
     write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
-                   chrome_line_time(ctx, event));
+                   chrome_get_line_time(ctx, event));
     add_name_args(out, event->tag == TTR_OBJECT_PROCESS ? "pid" : "tid", event->name, event->link);
     field_json_append_fields(&ctx->fields, event);
     chrome_add_attributes(ctx, event);

@@ -291,12 +291,12 @@ static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
         return;
     struct chrome_line line = {
         .phase = kind_format->phase, .ids = thread->ids, .ids_n = thread->ids_n};
-    line.time_ns = chrome_line_time(ctx, event);
+    line.time_ns = chrome_get_line_time(ctx, event);
     if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END)
-        line.rank = chrome_next_rank(&thread->rank, line.time_ns);
-    line.category = chrome_json_string(out, event->category, "", event->offset);
-    line.name = chrome_json_string(out, activity_span_name(out->t, event), kind_format->name,
-                                   event->offset);
+        line.rank = chrome_count_line_rank(&thread->rank, line.time_ns);
+    line.category = chrome_get_json_string(out, event->category, "", event->offset);
+    line.name = chrome_get_json_string(out, activity_span_name(out->t, event), kind_format->name,
+                                       event->offset);
     add_extra_members(&line, out->t, event, extra);
     chrome_begin_line(out, &line);
     add_event_args(out, event);
@@ -402,7 +402,7 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void chrome_drop(struct ttr_writer *out)
+static void chrome_free_writer(struct ttr_writer *out)
 {
     struct chrome *ctx = out->ctx;
     const struct alloc *alloc = &out->t->counted;
@@ -424,7 +424,7 @@ static const struct format_writer writer = {
     .create = chrome_create,
     .write = chrome_write,
     .finish = chrome_finish,
-    .drop = chrome_drop,
+    .drop = chrome_free_writer,
 };
 
 const struct format format_chrome = {

@@ -342,7 +342,7 @@ static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void csv_drop(struct ttr_writer *out)
+static void csv_free_writer(struct ttr_writer *out)
 {
     struct csv *ctx = out->ctx;
     text_cache_free(&ctx->texts);
@@ -367,7 +367,7 @@ static const struct format_writer writer = {
     .create = csv_create,
     .write = csv_write,
     .finish = csv_finish,
-    .drop = csv_drop,
+    .drop = csv_free_writer,
 };
 
 const struct format format_csv = {

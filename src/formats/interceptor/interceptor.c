@@ -173,7 +173,7 @@ static ttr_status search_record(struct input *in, ttr_error *error)
 
 /* Handles the cause that stopped the reading of records: the end of the window or of the input, or
  * damage. The batch is empty. */
-static ttr_status resolve_run_end(struct input *in, ttr_error *error)
+static ttr_status continue_after_last_record(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->ctx;
     struct record record;
@@ -207,7 +207,7 @@ static ttr_status interceptor_read_batch(struct input *in, ttr_error *error)
         else
             status = read_records(in, error);
         if (status == TTR_OK && in->n == 0 && reader->lost_from == UINT64_MAX)
-            status = resolve_run_end(in, error);
+            status = continue_after_last_record(in, error);
     }
     return status;
 }

@@ -452,7 +452,7 @@ static ttr_status jsonl_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void jsonl_drop(struct ttr_writer *out)
+static void jsonl_free_writer(struct ttr_writer *out)
 {
     struct jsonl *ctx = out->ctx;
     field_json_free(&ctx->fields);
@@ -477,7 +477,7 @@ static const struct format_writer writer = {
     .write = jsonl_write,
     .pass = jsonl_skip_batch,
     .finish = jsonl_finish,
-    .drop = jsonl_drop,
+    .drop = jsonl_free_writer,
 };
 
 const struct format format_jsonl = {

@@ -24,8 +24,8 @@ struct microsoft {
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
-static ttr_status read_yes_no(const struct ttr_writer *out, const char *key, bool *answer,
-                              ttr_error *error)
+static ttr_status read_yes_no_option(const struct ttr_writer *out, const char *key, bool *answer,
+                                     ttr_error *error)
 {
     const char *value = output_option(out, key);
     *answer = !value || strcmp(value, "yes") == 0;
@@ -39,8 +39,8 @@ static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
     struct microsoft *ctx = out->ctx;
     field_json_init(&ctx->fields, out->t, &out->buffer);
     buffer_init(&ctx->name, &out->t->counted);
-    ttr_status status = read_yes_no(out, "blanks", &ctx->fields.spaced, error);
-    return status == TTR_OK ? read_yes_no(out, "tags", &ctx->has_tags, error) : status;
+    ttr_status status = read_yes_no_option(out, "blanks", &ctx->fields.spaced, error);
+    return status == TTR_OK ? read_yes_no_option(out, "tags", &ctx->has_tags, error) : status;
 }
 
 /* --- Fields of an event --- */
@@ -105,12 +105,12 @@ static void add_fields(struct microsoft *ctx, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
-    bool is_printed = true;
+    bool is_event_printed_by_perf_decode = true;
     ttr_fields_begin(ctx->fields.t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0)
-            is_printed = field.group == TTR_GROUP_PAYLOAD;
-        if (is_printed)
+            is_event_printed_by_perf_decode = field.group == TTR_GROUP_PAYLOAD;
+        if (is_event_printed_by_perf_decode)
             add_field(ctx, &fields, &field);
     }
     while (ctx->fields.depth > 0)
@@ -269,7 +269,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 
 /* Returns true if perf-decode prints the event. It skips records of perf.data other than samples,
  * which have no provider. */
-static bool is_printed(const ttr *t, const ttr_event *event)
+static bool is_event_printed_by_perf_decode(const ttr *t, const ttr_event *event)
 {
     ttr_source source;
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
@@ -285,7 +285,7 @@ static ttr_status microsoft_write(struct ttr_writer *out, const ttr_batch *batch
     const struct microsoft *ctx = out->ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        if (!is_printed(out->t, event))
+        if (!is_event_printed_by_perf_decode(out->t, event))
             continue;
         write_event(out, event);
         out->buffer.failed |= ctx->fields.texts.failed || ctx->name.failed;
@@ -301,7 +301,7 @@ static ttr_status microsoft_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void microsoft_drop(struct ttr_writer *out)
+static void microsoft_free_writer(struct ttr_writer *out)
 {
     struct microsoft *ctx = out->ctx;
     field_json_free(&ctx->fields);
@@ -336,7 +336,7 @@ static const struct format_writer writer = {
     .create = microsoft_create,
     .write = microsoft_write,
     .finish = microsoft_finish,
-    .drop = microsoft_drop,
+    .drop = microsoft_free_writer,
 };
 
 const struct format format_microsoft = {

@@ -219,7 +219,7 @@ static const struct perfscript_line_attributes *get_line_attributes(struct ttr_w
 /* --- What only trace-cmd prints --- */
 
 /* Appends "cpus=N" for each trace of trace-cmd, as its report begins. */
-static void add_cpus_lines(struct ttr_writer *out)
+static void append_lines_with_cpu_number(struct ttr_writer *out)
 {
     struct perfscript *writer = out->ctx;
     ttr_source source;
@@ -239,7 +239,7 @@ static void add_cpus_lines(struct ttr_writer *out)
 
 /* Appends the name of the event's buffer and a colon, or spaces for the main buffer, if the trace
  * has several buffers. */
-static void add_instance_name(struct ttr_writer *out, const ttr_event *event)
+static void append_buffer_name(struct ttr_writer *out, const ttr_event *event)
 {
     struct perfscript *writer = out->ctx;
     const size_t width = get_line_attributes(out, event->source)->instance_width;
@@ -460,7 +460,7 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
     struct perfscript *writer = out->ctx;
     struct perfscript_counter counter;
     ttr_fields fields;
-    add_instance_name(out, event);
+    append_buffer_name(out, event);
     if (event->kind == TTR_KIND_GAP) {
         add_dropped_line(out, event);
     } else if (writer->is_trace_cmd || !get_line_attributes(out, event->source)->has_reads ||
@@ -478,7 +478,7 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
 /* --- Escaping of control characters --- */
 
 /* Returns the length of the control character at p; 0 if there is none, or if it is \n or \t. */
-static size_t control_length_at(const uint8_t *p, size_t n)
+static size_t count_control_character_bytes(const uint8_t *p, size_t n)
 {
     return *p == '\n' || *p == '\t' ? 0 : utf8_control_length(p, n);
 }
@@ -489,7 +489,7 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
     struct perfscript *writer = out->ctx;
     const uint8_t *p = out->buffer.bytes + begin;
     size_t n = out->buffer.failed ? 0 : out->buffer.n - begin, at = 0;
-    while (at < n && !control_length_at(p + at, n - at))
+    while (at < n && !count_control_character_bytes(p + at, n - at))
         at++;
     if (at == n)
         return;
@@ -500,7 +500,7 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
     n = writer->escaped.failed ? 0 : writer->escaped.n;
     for (at = 0; at < n;) {
         p = writer->escaped.bytes + at;
-        size_t control = control_length_at(p, n - at);
+        size_t control = count_control_character_bytes(p, n - at);
         const uint8_t last = control == 2 ? p[1] : *p;
         const char text[] = {'\\', 'x', "0123456789abcdef"[last >> 4],
                              "0123456789abcdef"[last & 15]};
@@ -525,7 +525,7 @@ static bool is_printed_event(const struct ttr_writer *out, const ttr_event *even
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     const struct perfscript *writer = out->ctx;
-    add_cpus_lines(out);
+    append_lines_with_cpu_number(out);
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_printed_event(out, event))
@@ -543,11 +543,11 @@ static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batc
 
 static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 {
-    add_cpus_lines(out);
+    append_lines_with_cpu_number(out);
     return output_drain(out, error);
 }
 
-static void perfscript_drop(struct ttr_writer *out)
+static void perfscript_free_writer(struct ttr_writer *out)
 {
     struct perfscript *writer = out->ctx;
     if (!writer->escaped.alloc)
@@ -594,7 +594,7 @@ static const struct format_writer writer = {
     .create = perfscript_create,
     .write = perfscript_write,
     .finish = perfscript_finish,
-    .drop = perfscript_drop,
+    .drop = perfscript_free_writer,
 };
 
 const struct format format_perfscript = {

@@ -295,7 +295,7 @@ static char *emit_event_number(char *at, const ttr *t, const ttr_event *event)
     return emit_u64(emit_constant(at, "/"), version);
 }
 
-static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct names *names)
+static void find_names_of_event(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     struct text *ctx = out->ctx;
     names->known = (ttr_thread){0};
@@ -317,7 +317,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct text *ctx = out->ctx;
     struct names names;
-    look_up_names(out, event, &names);
+    find_names_of_event(out, event, &names);
     size_t room = LINE_TEXT + LINE_NUMBERS + names.provider.n + names.category.n + names.name.n +
                   names.process.n + names.thread.n + names.source.n;
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
@@ -351,7 +351,7 @@ static ttr_status text_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void text_drop(struct ttr_writer *out)
+static void text_free_writer(struct ttr_writer *out)
 {
     struct text *ctx = out->ctx;
     text_cache_free(&ctx->texts);
@@ -373,7 +373,7 @@ static const struct format_writer writer = {
     .write = text_write,
     .pass = text_skip_batch,
     .finish = text_finish,
-    .drop = text_drop,
+    .drop = text_free_writer,
 };
 
 const struct format format_text = {

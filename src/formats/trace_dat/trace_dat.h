@@ -18,10 +18,10 @@
  *   CPU buffer 2  | u32 chunks | u32 packed, u32 unpacked, zstd |  one decoded event --'
  *
  * Order of calls: trace_dat_open() finds the version, reads the description of the tracepoints and
- * adds the CPU buffers (trace_dat_cpu_buffer_add()). trace_dat_read_batch() emits the earliest
- * event, and advances its CPU buffer by trace_dat_cpu_buffer_next(). If that returns false, the
- * pages in memory have no more events, and the CPU buffer needs a refill. Reading pages may
- * overwrite events of the batch, so trace_dat_cpu_buffer_refill() is called only while the batch is
+ * adds the CPU buffers (trace_dat_add_cpu_buffer()). trace_dat_read_batch() emits the earliest
+ * event, and advances its CPU buffer by trace_dat_advance_to_next_event(). If that returns false,
+ * the pages in memory have no more events, and the CPU buffer needs a refill. Reading pages may
+ * overwrite events of the batch, so trace_dat_refill_cpu_buffer() is called only while the batch is
  * empty.
  *
  * Algorithm: k-way merge by a binary heap, O(log n) per event for n CPU buffers. Memory: 256 KiB
@@ -63,7 +63,7 @@ struct trace_dat_cpu_buffer {
     /* true if the next event is a gap before the current page; `page.lost` counts the lost events
      */
     bool is_gap;
-    bool needs_refill; /* true if no event is left in memory: call trace_dat_cpu_buffer_refill() */
+    bool needs_refill; /* true if no event is left in memory: call trace_dat_refill_cpu_buffer() */
 };
 
 /* Values of the options that both versions may have. */
@@ -107,7 +107,7 @@ struct trace_dat_reader {
 };
 
 /* Widens the printed column of buffer names to this name of a buffer. The main buffer has none. */
-static inline void trace_dat_note_instance(struct trace_dat_reader *reader, ttr_text name)
+static inline void trace_dat_widen_buffer_column(struct trace_dat_reader *reader, ttr_text name)
 {
     if (name.n > reader->options.instance_width)
         reader->options.instance_width = name.n < UINT16_MAX ? (uint32_t)name.n : UINT16_MAX;
@@ -133,17 +133,17 @@ TTR_MUST ttr_status trace_dat_read_at(struct trace_dat_reader *reader, uint64_t 
 /* Loads up to n bytes at a file offset into reader->bytes; fewer if the file ends. */
 TTR_MUST ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, uint64_t n);
 
-/* Sizes of the buffer for data that declares `whole` bytes. trace_dat_first_size: as much as usual
- * data needs; trace_dat_next_size: more, after decompression has filled `size` bytes. A file can
- * declare any size, so memory grows with the data that is there. */
-size_t trace_dat_first_size(size_t packed, size_t whole);
-size_t trace_dat_next_size(size_t size, size_t whole);
+/* Sizes of the buffer for data that declares `whole` bytes. trace_dat_get_first_buffer_size: as
+ * much as usual data needs; trace_dat_get_next_buffer_size: more, after decompression has filled
+ * `size` bytes. A file can declare any size, so memory grows with the data that is there. */
+size_t trace_dat_get_first_buffer_size(size_t packed, size_t whole);
+size_t trace_dat_get_next_buffer_size(size_t size, size_t whole);
 
 /* Decompresses up to `to_n` bytes, and returns the number of bytes. Returns fewer than `to_n` if
  * the input is truncated or damaged: zlib emits all bytes before the damage, zstd only complete
  * blocks of up to 128 KiB. */
-size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n,
-                         void *to, size_t to_n);
+size_t trace_dat_decompress(const struct trace_dat_reader *reader, const void *from, size_t from_n,
+                            void *to, size_t to_n);
 
 /* --- trace_dat_head.c: version 6 --- */
 
@@ -170,18 +170,18 @@ ttr_text trace_dat_read_string(struct cursor *c);
 
 /* Adds the CPU buffer of a CPU in a ring buffer; the main ring buffer has the name "". Reads no
  * page yet. */
-TTR_MUST ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
+TTR_MUST ttr_status trace_dat_add_cpu_buffer(struct trace_dat_reader *reader,
                                              const struct trace_dat_cpu_buffer *cpu_buffer,
                                              ttr_text buffer);
 
 /* Advances to the next event in memory. If no event is left there, sets needs_refill and returns
  * false. */
-bool trace_dat_cpu_buffer_next(struct trace_dat_reader *reader,
-                               struct trace_dat_cpu_buffer *cpu_buffer);
+bool trace_dat_advance_to_next_event(struct trace_dat_reader *reader,
+                                     struct trace_dat_cpu_buffer *cpu_buffer);
 
 /* Reads more pages of a CPU buffer until it has an event, and reports damage. Call only while the
  * batch is empty. Sets *has_event to false at the end of the CPU buffer. */
-TTR_MUST ttr_status trace_dat_cpu_buffer_refill(struct trace_dat_reader *reader,
+TTR_MUST ttr_status trace_dat_refill_cpu_buffer(struct trace_dat_reader *reader,
                                                 struct trace_dat_cpu_buffer *cpu_buffer,
                                                 bool *has_event);
 

@@ -11,7 +11,7 @@
 #define ZSTD_MAGIC 0xfd2fb528u           /* RFC 8878, section 3.1.1 */
 #define ZLIB_HEAD 0x78                   /* deflate with a window of 32 KiB */
 
-ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
+ttr_status trace_dat_add_cpu_buffer(struct trace_dat_reader *reader,
                                     const struct trace_dat_cpu_buffer *cpu_buffer, ttr_text buffer)
 {
     struct input *in = reader->in;
@@ -74,8 +74,8 @@ static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_cpu_buf
     return true;
 }
 
-bool trace_dat_cpu_buffer_next(struct trace_dat_reader *reader,
-                               struct trace_dat_cpu_buffer *cpu_buffer)
+bool trace_dat_advance_to_next_event(struct trace_dat_reader *reader,
+                                     struct trace_dat_cpu_buffer *cpu_buffer)
 {
     cpu_buffer->is_gap = false;
     for (;;) {
@@ -188,13 +188,13 @@ static ttr_status decompress_chunk(struct trace_dat_reader *reader,
     bool is_cut = packed > cpu_buffer->left;
     uint64_t there = is_cut ? cpu_buffer->left : packed;
     ttr_status status = trace_dat_load_at(reader, cpu_buffer->at, there);
-    size_t size = trace_dat_first_size(reader->bytes.n, whole);
+    size_t size = trace_dat_get_first_buffer_size(reader->bytes.n, whole);
     for (bool is_full = true; status == TTR_OK && is_full;
-         size = trace_dat_next_size(size, whole)) {
+         size = trace_dat_get_next_buffer_size(size, whole)) {
         status = reserve_buffer(reader, cpu_buffer, size + 1);
         if (status == TTR_OK)
-            cpu_buffer->n = trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n,
-                                              cpu_buffer->buffer, size);
+            cpu_buffer->n = trace_dat_decompress(reader, reader->bytes.bytes, reader->bytes.n,
+                                                 cpu_buffer->buffer, size);
         is_full = cpu_buffer->n == size && size < whole;
     }
     if (status != TTR_OK)
@@ -285,13 +285,13 @@ static ttr_status skip_damaged_page(struct trace_dat_reader *reader,
         cpu_buffer->cpu);
 }
 
-ttr_status trace_dat_cpu_buffer_refill(struct trace_dat_reader *reader,
+ttr_status trace_dat_refill_cpu_buffer(struct trace_dat_reader *reader,
                                        struct trace_dat_cpu_buffer *cpu_buffer, bool *has_event)
 {
     ttr_status status = TTR_OK;
     *has_event = true;
     while (status == TTR_OK) {
-        if (trace_dat_cpu_buffer_next(reader, cpu_buffer)) {
+        if (trace_dat_advance_to_next_event(reader, cpu_buffer)) {
             cpu_buffer->needs_refill = false;
             return TTR_OK;
         }

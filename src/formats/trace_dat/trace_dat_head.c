@@ -112,7 +112,7 @@ static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct insta
                                 "trace_dat.instance", reader->error, "%s; its events are not read",
                                 c.failed ? "the offset or name of a buffer is cut off"
                                          : "a buffer after the 64 that can be read");
-    trace_dat_note_instance(reader, name);
+    trace_dat_widen_buffer_column(reader, name);
     struct other_buffer *instance = &instances->item[instances->n++];
     *instance = (struct other_buffer){.offset = place};
     memcpy(instance->name, name.p,
@@ -152,7 +152,7 @@ static ttr_status parse_cpu_table(struct trace_dat_reader *reader, struct cursor
         cpu_buffer.left = tracing_data_read_number(&reader->data, c, 8);
         if (c->failed)
             return report_cut_head(reader, "its table of CPUs");
-        status = trace_dat_cpu_buffer_add(reader, &cpu_buffer, (ttr_text){buffer, strlen(buffer)});
+        status = trace_dat_add_cpu_buffer(reader, &cpu_buffer, (ttr_text){buffer, strlen(buffer)});
     }
     return status;
 }

@@ -91,7 +91,7 @@ static bool add_option_text(struct trace_dat_reader *reader, const char *name, t
 }
 
 /* Returns the number after "\nKEY: " in the statistics of a CPU; 0 if the key is missing. */
-static uint64_t find_statistic(ttr_text text, const char *key)
+static uint64_t find_statistic_value(ttr_text text, const char *key)
 {
     const char *at = text.n ? memmem(text.p, text.n, key, strlen(key)) : NULL;
     uint64_t value = 0;
@@ -117,16 +117,16 @@ static void parse_cpustat(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
     ttr_text text = trace_dat_read_string(c);
-    uint64_t overrun = find_statistic(text, "\noverrun: "),
-             dropped = find_statistic(text, "\ndropped events: ");
-    dropped = add_counts_saturated(dropped, find_statistic(text, "\ncommit overrun: "));
+    uint64_t overrun = find_statistic_value(text, "\noverrun: "),
+             dropped = find_statistic_value(text, "\ndropped events: ");
+    dropped = add_counts_saturated(dropped, find_statistic_value(text, "\ncommit overrun: "));
     reader->kernel_lost =
         add_counts_saturated(reader->kernel_lost, add_counts_saturated(overrun, dropped));
     if (overrun || dropped)
         input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, offset, "trace_dat.kernel-lost",
                              "the kernel reports that on CPU %" PRIu64 " it overwrote %" PRIu64
                              " events before they were read, and dropped %" PRIu64,
-                             find_statistic(text, "CPU: "), overrun, dropped);
+                             find_statistic_value(text, "CPU: "), overrun, dropped);
 }
 
 ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned option, struct cursor c)

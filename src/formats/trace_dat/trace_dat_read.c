@@ -109,7 +109,7 @@ static ttr_status refill_cpu_buffers(struct trace_dat_reader *reader)
         bool has_event;
         if (!reader->cpu_buffer[i].needs_refill)
             continue;
-        ttr_status status = trace_dat_cpu_buffer_refill(reader, &reader->cpu_buffer[i], &has_event);
+        ttr_status status = trace_dat_refill_cpu_buffer(reader, &reader->cpu_buffer[i], &has_event);
         if (status != TTR_OK)
             return status;
         if (has_event)
@@ -150,7 +150,7 @@ ttr_status trace_dat_read_batch(struct input *in, ttr_error *error)
         struct trace_dat_cpu_buffer *cpu_buffer = &reader->cpu_buffer[reader->heap[0]];
         if (!emit_next_event(reader, cpu_buffer))
             return fail_memory(error);
-        if (trace_dat_cpu_buffer_next(reader, cpu_buffer)) {
+        if (trace_dat_advance_to_next_event(reader, cpu_buffer)) {
             heap_sift_down(reader);
             continue;
         }

@@ -46,12 +46,13 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     const uint8_t *from = cursor_read_bytes(&c, packed);
     const bool is_plausible = from && whole <= TRACE_DAT_SECTION_MAX;
     buffer_clear(&reader->inflated);
-    size_t room = trace_dat_first_size((size_t)packed, (size_t)whole), got = 0;
-    for (bool is_full = is_plausible; is_full; room = trace_dat_next_size(room, (size_t)whole)) {
+    size_t room = trace_dat_get_first_buffer_size((size_t)packed, (size_t)whole), got = 0;
+    for (bool is_full = is_plausible; is_full;
+         room = trace_dat_get_next_buffer_size(room, (size_t)whole)) {
         uint8_t *to = buffer_room(&reader->inflated, room + 1);
         if (!to)
             return fail_memory(reader->error);
-        got = trace_dat_inflate(reader, from, (size_t)packed, to, room);
+        got = trace_dat_decompress(reader, from, (size_t)packed, to, room);
         is_full = got == room && room < whole;
     }
     if (got < whole || !is_plausible)
@@ -88,7 +89,7 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
         return input_add_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
                                 "the table of a buffer is incomplete; its events are missing");
     reader->options.has_buffers = true;
-    trace_dat_note_instance(reader, name);
+    trace_dat_widen_buffer_column(reader, name);
     if (name.n == 0 || !reader->options.clock[0])
         trace_dat_parse_clock(reader, clock);
     ttr_status status = is_section_compressed(reader, offset, &cpu_buffer.is_compressed);
@@ -103,7 +104,7 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
                                     (unsigned long long)i, (unsigned long long)cpus);
         if (name.n == 0 && cpu_buffer.cpu >= reader->options.table_cpus)
             reader->options.table_cpus = cpu_buffer.cpu + 1;
-        status = trace_dat_cpu_buffer_add(reader, &cpu_buffer, name);
+        status = trace_dat_add_cpu_buffer(reader, &cpu_buffer, name);
     }
     return status;
 }
@@ -260,9 +261,9 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
 
 /* Adds the compressed pages at file offset `at` as CPU buffer of the next CPU. Sets *end to the
  * offset after them; to 0 if no compressed pages are at `at`. */
-static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
-                                         struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
-                                         uint64_t *end)
+static ttr_status add_compressed_pages_as_cpu_buffer(struct trace_dat_reader *reader,
+                                                     struct trace_dat_cpu_buffer *cpu_buffer,
+                                                     uint64_t at, uint64_t *end)
 {
     uint8_t bytes[TRACE_DAT_CHUNK_HEAD];
     size_t got;
@@ -280,15 +281,15 @@ static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
     if (status != TTR_OK || !*end || cpu_buffer->left <= 4)
         return status;
     cpu_buffer->left -= 4; /* trace-cmd does not include the count itself */
-    return trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
+    return trace_dat_add_cpu_buffer(reader, cpu_buffer, (ttr_text){"", 0});
 }
 
 /* Adds uncompressed pages of all CPUs as CPU buffers. The CPU buffers are contiguous; each is
  * aligned to the page size. If a page starts before the end time of the previous page, it is the
  * first page of the next CPU. */
-static ttr_status salvage_uncompressed(struct trace_dat_reader *reader,
-                                       struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
-                                       uint64_t end)
+static ttr_status add_uncompressed_pages(struct trace_dat_reader *reader,
+                                         struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
+                                         uint64_t end)
 {
     const struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes,
                                               reader->data.page_data};
@@ -302,7 +303,7 @@ static ttr_status salvage_uncompressed(struct trace_dat_reader *reader,
             continue;
         if (status == TTR_OK && page.time < before) {
             cpu_buffer->left = next - cpu_buffer->at;
-            status = trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
+            status = trace_dat_add_cpu_buffer(reader, cpu_buffer, (ttr_text){"", 0});
             cpu_buffer->at = next;
             cpu_buffer->cpu++;
         }
@@ -314,7 +315,7 @@ static ttr_status salvage_uncompressed(struct trace_dat_reader *reader,
         before = page.time;
     }
     cpu_buffer->left = end - cpu_buffer->at;
-    return trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
+    return trace_dat_add_cpu_buffer(reader, cpu_buffer, (ttr_text){"", 0});
 }
 
 static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64_t at,
@@ -332,10 +333,10 @@ static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64
         "the options with the CPUs of these events are missing: the CPUs are numbered from "
         "0, in the order of the file");
     if (!is_compressed)
-        return at < end ? salvage_uncompressed(reader, &cpu_buffer, at, end) : TTR_OK;
+        return at < end ? add_uncompressed_pages(reader, &cpu_buffer, at, end) : TTR_OK;
     for (; at < end && status == TTR_OK && cpu_buffer.cpu < TRACE_DAT_CPUS_MAX; cpu_buffer.cpu++) {
         uint64_t stop;
-        status = salvage_compressed_cpu(reader, &cpu_buffer, at, &stop);
+        status = add_compressed_pages_as_cpu_buffer(reader, &cpu_buffer, at, &stop);
         at = stop ? (stop + page - 1) / page * page : end;
     }
     return status;
@@ -343,8 +344,8 @@ static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64
 
 /* Visits the sections in file order, and records the offsets of those that no option refers to.
  * Sets *events to the offset of the data of the events section, if there is one. */
-static ttr_status salvage_section_offsets(struct trace_dat_reader *reader, uint64_t at,
-                                          uint64_t *events, bool *is_compressed)
+static ttr_status find_section_offsets(struct trace_dat_reader *reader, uint64_t at,
+                                       uint64_t *events, bool *is_compressed)
 {
     for (unsigned i = 0; i < SALVAGED_SECTIONS_MAX && at < reader->size; i++) {
         uint8_t head[TRACE_DAT_SECTION];
@@ -394,7 +395,7 @@ ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader)
     uint64_t events = 0;
     bool is_compressed = false, has_options = reader->cpu_buffers_n || reader->options.has_buffers;
     if (status == TTR_OK && !has_options)
-        status = salvage_section_offsets(reader, sections, &events, &is_compressed);
+        status = find_section_offsets(reader, sections, &events, &is_compressed);
     for (unsigned id = TRACE_DAT_HEADER_INFO; id <= TRACE_DAT_CMDLINES && status == TTR_OK; id++)
         status = parse_section(reader, id);
     return status == TTR_OK && events ? salvage_buffer_section(reader, events, is_compressed)

@@ -188,7 +188,7 @@ static bool parse_cpu_of_path(const char *path, uint32_t *cpu)
 
 /* Determines byte order and size of `long`: tries all combinations, and chooses the first one for
  * which the first page is valid. */
-static void guess_layout(struct trace_pipe_raw_reader *reader)
+static void detect_page_layout(struct trace_pipe_raw_reader *reader)
 {
     static const struct ring_buffer_layout layouts[] = {
         {false, 8, 16}, {true, 8, 16}, {false, 4, 12}, {true, 4, 12}};
@@ -248,7 +248,7 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
         status = input_fill(in, 0, reader->page_bytes, error);
     if (status != TTR_OK)
         return status;
-    guess_layout(reader);
+    detect_page_layout(reader);
     const char *formats = input_get_option(in, "formats");
     if (formats)
         status = trace_pipe_raw_read_formats(reader, formats);
