@@ -3,7 +3,7 @@
  * previous switch, and invents no times for the first and last one. */
 #include "formats/chrome/chrome.h"
 
-/* Pseudo CPU for a switch event that does not record its CPU. */
+/* Number of a pseudo CPU, for switch events that contain no CPU. */
 #define UNKNOWN_CPU 2147483647u
 
 struct cpu_ids {
@@ -30,8 +30,8 @@ static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct
     chrome_begin_line(out, &line);
 }
 
-/* Names a CPU at its first switch. At the first switch of the trace also names the process "CPUs".
- */
+/* Writes the name of a CPU at its first switch. At the first switch of the trace, also writes the
+ * name of the process "CPUs". */
 static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
                            uint32_t cpu)
 {
@@ -50,7 +50,7 @@ static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct
     chrome_end_line(out);
 }
 
-/* Adds a CPU. Returns false if memory is exhausted. */
+/* Adds a CPU to the table of CPUs. Returns false if memory is out. */
 static bool add_cpu_name(struct ttr_writer *out, uint32_t cpu)
 {
     struct chrome *ctx = out->ctx;
@@ -90,7 +90,7 @@ static void add_switch_args(struct ttr_writer *out, const ttr_event *event)
     if (event->name)
         chrome_add_string(ctx, "event", out->t, event->name);
     field_json_append_fields(&ctx->fields, event);
-    /* The CPU is not repeated as an attribute: it is the thread of the slice. */
+    /* Omit the CPU from the attributes, since it is the thread of the slice. */
     if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
         return;
     ttr_event rest = *event;
@@ -98,7 +98,7 @@ static void add_switch_args(struct ttr_writer *out, const ttr_event *event)
     chrome_add_attributes(ctx, &rest);
 }
 
-/* Returns the name of the slice: the thread's name, or the tid if the thread has no name. */
+/* Returns the name of a slice: the name of the running thread, or its tid if it has no name. */
 static ttr_text make_slice_name(struct ttr_writer *out, const ttr_event *event,
                                 char number[NUMBER_MAX])
 {

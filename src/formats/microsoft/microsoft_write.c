@@ -18,7 +18,7 @@
 
 struct microsoft {
     struct field_json fields;
-    struct buffer name; /* buffer for a field name with its tag */
+    struct buffer name; /* temporary buffer for a field name with its tag */
     bool has_tags;
 };
 
@@ -50,8 +50,8 @@ static bool is_text_equal(ttr_text name, const char *what)
     return name.n == strlen(what) && memcmp(name.p, what, name.n) == 0;
 }
 
-/* Writes a field name with its attributes and tag. A field named "meta" is written as "meta#2",
- * because the last member of each object is named "meta". */
+/* Writes the name of a field with its attributes and tag. The name "meta" becomes "meta#2",
+ * because the last member of each object has the name "meta". */
 static void add_name(struct microsoft *ctx, const ttr_field *field,
                      const struct event_header_describe_stored_field *item)
 {
@@ -119,8 +119,8 @@ static void add_fields(struct microsoft *ctx, const ttr_event *event)
 
 /* --- Object around the fields --- */
 
-/* State while the "meta" object is written. Its names are unique, so duplicates are not searched.
- */
+/* State while the "meta" object is written. Its member names are unique, so duplicates are not
+ * searched for. */
 struct meta {
     char *at;
     bool spaced, has_any;
@@ -190,8 +190,8 @@ static void add_time(struct meta *meta, int64_t time, bool is_unix)
     meta->at = emit_constant(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
-/* Returns the thread on which the event occurred. For switches and wake-ups that is the event's
- * other thread. */
+/* Returns the thread on which an event occurred. For switches and wake-ups, this is the event's
+ * second thread (link). */
 static ttr_id get_event_thread(const ttr_event *event)
 {
     bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
@@ -199,7 +199,7 @@ static ttr_id get_event_thread(const ttr_event *event)
                                                                 : event->thread;
 }
 
-/* Converts a level to EventHeader's scale. */
+/* Converts a level of this library to EventHeader's scale. */
 static unsigned convert_level(unsigned level)
 {
     static const uint8_t levels[] = {0, 6, 5, 4, 3, 2, 1};
@@ -248,7 +248,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     ttr_text provider = ttr_text_get(out->t, event->provider),
              name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
-        provider = name; /* perf-decode prints names such as "cpu-clock" in place of the provider */
+        /* perf-decode prints a name such as "cpu-clock" instead of the provider */
+        provider = name;
         name.n = 0;
     }
     buffer_add_byte(&out->buffer, '{');
@@ -267,8 +268,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     output_count_event(out, event);
 }
 
-/* Returns true if perf-decode prints the event. It skips records of perf.data other than samples,
- * which have no provider. */
+/* Returns true if perf-decode prints the event. It does not print records of perf.data other than
+ * samples, which have no provider. */
 static bool is_event_printed_by_perf_decode(const ttr *t, const ttr_event *event)
 {
     ttr_source source;

@@ -8,9 +8,10 @@
 #include "formats/trace_dat/trace_dat.h"
 
 #define HOLD_BYTES ((size_t)1 << 20)
-#define PIECE ((size_t)4096) /* bytes of compressed input per call of zstd */
+/* number of compressed bytes that are passed to zstd at once */
+#define PIECE ((size_t)4096)
 
-/* Copies an input that is not seekable to a temporary file, which is then read instead. */
+/* Copies an input that is not seekable to a temporary file, and makes the reader use that file. */
 static ttr_status copy_to_temporary_file(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
@@ -74,8 +75,8 @@ ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, u
     return status;
 }
 
-/* Decompresses with zstd in steps of PIECE bytes. If a damaged frame were passed at once, zstd
- * would emit nothing. */
+/* Decompresses with zstd in steps of PIECE bytes: if all bytes of a damaged frame were passed at
+ * once, zstd would return no data. */
 static size_t decompress_zstd(const void *from, size_t from_n, void *to, size_t to_n)
 {
     ZSTD_inBuffer in = {from, 0, 0};

@@ -4,8 +4,9 @@
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* Loads the data of a section, decompressed if needed. If the section is not compressed, cursor
- * offsets are file offsets. If the section is missing, adds a note and sets data->failed. */
+/* Loads the data of a section, and decompresses it if needed. Offsets of the cursor are file
+ * offsets if the section is not compressed. If the section is missing, adds a note and sets
+ * data->failed. */
 static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id,
                                struct cursor *data)
 {
@@ -66,7 +67,7 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     return status;
 }
 
-/* Sets *is to true if the pages of a ring buffer are compressed, by the flags of its section. */
+/* Sets *is to true if the flags of a ring buffer's section show that its pages are compressed. */
 static ttr_status is_section_compressed(struct trace_dat_reader *reader, uint64_t offset, bool *is)
 {
     uint8_t head[4];
@@ -129,9 +130,10 @@ static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option,
 
 /* Header of a section as stored in the file. */
 struct section_head {
-    size_t n; /* bytes of the header that the file has */
+    size_t n; /* number of bytes of the header that the file contains */
     uint64_t id, size;
-    uint64_t description; /* offset of the name among the strings; 0 for the first or no name */
+    /* offset of the section's name in the section of strings; 0 for the first name or none */
+    uint64_t description;
 };
 
 static ttr_status read_section_head(struct trace_dat_reader *reader, uint64_t offset,
@@ -160,7 +162,7 @@ static ttr_status report_cut_strings(struct trace_dat_reader *reader, uint64_t o
         return status;
     const uint64_t at = options_at + TRACE_DAT_SECTION + options.size;
     status = read_section_head(reader, at, &strings);
-    /* a file without names of sections needs no strings */
+    /* the section of strings may be missing if no section has a name */
     const bool is_absent = strings.n == 0 && options.description == 0;
     const bool is_complete =
         strings.n == TRACE_DAT_SECTION &&
@@ -173,8 +175,8 @@ static ttr_status report_cut_strings(struct trace_dat_reader *reader, uint64_t o
                             (unsigned long long)at);
 }
 
-/* Parses all sections of options. Each of them ends with the offset of the next. Their data are
- * copied, since parsing loads other sections. */
+/* Parses all sections that contain options; each one ends with the offset of the next. Copies
+ * their data, since parsing loads other sections. */
 static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_t offset,
                                         struct buffer *copy)
 {
@@ -257,10 +259,10 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
 
 /* --- Recovery of a trace without BUFFER options (TRACE-DAT-SALVAGE) --- */
 
-#define SALVAGED_SECTIONS_MAX 4096u /* limit of sections that are examined */
+#define SALVAGED_SECTIONS_MAX 4096u /* maximum number of sections that are examined */
 
-/* Adds the compressed pages at file offset `at` as CPU buffer of the next CPU. Sets *end to the
- * offset after them; to 0 if no compressed pages are at `at`. */
+/* Adds the compressed pages at file offset `at` as the CPU buffer of the next CPU. Sets *end to
+ * the offset after the pages; to 0 if no compressed pages are at `at`. */
 static ttr_status add_compressed_pages_as_cpu_buffer(struct trace_dat_reader *reader,
                                                      struct trace_dat_cpu_buffer *cpu_buffer,
                                                      uint64_t at, uint64_t *end)
@@ -280,7 +282,8 @@ static ttr_status add_compressed_pages_as_cpu_buffer(struct trace_dat_reader *re
     *end = chunks && got ? next : 0;
     if (status != TTR_OK || !*end || cpu_buffer->left <= 4)
         return status;
-    cpu_buffer->left -= 4; /* trace-cmd does not include the count itself */
+    /* the size that trace-cmd stores does not include the count itself */
+    cpu_buffer->left -= 4;
     return trace_dat_add_cpu_buffer(reader, cpu_buffer, (ttr_text){"", 0});
 }
 
@@ -342,8 +345,8 @@ static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64
     return status;
 }
 
-/* Visits the sections in file order, and records the offsets of those that no option refers to.
- * Sets *events to the offset of the data of the events section, if there is one. */
+/* Goes through the sections in file order, and stores the offsets of those to which no option
+ * refers. Sets *events to the offset of the data of the events section, if the file has one. */
 static ttr_status find_section_offsets(struct trace_dat_reader *reader, uint64_t at,
                                        uint64_t *events, bool *is_compressed)
 {
