@@ -1,6 +1,6 @@
 /* Fuzzes SQL over a store. The input is a statement. With column scans and without it is refused
- * alike, or returns equal rows, to the bit and in order: the rewriter never changes the meaning of a
- * statement. Errors are at a byte of the text. */
+ * alike, or returns equal rows, to the bit and in order: the rewriter never changes the meaning of
+ * a statement. Errors are at a byte of the text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +26,8 @@ static ttr_store *make_store(void)
     if (store)
         return store;
     t = ttr_new(NULL);
-    static const uint8_t kinds[] = {TTR_KIND_SPAN, TTR_KIND_BEGIN, TTR_KIND_SWITCH, TTR_KIND_END,
-                                    TTR_KIND_WAKE, TTR_KIND_INSTANT};
+    static const uint8_t kinds[] = {TTR_KIND_SPAN, TTR_KIND_BEGIN, TTR_KIND_SWITCH,
+                                    TTR_KIND_END,  TTR_KIND_WAKE,  TTR_KIND_INSTANT};
     for (uint32_t i = 0; t && i < EVENTS; i++) {
         const char *name = i % 3 ? "read" : "write";
         events[i] = (ttr_event){.kind = kinds[i % sizeof kinds],
@@ -95,8 +95,8 @@ static void check_rows(ttr_result *a, ttr_result *b)
         fuzz_stop("another number of columns with column scans");
     for (unsigned row = 0; row < ROWS_MAX; row++) {
         const ttr_status first = ttr_result_step(a, &error), second = ttr_result_step(b, &error);
-        const bool is_bounded = first == TTR_AGAIN || second == TTR_AGAIN ||
-                                first == TTR_E_NOMEM || second == TTR_E_NOMEM;
+        const bool is_bounded = first == TTR_AGAIN || second == TTR_AGAIN || first == TTR_E_NOMEM ||
+                                second == TTR_E_NOMEM;
         if (is_bounded)
             return;
         if (first != second)

@@ -114,8 +114,7 @@ static void write_table(ttr_query *query, const char *sql, const char *format, c
     ttr_error error = {0};
     const ttr_query_table table = {"t", sql};
     (void)snprintf(path, sizeof path, "%s/t.%s", folder, format);
-    const ttr_query_output output = {
-        .path = path, .format = format, .flags = TTR_WRITE_OVERWRITE};
+    const ttr_query_output output = {.path = path, .format = format, .flags = TTR_WRITE_OVERWRITE};
     const ttr_status status = ttr_query_write(query, &table, 1, &output, &error);
     if (status == TTR_OK)
         check_file(path, start, end);
