@@ -2,7 +2,7 @@
  *
  * One loop reads the requests of all clients, none of which can make it wait. A complete request
  * runs in a process of its own (fork), with the descriptors that the client sent as its outputs, a
- * limit of time and of memory. So a statement that is slow, fails, or whose client reads slowly
+ * limit of time and of memory. So a slow statement, or a client that reads slowly,
  * disturbs no other. Only reading a trace again, for columns that no statement has named before, is
  * done by the server itself. */
 #include <errno.h>
@@ -292,7 +292,7 @@ static void start_answer(struct server *server, struct client *client)
 
 /* --- The loop --- */
 
-/* Drops clients that are late or whose process has ended. */
+/* Drops clients that are late, and those with a process that has ended. */
 static void look_after_clients(struct server *server)
 {
     for (size_t i = 0; i < CLIENTS_MAX; i++) {
